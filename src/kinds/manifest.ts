@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import type { Address } from '../core/address.ts';
+
+/** A place inside an entry of a manifest: the keys and indexes that lead to it. */
+export type EntryPath = readonly (string | number)[];
+
+/** What `{ file: path }` in a manifest is replaced with before the entry is checked. */
+export class FileContent {
+  /** As written in the manifest. */
+  readonly file: string;
+  /** Relative to the manifests' folder. */
+  readonly path: string;
+  readonly text: string;
+
+  constructor(file: string, path: string, text: string) {
+    this.file = file;
+    this.path = path;
+    this.text = text;
+  }
+}
+
+/**
+ * A key of another resource, standing inside the fields of a declaration until all manifests are merged; then it is
+ * replaced by the address of the one that is declared, or reported as missing.
+ */
+export class Reference {
+  /** Tried in this order. */
+  readonly kinds: readonly string[];
+  /** Put before the written key to make it whole: `help/guides/` for a site space of a section. */
+  readonly prefix: string;
+  readonly key: string;
+  /** Where it is written, from the entry. */
+  readonly path: EntryPath;
+
+  constructor(kinds: readonly string[], key: string, path: EntryPath, prefix = '') {
+    this.kinds = kinds;
+    this.key = key;
+    this.path = path;
+    this.prefix = prefix;
+  }
+}
+
+/** Fields in which keys of other resources still stand as {@link Reference}. Absent members are not managed. */
+export type WrittenFields = { readonly [field: string]: unknown };
+
+/** One resource as its kind reads it from an entry. */
+export interface WrittenResource {
+  readonly kind: string;
+  /** Whole: `help/guides/en` for a site space. */
+  readonly key: string;
+  /** Where it stands, from the entry; empty for the entry itself. Problems and plans point there. */
+  readonly path: EntryPath;
+  readonly fields: WrittenFields;
+  readonly within: Address | null;
+  readonly place: { readonly list: Address; readonly index: number } | null;
+  /** The members every resource may have: id, renamedFrom, protect, paused, ignore. */
+  readonly common: CommonFields;
+}
+
+/** The members that every resource of a manifest may have (design: Manifests). */
+export interface CommonFields {
+  readonly id?: string | undefined;
+  readonly renamedFrom?: string | undefined;
+  readonly protect?: boolean | undefined;
+  readonly paused?: { readonly reason: string; readonly until?: string | undefined } | undefined;
+  readonly ignore?: readonly string[] | undefined;
+}
+
+/** What a kind may do while it reads one entry. */
+export interface DeclareContext {
+  add(resource: WrittenResource): void;
+  /** Reports what the schema alone cannot say. `path` is from the entry. */
+  problem(path: EntryPath, message: string): void;
+}
+
+/** How a kind's resources are written in manifests. */
+export interface ManifestRules<Entry = unknown> {
+  /** The top-level member of a manifest: `teams`. */
+  readonly section: string;
+  /** True when the section itself is the one resource: `organization`. */
+  readonly single: boolean;
+  /** What a key must look like, and that in words; keys of people are email addresses. */
+  readonly key: { readonly pattern: RegExp; readonly words: string };
+  /** Applied to the written key before anything else; people's addresses are compared in lower case. */
+  readonly normalizeKey?: (key: string) => string;
+  /** Checks one entry. Its descriptions become the reference page and the editor's help. */
+  readonly entry: z.ZodType<Entry>;
+  /** One line for the reference page. */
+  readonly summary: string;
+  /** An example entry in YAML, with its key, for the reference page. */
+  readonly example: string;
+  declare(key: string, entry: Entry, context: DeclareContext): void;
+}
+
+/** Wraps a kind's rules so that the entry's type is checked where they are written, and forgotten where they are listed. */
+export function manifestRules<Entry>(rules: ManifestRules<Entry>): ManifestRules {
+  return rules as ManifestRules as ManifestRules<unknown>;
+}
+
+/** The kind's own fields of an entry, without those that every resource may have. */
+export function ownFields<Entry extends CommonFields>(entry: Entry): Omit<Entry, keyof CommonFields> {
+  const { id, renamedFrom, protect, paused, ignore, ...own } = entry;
+  return own;
+}
+
+/** The members that every resource may have, of an entry. */
+export function commonFields(entry: CommonFields): CommonFields {
+  const { id, renamedFrom, protect, paused, ignore } = entry;
+  return { id, renamedFrom, protect, paused, ignore };
+}

@@ -1,0 +1,183 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { isObject } from '../core/json.ts';
+import { FileContent } from './manifest.ts';
+
+/** A key: stable, chosen by the user, used in references and addresses. */
+export const KEY_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+export const KEY_WORDS = 'letters, digits, ".", "_" and "-", beginning with a letter or a digit, at most 100';
+export const plainKey = { pattern: KEY_PATTERN, words: KEY_WORDS };
+
+const EMAIL_PATTERN = /^[^\s@<>",;]+@[^\s@<>",;]+$/;
+export const emailKey = { pattern: EMAIL_PATTERN, words: 'an email address' };
+
+/** The 38 language codes (supplement, section 4). */
+export const LANGUAGES = [
+  'en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv', 'no',
+  'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv', 'et', 'sl',
+] as const; // biome-ignore format: a table
+
+/** The roles, from most to least (platform API, Conventions). */
+export const ROLES = ['admin', 'create', 'review', 'edit', 'comment', 'read'] as const;
+
+export const role = z.enum(ROLES);
+
+/** Unicode code points, which is what the platform's lengths count (design: Manifests). */
+export function lengthOf(text: string): number {
+  let count = 0;
+  for (const _ of text) {
+    count += 1;
+  }
+  return count;
+}
+
+interface TextLimits {
+  readonly min?: number;
+  readonly max: number;
+  readonly pattern?: RegExp;
+  /** What the pattern asks for, in words. */
+  readonly words?: string;
+}
+
+function textProblem(value: string, limits: TextLimits): string | null {
+  const length = lengthOf(value);
+  const min = limits.min ?? 0;
+  if (length < min) {
+    return `is ${length} characters long, must be ${min} to ${limits.max}`;
+  }
+  if (length > limits.max) {
+    return `is ${length} characters long, must be at most ${limits.max}`;
+  }
+  if (limits.pattern !== undefined && !limits.pattern.test(value)) {
+    return `${JSON.stringify(value)} is not ${limits.words ?? `of the form ${limits.pattern.source}`}`;
+  }
+  return null;
+}
+
+/** A text within limits that are counted in code points. */
+export function text(limits: TextLimits): z.ZodType<string, string> {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const message = textProblem(value, limits);
+      if (message !== null) {
+        context.addIssue({ code: 'custom', message });
+      }
+    })
+    .meta({
+      ...(limits.min === undefined ? {} : { minLength: limits.min }),
+      maxLength: limits.max,
+      ...(limits.pattern === undefined ? {} : { pattern: limits.pattern.source }),
+    });
+}
+
+/** An http(s) address, at most so long (supplement, section 5: any URL field 2048). */
+export function url(max = 2048): z.ZodType<string, string> {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const length = lengthOf(value);
+      if (length > max) {
+        context.addIssue({ code: 'custom', message: `is ${length} characters long, must be at most ${max}` });
+      } else if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+        context.addIssue({
+          code: 'custom',
+          message: `${JSON.stringify(value)} is not an address that begins with https:// or http://`,
+        });
+      }
+    })
+    .meta({ format: 'uri', maxLength: max });
+}
+
+/** A day, as YYYY-MM-DD. */
+export const day = z
+  .string()
+  .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`)), {
+    error: 'is not a day written as YYYY-MM-DD',
+  })
+  .meta({ format: 'date' });
+
+/** The key of another resource. Whether it exists is checked once all manifests are merged. */
+export function key(words: string): z.ZodType<string, string> {
+  return z
+    .string()
+    .regex(KEY_PATTERN, { error: `is not a key (${KEY_WORDS})` })
+    .describe(words);
+}
+
+const written = z.instanceof(FileContent).meta({
+  type: 'object',
+  properties: { file: { type: 'string', description: 'A file to read, relative to this manifest' } },
+  required: ['file'],
+  additionalProperties: false,
+});
+
+/** A text, written in place or as `{ file: path }`. */
+export function textOrFile(limits: TextLimits): z.ZodType<string, string | FileContent> {
+  return z.union([z.string(), written], { error: 'must be a text, or { file: path }' }).transform((value, context) => {
+    const content = typeof value === 'string' ? value : value.text;
+    const message = textProblem(content, limits);
+    if (message !== null) {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+    return content;
+  });
+}
+
+/** A mapping, written in place or as `{ file: path }` to a JSON or YAML file. */
+export function objectOrFile(): z.ZodType<Record<string, unknown>, Record<string, unknown> | FileContent> {
+  return z
+    .union([written, z.record(z.string(), z.unknown())], { error: 'must be a mapping, or { file: path }' })
+    .transform((value, context) => {
+      if (!(value instanceof FileContent)) {
+        return value;
+      }
+      const parsed = parseMapping(value.text);
+      if (parsed === null) {
+        context.addIssue({ code: 'custom', message: `${value.file} does not hold a mapping in JSON or YAML` });
+        return z.NEVER;
+      }
+      return parsed;
+    });
+}
+
+/** Only `{ file: path }`. */
+export const fileOnly = written;
+
+function parseMapping(content: string): Record<string, unknown> | null {
+  try {
+    const parsed: unknown = parse(content, { maxAliasCount: 100 });
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The members that every resource may have (design: Manifests). */
+export const commonShape = {
+  id: text({ min: 1, max: 255 }).optional().describe('Binds the key to the resource with this id, whatever its title.'),
+  renamedFrom: text({ min: 1, max: 255 })
+    .optional()
+    .describe('The title it had before a rename; needed only by plans that have no base.'),
+  protect: z
+    .boolean()
+    .optional()
+    .describe('Never deleted. Holds until a commit has set it to false and has been applied.'),
+  paused: z
+    .strictObject({
+      reason: text({ min: 1, max: 500 }).describe('Why nothing is applied.'),
+      until: day.optional().describe('The first day on which changes are applied again, in UTC.'),
+    })
+    .optional()
+    .describe('Changes are shown in plans and not applied.'),
+  ignore: z
+    .array(z.string())
+    .optional()
+    .describe('Fields that are set when the resource is created and left alone ever after.'),
+};
+
+/** An entry of a manifest: a mapping with the members of every resource and the kind's own, and no others. */
+export function entry<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject({ ...shape, ...commonShape });
+}

@@ -1,0 +1,73 @@
+import type { Address } from '../core/address.ts';
+import type { Json } from '../core/json.ts';
+import type { Actual, BaseEntry, Declared, Fields } from '../core/resource.ts';
+
+/** What the planner needs to know about one field of a kind. */
+export interface FieldRules {
+  /** It takes no part in a plan before everything it refers to is there, so it is written after the children. */
+  readonly late?: boolean;
+  /** A change of it is a move, not an update: the parent of the resource. */
+  readonly move?: boolean;
+  /** `create`: only used to create. `replace`: the platform cannot change it, so the resource is made anew. */
+  readonly fixed?: 'create' | 'replace';
+  /** The platform does not give it back: compared with the base, by what `kept` makes of it. */
+  readonly compare?: 'actual' | 'base';
+  /** How a value is compared, recorded and shown: large texts by their hash. */
+  readonly kept?: (value: Json) => Json;
+  /** `people`: a mapping of email to role. */
+  readonly shape?: 'plain' | 'people' | 'set';
+  /** Addresses that a declared value refers to. */
+  readonly refers?: (value: Json) => readonly Address[];
+  /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */
+  readonly weak?: boolean;
+}
+
+/** A value by which a person would recognize a resource. `parent` decides between equals, and is no more than that. */
+export interface NaturalKey {
+  readonly by: string;
+  readonly value: string;
+  readonly parent?: Json;
+}
+
+/** The part of a kind that planning needs: pure, and the same on every machine. */
+export interface KindRules {
+  /** As in addresses, metrics and filters. */
+  readonly name: string;
+  /** Kinds whose resources it refers to: they come first, and go last. */
+  readonly dependsOn: readonly string[];
+  /** The kind it is part of: read and deleted together with it. */
+  readonly partOf?: string;
+  readonly fields: Readonly<Record<string, FieldRules>>;
+  /** False for people, who join by themselves: what is declared and not there is pending. */
+  readonly creatable: boolean;
+  /** False for the organization. */
+  readonly deletable: boolean;
+  /** By which a resource is recognized without an id, the best first (design: How a plan is made). */
+  naturalKeys(fields: Fields, address: Address): readonly NaturalKey[];
+  /** The same for what the platform answers. References inside `fields` have been looked up. */
+  actualKeys(actual: Actual, fields: Fields): readonly NaturalKey[];
+  /** The natural key's value that `renamedFrom` stands for. */
+  renamedKey?(renamedFrom: string, fields: Fields): NaturalKey;
+  /** The address a resource has although nothing declares it: people are known by their email. */
+  givenAddress?(actual: Actual): Address;
+  /** What deleting it hurts: the heavier, the earlier it is shown. */
+  impact?(actual: Actual): { readonly weight: number; readonly text: string };
+  /** What is left to change that no field shows: a translation that must run again. Added to an update. */
+  extraChanges?(
+    declared: Declared,
+    actual: Actual,
+    base: BaseEntry | null,
+    context: RulesContext,
+  ): readonly { readonly path: string; readonly from?: Json; readonly to?: Json }[];
+  /** What a person should know about it although nothing changes. */
+  notes?(declared: Declared, actual: Actual, base: BaseEntry | null): readonly string[];
+  /** Why the resource has to wait, though it is declared; null when it does not. */
+  pendingReason?(declared: Declared, context: RulesContext): string | null;
+}
+
+/** What a rule may look up while a plan is made. */
+export interface RulesContext {
+  /** The actual resource an address is bound to; undefined where there is none yet. */
+  actualOf(address: Address): Actual | undefined;
+  declaredOf(address: Address): Declared | undefined;
+}
