@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { list, read, remove, write } from './operation.ts';
+import { level, move, optionalText, permissions, text } from './shapes.ts';
+
+export const collection = z.looseObject({
+  id: z.string(),
+  title: optionalText,
+  description: optionalText,
+  parent: optionalText,
+  defaultLevel: optionalText,
+  permissions,
+});
+/** Collection, as read. */
+export type Collection = z.output<typeof collection>;
+
+const title = text(0, 50).optional();
+
+/** Collections. Lengths: supplement, section 5. */
+export const collectionOperations = {
+  listCollections: list('listCollections', '/v1/orgs/{organizationId}/collections', collection, {
+    nested: z.boolean().optional(),
+  }),
+  createCollection: write('createCollection', 'POST', '/v1/orgs/{organizationId}/collections', {
+    body: z.strictObject({ title, parent: z.string().optional() }),
+    answer: collection,
+    repeat: 'never',
+    success: [200, 201],
+  }),
+  getCollection: read('getCollection', '/v1/collections/{collectionId}', collection),
+  updateCollection: write('updateCollection', 'PATCH', '/v1/collections/{collectionId}', {
+    body: z.strictObject({ title, description: text(0, 100).optional(), defaultLevel: level.optional() }),
+    answer: collection,
+    repeat: 'idempotent',
+  }),
+  deleteCollection: remove('deleteCollection', '/v1/collections/{collectionId}'),
+  // A move that changes nothing is refused (409), so that a second one would look like a failure.
+  moveCollection: write('moveCollection', 'POST', '/v1/collections/{collectionId}/move', {
+    body: move,
+    answer: collection,
+    repeat: 'never',
+  }),
+};

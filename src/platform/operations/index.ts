@@ -1,0 +1,47 @@
+import { collectionOperations } from './collections.ts';
+import { conversationOperations } from './conversations.ts';
+import { memberOperations } from './members.ts';
+import { openApiOperations } from './openapi.ts';
+import { organizationOperations } from './organizations.ts';
+import { samlOperations } from './saml.ts';
+import {
+  sectionGroupOperations,
+  sectionOperations,
+  siteSpaceOperations,
+  structureOperations,
+} from './site-structure.ts';
+import { siteOperations } from './sites.ts';
+import { spaceOperations } from './spaces.ts';
+import { teamOperations } from './teams.ts';
+import { translationOperations } from './translations.ts';
+
+export type { Collection } from './collections.ts';
+export type { IssuesCluster } from './conversations.ts';
+export type { Member, User } from './members.ts';
+export type { OpenApiSpec } from './openapi.ts';
+export type { Organization } from './organizations.ts';
+export type { SamlProvider } from './saml.ts';
+export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './site-structure.ts';
+export { isSection, isSectionGroup, isSiteSpace } from './site-structure.ts';
+export type { AdaptiveSchema, PublishResult, Site } from './sites.ts';
+export type { Space } from './spaces.ts';
+export type { Team, TeamMember } from './teams.ts';
+export type { Translation } from './translations.ts';
+
+/** Every operation that Octavo uses, by name. */
+export const operations = {
+  ...organizationOperations,
+  ...memberOperations,
+  ...teamOperations,
+  ...samlOperations,
+  ...collectionOperations,
+  ...spaceOperations,
+  ...siteOperations,
+  ...structureOperations,
+  ...siteSpaceOperations,
+  ...sectionOperations,
+  ...sectionGroupOperations,
+  ...openApiOperations,
+  ...translationOperations,
+  ...conversationOperations,
+};

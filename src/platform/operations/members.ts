@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { list, read, remove, write } from './operation.ts';
+import { nullableRole, optionalFlag, optionalNumber, optionalText, role } from './shapes.ts';
+
+export const user = z.looseObject({
+  id: z.string(),
+  displayName: optionalText,
+  email: optionalText,
+});
+/** User, as read. */
+export type User = z.output<typeof user>;
+
+export const member = z.looseObject({
+  id: z.string(),
+  /** Null means guest. */
+  role: optionalText,
+  user: user.nullish(),
+  disabled: optionalFlag,
+  joinedAt: optionalText,
+  lastSeenAt: optionalText,
+  sso: optionalFlag,
+  spaces: optionalNumber,
+  teams: optionalNumber,
+});
+/** Member of an organization, as read. */
+export type Member = z.output<typeof member>;
+
+/** Members of the organization. */
+export const memberOperations = {
+  listMembers: list('listMembers', '/v1/orgs/{organizationId}/members', member, {
+    role: z.union([role, z.literal('guest')]).optional(),
+    search: z.string().optional(),
+    sort: z.enum(['joinedAt', 'lastSeenAt']).optional(),
+    order: z.enum(['asc', 'desc']).optional(),
+  }),
+  getMember: read('getMember', '/v1/orgs/{organizationId}/members/{userId}', member),
+  updateMember: write('updateMember', 'PATCH', '/v1/orgs/{organizationId}/members/{userId}', {
+    body: z.strictObject({ role: nullableRole }),
+    answer: member,
+    repeat: 'idempotent',
+  }),
+  deleteMember: remove('deleteMember', '/v1/orgs/{organizationId}/members/{userId}'),
+  markMemberSso: write('markMemberSso', 'POST', '/v1/orgs/{organizationId}/members/{userId}/sso', {
+    answer: member,
+    repeat: 'idempotent',
+  }),
+};

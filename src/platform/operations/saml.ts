@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { list, read, remove, write } from './operation.ts';
+import { nullableRole, optionalText, reference, text, url } from './shapes.ts';
+
+export const samlProvider = z.looseObject({
+  id: z.string(),
+  label: z.string(),
+  ssoURL: optionalText,
+  entityID: optionalText,
+  certificate: optionalText,
+  /** Read as a team, written as its id. */
+  defaultTeam: reference.nullish(),
+  defaultRole: optionalText,
+  status: optionalText,
+});
+/** SAML provider, as read. */
+export type SamlProvider = z.output<typeof samlProvider>;
+
+const fields = {
+  entityID: text(0, 1024).optional(),
+  certificate: text(0, 10_000).optional(),
+  ssoURL: url.optional(),
+  defaultTeam: z.string().optional(),
+  defaultRole: nullableRole.optional(),
+};
+const label = text(1, 30);
+
+/** SAML single sign-on providers. */
+export const samlOperations = {
+  listSamlProviders: list('listSamlProviders', '/v1/orgs/{organizationId}/saml', samlProvider),
+  createSamlProvider: write('createSamlProvider', 'POST', '/v1/orgs/{organizationId}/saml', {
+    body: z.strictObject({ label, ...fields }),
+    answer: samlProvider,
+    repeat: 'never',
+    success: [200, 201],
+  }),
+  getSamlProvider: read('getSamlProvider', '/v1/orgs/{organizationId}/saml/{samlProviderId}', samlProvider),
+  updateSamlProvider: write('updateSamlProvider', 'PATCH', '/v1/orgs/{organizationId}/saml/{samlProviderId}', {
+    body: z.strictObject({ label: label.optional(), ...fields }),
+    answer: samlProvider,
+    repeat: 'idempotent',
+  }),
+  deleteSamlProvider: remove('deleteSamlProvider', '/v1/orgs/{organizationId}/saml/{samlProviderId}'),
+};

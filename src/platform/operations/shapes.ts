@@ -1,0 +1,112 @@
+import * as z from 'zod';
+
+/** A string whose length is counted in Unicode code points (design: Manifests). */
+export function text(min: number, max: number): z.ZodType<string, string> {
+  return z.string().refine(
+    (value) => {
+      const length = codePoints(value);
+      return length >= min && length <= max;
+    },
+    { error: `must have ${min} to ${max} characters` },
+  );
+}
+
+function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) {
+    count += 1;
+  }
+  return count;
+}
+
+/** A URL, 2048 characters at most (supplement, section 5). */
+export const url = z.url().max(2048);
+
+/** API document, Conventions: role. */
+export const role = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read']);
+/** Null means guest. */
+export const nullableRole = role.nullable();
+/** Spaces and collections may also inherit (supplement, section 1). */
+export const level = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read', 'inherit']).nullable();
+
+/** The languages a space may have and be translated into (supplement, section 4). */
+export const LANGUAGES = [
+  ...['en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv'],
+  ...['no', 'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv'],
+  ...['et', 'sl'],
+] as const;
+export const language = z.enum(LANGUAGES);
+
+/** Merge rules as they are written (API document, Organization; supplement, section 4). */
+export const mergeRules = z.union([
+  z.strictObject({ type: z.enum(['inherit', 'none']) }),
+  z.strictObject({
+    type: z.literal('rules'),
+    rules: z.array(
+      z.strictObject({
+        rule: z.string(),
+        users: z.array(z.string()).optional(),
+        expression: z.string().optional(),
+      }),
+    ),
+  }),
+]);
+
+/** A rich document (supplement, section 9). Its nodes are made by the rich document modules. */
+export const richDocument = z.looseObject({
+  object: z.literal('document'),
+  data: z.record(z.string(), z.unknown()),
+  nodes: z.array(z.looseObject({ object: z.string() })),
+});
+
+/** Where a collection or a space is put among its siblings (API document, Collections; supplement, section 1). */
+const movePointer = z.union([
+  z.strictObject({ type: z.literal('space'), space: z.string() }),
+  z.strictObject({ type: z.literal('collection'), collection: z.string() }),
+]);
+export const move = z
+  .strictObject({
+    parent: z.string().nullable().optional(),
+    position: z.strictObject({ before: movePointer.optional(), after: movePointer.optional() }).optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, { error: 'must have a parent or a position' });
+
+/** An optional string of an answer. */
+export const optionalText = z.string().nullish();
+/** An optional number of an answer. */
+export const optionalNumber = z.number().nullish();
+/** An optional flag of an answer. */
+export const optionalFlag = z.boolean().nullish();
+/** What the caller may do on a resource. */
+export const permissions = z.record(z.string(), z.boolean().nullish()).nullish();
+/** Addresses of a resource by name. */
+export const urls = z.record(z.string(), z.string().nullish()).nullish();
+
+/** Any resource that is told by its id alone. */
+export const reference = z.looseObject({ id: z.string() });
+
+/** Merge rules as they are read. */
+export const readMergeRules = z
+  .looseObject({
+    type: z.string(),
+    rules: z.array(z.looseObject({ rule: z.string(), users: z.array(z.string()).nullish() })).nullish(),
+  })
+  .nullish();
+
+/** The envelope of a paginated list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Absent when there are no more. */
+  readonly next?: { readonly page?: string | null } | null;
+  /** Described as the total; may be absent. */
+  readonly count?: number | null;
+}
+
+/** The envelope with these items. */
+export function pageOf<I extends z.ZodType>(item: I): z.ZodType<Page<z.output<I>>> {
+  return z.looseObject({
+    items: z.array(item),
+    next: z.looseObject({ page: z.string().nullish() }).nullish(),
+    count: optionalNumber,
+  }) as unknown as z.ZodType<Page<z.output<I>>>;
+}

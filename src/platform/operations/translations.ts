@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { list, read, remove, write } from './operation.ts';
+import { language, optionalText, permissions, richDocument } from './shapes.ts';
+
+export const translation = z.looseObject({
+  id: z.string(),
+  status: optionalText,
+  source: z.looseObject({ space: z.string(), language: optionalText }),
+  language: z.string(),
+  /** A rich document. */
+  instructions: z.unknown(),
+  /** The space that holds the translation, once there is one. */
+  result: z.looseObject({ space: optionalText, revision: optionalText }).nullish(),
+  permissions,
+});
+/** Translation of a space, as read. */
+export type Translation = z.output<typeof translation>;
+
+/** Translations of spaces. */
+export const translationOperations = {
+  listTranslations: list('listTranslations', '/v1/orgs/{organizationId}/translations', translation),
+  createTranslation: write('createTranslation', 'POST', '/v1/orgs/{organizationId}/translations', {
+    body: z.strictObject({
+      language,
+      source: z.strictObject({ space: z.string(), language }),
+      instructions: richDocument.optional(),
+    }),
+    answer: translation,
+    repeat: 'never',
+    success: [200, 201],
+  }),
+  getTranslation: read('getTranslation', '/v1/orgs/{organizationId}/translations/{translationId}', translation),
+  updateTranslation: write('updateTranslation', 'PUT', '/v1/orgs/{organizationId}/translations/{translationId}', {
+    body: z.strictObject({ instructions: richDocument }),
+    answer: translation,
+    repeat: 'idempotent',
+  }),
+  deleteTranslation: remove('deleteTranslation', '/v1/orgs/{organizationId}/translations/{translationId}'),
+  // A run costs the owner words: one too many is not harmless.
+  runTranslation: write('runTranslation', 'POST', '/v1/orgs/{organizationId}/translations/{translationId}/run', {
+    repeat: 'never',
+    success: [200, 204],
+  }),
+};
