@@ -1,0 +1,137 @@
+import { ConfigError } from '../core/errors.ts';
+import { configSchema, type ParsedConfig, type Prune } from './schema.ts';
+import { readBaseUrl } from './values.ts';
+
+export type { Prune } from './schema.ts';
+export type { ListenAddress } from './values.ts';
+
+type ParsedOrganization = ParsedConfig['organizations'][number];
+type ParsedGit = NonNullable<ParsedOrganization['source']['git']>;
+
+/** A repository to clone and fetch. `poll` in milliseconds; `path` is the manifests' folder inside it. */
+export type GitSource = Readonly<ParsedGit>;
+
+/** Where an organization's manifests come from: exactly one of the two. */
+export type Source =
+  | { readonly git: GitSource; readonly directory?: undefined }
+  | { readonly directory: string; readonly git?: undefined };
+
+/**
+ * A time in which the daemon may (`allow`) or may not (`deny`) apply: it opens whenever the cron expression fires in
+ * the time zone, and lasts `duration` milliseconds.
+ */
+export interface SyncWindow {
+  readonly effect: 'allow' | 'deny';
+  readonly cron: string;
+  readonly duration: number;
+  readonly timezone: string;
+}
+
+/** One organization that the daemon manages. */
+export interface OrganizationConfig {
+  readonly id: string;
+  /** Its own token, or the platform's. */
+  readonly token: string;
+  /** Null where none is configured: a command names the folder instead (`configFromEnvironment`). */
+  readonly source: Source | null;
+  /** By kind; every known kind is there. */
+  readonly prune: Readonly<Record<string, Prune>>;
+  /** The kinds whose deletions are held until a person approves. */
+  readonly confirm: readonly string[];
+  /** `deletes`: how many deletions pass; `share`: percent of the owned resources that may be updated or deleted. */
+  readonly limits: { readonly deletes: number; readonly share: number };
+  readonly selfHeal: boolean;
+  /** Cron expressions. */
+  readonly schedule: { readonly drift: string };
+  readonly windows: readonly SyncWindow[];
+  readonly conversations: Readonly<ParsedOrganization['conversations']>;
+  readonly clusters: Readonly<ParsedOrganization['clusters']>;
+}
+
+/** All settings, checked, with defaults filled in, frozen at every depth. Durations are in milliseconds. */
+export interface Config {
+  readonly platform: {
+    readonly baseUrl: string;
+    /** The email of the daemon's own user, which a plan must not lock out; null: not known. */
+    readonly user: string | null;
+    readonly timeout: number;
+  };
+  readonly organizations: readonly OrganizationConfig[];
+  readonly queue: Readonly<ParsedConfig['queue']>;
+  readonly store: Readonly<ParsedConfig['store']>;
+  readonly server: Readonly<ParsedConfig['server']>;
+  readonly log: Readonly<ParsedConfig['log']>;
+  /** Everything that must never be written anywhere: tokens, and values that came from the environment or a file. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** What a config without a file is made of. */
+export interface EnvironmentOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The names of the resource kinds. */
+  readonly kinds: readonly string[];
+}
+
+/** The frozen config of a file that the schema accepted and whose problems were all looked for before. */
+export function freezeConfig(parsed: ParsedConfig, secrets: ReadonlySet<string>): Config {
+  const { token: platformToken, user, ...platform } = parsed.platform;
+  const settings = {
+    ...parsed,
+    platform: { ...platform, user: user ?? null },
+    organizations: parsed.organizations.map((organization) => ({
+      ...organization,
+      token: organization.token ?? platformToken ?? '',
+      source: toSource(organization.source),
+      windows: organization.windows.map(toWindow),
+    })),
+  };
+  return Object.freeze({ ...deepFreeze(settings), secrets });
+}
+
+function toSource(source: ParsedOrganization['source']): Source | null {
+  if (source.git !== undefined) {
+    return { git: source.git };
+  }
+  return source.directory === undefined ? null : { directory: source.directory };
+}
+
+function toWindow(window: ParsedOrganization['windows'][number]): SyncWindow {
+  const effect = window.allow === undefined ? 'deny' : 'allow';
+  return { effect, cron: window.allow ?? window.deny ?? '', duration: window.duration, timezone: window.timezone };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) {
+      deepFreeze(member);
+    }
+    Object.freeze(value);
+  }
+  return value;
+}
+
+/**
+ * The config of commands that are given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN` and `OCTAVO_ORGANIZATION` alone,
+ * everything else at its default and no source (design: Commands). Throws ConfigError naming all that is missing.
+ */
+export function configFromEnvironment({ env, kinds }: EnvironmentOptions): Config {
+  const names = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'];
+  const missing = names.filter((name) => (env[name] ?? '').trim() === '');
+  if (missing.length > 0) {
+    const are = missing.length === 1 ? 'is' : 'are';
+    throw new ConfigError(
+      `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or give a file with --config FILE`,
+    );
+  }
+  if (readBaseUrl(env.OCTAVO_BASE_URL) === undefined) {
+    throw new ConfigError(
+      'OCTAVO_BASE_URL is no http or https URL without a query; set one such as https://api.example',
+    );
+  }
+  const token = env.OCTAVO_TOKEN ?? '';
+  const parsed = configSchema(kinds).parse({
+    platform: { baseUrl: env.OCTAVO_BASE_URL, token },
+    organizations: [{ id: env.OCTAVO_ORGANIZATION, source: {} }],
+  });
+  return freezeConfig(parsed, new Set([token]));
+}

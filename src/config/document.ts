@@ -1,0 +1,98 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import type { Problem } from '../core/errors.ts';
+import { type Surroundings, substitute } from './substitute.ts';
+
+/** Member names and indexes from the root of the file. */
+export type Path = readonly PropertyKey[];
+
+/** A config file as plain values, and where each of them stands. */
+export interface ConfigDocument {
+  readonly values: unknown;
+  /** Problems of the YAML itself and of its references. */
+  readonly problems: readonly Problem[];
+  /** What references put in, with the place where it was put. */
+  readonly substituted: readonly { readonly path: Path; readonly value: string }[];
+  /** The problem at a path; at the key itself where `key` is given, else at the value, or its nearest ancestor. */
+  problemAt(path: Path, message: string, key?: string): Problem;
+}
+
+/** Reads YAML 1.2 and replaces references in its texts. Never throws: all that is wrong is in `problems`. */
+export function readDocument(text: string, file: string, surroundings: Surroundings): ConfigDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const problems: Problem[] = [];
+  const substituted: { path: Path; value: string }[] = [];
+  const place = (offset: number, path: Path, message: string): Problem => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(1, line), column: Math.max(1, col), address: formatPath(path), message };
+  };
+  const toValue = (node: unknown, path: Path): unknown => {
+    if (isMap(node)) {
+      return Object.fromEntries(
+        node.items.map((pair) => {
+          const key = String(isScalar(pair.key) ? pair.key.value : pair.key);
+          return [key, toValue(pair.value, [...path, key])];
+        }),
+      );
+    }
+    if (isSeq(node)) {
+      return node.items.map((item, index) => toValue(item, [...path, index]));
+    }
+    if (isAlias(node)) {
+      return toValue(node.resolve(document), path);
+    }
+    if (!isScalar(node) || typeof node.value !== 'string') {
+      // An empty value is the same as none: its default holds.
+      return isScalar(node) ? (node.value ?? undefined) : undefined;
+    }
+    const result = substitute(node.value, surroundings);
+    problems.push(...result.problems.map((message) => place(offsetOf(node), path, message)));
+    substituted.push(...result.values.map((value) => ({ path, value })));
+    return result.text;
+  };
+  problems.push(...document.errors.map((error) => place(error.pos[0], [], `is no valid YAML: ${error.message}`)));
+  const resolved = document.errors.length > 0 ? undefined : toValue(document.contents, []);
+  return {
+    values: resolved,
+    problems,
+    substituted,
+    problemAt: (path, message, key) =>
+      place(locate(document.contents, path, key), [...path, ...(key ? [key] : [])], message),
+  };
+}
+
+/** `organizations[0].source.git.url`. */
+export function formatPath(path: Path): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') {
+      return `${text}[${part}]`;
+    }
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}
+
+/** The offset of the value at a path, of its key, or of the deepest ancestor that is there. */
+function locate(root: unknown, path: Path, key: string | undefined): number {
+  let node = root;
+  let offset = offsetOf(root);
+  for (const part of key === undefined ? path : [...path, key]) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => String(isScalar(item.key) ? item.key.value : item.key) === part);
+      if (pair === undefined) {
+        return offset;
+      }
+      offset = part === key ? offsetOf(pair.key) : offsetOf(pair.value, offsetOf(pair.key));
+      node = pair.value;
+    } else if (isSeq(node) && typeof part === 'number') {
+      node = node.items[part];
+      offset = offsetOf(node, offset);
+    } else {
+      return offset;
+    }
+  }
+  return offset;
+}
+
+function offsetOf(node: unknown, otherwise = 0): number {
+  return (node as Node | null | undefined)?.range?.[0] ?? otherwise;
+}

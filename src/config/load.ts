@@ -1,0 +1,217 @@
+import { dirname } from 'node:path';
+import type * as z from 'zod';
+import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { type Config, freezeConfig } from './config.ts';
+import { type ConfigDocument, type Path, readDocument } from './document.ts';
+import { configSchema } from './schema.ts';
+import { didYouMean } from './suggest.ts';
+
+/** What a config is made of. Nothing else is read. */
+export interface LoadOptions {
+  /** The YAML. */
+  readonly text: string;
+  /** Its name in messages; `${file:…}` is relative to its folder. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Throws where the file cannot be read. */
+  readonly readFile: (path: string) => string;
+  /** The names of the resource kinds. */
+  readonly kinds: readonly string[];
+}
+
+/**
+ * Reads `config.yaml` (design: Daemon). Throws one ConfigError with every problem, a line each:
+ * `file:line:column: path: what is wrong, and what would be right`. No secret is in its message.
+ */
+export function loadConfig({ text, file, env, readFile, kinds }: LoadOptions): Config {
+  const document = readDocument(text, file, { env, readFile, base: dirname(file) });
+  const secrets = collectSecrets(document);
+  const schema = configSchema(kinds);
+  const parsed = schema.safeParse(document.values ?? {});
+  const problems = [...document.problems];
+  if (document.values !== undefined || problems.length === 0) {
+    const issues = parsed.error?.issues ?? [];
+    problems.push(...issues.flatMap((issue) => describeIssue(issue, document, schema)), ...crossChecks(document));
+  }
+  if (!parsed.success || problems.length > 0) {
+    throw new ConfigError(listOnce(problems, secrets));
+  }
+  return freezeConfig(parsed.data, secrets);
+}
+
+/** In the order of the file; a place whose reference failed is not complained of twice; no secret is quoted. */
+function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>): string {
+  const first = new Map<string, Problem>();
+  for (const problem of problems) {
+    const place = `${problem.line}:${problem.column}:${problem.address}`;
+    first.set(place, first.get(place) ?? problem);
+  }
+  const sorted = [...first.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+  return [...secrets].reduce(
+    (text, secret) => text.replaceAll(secret, '[secret]'),
+    sorted.map(formatProblem).join('\n'),
+  );
+}
+
+/** Places whose values everyone may see: a branch name out of the environment must not blank every log line. */
+const PUBLIC = [
+  /^organizations\.\d+\.(id|confirm|prune|limits|selfHeal|schedule|windows)(\.|$)/,
+  /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll))$/,
+  /^(queue|store|server|log)(\.|$)/,
+  /^platform\.(baseUrl|user|timeout)$/,
+];
+
+function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
+  const secrets = new Set<string>();
+  for (const { path, value } of document.substituted) {
+    if (value !== '' && !PUBLIC.some((place) => place.test(path.join('.')))) {
+      secrets.add(value);
+    }
+  }
+  collectTokens(document.values, secrets);
+  return secrets;
+}
+
+/** Every `token` wherever it stands, and the password inside every URL. */
+function collectTokens(value: unknown, secrets: Set<string>): void {
+  if (typeof value === 'string') {
+    const password = URL.canParse(value) ? new URL(value).password : '';
+    for (const secret of [password, decodePassword(password)].filter((text) => text !== '')) {
+      secrets.add(secret);
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, member] of Object.entries(value)) {
+      if (key === 'token' && typeof member === 'string' && member !== '') {
+        secrets.add(member);
+      }
+      collectTokens(member, secrets);
+    }
+  }
+}
+
+function decodePassword(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
+type Issue = z.core.$ZodIssue;
+
+function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType): readonly Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(schema, issue.path, document.values);
+    return issue.keys.map((key) => document.problemAt(issue.path, `there is no such setting${hint(key, known)}`, key));
+  }
+  const value = valueAt(document.values, issue.path);
+  const expected = issue.code === 'custom' ? issue.message : expectedBy(issue);
+  const wrong = value === undefined ? 'is missing' : `${quote(value, issue.path)} is not right`;
+  return [document.problemAt(issue.path, `${wrong}; expected ${expected}${nearChoice(value, expected)}`)];
+}
+
+function hint(key: string, known: readonly string[]): string {
+  return didYouMean(key, known) || (known.length === 0 ? '; leave it out' : `; there is ${known.join(', ')}`);
+}
+
+/** `one of a, b, c` names its choices; the nearest is worth a question. */
+function nearChoice(value: unknown, expected: string): string {
+  return typeof value === 'string' && expected.startsWith('one of ')
+    ? didYouMean(value, expected.slice('one of '.length).split(/, (?:or .*)?/))
+    : '';
+}
+
+function expectedBy(issue: Issue): string {
+  if (issue.code === 'invalid_type') {
+    return issue.expected === 'array' ? 'a list' : issue.expected === 'object' ? 'a mapping' : `a ${issue.expected}`;
+  }
+  return issue.code === 'too_small' ? 'at least one entry' : issue.message;
+}
+
+function quote(value: unknown, path: Path): string {
+  return typeof value === 'object' || path.at(-1) === 'token' ? 'this' : JSON.stringify(value);
+}
+
+function valueAt(values: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], values);
+}
+
+/** The settings that may stand at a path, asked of the schema itself: it names what an impossible key is offered. */
+function knownKeys(schema: z.ZodType, path: Path, values: unknown): readonly string[] {
+  let known: z.core.$ZodType | undefined = schema;
+  for (const part of path) {
+    known = typeof part === 'number' ? elementOf(inner(known)) : shapeOf(inner(known))?.[String(part)];
+  }
+  const present = valueAt(values, path);
+  const keys = Object.keys(shapeOf(inner(known)) ?? {});
+  return isObject(present) ? keys.filter((key) => !(key in present)) : keys;
+}
+
+type Definition = {
+  readonly innerType?: z.core.$ZodType;
+  readonly in?: z.core.$ZodType;
+  readonly out?: z.core.$ZodType;
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+  readonly element?: z.core.$ZodType;
+};
+
+function definition(schema: z.core.$ZodType | undefined): Definition {
+  return (schema?._zod.def ?? {}) as Definition;
+}
+
+/** The schema below wrappers: a default, "may be left out", or a pipe, of which the side with a shape counts. */
+function inner(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  const { innerType, in: before, out: after } = definition(schema);
+  if (innerType !== undefined) {
+    return inner(innerType);
+  }
+  if (before === undefined) {
+    return schema;
+  }
+  const left = inner(before);
+  return shapeOf(left) === undefined ? inner(after) : left;
+}
+
+function shapeOf(schema: z.core.$ZodType | undefined) {
+  return definition(schema).shape;
+}
+
+function elementOf(schema: z.core.$ZodType | undefined) {
+  return definition(schema).element;
+}
+
+/** Rules over several settings. They look at the raw values, so that they speak also when other settings are wrong. */
+function crossChecks(document: ConfigDocument): readonly Problem[] {
+  const root = isObject(document.values) ? document.values : {};
+  const platform = isObject(root.platform) ? root.platform : {};
+  const organizations = Array.isArray(root.organizations) ? root.organizations : [];
+  const seen = new Map<unknown, number>();
+  return organizations.filter(isObject).flatMap((organization, index) => {
+    const at: Path = ['organizations', index];
+    const problems: Problem[] = [];
+    const { id, source, token, windows } = organization;
+    if (id !== undefined && seen.has(id)) {
+      const first = `organizations[${seen.get(id)}]`;
+      problems.push(
+        document.problemAt([...at, 'id'], `${JSON.stringify(id)} is listed before, as ${first}; list it once`),
+      );
+    }
+    seen.set(id, seen.get(id) ?? index);
+    if (token === undefined && platform.token === undefined) {
+      problems.push(document.problemAt(at, 'has no token; set platform.token, or a token here'));
+    }
+    if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
+      problems.push(document.problemAt([...at, 'source'], 'needs exactly one of git and directory'));
+    }
+    return [...problems, ...windowChecks(document, [...at, 'windows'], windows)];
+  });
+}
+
+function windowChecks(document: ConfigDocument, at: Path, windows: unknown): readonly Problem[] {
+  return (Array.isArray(windows) ? windows : []).flatMap((window, index) =>
+    isObject(window) && (window.allow === undefined) === (window.deny === undefined)
+      ? [document.problemAt([...at, index], 'needs exactly one of allow and deny, with a cron expression')]
+      : [],
+  );
+}

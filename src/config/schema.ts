@@ -1,0 +1,150 @@
+import * as z from 'zod';
+import {
+  readBaseUrl,
+  readCount,
+  readCron,
+  readDuration,
+  readEmail,
+  readFlag,
+  readListen,
+  readText,
+  readTimezone,
+} from './values.ts';
+
+/** Which resources of a kind a plan may delete (design: How a plan is made). */
+export type Prune = 'owned' | 'never' | 'all';
+const PRUNES = ['owned', 'never', 'all'] as const;
+
+/** The kinds whose deletions wait for a person (design: Damage control). */
+const CONFIRMED = ['site', 'space', 'saml', 'member', 'collection'];
+
+/**
+ * One setting: how its text is read, and what would be right. Reading gives undefined for what is wrong; the message
+ * is made here, so that check, type and message stay together.
+ */
+function setting<T>(expected: string, read: (value: unknown) => T | undefined) {
+  return z.unknown().transform((input, context): T => {
+    const value = input === undefined ? undefined : read(input);
+    if (value === undefined) {
+      context.issues.push({ code: 'custom', input, params: { expected }, message: expected });
+      return z.NEVER;
+    }
+    return value;
+  });
+}
+
+const text = (expected: string) => setting(expected, readText);
+const positive = (expected: string) => setting(expected, (value) => readDuration(value) || undefined);
+const choice = <T extends string>(values: readonly T[]) =>
+  setting(`one of ${values.join(', ')}`, (value) => values.find((known) => known === value));
+const count = (least: number, most: number) =>
+  setting(`a whole number from ${least} to ${most}`, (value) => readCount(value, least, most));
+const flag = () => setting('true or false', readFlag);
+const token = () => text(`the token, best as "\${env:NAME}" or "\${file:PATH}"`);
+const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);
+
+function sourceSchema() {
+  const git = z.strictObject({
+    url: text('the URL of a repository, such as https://git.example/acme/docs.git'),
+    ref: text('a branch, a tag or a full commit id').prefault('main'),
+    path: setting('a folder inside the repository, such as manifests', readFolder).prefault('.'),
+    poll: positive('how often to fetch, such as 30s').prefault('30s'),
+  });
+  return z.strictObject({
+    git: git.optional(),
+    directory: text('a folder on disk, such as /manifests').optional(),
+  });
+}
+
+/** A relative folder that stays inside. */
+function readFolder(value: unknown): string | undefined {
+  const folder = readText(value);
+  return folder?.startsWith('/') || folder?.split('/').includes('..') ? undefined : folder;
+}
+
+function pruneSchema(kinds: readonly string[]) {
+  const byKind = z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, choice(PRUNES).optional()])));
+  return z
+    .unknown()
+    .transform((value, context) => {
+      if (typeof value !== 'string') {
+        return value;
+      }
+      if (!PRUNES.some((known) => known === value)) {
+        context.issues.push({
+          code: 'custom',
+          input: value,
+          message: `one of ${PRUNES.join(', ')}, or a mapping by kind`,
+        });
+        return z.NEVER;
+      }
+      return Object.fromEntries(kinds.map((kind) => [kind, value]));
+    })
+    .pipe(byKind)
+    .transform(
+      (map): Readonly<Record<string, Prune>> => Object.fromEntries(kinds.map((kind) => [kind, map[kind] ?? 'owned'])),
+    )
+    .prefault('owned');
+}
+
+function windowSchema() {
+  return z.strictObject({
+    allow: cron().optional(),
+    deny: cron().optional(),
+    duration: positive('how long the window lasts, such as 2h'),
+    timezone: setting('a time zone such as Europe/Berlin', readTimezone).prefault('UTC'),
+  });
+}
+
+function organizationSchema(kinds: readonly string[]) {
+  return z.strictObject({
+    id: text('the id of the organization, such as org_1'),
+    token: token().optional(),
+    source: sourceSchema(),
+    prune: pruneSchema(kinds),
+    confirm: z.array(choice(kinds)).prefault(CONFIRMED.filter((kind) => kinds.includes(kind))),
+    limits: z
+      .strictObject({ deletes: count(0, 1_000_000).prefault(5), share: count(0, 100).prefault(30) })
+      .prefault({}),
+    selfHeal: flag().prefault(true),
+    schedule: z.strictObject({ drift: cron().prefault('*/5 * * * *') }).prefault({}),
+    windows: z.array(windowSchema()).prefault([]),
+    conversations: z.strictObject({}).prefault({}),
+    clusters: z.strictObject({}).prefault({}),
+  });
+}
+
+/**
+ * The settings of `config.yaml`: check, type and defaults in one place (design: Daemon). `kinds` are the names of the
+ * resource kinds, which only their registry knows.
+ */
+export function configSchema(kinds: readonly string[]) {
+  return z.strictObject({
+    platform: z.strictObject({
+      baseUrl: setting('an http or https URL without a query, such as https://api.example', readBaseUrl),
+      token: token().optional(),
+      user: setting('an email address', readEmail).optional(),
+      timeout: positive('how long one request may take, such as 30s').prefault('30s'),
+    }),
+    organizations: z.array(organizationSchema(kinds)).min(1),
+    queue: z
+      .strictObject({
+        concurrency: count(1, 1_000).prefault(10),
+        deadline: positive('how long a request may wait and be retried, such as 10m').prefault('10m'),
+      })
+      .prefault({}),
+    store: z.strictObject({ path: text('the state file, such as octavo.db').prefault('octavo.db') }).prefault({}),
+    server: z
+      .strictObject({ listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080') })
+      .prefault({}),
+    log: z
+      .strictObject({
+        level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).prefault('info'),
+        format: choice(['auto', 'json', 'pretty']).prefault('auto'),
+      })
+      .prefault({}),
+  });
+}
+
+/** What the schema makes of a valid file. */
+export type ParsedConfig = z.output<ReturnType<typeof configSchema>>;

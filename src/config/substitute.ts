@@ -1,0 +1,61 @@
+import { isAbsolute, resolve } from 'node:path';
+import { messageOf } from '../core/errors.ts';
+
+/** Where `${env:NAME}` and `${file:PATH}` come from. `base` is the folder that relative paths start from. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Throws where the file cannot be read. */
+  readonly readFile: (path: string) => string;
+  readonly base: string;
+}
+
+/** A text with its references replaced, and what was wrong with them. */
+export interface Substituted {
+  readonly text: string;
+  /** The values that were put in. */
+  readonly values: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** Replaces every `${env:NAME}` and `${file:PATH}`; a file's trailing newline is trimmed (design: Daemon). */
+export function substitute(text: string, surroundings: Surroundings): Substituted {
+  const values: string[] = [];
+  const problems: string[] = [];
+  const put = (value: string) => {
+    values.push(value);
+    return value;
+  };
+  const replaced = text.replace(/\$\{([^}]*)\}/g, (whole, reference: string) => {
+    const separator = reference.indexOf(':');
+    const [scheme, name] = [reference.slice(0, separator), reference.slice(separator + 1)];
+    if (separator < 0 || name === '' || (scheme !== 'env' && scheme !== 'file')) {
+      problems.push(`${whole} is no reference; write \${env:NAME} or \${file:PATH}`);
+      return whole;
+    }
+    const found = scheme === 'env' ? fromEnvironment(name, surroundings) : fromFile(name, surroundings);
+    if (found.problem !== undefined) {
+      problems.push(found.problem);
+      return whole;
+    }
+    return put(found.value);
+  });
+  return { text: replaced, values, problems };
+}
+
+type Found = { readonly value: string; readonly problem?: undefined } | { readonly problem: string };
+
+function fromEnvironment(name: string, { env }: Surroundings): Found {
+  const value = env[name];
+  return value === undefined || value === ''
+    ? { problem: `the environment variable ${name} is not set; set it, or write the value here` }
+    : { value };
+}
+
+function fromFile(name: string, { readFile, base }: Surroundings): Found {
+  const path = isAbsolute(name) ? name : resolve(base, name);
+  try {
+    return { value: readFile(path).replace(/\r?\n$/, '') };
+  } catch (error) {
+    return { problem: `the file ${name} cannot be read (${messageOf(error)}); put it there, or write the value here` };
+  }
+}

@@ -1,0 +1,89 @@
+import { CronExpressionParser } from 'cron-parser';
+import type { SyncWindow } from './config.ts';
+
+/** Whether the daemon may apply. */
+export interface WindowState {
+  readonly open: boolean;
+  /** When that may change next, in milliseconds since the epoch; null: never. */
+  readonly until: number | null;
+  readonly reason: string;
+}
+
+/**
+ * What the sync windows say of an instant (design: Damage control).
+ *
+ * | deny covers it | allow windows | allow covers it | open |
+ * |---|---|---|---|
+ * | yes | any  | any | no  |
+ * | no  | none | -   | yes |
+ * | no  | some | yes | yes |
+ * | no  | some | no  | no  |
+ */
+export function windowState(windows: readonly SyncWindow[], now: number): WindowState {
+  const spans = windows.map((window) => ({ window, ...spanAt(window, now) }));
+  const deny = spans.filter(({ window }) => window.effect === 'deny');
+  const allow = spans.filter(({ window }) => window.effect === 'allow');
+  const until = spans.reduce<number | null>((soonest, span) => earlier(soonest, span.changes), null);
+  const denied = deny.find((span) => span.inside);
+  if (denied !== undefined) {
+    return { open: false, until: latestEnd(deny), reason: `inside the deny window "${denied.window.cron}"` };
+  }
+  if (allow.length === 0) {
+    return { open: true, until, reason: windows.length === 0 ? 'no sync windows' : 'outside every deny window' };
+  }
+  const allowed = allow.find((span) => span.inside);
+  if (allowed === undefined) {
+    return { open: false, until, reason: 'outside every allow window' };
+  }
+  return { open: true, until, reason: `inside the allow window "${allowed.window.cron}"` };
+}
+
+interface Span {
+  readonly inside: boolean;
+  /** When the window opens next, or closes where it is open; null: never. */
+  readonly changes: number | null;
+}
+
+function spanAt(window: SyncWindow, now: number): Span {
+  const last = lastFiring(window, now);
+  if (last !== null && now < last + window.duration) {
+    return { inside: true, changes: last + window.duration };
+  }
+  return { inside: false, changes: nextFiring(window, now) };
+}
+
+/** The latest firing at or before now. */
+function lastFiring(window: SyncWindow, now: number): number | null {
+  // prev() looks strictly before its start; cron knows whole seconds, so the next one is a safe start.
+  const start = (Math.floor(now / 1000) + 1) * 1000;
+  return firing(window, start, 'prev');
+}
+
+function nextFiring(window: SyncWindow, now: number): number | null {
+  return firing(window, now, 'next');
+}
+
+function firing(window: SyncWindow, start: number, step: 'prev' | 'next'): number | null {
+  try {
+    const expression = CronExpressionParser.parse(window.cron, { currentDate: new Date(start), tz: window.timezone });
+    return expression[step]().getTime();
+  } catch {
+    // An expression that never fires, such as one for February 30, has no such instant.
+    return null;
+  }
+}
+
+/** When the last of the deny windows that cover this instant closes. */
+function latestEnd(deny: readonly Span[]): number | null {
+  return deny.reduce<number | null>(
+    (latest, span) => (span.inside && span.changes !== null ? Math.max(latest ?? 0, span.changes) : latest),
+    null,
+  );
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) {
+    return a ?? b;
+  }
+  return Math.min(a, b);
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { loadConfig } from '../../src/config/load.ts';
+import { configSchema } from '../../src/config/schema.ts';
+
+const KINDS = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'site'];
+const TEXT = readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8');
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly default?: unknown;
+}
+interface Setting {
+  readonly path: string;
+  readonly fallback: unknown;
+}
+
+/** Every setting of the schema, a list's entries under `[0]`. */
+function settingsOf(schema: JsonSchema, path = ''): Setting[] {
+  if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {
+    return Object.entries(schema.properties).flatMap(([key, member]) =>
+      settingsOf(member, path === '' ? key : `${path}.${key}`),
+    );
+  }
+  if (schema.items?.properties !== undefined) {
+    return settingsOf(schema.items, `${path}.0`);
+  }
+  return [{ path, fallback: schema.default }];
+}
+
+function at(values: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
+}
+
+const SETTINGS = settingsOf(z.toJSONSchema(configSchema(KINDS), { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+
+describe('config.example.yaml', () => {
+  test('is valid as it stands', () => {
+    const config = loadConfig({
+      text: TEXT,
+      file: 'config.example.yaml',
+      env: { OCTAVO_TOKEN: 'a-token' },
+      readFile: () => '',
+      kinds: KINDS,
+    });
+    expect(config.organizations).toHaveLength(1);
+  });
+
+  test('shows every setting', () => {
+    // "#name:" is a setting that is commented out, "# Words" is prose.
+    const active = TEXT.replace(/^ *windows: \[\]$/m, '').replace(/^( *)#(?=[a-z]+:)/gim, '$1');
+    const windows = active.replace(/^( *)#(?= {2,}(?:- )?[a-z]+: )/gm, '$1');
+    const shown = parse(windows) as { organizations: [{ windows: object[] }] };
+    shown.organizations[0].windows = [Object.assign({}, ...shown.organizations[0].windows)];
+    const missing = SETTINGS.filter(({ path }) => at(shown, path) === undefined).map(({ path }) => path);
+    expect(missing).toEqual([]);
+    expect(SETTINGS.length).toBeGreaterThan(25);
+  });
+
+  test('shows the defaults', () => {
+    const values: unknown = parse(TEXT);
+    for (const { path, fallback } of SETTINGS.filter((setting) => !setting.path.includes('windows'))) {
+      if (fallback !== undefined) {
+        expect({ path, value: at(values, path) }).toEqual({ path, value: fallback });
+      }
+    }
+  });
+});

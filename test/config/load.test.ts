@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { configFromEnvironment } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError, EXIT } from '../../src/core/errors.ts';
+
+const KINDS = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'site'];
+const MINIMAL = `platform: { baseUrl: https://api.example/v1/, token: t0ken-value }
+organizations:
+  - id: org_1
+    source: { directory: /manifests }
+`;
+
+function load(text: string, env: Record<string, string> = {}, files: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    const content = files[path];
+    if (content === undefined) {
+      throw new Error('ENOENT: no such file');
+    }
+    return content;
+  };
+  return loadConfig({ text, file: '/etc/octavo/config.yaml', env, readFile, kinds: KINDS });
+}
+
+function problemsOf(text: string, env: Record<string, string> = {}): string[] {
+  try {
+    load(text, env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as ConfigError).exitCode).toBe(EXIT.invalid);
+    return (error as ConfigError).message.split('\n').map((line) => line.replace('/etc/octavo/config.yaml:', ''));
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  test('fills in every default of the design', () => {
+    const config = load(MINIMAL);
+    expect(config).toMatchObject({
+      platform: { baseUrl: 'https://api.example/v1', user: null, timeout: 30_000 },
+      queue: { concurrency: 10, deadline: 600_000 },
+      store: { path: 'octavo.db' },
+      server: { listen: { host: '127.0.0.1', port: 8080 } },
+      log: { level: 'info', format: 'auto' },
+    });
+    expect(config.organizations[0]).toEqual({
+      id: 'org_1',
+      token: 't0ken-value',
+      source: { directory: '/manifests' },
+      prune: Object.fromEntries(KINDS.map((kind) => [kind, 'owned'])),
+      confirm: ['site', 'space', 'saml', 'member', 'collection'],
+      limits: { deletes: 5, share: 30 },
+      selfHeal: true,
+      schedule: { drift: '*/5 * * * *' },
+      windows: [],
+      conversations: {},
+      clusters: {},
+    });
+  });
+
+  test('reads every setting', () => {
+    const config = load(`platform: { baseUrl: http://localhost:1, user: bot@acme.example, timeout: 1500ms }
+organizations:
+  - id: org_1
+    token: own-token
+    source: { git: { url: git@git.example:acme/docs.git, ref: v1, path: a/b, poll: 2h } }
+    prune: { team: never, site: all }
+    confirm: []
+    limits: { deletes: 0, share: 100 }
+    selfHeal: false
+    schedule: { drift: "0 3 * * *" }
+    windows:
+      - { allow: "0 9 * * 1-5", duration: 8h, timezone: Europe/Berlin }
+      - { deny: "0 0 24 12 *", duration: 2d }
+queue: { concurrency: 3, deadline: 1m }
+store: { path: /var/lib/octavo.db }
+server: { listen: "[::1]:9" }
+log: { level: debug, format: json }
+`);
+    expect(config.organizations[0]).toMatchObject({
+      token: 'own-token',
+      source: { git: { url: 'git@git.example:acme/docs.git', ref: 'v1', path: 'a/b', poll: 7_200_000 } },
+      prune: { team: 'never', site: 'all', space: 'owned' },
+      windows: [
+        { effect: 'allow', cron: '0 9 * * 1-5', duration: 28_800_000, timezone: 'Europe/Berlin' },
+        { effect: 'deny', cron: '0 0 24 12 *', duration: 172_800_000, timezone: 'UTC' },
+      ],
+    });
+    expect(config.server.listen).toEqual({ host: '::1', port: 9 });
+  });
+
+  test('is frozen at every depth', () => {
+    const config = load(MINIMAL);
+    const visit = (value: unknown) => {
+      if (typeof value === 'object' && value !== null && !(value instanceof Set)) {
+        expect(Object.isFrozen(value)).toBe(true);
+        Object.values(value).forEach(visit);
+      }
+    };
+    visit(config);
+  });
+
+  test('names every problem at once, each with its place and what would be right', () => {
+    expect(
+      problemsOf(`platform: { baseURL: https://api.example, token: x-token }
+organizations:
+  - id: org_1
+    source: { git: { poll: often } }
+    prune: sometimes
+    confirm: [sites]
+    limits: { deletes: -1 }
+  - id: org_1
+    source: {}
+    windows: [{ duration: 2h }]
+    schedule: { drift: "61 * * * *" }
+server: { listen: nowhere }
+log: { level: inof }
+`),
+    ).toEqual([
+      '1:11: platform.baseUrl: is missing; expected an http or https URL without a query, such as https://api.example',
+      '1:13: platform.baseURL: there is no such setting; did you mean "baseUrl"?',
+      '4:20: organizations[0].source.git.url: is missing; expected the URL of a repository, such as https://git.example/acme/docs.git',
+      '4:28: organizations[0].source.git.poll: "often" is not right; expected how often to fetch, such as 30s',
+      '5:12: organizations[0].prune: "sometimes" is not right; expected one of owned, never, all, or a mapping by kind',
+      '6:15: organizations[0].confirm[0]: "sites" is not right; expected one of organization, member, team, saml, collection, space, site; did you mean "site"?',
+      '7:24: organizations[0].limits.deletes: -1 is not right; expected a whole number from 0 to 1000000',
+      '8:9: organizations[1].id: "org_1" is listed before, as organizations[0]; list it once',
+      '9:13: organizations[1].source: needs exactly one of git and directory',
+      '10:15: organizations[1].windows[0]: needs exactly one of allow and deny, with a cron expression',
+      '11:24: organizations[1].schedule.drift: "61 * * * *" is not right; expected a cron expression such as "*/5 * * * *"',
+      '12:19: server.listen: "nowhere" is not right; expected an address such as 127.0.0.1:8080',
+      '13:15: log.level: "inof" is not right; expected one of trace, debug, info, warn, error, fatal; did you mean "info"?',
+    ]);
+  });
+
+  test.each([
+    ['', 'platform: is missing; expected a mapping'],
+    ['[]', 'expected a mapping'],
+    ['a: [', 'is no valid YAML'],
+    [`${MINIMAL}store:\n  pth: x\n`, '6:3: store.pth: there is no such setting; did you mean "path"?'],
+    [`${MINIMAL}whatever: 1\n`, '5:1: whatever: there is no such setting; there is queue, store, server, log'],
+    [
+      MINIMAL.replace(', token: t0ken-value', ''),
+      '3:5: organizations[0]: has no token; set platform.token, or a token here',
+    ],
+    [MINIMAL.replace('org_1', '7'), '3:9: organizations[0].id: 7 is not right'],
+    [`platform: { baseUrl: https://a.example, token: x }\norganizations: []\n`, '2:16: organizations: [] is not right'],
+  ])('says what is wrong with %j', (text, expected) => {
+    expect(problemsOf(text).join('\n')).toContain(expected.replace('[] is not right', 'this is not right'));
+  });
+
+  test('an empty value is its default', () => {
+    expect(load(`${MINIMAL}log:\nqueue:\n  concurrency:\n`).queue.concurrency).toBe(10);
+  });
+});
+
+describe('references', () => {
+  const referring = `platform: { baseUrl: "\${env:BASE}", token: "\${file:secrets/token}" }
+organizations:
+  - id: org_1
+    source: { git: { url: "https://bot:\${env:PASSWORD}@git.example/a.git", ref: "\${env:BRANCH}" } }
+queue: { concurrency: "\${env:N}" }
+`;
+
+  test('are replaced, and what they brought is secret where it may be', () => {
+    const env = { BASE: 'https://api.example', PASSWORD: 'p@ss%w', BRANCH: 'main', N: '7' };
+    const config = load(referring, env, { '/etc/octavo/secrets/token': 'from-a-file\n' });
+    expect(config.organizations[0]?.token).toBe('from-a-file');
+    expect(config.organizations[0]?.source?.git?.url).toBe('https://bot:p@ss%w@git.example/a.git');
+    expect(config.queue.concurrency).toBe(7);
+    expect(config.secrets).toContain('from-a-file');
+    expect(config.secrets).toContain('p@ss%w');
+    expect(config.secrets).not.toContain('main');
+    expect(config.secrets).not.toContain('https://api.example');
+  });
+
+  test('a literal token and the password inside a URL are secrets', () => {
+    const config = load(
+      MINIMAL.replace('{ directory: /manifests }', '{ git: { url: "https://u:p%40ss@g.example/a" } }'),
+    );
+    expect([...config.secrets].sort()).toEqual(['p%40ss', 'p@ss', 't0ken-value']);
+  });
+
+  test('missing variables and files are problems with a place, told once', () => {
+    expect(problemsOf(referring)).toEqual([
+      '1:22: platform.baseUrl: the environment variable BASE is not set; set it, or write the value here',
+      '1:44: platform.token: the file secrets/token cannot be read (ENOENT: no such file); put it there, or write the value here',
+      '4:27: organizations[0].source.git.url: the environment variable PASSWORD is not set; set it, or write the value here',
+      '4:81: organizations[0].source.git.ref: the environment variable BRANCH is not set; set it, or write the value here',
+      '5:23: queue.concurrency: the environment variable N is not set; set it, or write the value here',
+    ]);
+  });
+
+  test('an unknown reference is a problem', () => {
+    expect(problemsOf(`${MINIMAL}store: { path: "\${vault:x}" }`)).toEqual([
+      `5:16: store.path: \${vault:x} is no reference; write \${env:NAME} or \${file:PATH}`,
+    ]);
+  });
+
+  test('no problem quotes a secret', () => {
+    const text = MINIMAL.replace('token: t0ken-value', `token: "\${env:T}", user: "\${env:T}"`);
+    const problems = problemsOf(text, { T: 'very-secret' }).join('\n');
+    expect(problems).toContain('platform.user');
+    expect(problems).not.toContain('very-secret');
+  });
+});
+
+describe('configFromEnvironment', () => {
+  test('needs three variables and gives defaults for all else', () => {
+    const env = { OCTAVO_BASE_URL: 'https://api.example/', OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
+    const config = configFromEnvironment({ env, kinds: KINDS });
+    expect(config.platform.baseUrl).toBe('https://api.example');
+    expect(config.organizations[0]).toMatchObject({ id: 'org_1', token: 'tok-1', source: null, selfHeal: true });
+    expect([...config.secrets]).toEqual(['tok-1']);
+  });
+
+  test('names all that is missing', () => {
+    expect(() => configFromEnvironment({ env: { OCTAVO_TOKEN: 'x' }, kinds: KINDS })).toThrow(
+      'OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or give a file with --config FILE',
+    );
+  });
+
+  test('refuses what is no URL', () => {
+    const env = { OCTAVO_BASE_URL: 'api.example', OCTAVO_TOKEN: 'x', OCTAVO_ORGANIZATION: 'o' };
+    expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(ConfigError);
+  });
+});
