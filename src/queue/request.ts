@@ -1,3 +1,6 @@
+import type { AppError } from '../core/errors.ts';
+import type { RateHeaders } from './rate-headers.ts';
+
 /** What limits are counted by: the platform counts kinds of method apart (supplement, section 2). */
 export type RequestClass = 'read' | 'write' | 'search' | 'ingest';
 
@@ -19,3 +22,30 @@ export const PRIORITIES: readonly Priority[] = ['person', 'apply', 'clusters', '
  * - `never`: the caller must look up whether it happened.
  */
 export type Repeat = 'safe' | 'idempotent' | 'never';
+
+/** What came back for one attempt. */
+export interface Reply<T> {
+  readonly headers: RateHeaders;
+  /** When the headers came in, on the clock's monotonic scale. */
+  readonly receivedAt: number;
+  readonly result: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: AppError };
+}
+
+/** One request as the queue sees it. */
+export interface QueuedRequest<T> {
+  /** What it is, for errors and events: the operation's name. */
+  readonly name: string;
+  readonly class: RequestClass;
+  readonly priority: Priority;
+  readonly repeat: Repeat;
+  /** Safe requests with equal keys that wait or are in flight are one request. Null: never shared. */
+  readonly key?: string | null;
+  readonly signal?: AbortSignal;
+  /** Milliseconds from now after which it is given up; the queue's own where absent. */
+  readonly deadline?: number;
+  /**
+   * Makes one attempt. A refusal (429) is a result whose error is a RateLimitedError; where no answer came it rejects
+   * with a TransientError.
+   */
+  attempt(signal: AbortSignal): Promise<Reply<T>>;
+}

@@ -6,7 +6,7 @@ export const issuesCluster = z.looseObject({
   id: z.string(),
   label: optionalText,
   /** A rich document or a string (supplement, section 1). */
-  summary: z.unknown(),
+  summary: z.unknown().optional(),
   muted: optionalFlag,
   impact: optionalText,
 });

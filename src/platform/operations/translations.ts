@@ -8,7 +8,7 @@ export const translation = z.looseObject({
   source: z.looseObject({ space: z.string(), language: optionalText }),
   language: z.string(),
   /** A rich document. */
-  instructions: z.unknown(),
+  instructions: z.unknown().optional(),
   /** The space that holds the translation, once there is one. */
   result: z.looseObject({ space: optionalText, revision: optionalText }).nullish(),
   permissions,
