@@ -1,0 +1,72 @@
+import { StoreError } from '../core/errors.ts';
+import type { AppliedHead, OrganizationRecord, RecordEntry, Store } from './store.ts';
+
+interface Contents {
+  head: AppliedHead | null;
+  readonly entries: Map<string, RecordEntry>;
+  /** By checksum, when. */
+  readonly approvals: Map<string, number>;
+}
+
+/** A store that forgets with the process: for tests, and for passes that record nothing. */
+export function openMemoryStore(): Store {
+  const organizations = new Map<string, Contents>();
+  let open = true;
+  return {
+    organization: (id) => {
+      const contents = organizations.get(id) ?? { head: null, entries: new Map(), approvals: new Map() };
+      organizations.set(id, contents);
+      return recordOf(contents, () => {
+        if (!open) {
+          throw new StoreError('the state is closed');
+        }
+      });
+    },
+    close: async () => {
+      open = false;
+    },
+  };
+}
+
+function recordOf(contents: Contents, ensureOpen: () => void): OrganizationRecord {
+  const guarded = async <T>(work: () => T): Promise<T> => {
+    ensureOpen();
+    return work();
+  };
+  return {
+    read: () =>
+      guarded(() => ({
+        head: contents.head,
+        entries: structuredClone([...contents.entries.values()].sort(byAddress)),
+      })),
+    put: (entries) =>
+      guarded(() => {
+        for (const entry of structuredClone(entries)) {
+          contents.entries.set(entry.address, entry);
+        }
+      }),
+    remove: (addresses) =>
+      guarded(() => {
+        for (const address of addresses) {
+          contents.entries.delete(address);
+        }
+      }),
+    moveHead: (head) =>
+      guarded(() => {
+        contents.head = { ...head };
+      }),
+    approvals: () => guarded(() => [...contents.approvals].sort(([, a], [, b]) => a - b).map(([checksum]) => checksum)),
+    approve: (checksum, at) =>
+      guarded(() => {
+        contents.approvals.set(checksum, contents.approvals.get(checksum) ?? at);
+      }),
+    consume: (checksum) =>
+      guarded(() => {
+        contents.approvals.delete(checksum);
+      }),
+  };
+}
+
+function byAddress(a: RecordEntry, b: RecordEntry): number {
+  return a.address < b.address ? -1 : a.address > b.address ? 1 : 0;
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../core/json.ts';
+
+/** What was last applied for one resource. */
+export interface RecordEntry {
+  readonly address: string;
+  readonly kind: string;
+  /** The platform's id; null where the resource has none. */
+  readonly id: string | null;
+  /** The fields as declared, normalized. */
+  readonly fields: JsonObject;
+  /** Never to be deleted, until a commit has set it to false and been applied (design: Manifests). */
+  readonly protect: boolean;
+  /** What cannot be read back from the platform: content hashes, revisions. */
+  readonly marks: JsonObject;
+}
+
+/** What was applied last, and when, in milliseconds since the epoch. */
+export interface AppliedHead {
+  /** Null where the manifests were in no repository. */
+  readonly commit: string | null;
+  readonly at: number;
+}
+
+/** What the record says: the base of the next plan. */
+export interface AppliedRecord {
+  /** Null: nothing was ever applied. */
+  readonly head: AppliedHead | null;
+  /** Sorted by address. */
+  readonly entries: readonly RecordEntry[];
+}
+
+/**
+ * What was last applied for one organization, and what a person approved. A promise that has resolved is on disk: a
+ * process killed right after loses nothing. Every method throws StoreError where the state cannot be used.
+ */
+export interface OrganizationRecord {
+  read(): Promise<AppliedRecord>;
+  /** Adds entries, or replaces those of the same address; all of them or none. */
+  put(entries: readonly RecordEntry[]): Promise<void>;
+  /** Forgets entries; unknown addresses are no error. */
+  remove(addresses: readonly string[]): Promise<void>;
+  moveHead(head: AppliedHead): Promise<void>;
+  /** The checksums of plans that were approved and not applied yet, oldest first. */
+  approvals(): Promise<readonly string[]>;
+  /** `at` in milliseconds since the epoch. Approving twice is approving once. */
+  approve(checksum: string, at: number): Promise<void>;
+  /** The approved plan was applied; an approval serves once. */
+  consume(checksum: string): Promise<void>;
+}
+
+/** What must survive a restart, in the product's words; no SQL elsewhere (queue policy: Durable state). */
+export interface Store {
+  /** The record of an organization; one that was never seen has an empty one. Throws StoreError after `close`. */
+  organization(id: string): OrganizationRecord;
+  close(): Promise<void>;
+}

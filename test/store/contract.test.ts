@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { RecordEntry, Store } from '../../src/store/store.ts';
+
+const entry = (address: string, over: Partial<RecordEntry> = {}): RecordEntry => ({
+  address,
+  kind: address.split('/')[0] ?? '',
+  id: 'id_1',
+  fields: { title: 'Ünïcode "quoted"', members: [{ email: 'a@b' }], nothing: null },
+  protect: false,
+  marks: { hash: 'sha256:1' },
+  ...over,
+});
+
+let folder: string;
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-store-'));
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each([
+  ['memory', () => openMemoryStore()],
+  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
+])('a store in %s', (_name, open) => {
+  beforeEach(() => {
+    store = open();
+  });
+
+  test('knows nothing of an organization it never saw', async () => {
+    const record = store.organization('org_1');
+    expect(await record.read()).toEqual({ head: null, entries: [] });
+    expect(await record.approvals()).toEqual([]);
+  });
+
+  test('gives back what was put, sorted by address', async () => {
+    const record = store.organization('org_1');
+    const entries = [entry('team/b'), entry('organization', { id: null, protect: true, marks: {} })];
+    await record.put(entries);
+    await record.moveHead({ commit: 'abc', at: 1_800_000_000_123 });
+    expect(await record.read()).toEqual({
+      head: { commit: 'abc', at: 1_800_000_000_123 },
+      entries: [entries[1], entries[0]],
+    });
+  });
+
+  test('a head may have no commit', async () => {
+    await store.organization('org_1').moveHead({ commit: null, at: 5 });
+    expect((await store.organization('org_1').read()).head).toEqual({ commit: null, at: 5 });
+  });
+
+  test('replaces and removes by address', async () => {
+    const record = store.organization('org_1');
+    await record.put([entry('team/a'), entry('team/b')]);
+    await record.put([entry('team/a', { id: 'id_2', fields: { title: 'B' } })]);
+    await record.remove(['team/b', 'team/never-there']);
+    expect((await record.read()).entries).toEqual([entry('team/a', { id: 'id_2', fields: { title: 'B' } })]);
+  });
+
+  test('what it gives is a copy', async () => {
+    const record = store.organization('org_1');
+    const fields = { title: 'A', list: ['x'] };
+    await record.put([entry('team/a', { fields })]);
+    fields.list.push('y');
+    expect((await record.read()).entries[0]?.fields).toEqual({ title: 'A', list: ['x'] });
+  });
+
+  test('organizations do not see each other', async () => {
+    await store.organization('org_1').put([entry('team/a')]);
+    await store.organization('org_1').approve('sha256:1', 1);
+    expect(await store.organization('org_2').read()).toEqual({ head: null, entries: [] });
+    expect(await store.organization('org_2').approvals()).toEqual([]);
+    await store.organization('org_2').remove(['team/a']);
+    expect((await store.organization('org_1').read()).entries).toHaveLength(1);
+  });
+
+  test('an approval serves once, oldest first', async () => {
+    const record = store.organization('org_1');
+    await record.approve('sha256:b', 1);
+    await record.approve('sha256:a', 2);
+    await record.approve('sha256:b', 3);
+    expect(await record.approvals()).toEqual(['sha256:b', 'sha256:a']);
+    await record.consume('sha256:b');
+    await record.consume('sha256:unknown');
+    expect(await record.approvals()).toEqual(['sha256:a']);
+  });
+
+  test('a closed store says so', async () => {
+    const record = store.organization('org_1');
+    await store.close();
+    await store.close();
+    await expect(record.read()).rejects.toThrow(StoreError);
+  });
+});

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { RecordEntry } from '../../src/store/store.ts';
+
+const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, marks: {} };
+const CHILD = fileURLToPath(new URL('hold-store.ts', import.meta.url));
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-sqlite-'));
+  file = join(folder, 'state', 'octavo.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Another process that opens the store, writes what it says it wrote, and holds it until it is killed. */
+async function startHolder(): Promise<{ kill(): Promise<void>; stderr(): string }> {
+  const child = spawn(process.execPath, [CHILD, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  await once(child.stdout, 'data');
+  return {
+    kill: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    stderr: () => stderr,
+  };
+}
+
+describe('openSqliteStore', () => {
+  test('makes the folder, and what was written is there after a restart', async () => {
+    const first = openSqliteStore(file);
+    await first.organization('org_1').put([entry]);
+    await first.close();
+    const second = openSqliteStore(file);
+    expect((await second.organization('org_1').read()).entries).toEqual([entry]);
+    await second.close();
+  });
+
+  test('a second process is told in one line; after a kill -9 nothing acknowledged is lost', async () => {
+    const holder = await startHolder();
+    expect(() => openSqliteStore(file)).toThrow(
+      new StoreError(`${file} is in use by another process; only one Octavo may use a state file`),
+    );
+    await holder.kill();
+    expect(holder.stderr()).toBe('');
+    const store = openSqliteStore(file);
+    expect((await store.organization('org_1').read()).entries).toHaveLength(1);
+    await store.close();
+  });
+
+  test('a file of a newer Octavo is not touched', () => {
+    openSqliteStore(file).close();
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    expect(() => openSqliteStore(file)).toThrow(/newer Octavo \(layout 99, this one knows 1\); run that version/);
+  });
+
+  test.each([
+    ['is no database', () => writeFileSync(file, 'not a database, but long enough to look at '.repeat(40))],
+    ['has a broken page', () => scribble(4096 + 40)],
+  ])('a file that %s is named, with a way out, and stays', async (_name, damage) => {
+    const store = openSqliteStore(file);
+    await store.organization('org_1').put(Array.from({ length: 500 }, (_, n) => ({ ...entry, address: `team/${n}` })));
+    await store.close();
+    damage();
+    expect(() => openSqliteStore(file)).toThrow(/octavo\.db is damaged; move it away and start again/);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test('a folder that cannot be made is named', () => {
+    writeFileSync(join(folder, 'state'), 'a file');
+    expect(() => openSqliteStore(file)).toThrow(StoreError);
+  });
+});
+
+function scribble(offset: number): void {
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(statSync(file).size - offset, 0xa5), 0, undefined, offset);
+  closeSync(handle);
+}
