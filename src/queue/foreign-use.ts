@@ -1,0 +1,44 @@
+/** How often the drain by others is sampled at most, in milliseconds, and the weight of a sample. */
+const SAMPLE_EVERY = 500;
+const SAMPLE_WEIGHT = 0.3;
+
+/** Estimates how fast others draw on the same budget: the drops of `remaining` that our own calls do not explain. */
+export class ForeignUse {
+  /** Calls per millisecond. */
+  rate = 0;
+  #start = 0;
+  /** Our calls that may be in the drop since the start, those then in flight included. */
+  #own = 0;
+  #seen = 0;
+  #at = 0;
+
+  /** A window was seen for the first time, with so much left and so many calls of ours in flight. */
+  begin(remaining: number, inFlight: number, now: number): void {
+    this.#start = remaining;
+    this.#own = inFlight;
+    this.#seen = 0;
+    this.#at = now;
+  }
+
+  /** Calls of ours were sent, or (negative) were not after all. */
+  count(calls: number): void {
+    this.#own += calls;
+  }
+
+  /** Calls since the window was first seen that were surely not ours. */
+  unexplained(remaining: number): number {
+    return Math.max(0, this.#start - remaining - this.#own);
+  }
+
+  /** Samples are at least `rtt` apart, in milliseconds: within one round trip a drop means nothing. */
+  observe(remaining: number, now: number, rtt: number): void {
+    const elapsed = now - this.#at;
+    if (elapsed < Math.max(SAMPLE_EVERY, rtt)) {
+      return;
+    }
+    const unexplained = Math.max(this.#seen, this.unexplained(remaining));
+    this.rate += SAMPLE_WEIGHT * ((unexplained - this.#seen) / elapsed - this.rate);
+    this.#seen = unexplained;
+    this.#at = now;
+  }
+}
