@@ -1,0 +1,158 @@
+import type { z } from 'zod';
+import { type EntryPath, FileContent } from '../kinds/manifest.ts';
+import { complaintOf, demandOf } from './issue-words.ts';
+import { nearest, quote } from './suggest.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** One thing that is wrong with an entry, and whether its key or its value is to be pointed at. */
+export interface EntryProblem {
+  readonly path: EntryPath;
+  readonly at: 'key' | 'value';
+  readonly message: string;
+}
+
+export type CheckedEntry =
+  | { readonly entry: unknown; readonly problems: null }
+  | { readonly entry: null; readonly problems: readonly EntryProblem[] };
+
+/** Stands before the names of the fields that exist, in the message of an issue about unknown ones. */
+const FIELDS = '\u0001';
+const NULL_MESSAGE = 'cannot be cleared: null is not allowed here; leave the field out if it should not be managed';
+/** What lies inside a file that was read: the entry does not show it. */
+const UNSEEN = Symbol('unseen');
+
+/** Checks an entry with its kind's schema, and says what is wrong in words that name the field. */
+export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
+  const result = schema.safeParse(value, { error: carryFields });
+  if (result.success) {
+    return { entry: result.data, problems: null };
+  }
+  const problems = result.error.issues.flatMap((issue) => explain(issue as Issue, value, []));
+  return { entry: null, problems: withoutEchoes(problems) };
+}
+
+/**
+ * Issues without words of the schema's own get an empty message, to be told apart; those about unknown fields carry
+ * the names of the fields that exist, which zod knows only while it checks.
+ */
+function carryFields(issue: z.core.$ZodRawIssue): string {
+  if (issue.code !== 'unrecognized_keys') {
+    return '';
+  }
+  const definition = issue.inst?._zod.def as { readonly shape?: object } | undefined;
+  return FIELDS + Object.keys(definition?.shape ?? {}).join(',');
+}
+
+interface Explained extends EntryProblem {
+  /** The field that was probably meant, so that it is not reported as missing too. */
+  readonly meant?: string;
+  readonly missing?: boolean;
+}
+
+function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
+  const path = [...base, ...(issue.path as EntryPath)];
+  const value = valueAt(entry, path);
+  if (issue.code === 'unrecognized_keys') {
+    return unknownFields(issue, path);
+  }
+  if (issue.code === 'custom' || value === UNSEEN) {
+    const message = issue.message === '' ? complaintOf(issue, undefined) : issue.message;
+    return [{ path, at: 'value', message: withSubject(path, message) }];
+  }
+  if (value === null) {
+    return [{ path, at: 'value', message: withSubject(path, NULL_MESSAGE) }];
+  }
+  if (value === undefined) {
+    const demand = issue.message === '' ? demandOf(issue) : issue.message;
+    const message = demand === null ? 'is missing' : `is missing; it ${demand}`;
+    return [{ path, at: 'value', message: withSubject(path, message), missing: true }];
+  }
+  if (issue.code === 'invalid_key') {
+    const inner = issue.issues[0] as Issue | undefined;
+    const words = inner === undefined ? '' : inner.message === '' ? complaintOf(inner, path.at(-1)) : inner.message;
+    return [{ path, at: 'key', message: `${quote(String(path.at(-1)))} in ${subjectOf(path.slice(0, -1))}: ${words}` }];
+  }
+  if (issue.message !== '') {
+    return [{ path, at: 'value', message: withSubject(path, issue.message) }];
+  }
+  if (issue.code === 'invalid_union') {
+    const branch = likeliest(issue.errors as Issue[][]);
+    if (branch !== null) {
+      return branch.flatMap((inner) => explain(inner, entry, path));
+    }
+  }
+  return [{ path, at: 'value', message: withSubject(path, complaintOf(issue, value)) }];
+}
+
+function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath): Explained[] {
+  const fields = issue.message.startsWith(FIELDS) ? issue.message.slice(1).split(',').filter(Boolean) : [];
+  const inside = path.length === 0 ? '' : ` in ${subjectOf(path)}`;
+  return issue.keys.map((key) => {
+    const near = nearest(key, fields);
+    const hint =
+      near !== null ? `; did you mean ${quote(near)}?` : fields.length > 0 ? `; there are ${fields.join(', ')}` : '';
+    const message = `unknown field ${quote(key)}${inside}${hint}`;
+    return { path: [...path, key], at: 'key' as const, message, ...(near === null ? {} : { meant: near }) };
+  });
+}
+
+/** The alternative of a union that the value comes nearest to; null when it is of the wrong type for each. */
+function likeliest(branches: readonly Issue[][]): Issue[] | null {
+  let best: Issue[] | null = null;
+  let bestWeight = Number.POSITIVE_INFINITY;
+  for (const branch of branches) {
+    const wrongType = branch.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys');
+    const weight = branch.reduce(
+      (sum, issue) => sum + (issue.code === 'unrecognized_keys' ? 2 * issue.keys.length : 1),
+      0,
+    );
+    if (!wrongType && weight < bestWeight) {
+      best = branch;
+      bestWeight = weight;
+    }
+  }
+  return best;
+}
+
+/** A misspelt field is not reported as missing as well. */
+function withoutEchoes(problems: readonly Explained[]): EntryProblem[] {
+  const meant = new Set<string>();
+  for (const { meant: field, path } of problems) {
+    if (field !== undefined) {
+      meant.add(JSON.stringify([...path.slice(0, -1), field]));
+    }
+  }
+  return problems
+    .filter((problem) => !(problem.missing && meant.has(JSON.stringify(problem.path))))
+    .map(({ path, at, message }) => ({ path, at, message }));
+}
+
+function valueAt(entry: unknown, path: EntryPath): unknown {
+  let value = entry;
+  for (const segment of path) {
+    if (value instanceof FileContent) {
+      return UNSEEN;
+    }
+    value =
+      typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[segment] : undefined;
+  }
+  return value;
+}
+
+function withSubject(path: EntryPath, message: string): string {
+  return `${subjectOf(path)} ${message}`;
+}
+
+/** A path as a person writes it: `structure[0].spaces[1].path`. */
+export function subjectOf(path: EntryPath): string {
+  if (path.length === 0) {
+    return 'the entry';
+  }
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') {
+      return `${text}[${segment}]`;
+    }
+    return /^[\w-]+$/.test(segment) ? `${text}${text === '' ? '' : '.'}${segment}` : `${text}[${quote(segment)}]`;
+  }, '');
+}

@@ -1,0 +1,162 @@
+import type { Address } from '../core/address.ts';
+import { DesiredStateError, type Problem } from '../core/errors.ts';
+import type { FileEntry, FileTree } from '../core/file-tree.ts';
+import type { Declared } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { FileReader, type ManifestLimits } from './file-reader.ts';
+import { indexKinds, type KindIndex } from './kind-index.ts';
+import { type CachedManifest, ManifestCache } from './manifest-cache.ts';
+import { findManifestFiles } from './manifest-files.ts';
+import { compareSources, mergeManifests } from './merge.ts';
+import { createYamlReader } from './parse-yaml.ts';
+import type { ReadManifest } from './read-manifest.ts';
+import { type Settled, settleManifests } from './settle.ts';
+
+/** What the manifests of one tree declare. */
+export interface DesiredState {
+  /** By address, sorted. */
+  readonly declared: ReadonlyMap<Address, Declared>;
+  /** How many manifests there are. */
+  readonly files: number;
+  /** The top-level sections that are mentioned at all, as in `teams: {}`. */
+  readonly sections: ReadonlySet<string>;
+}
+
+export interface LoadOptions {
+  /** Shown before paths in problems and sources. */
+  readonly root?: string;
+  /** The daemon's own config file, relative to the tree: it is no manifest. */
+  readonly config?: string;
+}
+
+/** Reads manifests, and remembers what has not changed from one load to the next. */
+export interface ManifestLoader {
+  /** Throws DesiredStateError with every problem there is. */
+  load(tree: FileTree, options?: LoadOptions): Promise<DesiredState>;
+}
+
+export type { ManifestLimits } from './file-reader.ts';
+
+const DEFAULT_LIMITS: ManifestLimits = {
+  manifestBytes: 10 * 1_048_576,
+  fileBytes: 10 * 1_048_576,
+  aliasedValues: 100_000,
+};
+
+/** Files that are read at the same time: enough to keep the disk busy while others are parsed. */
+const PARALLEL_READS = 32;
+
+/** Larger files are read last: most of them are named by a manifest, and then need no parsing. */
+const LARGE_FILE = 65_536;
+
+/** Makes a loader for these kinds. What it remembers is held by the loader alone. */
+export function createManifestLoader(
+  kinds: readonly Kind[],
+  options: { readonly limits?: Partial<ManifestLimits> } = {},
+): ManifestLoader {
+  const index = indexKinds(kinds);
+  const cache = new ManifestCache();
+  const parts = { kinds: index, limits: { ...DEFAULT_LIMITS, ...options.limits }, cache, parse: createYamlReader() };
+  let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
+  return {
+    load: async (tree, { root = '', config } = {}) => {
+      const entries = await tree.list();
+      const files = await findManifestFiles(tree, entries, config ?? null);
+      const listed = { tree, entries: new Map(entries.map((entry) => [entry.path, entry])) };
+      cache.begin();
+      const { manifests, problems } = await readManifests(new FileReader(parts, listed, root), files);
+      if (manifests.length === 0 && problems.length === 0) {
+        throw new DesiredStateError([noManifest(tree, root, index)]);
+      }
+      if (last !== null && problems.length === 0 && sameItems(last.manifests, manifests)) {
+        return last.state;
+      }
+      const state = stateOf(manifests, problems, index);
+      last = { manifests, state };
+      return state;
+    },
+  };
+}
+
+interface ReadFiles {
+  readonly manifests: readonly ReadManifest[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads the files that may be manifests until it is clear which of them are. */
+async function readManifests(reader: FileReader, files: readonly FileEntry[]): Promise<ReadFiles> {
+  const read = new Map<string, CachedManifest>();
+  let settled: Settled = settleManifests([]);
+  let next = files.filter(({ size }) => size <= LARGE_FILE);
+  let later = files.filter(({ size }) => size > LARGE_FILE);
+  while (next.length > 0 || later.length > 0) {
+    await readAll(reader, next, read);
+    settled = settleManifests(
+      [...read].flatMap(([path, { manifest, names }]) => (manifest === null ? [] : [{ path, names }])),
+    );
+    const { named } = settled;
+    next = later.filter(({ path }) => !named.has(path));
+    later = later.filter(({ path }) => named.has(path));
+    if (next.length === 0) {
+      break;
+    }
+  }
+  const { manifests, undecided } = settled;
+  return {
+    manifests: files.flatMap(({ path }) => {
+      const manifest = manifests.has(path) ? read.get(path)?.manifest : undefined;
+      return manifest === null || manifest === undefined ? [] : [manifest];
+    }),
+    problems: undecided.map((path) => ({
+      file: read.get(path)?.manifest?.shown ?? path,
+      line: 1,
+      column: 1,
+      address: '',
+      message: 'names a file that names this one in turn; a file is either a manifest or what a manifest names',
+    })),
+  };
+}
+
+async function readAll(
+  reader: FileReader,
+  files: readonly FileEntry[],
+  into: Map<string, CachedManifest>,
+): Promise<void> {
+  const unknown: FileEntry[] = [];
+  for (const file of files) {
+    const cached = reader.cached(file);
+    if (cached === null) {
+      unknown.push(file);
+    } else {
+      into.set(file.path, cached);
+    }
+  }
+  const queue = unknown.values();
+  const worker = async () => {
+    for (const file of queue) {
+      into.set(file.path, await reader.read(file));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, unknown.length) }, worker));
+}
+
+function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[], kinds: KindIndex): DesiredState {
+  const { declared, sections, problems } = mergeManifests(manifests, kinds);
+  const all = [...problems, ...others];
+  if (all.length > 0) {
+    throw new DesiredStateError(all.sort((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1)));
+  }
+  return { declared, files: manifests.length, sections };
+}
+
+function noManifest(tree: FileTree, root: string, kinds: KindIndex): Problem {
+  const sections = [...kinds.sections.keys()].join(', ');
+  const message =
+    `no manifest here: no file that ends in .yaml or .yml, other than hidden and ignored ones, below ${tree.label}; ` +
+    `write one with a section (${sections}), or name another folder`;
+  return { file: root === '' ? tree.label : root, line: 1, column: 1, address: '', message };
+}
+
+function sameItems<Item>(a: readonly Item[], b: readonly Item[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}

@@ -1,0 +1,207 @@
+import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
+import type { Address } from '../core/address.ts';
+import type { Problem } from '../core/errors.ts';
+import { Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
+import { valueWords } from './issue-words.ts';
+import type { KindIndex, SectionKind } from './kind-index.ts';
+import { Lines, type Position } from './lines.ts';
+import { Locator, type WrittenPair } from './locate.ts';
+import type { YamlFile } from './parse-yaml.ts';
+import { type ReadEntry, readEntry } from './read-entry.ts';
+import { didYouMean, quote } from './suggest.ts';
+
+/** What one file declares, by itself: all that need not be known of the others. */
+export interface ReadManifest {
+  /** As problems show it. */
+  readonly shown: string;
+  readonly problems: readonly Problem[];
+  readonly sections: readonly string[];
+  readonly entries: readonly ReadEntry[];
+  /** The text of a file that could be read only in part, or not at all (empty): it may declare what others refer to. */
+  readonly unread: string | null;
+}
+
+/** An entry as it is written, before the files it names are read. */
+interface PendingEntry {
+  readonly kind: SectionKind;
+  readonly writtenKey: string;
+  readonly pair: WrittenPair;
+  readonly broken: boolean;
+  readonly locator: Locator;
+  /** Read late: a named file may take its place. */
+  value(): unknown;
+}
+
+/** Reads one manifest in two steps, so that the files it names can be read in between. */
+export class ManifestReader {
+  readonly problems: Problem[] = [];
+  /** Files to be read and put in place before {@link finish}. */
+  readonly files: NamedFile[] = [];
+  private readonly shown: string;
+  private readonly kinds: KindIndex;
+  private readonly text: string;
+  private readonly lines: Lines;
+  private readonly maxAliased: number;
+  private readonly sections = new Set<string>();
+  private readonly pending: PendingEntry[] = [];
+  private unread = false;
+
+  constructor(options: {
+    readonly shown: string;
+    readonly text: string;
+    readonly kinds: KindIndex;
+    readonly maxAliased: number;
+  }) {
+    this.shown = options.shown;
+    this.text = options.text;
+    this.kinds = options.kinds;
+    this.maxAliased = options.maxAliased;
+    this.lines = new Lines(options.text);
+  }
+
+  /** First step: the documents' sections and entries as plain data. */
+  begin(yaml: YamlFile): void {
+    for (const problem of yaml.problems) {
+      this.report(problem.offset, problem.message);
+    }
+    for (const document of yaml.documents) {
+      this.readDocument(document.contents, document.broken);
+    }
+  }
+
+  /** Reports what is wrong at an offset of the text. */
+  report(offset: number, message: string, address: Address = ''): void {
+    this.problems.push({ file: this.shown, ...this.positionOf(offset), address, message });
+  }
+
+  /** Second step: checks every entry and lets its kind read it. */
+  finish(): ReadManifest {
+    const entries = this.pending.map((pending) =>
+      readEntry({
+        ...pending,
+        value: pending.value(),
+        kinds: this.kinds,
+        shown: this.shown,
+        positionOf: (offset) => this.positionOf(offset),
+        report: (offset, message, address) => this.report(offset, message, address),
+      }),
+    );
+    const { shown, problems, sections, unread } = this;
+    return { shown, problems, sections: [...sections], entries, unread: unread ? this.text : null };
+  }
+
+  private positionOf(offset: number): Position {
+    return this.lines.positionOf(offset);
+  }
+
+  private placeOf(offset: number): string {
+    return `${this.shown}:${this.positionOf(offset).line}`;
+  }
+
+  private readDocument(contents: ParsedNode | null, broken: boolean): void {
+    this.unread ||= broken;
+    const converter = new Converter({
+      report: (offset, message) => this.report(offset, message),
+      place: (offset) => this.placeOf(offset),
+      maxAliased: this.maxAliased,
+    });
+    const root = contents;
+    if (root === null || (!isMap(root) && converter.convert(root, null) === null)) {
+      return;
+    }
+    if (!isMap(root)) {
+      this.unread = true;
+      if (!broken) {
+        const found = valueWords(converter.convert(root, null));
+        this.report(offsetOf(root), `a manifest must be a mapping of sections (${this.sectionNames()}), not ${found}`);
+      }
+      return;
+    }
+    const firstPending = this.pending.length;
+    const seen = new Map<string, number>();
+    for (const { key, value } of (root as YAMLMap.Parsed).items) {
+      this.readSection(converter, seen, { key, value }, broken);
+    }
+    this.files.push(...converter.files);
+    if (converter.broken) {
+      this.unread = true;
+      for (let index = firstPending; index < this.pending.length; index += 1) {
+        const pending = this.pending[index];
+        if (pending !== undefined) {
+          this.pending[index] = { ...pending, broken: true };
+        }
+      }
+    }
+  }
+
+  private readSection(converter: Converter, seen: Map<string, number>, pair: WrittenPair, broken: boolean): void {
+    const section = keyText(pair.key);
+    const offset = offsetOf(pair.key);
+    const kind = this.kinds.sections.get(section);
+    const first = seen.get(section);
+    const value = converter.convert(pair.value, kind === undefined ? null : kind.manifest.single ? 0 : 1);
+    if (first !== undefined) {
+      this.report(
+        offset,
+        `${quote(section)} is written twice; first at ${this.placeOf(first)}; put all its entries into one`,
+      );
+      return;
+    }
+    seen.set(section, offset);
+    if (kind === undefined) {
+      if (!broken) {
+        const names = [...this.kinds.sections.keys()];
+        this.report(
+          offset,
+          `unknown section ${quote(section)}${didYouMean(section, names, `; there are ${this.sectionNames()}`)}`,
+        );
+      }
+      return;
+    }
+    this.sections.add(section);
+    const locator = new Locator(converter);
+    if (kind.manifest.single) {
+      this.pending.push({ kind, writtenKey: '', pair, broken, locator, value: () => value ?? Object.create(null) });
+    } else if (value !== null) {
+      this.readEntries(converter, kind, pair, value, { broken, locator });
+    }
+  }
+
+  private readEntries(
+    converter: Converter,
+    kind: SectionKind,
+    pair: WrittenPair,
+    value: unknown,
+    rest: { readonly broken: boolean; readonly locator: Locator },
+  ): void {
+    const node = converter.resolve(pair.value);
+    const { section } = kind.manifest;
+    if (!isMap(node)) {
+      if (!rest.broken) {
+        const message = `${section} must be a mapping of keys to entries, not ${valueWords(value)}`;
+        this.report(offsetOf(pair.value), message);
+      }
+      return;
+    }
+    const values = value as Record<string, unknown>;
+    const seen = new Set<string>();
+    for (const entry of (node as YAMLMap.Parsed).items) {
+      const writtenKey = keyText(entry.key);
+      if (!seen.has(writtenKey) && writtenKey in values) {
+        seen.add(writtenKey);
+        // An entry with nothing after its key is one that manages no field.
+        this.pending.push({
+          kind,
+          writtenKey,
+          pair: entry,
+          ...rest,
+          value: () => values[writtenKey] ?? Object.create(null),
+        });
+      }
+    }
+  }
+
+  private sectionNames(): string {
+    return [...this.kinds.sections.keys()].join(', ');
+  }
+}

@@ -1,0 +1,32 @@
+import { distance } from 'fastest-levenshtein';
+
+/** The candidate that was probably meant, or null when none is near. Between equals the first in the alphabet wins. */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  const allowed = Math.max(1, Math.ceil(word.length * 0.4));
+  const lower = word.toLowerCase();
+  let best: string | null = null;
+  let bestDistance = allowed + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) > allowed || candidate === word) {
+      continue;
+    }
+    const away = distance(lower, candidate.toLowerCase());
+    if (away < bestDistance || (away === bestDistance && best !== null && candidate < best)) {
+      best = candidate;
+      bestDistance = away;
+    }
+  }
+  return best;
+}
+
+/** `; did you mean "title"?`, or what follows when nothing is near. */
+export function didYouMean(word: string, candidates: readonly string[], otherwise = ''): string {
+  const near = nearest(word, candidates);
+  return near === null ? otherwise : `; did you mean ${quote(near)}?`;
+}
+
+/** A word in quotes, with what would not show made visible. */
+export function quote(word: string): string {
+  const text = JSON.stringify(word);
+  return text.length > 120 ? `${text.slice(0, 117)}…"` : text;
+}
