@@ -105,8 +105,9 @@ function compare(own: Budget, other: Budget): 'same' | 'different' | 'none' {
     return 'none';
   }
   const slack = own.inFlight + other.inFlight + 2;
-  if (Math.abs(own.remaining - other.remaining) > slack) {
+  // Inside a window what is left only falls, so that a later answer cannot show more than an earlier one.
+  if (own.remaining > other.remaining + slack) {
     return 'different';
   }
-  return own.unexplained >= 1 ? 'same' : 'none';
+  return own.unexplained >= 1 && own.remaining >= other.remaining - slack ? 'same' : 'none';
 }

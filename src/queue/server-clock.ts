@@ -36,9 +36,7 @@ export function createServerClock(wallOffset: number): ServerClock {
       if (headers.reset === null) {
         return null;
       }
-      return headers.reset < DELTA_BELOW
-        ? receivedAt + offset() + headers.reset * 1000
-        : headers.reset * 1000;
+      return headers.reset < DELTA_BELOW ? receivedAt + offset() + headers.reset * 1000 : headers.reset * 1000;
     },
     toMonotonic: (serverTime) => serverTime - offset(),
     toServer: (monotonic) => monotonic + offset(),
