@@ -1,0 +1,64 @@
+import { type Answer, ApiError, errorBody } from './answers.ts';
+import type { Caller, Context, Operation } from './operation.ts';
+import { settle } from './processing.ts';
+import { readJson, readQuery } from './receive.ts';
+import { type Match, Router } from './router.ts';
+import { OPERATIONS } from './routes/registry.ts';
+
+/** What of a request the API looks at. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly search: string;
+  readonly contentType: string | undefined;
+  /** Null when it was longer than a request may be. */
+  readonly body: Buffer | null;
+}
+
+/** A router over every operation. */
+export function apiRouter(): Router {
+  return new Router(OPERATIONS.flat());
+}
+
+function isOn(operation: Operation, context: Omit<Context, 'caller'>): boolean {
+  return operation.feature === undefined || context.features[operation.feature];
+}
+
+/** What a valid token's user may not do is 403; what the API does not have is 404, for everybody. */
+function authorize(match: Match | undefined, caller: Caller | undefined, context: Omit<Context, 'caller'>): Match {
+  if (match === undefined || !isOn(match.operation, context)) {
+    throw new ApiError(404, 'No such operation');
+  }
+  if (caller?.permission === 'none' || (caller?.permission === 'read' && match.operation.writes)) {
+    throw new ApiError(403, `${caller.user} may not do this`);
+  }
+  return match;
+}
+
+/**
+ * Answers one request: 1. who is it, 2. which operation, may they, 3. what was sent, 4. do it. Errors become answers
+ * (supplement, section 2: Error body).
+ */
+export function answer(
+  context: Omit<Context, 'caller'>,
+  caller: Caller | undefined,
+  match: Match | undefined,
+  request: ApiRequest,
+): Answer {
+  try {
+    if (caller === undefined) {
+      throw new ApiError(401, 'A valid bearer token is required');
+    }
+    const { operation, params } = authorize(match, caller, context);
+    settle(context.store, context.now);
+    const query = readQuery(request.search);
+    const body = readJson(request.body, request.contentType);
+    return operation.run({ ...context, caller }, params, query, body);
+  } catch (error) {
+    return error instanceof ApiError
+      ? { status: error.status, body: errorBody(error.status, error.message) }
+      : { status: 500, body: errorBody(500, `The emulator failed: ${String(error)}`) };
+  }
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { type Answer, ApiError, errorBody, noContent, ok } from './answers.ts';
+import { type FaultRule, faultRulesSchema } from './faults.ts';
+import { type RateLimits, rateLimitsSchema } from './limits.ts';
+import type { EmulatorState } from './records.ts';
+import type { RequestLog } from './request-log.ts';
+import { parse } from './schema.ts';
+
+/** Milliseconds added to every answer. */
+export type Latency = number | { readonly min: number; readonly max: number };
+
+const duration = z.number().nonnegative();
+const latencySchema: z.ZodType<Latency> = z.union([duration, z.strictObject({ min: duration, max: duration })]);
+
+/** Where the control over HTTP lies; not part of the API. */
+export const CONTROL_PREFIX = '/_emulator/';
+
+/** What can be done to a running emulator from outside the API. */
+export interface Controls {
+  readonly requests: RequestLog;
+  state(): EmulatorState;
+  /** As if somebody edited the space: its new revision. */
+  reviseSpace(spaceId: string): string;
+  setFaults(rules: readonly FaultRule[]): void;
+  setLatency(latency: Latency): void;
+  setLimits(limits: RateLimits): void;
+}
+
+function dispatch(controls: Controls, method: string, path: string, body: unknown): Answer {
+  const command = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
+  const revised = /^POST revise\/([^/]+)$/.exec(command)?.[1];
+  if (revised !== undefined) {
+    return ok({ revision: controls.reviseSpace(revised) });
+  }
+  switch (command) {
+    case 'GET requests': {
+      const { total, byOperation, byMethod, entries } = controls.requests;
+      return ok({ total, byOperation, byMethod, entries });
+    }
+    case 'POST requests/reset':
+      controls.requests.reset();
+      return noContent();
+    case 'GET state':
+      return ok(controls.state());
+    case 'POST faults':
+      controls.setFaults(parse('body', faultRulesSchema, body));
+      return noContent();
+    case 'POST latency':
+      controls.setLatency(parse('body', latencySchema, body));
+      return noContent();
+    case 'POST limits':
+      controls.setLimits(parse('body', rateLimitsSchema, body));
+      return noContent();
+    default:
+      throw new ApiError(404, 'No such control');
+  }
+}
+
+/** Answers one request to the control: neither counted, nor limited, nor delayed, nor made to fail. */
+export function control(
+  controls: Controls,
+  admin: boolean,
+  method: string,
+  path: string,
+  readBody: () => unknown,
+): Answer {
+  try {
+    if (!admin) {
+      throw new ApiError(401, "The emulator's admin token is required");
+    }
+    return dispatch(controls, method, path, readBody());
+  } catch (error) {
+    if (error instanceof ApiError) {
+      return { status: error.status, body: errorBody(error.status, error.message) };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The embedded platform: the API in one process, stateful and strict.
+ *
+ * Where its rules come from, the first that says something winning:
+ * 1. the platform API document (resources, operations, limits, states);
+ * 2. its supplement (enumerations, lengths, write codes, filters, structure sort, rich documents);
+ * 3. decisions of this emulator where both are silent, each written where it is made: `site-tree.ts` (defaults, paths,
+ *    the first section), `hierarchy.ts` (moves, transfers, deletions), `routes/team-members.ts` (bulk updates),
+ *    `processing.ts` and `openapi-text.ts` (what processing takes and finds), `limits.ts` (what Reset means),
+ *    `paging.ts` (cursors), `receive.ts` (request sizes).
+ *
+ * It shares no code with the client, so that it cannot confirm the client's mistakes.
+ */
+import type { AddressInfo } from 'node:net';
+import { type Clock, systemClock } from '../core/clock.ts';
+import type { Controls, Latency } from './control.ts';
+import { FaultInjector, type FaultRule } from './faults.ts';
+import { RateLimiter, type RateLimits } from './limits.ts';
+import { keptSpaceAt } from './lookup.ts';
+import type { Caller, Features, Permission, Processing } from './operation.ts';
+import { settle } from './processing.ts';
+import type { EmulatorState } from './records.ts';
+import { type RequestLog, RequestRecorder } from './request-log.ts';
+import { defaultState } from './seed.ts';
+import { createHttpServer, type Listener } from './server.ts';
+import { StateFile } from './state-file.ts';
+import { createStore, type Store } from './store.ts';
+
+export type { Latency } from './control.ts';
+export type { Fault, FaultRule } from './faults.ts';
+export type { RateLimit, RateLimits } from './limits.ts';
+export type { Features, Permission, Processing } from './operation.ts';
+export type { EmulatorState } from './records.ts';
+export type { RequestEntry, RequestLog } from './request-log.ts';
+export { createState, defaultState, emptyOrganization } from './seed.ts';
+
+/** Another token, and what it may do: `read` is refused writes, `none` everything (403). */
+export interface TokenOptions {
+  /** Email of the token's user. */
+  readonly user: string;
+  readonly permission: Permission;
+}
+
+/** How the emulator is to be. Everything has a default. */
+export interface EmulatorOptions {
+  /** 127.0.0.1 by default. */
+  readonly host?: string;
+  /** 0, any free one, by default. */
+  readonly port?: number;
+  readonly clock?: Clock;
+  /** The admin token; its user is the first admin of the first organization. */
+  readonly token?: string;
+  readonly tokens?: Readonly<Record<string, TokenOptions>>;
+  /** What to start with; without it, one organization with three people. */
+  readonly seed?: EmulatorState | undefined;
+  /** Where to keep the state: loaded when it exists (it wins over `seed`), saved after changes and on close. */
+  readonly file?: string | undefined;
+  readonly latency?: Latency;
+  /** Per token; none by default, and then no rate limit headers either. */
+  readonly limits?: RateLimits;
+  readonly faults?: readonly FaultRule[];
+  /** Makes faults and latencies repeatable; 1 by default. */
+  readonly seedNumber?: number;
+  /** Milliseconds until processing completes; 300 and 500 by default. */
+  readonly processing?: Partial<Processing>;
+  /** Operations that other versions of the platform lack; all there by default. */
+  readonly features?: Partial<Features>;
+  /** How many items a list has when no limit is sent; 50 by default. */
+  readonly pageSize?: number;
+}
+
+/** A running emulator. */
+export interface Emulator extends Controls {
+  /** Address of the server, without a path and without a slash at its end. */
+  readonly url: string;
+  /** The admin token. */
+  readonly token: string;
+  /** The first organization's id. */
+  readonly organization: string;
+  readonly requests: RequestLog;
+  /** A deep copy of everything it remembers. */
+  state(): EmulatorState;
+  /** Forgets everything and remembers this instead. */
+  restore(state: EmulatorState): void;
+  /** As if somebody edited the space: its new revision. */
+  reviseSpace(spaceId: string): string;
+  setFaults(rules: readonly FaultRule[]): void;
+  setLatency(latency: Latency): void;
+  setLimits(limits: RateLimits): void;
+  /** Drops every connection, saves the state where there is a file, and ends. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_TOKEN = 'emulator-token';
+
+/** The user whom the admin token stands for. */
+function firstAdmin(store: Store): string {
+  const organization = firstOrganization(store);
+  const members = store.members.by('organization', organization);
+  const admin = members.find((member) => member.role === 'admin') ?? members[0];
+  return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
+}
+
+function firstOrganization(store: Store): string {
+  const [first] = store.organizations.all();
+  return first?.id ?? '';
+}
+
+function callers(
+  store: Store,
+  token: string,
+  tokens: EmulatorOptions['tokens'],
+): (token: string) => Caller | undefined {
+  return (given) => (given === token ? { user: firstAdmin(store), permission: 'admin' } : tokens?.[given]);
+}
+
+function reviseSpace(store: Store, clock: Clock, spaceId: string): string {
+  const space = keptSpaceAt(store, clock.now(), spaceId);
+  const revision = store.identify('rev').id;
+  store.spaces.put({ ...space, revision, updatedAt: new Date(clock.now()).toISOString() });
+  return revision;
+}
+
+/** What the HTTP server works with. */
+function listenerOf(store: Store, options: EmulatorOptions): Listener {
+  const token = options.token ?? DEFAULT_TOKEN;
+  return {
+    store,
+    clock: options.clock ?? systemClock,
+    callerOf: callers(store, token, options.tokens),
+    isAdmin: (given) => given === token,
+    limiter: new RateLimiter(options.limits ?? {}),
+    faults: new FaultInjector(options.faults ?? [], options.seedNumber ?? 1),
+    recorder: new RequestRecorder(),
+    features: { openapiText: true, publish: true, spaceCreation: true, structure: true, ...options.features },
+    processing: { openapi: 300, translation: 500, ...options.processing },
+    pageSize: options.pageSize ?? 50,
+    seedNumber: options.seedNumber ?? 1,
+    latency: options.latency ?? 0,
+  };
+}
+
+function controlsOf(store: Store, listener: Listener): Controls {
+  return {
+    requests: listener.recorder,
+    state: () => {
+      settle(store, listener.clock.now());
+      return store.dump();
+    },
+    reviseSpace: (spaceId) => reviseSpace(store, listener.clock, spaceId),
+    setFaults: (rules) => listener.faults.set(rules),
+    setLatency: (latency) => {
+      listener.latency = latency;
+    },
+    setLimits: (limits) => listener.limiter.set(limits),
+  };
+}
+
+/** Starts an emulator and waits until it listens. */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const store = createStore();
+  const saved = options.file === undefined ? undefined : StateFile.load(options.file);
+  store.load(saved ?? options.seed ?? defaultState());
+  const file = options.file === undefined ? undefined : new StateFile(options.file, () => store.dump());
+  store.watch(() => file?.touch());
+  const listener = listenerOf(store, options);
+  const controls = controlsOf(store, listener);
+  const host = options.host ?? '127.0.0.1';
+  const server = createHttpServer(listener, controls);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...controls,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    token: options.token ?? DEFAULT_TOKEN,
+    organization: firstOrganization(store),
+    restore: (state) => store.load(state),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      await file?.flush();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import type { Answer } from './answers.ts';
+import { noBody, noQuery, parse } from './schema.ts';
+import type { Store } from './store.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a token may do: everything, read only, or nothing. */
+export type Permission = 'admin' | 'read' | 'none';
+
+/** Who calls. */
+export interface Caller {
+  /** Email of the token's user. */
+  readonly user: string;
+  readonly permission: Permission;
+}
+
+/** Operations that versions of the platform lack (supplement, sections 7 and 10). */
+export interface Features {
+  /** OpenAPI `source.text`. */
+  readonly openapiText: boolean;
+  /** Publishing and unpublishing a site. */
+  readonly publish: boolean;
+  /** Creating a space. */
+  readonly spaceCreation: boolean;
+  /** Reading and sorting a site's structure. */
+  readonly structure: boolean;
+}
+
+/** Milliseconds that processing takes. */
+export interface Processing {
+  readonly openapi: number;
+  readonly translation: number;
+}
+
+/** What every operation can see. */
+export interface Context {
+  readonly store: Store;
+  /** Milliseconds since the epoch, by the injected clock. */
+  readonly now: number;
+  /** The same as ISO 8601. */
+  readonly at: string;
+  readonly caller: Caller;
+  /** Address of the emulator, without a path. */
+  readonly base: string;
+  readonly features: Features;
+  readonly processing: Processing;
+  readonly pageSize: number;
+}
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+
+/** The ids that a path names, by name. */
+export type Params<Path extends string> = Readonly<Record<ParamNames<Path>, string>>;
+
+/** One request to one operation, its query and body already checked. */
+export interface Call<Path extends string = string, Query = unknown, Body = unknown> extends Context {
+  readonly operation: string;
+  readonly params: Params<Path>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+interface Definition<Path extends string, Query, Body> {
+  readonly name: string;
+  readonly method: Method;
+  /** Below `/v1`, with `{names}` for ids. */
+  readonly path: Path;
+  readonly feature?: keyof Features;
+  /** Tokens that may only read may call it too, though it is no GET. */
+  readonly readersMay?: boolean;
+  readonly query?: z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  handle(call: Call<Path, Query, Body>): Answer;
+}
+
+/** An operation of the API, ready for the router. */
+export interface Operation {
+  readonly name: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly feature: keyof Features | undefined;
+  readonly writes: boolean;
+  run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
+}
+
+/** Declares an operation: what it takes is checked before it is handled, and nothing else is let through. */
+export function operation<const Path extends string, Query = Record<string, never>, Body = undefined>(
+  definition: Definition<Path, Query, Body>,
+): Operation {
+  const querySchema = definition.query ?? (noQuery as unknown as z.ZodType<Query>);
+  const bodySchema = definition.body ?? (noBody as unknown as z.ZodType<Body>);
+  return {
+    name: definition.name,
+    method: definition.method,
+    path: definition.path,
+    feature: definition.feature,
+    writes: definition.method !== 'GET' && definition.readersMay !== true,
+    run: (context, params, query, body) =>
+      definition.handle({
+        ...context,
+        operation: definition.name,
+        params: params as Params<Path>,
+        query: parse('query', querySchema, query),
+        body: parse('body', bodySchema, body),
+      }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, invalid } from './answers.ts';
+
+/** No documented limit (supplement, section 12); beyond this the emulator answers 413. */
+export const MAX_BODY = 10 * 1024 * 1024;
+
+/** The whole body, or null when it is longer than a request may be; what is too long is read and thrown away. */
+export async function receiveBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_BODY) {
+      chunks.push(chunk);
+    }
+  }
+  return length > MAX_BODY ? null : Buffer.concat(chunks);
+}
+
+/** The body as JSON; undefined without one. 413 too long, 415 not JSON by type, 400 not JSON by content. */
+export function readJson(body: Buffer | null, contentType: string | undefined): unknown {
+  if (body === null) {
+    throw new ApiError(413, `The body is longer than ${MAX_BODY} bytes`);
+  }
+  if (body.length === 0) {
+    return undefined;
+  }
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType ?? '')) {
+    throw new ApiError(415, 'Content-Type must be application/json');
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw invalid('body', 'not valid JSON in UTF-8');
+  }
+}
+
+/** The query by name; a name given more than once has a list. */
+export function readQuery(search: string): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    const before = query[name];
+    query[name] = before === undefined ? value : [before, value].flat();
+  }
+  return query;
+}

@@ -1,0 +1,37 @@
+import type { Operation } from '../operation.ts';
+import { adaptiveSchemaOperations } from './adaptive-schema.ts';
+import { collectionOperations } from './collections.ts';
+import { memberOperations } from './members.ts';
+import { openapiOperations } from './openapi.ts';
+import { organizationOperations } from './organizations.ts';
+import { platformOperations } from './platform.ts';
+import { samlOperations } from './saml.ts';
+import { sectionGroupOperations } from './section-groups.ts';
+import { sectionOperations } from './sections.ts';
+import { siteSpaceOperations } from './site-spaces.ts';
+import { siteStructureOperations } from './site-structure.ts';
+import { siteOperations } from './sites.ts';
+import { spaceOperations } from './spaces.ts';
+import { teamMemberOperations } from './team-members.ts';
+import { teamOperations } from './teams.ts';
+import { translationOperations } from './translations.ts';
+
+/** Every operation of the API that the emulator has. A new resource is one file and one line here. */
+export const OPERATIONS: readonly (readonly Operation[])[] = [
+  platformOperations,
+  organizationOperations,
+  memberOperations,
+  teamOperations,
+  teamMemberOperations,
+  samlOperations,
+  collectionOperations,
+  spaceOperations,
+  siteOperations,
+  adaptiveSchemaOperations,
+  siteStructureOperations,
+  siteSpaceOperations,
+  sectionOperations,
+  sectionGroupOperations,
+  openapiOperations,
+  translationOperations,
+];

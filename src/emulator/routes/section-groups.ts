@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { type Answer, created, deleted, invalid, ok } from '../answers.ts';
+import { groupAt, groupOf, referenced, sectionOf, siteAt } from '../lookup.ts';
+import { type Call, type Context, type Operation, operation } from '../operation.ts';
+import { listByRank } from '../paging.ts';
+import { patched, present } from '../patch.ts';
+import type { SectionGroupRecord, SiteRecord } from '../records.ts';
+import { icon, id, listQuery, text } from '../schema.ts';
+import { moveSectionTo, removeGroup } from '../site-tree.ts';
+import { viewSectionGroup } from '../views/site.ts';
+import { moveBody } from './sections.ts';
+import { sortItem } from './site-structure.ts';
+
+/** Platform API, Limits. */
+const title = text(1, 100);
+
+/** Supplement, section 6. */
+const groupCreation = z.strictObject({
+  title,
+  icon: icon.nullable().optional(),
+  sections: z.array(id).optional(),
+  parent: id.optional(),
+});
+
+function location(context: Context, site: SiteRecord, group: SectionGroupRecord): string {
+  return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}/section-groups/${group.id}`;
+}
+
+function createGroup(
+  call: Call<'/orgs/{organizationId}/sites/{siteId}/section-groups', unknown, z.output<typeof groupCreation>>,
+): Answer {
+  const { store, body } = call;
+  const site = siteAt(store, call.params.organizationId, call.params.siteId);
+  const sections = (body.sections ?? []).map((section, at) => {
+    return referenced(sectionOf(store, site, section), `body.sections.${at}`, 'site section', section);
+  });
+  if (new Set(sections).size < sections.length) {
+    throw invalid('body.sections', 'the same section twice');
+  }
+  if (body.parent !== undefined) {
+    referenced(groupOf(store, site, body.parent), 'body.parent', 'site section group', body.parent);
+  }
+  const identity = store.identify('sitesg');
+  const group = store.sectionGroups.put({
+    ...identity,
+    rank: identity.seq,
+    site: site.id,
+    parent: body.parent,
+    title: body.title,
+    icon: body.icon ?? undefined,
+  });
+  for (const section of sections) {
+    moveSectionTo(store, section, group.id);
+  }
+  return created(viewSectionGroup(call, group), location(call, site, group));
+}
+
+const groups: readonly Operation[] = [
+  operation({
+    name: 'listSectionGroups',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups',
+    query: listQuery,
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      return listByRank(call, call.store.sectionGroups.by('site', site.id), (group) => viewSectionGroup(call, group));
+    },
+  }),
+  operation({
+    name: 'createSectionGroup',
+    method: 'POST',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups',
+    body: groupCreation,
+    handle: createGroup,
+  }),
+  operation({
+    name: 'updateSectionGroup',
+    method: 'PATCH',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}',
+    body: z.strictObject({ title: title.optional(), icon: icon.nullable().optional() }),
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const group = groupAt(call.store, site, call.params.siteSectionGroupId);
+      const updated = call.store.sectionGroups.put({
+        ...group,
+        ...present({ title: call.body.title }),
+        icon: patched(group.icon, call.body.icon),
+      });
+      return ok(viewSectionGroup(call, updated));
+    },
+  }),
+  operation({
+    name: 'deleteSectionGroup',
+    method: 'DELETE',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}',
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const group = groupOf(call.store, site, call.params.siteSectionGroupId);
+      if (group === undefined) {
+        return deleted(false);
+      }
+      removeGroup(call.store, group);
+      return deleted(true);
+    },
+  }),
+];
+
+/** Section groups and what is in them (platform API, Site spaces, sections, section groups; supplement, section 7). */
+export const sectionGroupOperations: readonly Operation[] = [
+  ...groups,
+  operation({
+    name: 'moveSectionGroup',
+    method: 'POST',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/move',
+    body: moveBody,
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const group = groupAt(call.store, site, call.params.siteSectionGroupId);
+      sortItem(call.store, site, { type: 'site-section-group', id: group.id }, call.body.position);
+      return ok(viewSectionGroup(call, groupAt(call.store, site, group.id)));
+    },
+  }),
+  operation({
+    name: 'addSectionToGroup',
+    method: 'POST',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections',
+    body: z.strictObject({ sectionId: id }),
+    handle: (call) => {
+      const { store, body } = call;
+      const site = siteAt(store, call.params.organizationId, call.params.siteId);
+      const group = groupAt(store, site, call.params.siteSectionGroupId);
+      const section = referenced(
+        sectionOf(store, site, body.sectionId),
+        'body.sectionId',
+        'site section',
+        body.sectionId,
+      );
+      moveSectionTo(store, section, group.id);
+      return created(viewSectionGroup(call, group), location(call, site, group));
+    },
+  }),
+  operation({
+    name: 'removeSectionFromGroup',
+    method: 'DELETE',
+    path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections/{siteSectionId}',
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const group = groupAt(call.store, site, call.params.siteSectionGroupId);
+      const section = sectionOf(call.store, site, call.params.siteSectionId);
+      if (section?.group !== group.id) {
+        return deleted(false);
+      }
+      moveSectionTo(call.store, section, undefined);
+      return deleted(true);
+    },
+  }),
+];

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { created, deleted, invalid, ok } from '../answers.ts';
+import { sectionAt, sectionOf, siteAt, spaceReferenced } from '../lookup.ts';
+import { type Context, type Operation, operation } from '../operation.ts';
+import { listByRank } from '../paging.ts';
+import { patched, present } from '../patch.ts';
+import type { SectionRecord, SiteRecord } from '../records.ts';
+import { condition, icon, id, listQuery, shareQuery, text } from '../schema.ts';
+import { addSection, refuseTakenSectionPath, removeSection } from '../site-tree.ts';
+import type { Store } from '../store.ts';
+import { viewSection } from '../views/site.ts';
+import { sortItem } from './site-structure.ts';
+
+/** Supplement, section 5. */
+const title = text(2, 128);
+
+/** Platform API, Site spaces, sections, section groups; supplement, section 6. */
+const sectionUpdate = z.strictObject({
+  title: title.optional(),
+  path: text(1, 100).optional(),
+  defaultSiteSpace: id.optional(),
+  condition: condition.nullable().optional(),
+  icon: icon.nullable().optional(),
+  description: text(0, 256).nullable().optional(),
+});
+
+/** What the deprecated moves of sections and groups point at: each type names its id after itself. */
+const pointer = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('site-section'), siteSection: id }),
+    z.strictObject({ type: z.literal('site-section-group'), siteSectionGroup: id }),
+  ])
+  .transform((given) => ({
+    type: given.type,
+    id: given.type === 'site-section' ? given.siteSection : given.siteSectionGroup,
+  }));
+
+/** Body of the deprecated moves of sections and groups. */
+export const moveBody = z.strictObject({
+  position: z
+    .strictObject({ before: pointer.optional(), after: pointer.optional() })
+    .refine((position) => position.before !== undefined || position.after !== undefined, {
+      error: 'must have before or after',
+    }),
+});
+
+function location(context: Context, site: SiteRecord, section: SectionRecord): string {
+  return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}/sections/${section.id}`;
+}
+
+function checkDefault(store: Store, section: SectionRecord, siteSpace: string | undefined): void {
+  if (siteSpace !== undefined && store.siteSpaces.get(siteSpace)?.section !== section.id) {
+    throw invalid('body.defaultSiteSpace', `site space "${siteSpace}" does not belong to the section`);
+  }
+}
+
+const collection: readonly Operation[] = [
+  operation({
+    name: 'listSections',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/sections',
+    query: listQuery.extend(shareQuery.shape),
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      return listByRank(call, call.store.sections.by('site', site.id), (section) => viewSection(call, section));
+    },
+  }),
+  operation({
+    name: 'createSection',
+    method: 'POST',
+    path: '/orgs/{organizationId}/sites/{siteId}/sections',
+    body: z.strictObject({ spaceId: id, title: title.nullable().optional(), icon: icon.nullable().optional() }),
+    handle: (call) => {
+      const { store, body } = call;
+      const site = siteAt(store, call.params.organizationId, call.params.siteId);
+      const space = spaceReferenced(store, site.organization, body.spaceId, 'body.spaceId');
+      const given = { title: body.title ?? undefined, icon: body.icon ?? undefined };
+      const section = addSection(store, site, space, given);
+      return created(viewSection(call, section), location(call, site, section));
+    },
+  }),
+];
+
+/** Site sections (platform API, Site spaces, sections, section groups). */
+export const sectionOperations: readonly Operation[] = [
+  ...collection,
+  operation({
+    name: 'updateSection',
+    method: 'PATCH',
+    path: '/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
+    body: sectionUpdate,
+    handle: (call) => {
+      const { store, body } = call;
+      const site = siteAt(store, call.params.organizationId, call.params.siteId);
+      const section = sectionAt(store, site, call.params.siteSectionId);
+      refuseTakenSectionPath(store, section, body.path);
+      checkDefault(store, section, body.defaultSiteSpace);
+      const updated = store.sections.put({
+        ...section,
+        ...present({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
+        condition: patched(section.condition, body.condition),
+        icon: patched(section.icon, body.icon),
+        description: patched(section.description, body.description),
+      });
+      return ok(viewSection(call, updated));
+    },
+  }),
+  operation({
+    name: 'deleteSection',
+    method: 'DELETE',
+    path: '/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const section = sectionOf(call.store, site, call.params.siteSectionId);
+      if (section === undefined) {
+        return deleted(false);
+      }
+      removeSection(call.store, section);
+      return deleted(true);
+    },
+  }),
+  operation({
+    name: 'moveSection',
+    method: 'POST',
+    path: '/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}/move',
+    body: moveBody,
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const section = sectionAt(call.store, site, call.params.siteSectionId);
+      sortItem(call.store, site, { type: 'site-section', id: section.id }, call.body.position);
+      return ok(viewSection(call, sectionAt(call.store, site, section.id)));
+    },
+  }),
+];

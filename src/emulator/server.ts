@@ -1,0 +1,195 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../core/clock.ts';
+import { type Answer, errorBody } from './answers.ts';
+import { answer, apiRouter } from './api.ts';
+import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.ts';
+import { type FaultInjector, NO_TROUBLE, seededRandom, type Trouble } from './faults.ts';
+import type { Admission, RateLimiter } from './limits.ts';
+import type { Caller, Context, Features, Processing } from './operation.ts';
+import { readJson, receiveBody } from './receive.ts';
+import type { RequestRecorder } from './request-log.ts';
+import { drop, send } from './respond.ts';
+import type { Match, Router } from './router.ts';
+import type { Store } from './store.ts';
+
+/** All that answering a request depends on. */
+export interface Listener {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Who a token stands for. */
+  callerOf(token: string): Caller | undefined;
+  isAdmin(token: string): boolean;
+  readonly limiter: RateLimiter;
+  readonly faults: FaultInjector;
+  readonly recorder: RequestRecorder;
+  readonly features: Features;
+  readonly processing: Processing;
+  readonly pageSize: number;
+  readonly seedNumber: number;
+  latency: Latency;
+}
+
+/** A request taken apart, before anything is decided about it. */
+interface Received {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly token: string;
+  readonly body: Buffer | null;
+}
+
+function takeApart(request: IncomingMessage, response: ServerResponse, body: Buffer | null): Received {
+  const target = request.url ?? '/';
+  const mark = target.indexOf('?');
+  return {
+    request,
+    response,
+    method: request.method ?? 'GET',
+    path: mark === -1 ? target : target.slice(0, mark),
+    search: mark === -1 ? '' : target.slice(mark),
+    token: /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '',
+    body,
+  };
+}
+
+/** One server over one store. */
+export function createHttpServer(listener: Listener, controls: Controls): Server {
+  const router = apiRouter();
+  const random = seededRandom(listener.seedNumber);
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+    const base = baseOf(server);
+    receiveBody(request)
+      .then(async (body) => {
+        const received = takeApart(request, response, body);
+        if (received.path.startsWith(CONTROL_PREFIX)) {
+          answerControl(listener, controls, received);
+        } else {
+          await answerRequest(listener, router, random, base, received);
+        }
+      })
+      // The client went away while it was sending; there is nobody left to answer.
+      .catch(() => request.socket.destroy());
+  });
+  return server;
+}
+
+function baseOf(server: Server): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function answerControl(listener: Listener, controls: Controls, received: Received): void {
+  const { method, path, token, body, request } = received;
+  const read = () => readJson(body, request.headers['content-type']);
+  const result = control(controls, listener.isAdmin(token), method, path, read);
+  send(request, received.response, result, dateHeader(listener.clock), undefined);
+}
+
+/** The injected clock's date, as Reset is by that clock too. */
+function dateHeader(clock: Clock): Record<string, string> {
+  return { Date: new Date(clock.now()).toUTCString() };
+}
+
+/** 1. write it down, 2. count it, 3. choose what goes wrong, 4. do it, 5. wait, 6. answer. */
+async function answerRequest(
+  listener: Listener,
+  router: Router,
+  random: () => number,
+  base: string,
+  received: Received,
+): Promise<void> {
+  const { method, path, search, token, request, response } = received;
+  const now = listener.clock.now();
+  const match = router.find(method, path);
+  const caller = listener.callerOf(token);
+  const operation = match?.operation.name ?? 'unknown';
+  const close = listener.recorder.open({
+    method,
+    operation,
+    path: `${path}${search}`,
+    user: caller?.user ?? null,
+    at: now,
+  });
+  const admission = listener.limiter.admit(token, method === 'GET' ? 'read' : 'write', now);
+  const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_TROUBLE;
+  const result = decide(listener, base, received, { caller, match, admission, trouble });
+  const latency = latencyOf(listener.latency, random) + trouble.delay;
+  if (latency > 0) {
+    await listener.clock.sleep(latency);
+  }
+  if (result === undefined) {
+    drop(request);
+    return;
+  }
+  close(result.status);
+  const retryAfter = trouble.end?.kind === '429' ? trouble.end.retryAfter : undefined;
+  const headers = {
+    ...dateHeader(listener.clock),
+    ...admission.headers,
+    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
+  };
+  send(request, response, result, headers, trouble.end);
+}
+
+interface Circumstances {
+  readonly caller: Caller | undefined;
+  readonly match: Match | undefined;
+  readonly admission: Admission;
+  readonly trouble: Trouble;
+}
+
+/** What to answer; undefined drops the connection. */
+function decide(
+  listener: Listener,
+  base: string,
+  received: Received,
+  { caller, match, admission, trouble }: Circumstances,
+): Answer | undefined {
+  if (!admission.admitted) {
+    return tooMany(admission.wait);
+  }
+  for (const hook of trouble.before) {
+    hook();
+  }
+  const { end } = trouble;
+  switch (end?.kind) {
+    case 'status':
+      return { status: end.status, body: errorBody(end.status, end.message ?? `Injected fault ${end.status}`) };
+    case '429':
+      return tooMany(end.retryAfter ?? 1);
+    case 'html':
+      return { status: end.status ?? 200 };
+    case 'reset-before':
+      return undefined;
+  }
+  const result = answer(contextOf(listener, base), caller, match, {
+    method: received.method,
+    path: received.path,
+    search: received.search,
+    contentType: received.request.headers['content-type'],
+    body: received.body,
+  });
+  for (const hook of trouble.after) {
+    hook();
+  }
+  return end?.kind === 'reset-after' ? undefined : result;
+}
+
+function contextOf(listener: Listener, base: string): Omit<Context, 'caller'> {
+  const { store, features, processing, pageSize } = listener;
+  const now = listener.clock.now();
+  return { store, now, at: new Date(now).toISOString(), base, features, processing, pageSize };
+}
+
+/** 429 names a wait in seconds (supplement, section 2: Rate limits). */
+function tooMany(wait: number): Answer {
+  const unit = wait === 1 ? 'second' : 'seconds';
+  return { status: 429, body: errorBody(429, `Too many requests. Please retry in ${wait} ${unit}.`) };
+}
+
+function latencyOf(latency: Latency, random: () => number): number {
+  return typeof latency === 'number' ? latency : latency.min + random() * (latency.max - latency.min);
+}

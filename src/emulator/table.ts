@@ -1,0 +1,103 @@
+type IndexOf<R> = (record: R) => string | undefined;
+type Indexes<R, I extends string> = Record<I, Map<string, Map<string, R>>>;
+
+/**
+ * Records of one kind, by id and by further keys, in the order in which they were first put. Records are replaced,
+ * never changed, so that the indexes stay right.
+ */
+export class Table<R extends { readonly id: string }, I extends string = never> {
+  readonly #records = new Map<string, R>();
+  readonly #keys: Readonly<Record<I, IndexOf<R>>>;
+  readonly #indexes: Indexes<R, I>;
+  readonly #changed: () => void;
+
+  constructor(keys: Readonly<Record<I, IndexOf<R>>>, changed: () => void) {
+    this.#keys = keys;
+    this.#changed = changed;
+    const names = Object.keys(keys) as I[];
+    this.#indexes = Object.fromEntries(names.map((name) => [name, new Map()])) as Indexes<R, I>;
+  }
+
+  get(id: string): R | undefined {
+    return this.#records.get(id);
+  }
+
+  all(): Iterable<R> {
+    return this.#records.values();
+  }
+
+  /** The records with that key, oldest first. */
+  by(index: I, key: string): readonly R[] {
+    const found = this.#indexes[index].get(key);
+    return found === undefined ? [] : [...found.values()];
+  }
+
+  /** The first record with that key. */
+  one(index: I, key: string): R | undefined {
+    return this.#indexes[index].get(key)?.values().next().value;
+  }
+
+  count(index: I, key: string): number {
+    return this.#indexes[index].get(key)?.size ?? 0;
+  }
+
+  /** Adds the record, or replaces the one with its id. */
+  put(record: R): R {
+    const before = this.#records.get(record.id);
+    for (const name of Object.keys(this.#keys) as I[]) {
+      const key = this.#keys[name](record);
+      const old = before === undefined ? undefined : this.#keys[name](before);
+      if (old !== undefined && old !== key) {
+        this.#unindex(name, old, record.id);
+      }
+      if (key !== undefined) {
+        this.#index(name, key, record);
+      }
+    }
+    this.#records.set(record.id, record);
+    this.#changed();
+    return record;
+  }
+
+  /** Whether there was something to remove. */
+  remove(id: string): boolean {
+    const record = this.#records.get(id);
+    if (record === undefined) {
+      return false;
+    }
+    for (const name of Object.keys(this.#keys) as I[]) {
+      const key = this.#keys[name](record);
+      if (key !== undefined) {
+        this.#unindex(name, key, id);
+      }
+    }
+    this.#records.delete(id);
+    this.#changed();
+    return true;
+  }
+
+  clear(): void {
+    this.#records.clear();
+    for (const name of Object.keys(this.#keys) as I[]) {
+      this.#indexes[name].clear();
+    }
+    this.#changed();
+  }
+
+  #index(name: I, key: string, record: R): void {
+    const bucket = this.#indexes[name].get(key);
+    if (bucket === undefined) {
+      this.#indexes[name].set(key, new Map([[record.id, record]]));
+    } else {
+      bucket.set(record.id, record);
+    }
+  }
+
+  #unindex(name: I, key: string, id: string): void {
+    const bucket = this.#indexes[name].get(key);
+    bucket?.delete(id);
+    if (bucket?.size === 0) {
+      this.#indexes[name].delete(key);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { Context } from '../operation.ts';
+import type { OrganizationRecord } from '../records.ts';
+
+function permissions(context: Context) {
+  const admin = context.caller.permission === 'admin';
+  return {
+    view: true,
+    admin,
+    ownTeam: admin,
+    createContent: admin,
+    createOpenAPISpec: admin,
+    ingestConversations: admin,
+    viewBilling: admin,
+    listMembers: true,
+    listTeams: true,
+    listIntegrations: true,
+    listInstallations: true,
+    installIntegration: admin,
+  };
+}
+
+/** Organization as the platform shows it (platform API, Organization). */
+export function viewOrganization(context: Context, organization: OrganizationRecord): unknown {
+  const { id } = organization;
+  return {
+    object: 'organization',
+    id,
+    title: organization.title,
+    createdAt: organization.createdAt,
+    emailDomains: organization.emailDomains,
+    hostname: organization.hostname,
+    type: 'business',
+    useCase: 'internalDocs',
+    defaultRole: organization.defaultRole,
+    defaultContent: organization.defaultContent,
+    sso: organization.sso,
+    ai: organization.ai,
+    inviteLinks: organization.inviteLinks,
+    plan: 'enterprise_2024',
+    billing: { interval: 'monthly', hasPaymentFailed: false, isScheduledToCancel: false, usageAddons: {} },
+    mergeRules: organization.mergeRules,
+    urls: {
+      location: `${context.base}/v1/orgs/${id}`,
+      app: `${context.base}/app/o/${id}`,
+      logo: organization.logo,
+    },
+    trial: { status: 'notapplicable', count: 0 },
+    permissions: permissions(context),
+  };
+}

@@ -1,0 +1,114 @@
+import type { Context } from '../operation.ts';
+import { byRank } from '../order.ts';
+import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from '../records.ts';
+import { viewSpace } from './content.ts';
+
+/** Where the site is published, whether it is now or not. */
+function publishedUrl(context: Context, site: SiteRecord): string {
+  return site.proxy === undefined ? `${context.base}/docs/${site.basename ?? site.id}` : `https://${site.proxy}`;
+}
+
+/** `proxy` is written as one string and read in two parts (supplement, section 6). */
+function viewProxy(proxy: string | undefined): unknown {
+  return proxy === undefined ? undefined : { origin: `https://${proxy.split('/')[0]}`, target: proxy };
+}
+
+/** Site with its count of site spaces (platform API, Site). */
+export function viewSite(context: Context, site: SiteRecord): unknown {
+  return {
+    object: 'site',
+    id: site.id,
+    type: site.type,
+    title: site.title,
+    basename: site.basename,
+    proxy: viewProxy(site.proxy),
+    visibility: site.visibility,
+    published: site.published,
+    siteSpaces: context.store.siteSpaces.count('site', site.id),
+    createdAt: site.createdAt,
+    adaptiveContent: { enabled: site.adaptiveContent },
+    ads: { status: 'pending', submittable: false },
+    agentsContext: site.agentsContext,
+    features: [],
+    urls: {
+      location: `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`,
+      app: `${context.base}/app/o/${site.organization}/sites/${site.id}`,
+      published: site.published ? publishedUrl(context, site) : undefined,
+    },
+  };
+}
+
+/** SiteSpace with its space; `default` is the default of its section, or of a site without sections. */
+export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unknown {
+  const { store } = context;
+  const site = store.sites.get(siteSpace.site);
+  const section = siteSpace.section === undefined ? undefined : store.sections.get(siteSpace.section);
+  const chosen = siteSpace.section === undefined ? site?.defaultSiteSpace : section?.defaultSiteSpace;
+  const space = store.spaces.get(siteSpace.space);
+  const path = section === undefined ? siteSpace.path : `${section.path}/${siteSpace.path}`;
+  return {
+    object: 'site-space',
+    id: siteSpace.id,
+    path: siteSpace.path,
+    section: siteSpace.section,
+    space: space === undefined ? undefined : viewSpace(context, space),
+    title: space?.title ?? '',
+    default: chosen === siteSpace.id,
+    condition: siteSpace.condition,
+    hasAdvancedCustomizationFeature: false,
+    urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${path}` : undefined },
+    hidden: siteSpace.hidden,
+  };
+}
+
+/** SiteSection with its site spaces in display order (platform API, SiteSection). */
+export function viewSection(context: Context, section: SectionRecord): unknown {
+  const { store } = context;
+  const site = store.sites.get(section.site);
+  return {
+    object: 'site-section',
+    id: section.id,
+    title: section.title,
+    description: section.description,
+    default: site?.defaultSection === section.id,
+    path: section.path,
+    condition: section.condition,
+    sectionGroup: section.group,
+    siteSpaces: store.siteSpaces
+      .by('place', section.id)
+      .toSorted(byRank)
+      .map((siteSpace) => viewSiteSpace(context, siteSpace)),
+    urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${section.path}` : undefined },
+    icon: section.icon,
+  };
+}
+
+/** SiteSectionGroup with its children, and the deprecated `sections` (supplement, section 1). */
+export function viewSectionGroup(context: Context, group: SectionGroupRecord): unknown {
+  return {
+    object: 'site-section-group',
+    id: group.id,
+    title: group.title,
+    sectionGroup: group.parent,
+    children: viewChildren(context, group.id),
+    sections: context.store.sections
+      .by('place', group.id)
+      .toSorted(byRank)
+      .map((section) => viewSection(context, section)),
+    icon: group.icon,
+  };
+}
+
+/** The sections and groups of a group, or of the site itself, in display order. */
+export function viewChildren(context: Context, place: string): unknown[] {
+  const { store } = context;
+  const sections = store.sections.by('place', place).map((section) => ({
+    rank: section.rank,
+    view: () => viewSection(context, section),
+  }));
+  const groups = store.sectionGroups.by('place', place).map((group) => ({
+    rank: group.rank,
+    view: () => viewSectionGroup(context, group),
+  }));
+  return [...sections, ...groups].sort(byRank).map((child) => child.view());
+}

@@ -1,0 +1,82 @@
+/** The closed sets of the platform (supplement, section 4; roles: platform API, Conventions). */
+
+export const ROLES = ['admin', 'create', 'edit', 'review', 'comment', 'read'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const TEAM_ROLES = ['owner', 'member'] as const;
+export type TeamRole = (typeof TEAM_ROLES)[number];
+
+export const SITE_TYPES = ['basic', 'premium', 'ultimate', 'sponsored', 'legacy-basic', 'legacy-premium'] as const;
+export type SiteType = (typeof SITE_TYPES)[number];
+
+export const SITE_VISIBILITIES = ['public', 'unlisted', 'share-link', 'visitor-auth'] as const;
+export type SiteVisibility = (typeof SITE_VISIBILITIES)[number];
+
+export const EDIT_MODES = ['live', 'locked'] as const;
+export type EditMode = (typeof EDIT_MODES)[number];
+
+export const AGENTS_CONTEXTS = ['excluded', 'included'] as const;
+export type AgentsContext = (typeof AGENTS_CONTEXTS)[number];
+
+export const SPEC_VISIBILITIES = ['private', 'public'] as const;
+export type SpecVisibility = (typeof SPEC_VISIBILITIES)[number];
+
+/** Bare merge rules: they carry nothing but their name. */
+export const BARE_MERGE_RULES = [
+  'require_at_least_one_review',
+  'require_all_reviews_approved',
+  'require_agent_review',
+  'require_up_to_date_change_request',
+  'require_change_request_subject',
+  'require_change_request_description',
+] as const;
+
+/** Merge rules that name users. */
+export const USER_MERGE_RULES = [
+  'require_specific_reviewers',
+  'require_one_of_specific_reviewers',
+  'allow_bypass',
+] as const;
+
+/** Languages of spaces and translations. */
+export const LANGUAGES = [
+  'en',
+  'fr',
+  'de',
+  'es',
+  'it',
+  'pt',
+  'pt-br',
+  'ru',
+  'ja',
+  'zh',
+  'yue',
+  'ko',
+  'ar',
+  'hi',
+  'nl',
+  'pl',
+  'tr',
+  'sv',
+  'no',
+  'da',
+  'fi',
+  'el',
+  'cs',
+  'hu',
+  'ro',
+  'th',
+  'vi',
+  'id',
+  'ms',
+  'he',
+  'uk',
+  'sk',
+  'bg',
+  'hr',
+  'lt',
+  'lv',
+  'et',
+  'sl',
+] as const;
+export type Language = (typeof LANGUAGES)[number];
