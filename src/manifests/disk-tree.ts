@@ -96,10 +96,19 @@ function statsOf(entry: Dirent, full: string): Stats | null {
   if (!entry.isSymbolicLink()) {
     return null;
   }
-  const target = statSync(full, { throwIfNoEntry: false });
+  const target = followedStats(full);
   if (target === undefined) {
     // A broken link is listed: the loader reports it where it stands.
     return lstatSync(full, { throwIfNoEntry: false }) ?? null;
   }
   return target.isFile() ? target : null;
+}
+
+/** Undefined for a link that leads nowhere, or round in circles. */
+function followedStats(full: string): Stats | undefined {
+  try {
+    return statSync(full, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,247 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join, posix, resolve } from 'node:path';
+import type { SimpleGit } from 'simple-git';
+import { messageOf, SourceError } from '../core/errors.ts';
+import { gitFailure, openGit } from './run.ts';
+import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
+
+/** What to check out, and where. */
+export interface CheckoutOptions {
+  /** https, ssh, `user@host:path`, or a folder; a password inside is kept out of messages and process lists. */
+  readonly url: string;
+  /** A branch, a tag, or a commit's full id. */
+  readonly ref: string;
+  /** A folder for this checkout alone; made where there is none. */
+  readonly directory: string;
+  /** The manifests' folder inside the repository; `.` is all of it. */
+  readonly path: string;
+  /** Milliseconds without a sign of life after which git is ended. */
+  readonly timeout: number;
+}
+
+/** What a sync found. */
+export interface SyncResult {
+  /** The full id. */
+  readonly commit: string;
+  /** The first line of its message. */
+  readonly subject: string;
+  /** Whether it is another commit than the last sync found, also that of an earlier process. */
+  readonly changed: boolean;
+  /** Whether that last commit is no ancestor of this one: the branch was rewritten, or moved back. */
+  readonly forced: boolean;
+}
+
+/** A local copy of one ref of a repository. */
+export interface Checkout {
+  /** The manifests' folder on disk; there after the first sync that succeeded. */
+  readonly root: string;
+  /** The repository's folder on disk. */
+  readonly repository: string;
+  /**
+   * Fetches the ref and makes the files those of its commit. Throws SourceError when the repository cannot be
+   * reached, or has no such ref or folder; the files then stay those of the last good commit. One at a time.
+   */
+  sync(): Promise<SyncResult>;
+}
+
+/** The ref that our own fetches move. */
+const FETCHED = 'refs/octavo/fetched';
+/** Says that a folder is ours, so that nothing of anybody else's is ever thrown away. */
+const MARKER = '.octavo-checkout';
+
+/** Takes every file as it was committed: no line endings are changed, no filter such as LFS is run. */
+const ATTRIBUTES = '* -text -filter -ident -working-tree-encoding\n';
+
+/**
+ * Opens a checkout without touching disk or network. A broken or half-made copy is thrown away and made anew. Hooks
+ * and submodules of the repository never run. Throws SourceError for a URL or a ref that cannot be one.
+ */
+export function openCheckout(options: CheckoutOptions): Checkout {
+  const remote = readRemote(options.url);
+  checkRefName(options.ref);
+  const tree = join(resolve(options.directory), 'tree');
+  const password = remote.credentials?.password ?? '';
+  const secrets = [password, encodeURIComponent(password)];
+  // The address and the password go through the environment: neither `ps` nor the copy's own config shows them.
+  const environment = {
+    OCTAVO_GIT_USERNAME: remote.credentials?.username ?? '',
+    OCTAVO_GIT_PASSWORD: password,
+  };
+  const helper =
+    '!f() { test "$1" = get && printf \'username=%s\\npassword=%s\\n\' "$OCTAVO_GIT_USERNAME" "$OCTAVO_GIT_PASSWORD"; }; f';
+  const context: Context = {
+    ref: options.ref,
+    directory: resolve(options.directory),
+    tree,
+    path: options.path,
+    fail: (error, tried) => gitFailure(`cannot ${tried} ${remote.label}`, error, secrets),
+    open: (directory) =>
+      openGit({
+        directory,
+        timeout: options.timeout,
+        env: remote.credentials === null ? {} : environment,
+        secretConfig: [
+          ['remote.octavo.url', remote.url],
+          ...(remote.credentials === null
+            ? []
+            : [['credential.helper', ''] as const, ['credential.helper', helper] as const]),
+        ],
+      }),
+  };
+  let clean = false;
+  return {
+    root: join(tree, options.path),
+    repository: tree,
+    sync: async () => {
+      const result = await sync(context, clean);
+      clean = true;
+      return result;
+    },
+  };
+}
+
+interface Context {
+  readonly ref: string;
+  readonly directory: string;
+  readonly tree: string;
+  readonly path: string;
+  fail(error: unknown, tried: string): SourceError;
+  open(directory: string): SimpleGit;
+}
+
+/** `clean`: this process checked the files out itself, so that an unchanged commit needs no work. */
+async function sync(context: Context, clean: boolean): Promise<SyncResult> {
+  claim(context);
+  const before = await headOf(context);
+  const offered = await findOffered(context, before);
+  if (clean && before !== null && offered.commit === before) {
+    return { commit: before, subject: await subjectOf(context, before), changed: false, forced: false };
+  }
+  let commit: string;
+  try {
+    commit = await update(context, offered, before);
+  } catch (error) {
+    if (error instanceof SourceError) {
+      throw error;
+    }
+    // The repository answered just now, so it is our copy that is broken: it is made anew, once.
+    await rm(context.tree, { recursive: true, force: true });
+    commit = await update(context, offered, null).catch((error) => {
+      throw context.fail(error, 'fetch');
+    });
+  }
+  const forced = before !== null && before !== commit && !(await isAncestor(context, before, commit));
+  return { commit, subject: await subjectOf(context, commit), changed: before !== commit, forced };
+}
+
+/** Makes the folder ours, or refuses one with somebody else's files in it. */
+function claim({ directory }: Context): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const names = readdirSync(directory);
+    if (names.length > 0 && !names.includes(MARKER)) {
+      throw new SourceError(`${directory} has other files in it; name an empty folder for the checkout`);
+    }
+    writeFileSync(join(directory, MARKER), 'Made by Octavo; it may be deleted while Octavo is stopped.\n');
+  } catch (error) {
+    throw error instanceof SourceError
+      ? error
+      : new SourceError(`cannot use the folder ${directory}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The commit checked out, or null where there is no copy that could tell. */
+async function headOf(context: Context): Promise<string | null> {
+  try {
+    await access(join(context.tree, '.git'));
+    const head = (await context.open(context.tree).raw(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
+    return isCommitId(head) ? head : null;
+  } catch {
+    return null;
+  }
+}
+
+interface Offered {
+  /** What to fetch: a full ref name or a commit id. */
+  readonly source: string;
+  /** The commit it stands for, where the answer said so. */
+  readonly commit: string | null;
+}
+
+/** Asks the repository for the ref, without fetching. Throws SourceError when it has none, or does not answer. */
+async function findOffered(context: Context, before: string | null): Promise<Offered> {
+  if (isCommitId(context.ref)) {
+    if (before !== context.ref) {
+      await listRemote(context, ['HEAD']);
+    }
+    return { source: context.ref, commit: context.ref };
+  }
+  const names =
+    context.ref.startsWith('refs/') || context.ref === 'HEAD'
+      ? [context.ref]
+      : [`refs/heads/${context.ref}`, `refs/tags/${context.ref}`];
+  const refs = await listRemote(
+    context,
+    names.flatMap((name) => [name, `${name}^{}`]),
+  );
+  for (const name of names) {
+    const commit = refs.get(`${name}^{}`) ?? refs.get(name);
+    if (commit !== undefined) {
+      return { source: name, commit };
+    }
+  }
+  throw context.fail(new Error(`there is no branch or tag "${context.ref}" in it`), 'fetch');
+}
+
+async function listRemote(context: Context, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  try {
+    const answer = await context.open(context.directory).raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
+    const pairs = answer.split('\n').filter((line) => line.includes('\t'));
+    return new Map(pairs.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))]));
+  } catch (error) {
+    throw context.fail(error, 'reach');
+  }
+}
+
+/** Fetches and checks out; the copy is made where there is none. */
+async function update(context: Context, offered: Offered, before: string | null): Promise<string> {
+  if (before === null) {
+    await rm(context.tree, { recursive: true, force: true });
+    await mkdir(context.tree, { recursive: true });
+    await context.open(context.tree).raw(['init', '--quiet']);
+    rmSync(join(context.tree, '.git', 'hooks'), { recursive: true, force: true });
+    mkdirSync(join(context.tree, '.git', 'info'), { recursive: true });
+    writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
+  }
+  const git = context.open(context.tree);
+  await git.raw(['fetch', '--progress', '--no-tags', '--force', 'octavo', `+${offered.source}:${FETCHED}`]);
+  const commit = (await git.raw(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
+  await requireFolder(context, git, commit);
+  await git.raw(['checkout', '--quiet', '--force', '--detach', commit]);
+  await git.raw(['clean', '-ffdxq']);
+  return commit;
+}
+
+/** Looked at before anything is checked out, so that the files of the last good commit stay. */
+async function requireFolder(context: Context, git: SimpleGit, commit: string): Promise<void> {
+  const folder = posix.normalize(context.path).replace(/\/$/, '');
+  try {
+    await git.raw(['rev-parse', '--verify', '--quiet', folder === '.' ? `${commit}^{tree}` : `${commit}:${folder}`]);
+  } catch {
+    throw context.fail(new Error(`there is no folder "${context.path}" in commit ${commit.slice(0, 7)}`), 'use');
+  }
+}
+
+async function isAncestor(context: Context, old: string, commit: string): Promise<boolean> {
+  try {
+    return (await context.open(context.tree).raw(['merge-base', old, commit])).trim() === old;
+  } catch {
+    // Without a common ancestor git fails, and where the old commit is gone nobody can say that it is one.
+    return false;
+  }
+}
+
+async function subjectOf(context: Context, commit: string): Promise<string> {
+  return (await context.open(context.tree).raw(['show', '--no-patch', '--format=%s', commit])).trim();
+}

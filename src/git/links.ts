@@ -1,0 +1,42 @@
+import { posix } from 'node:path';
+import { SourceError } from '../core/errors.ts';
+
+/** As many links in a row as Linux follows. */
+const MOST_LINKS = 40;
+
+/**
+ * Follows symbolic links inside a tree of names, as a file system would, link targets given by path. Pure. Throws
+ * SourceError when the way leaves the tree or goes round in circles.
+ */
+export function followLinks(path: string, links: ReadonlyMap<string, string>): string {
+  let waiting = parts(path);
+  const done: string[] = [];
+  let followed = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (next === '..') {
+      if (done.pop() === undefined) {
+        throw new SourceError(`${path} leaves the repository's folder; name a file inside it`);
+      }
+      continue;
+    }
+    done.push(next);
+    const target = links.get(done.join('/'));
+    if (target === undefined) {
+      continue;
+    }
+    followed += 1;
+    if (followed > MOST_LINKS) {
+      throw new SourceError(`${path} is a symbolic link that goes round in circles`);
+    }
+    if (posix.isAbsolute(target)) {
+      throw new SourceError(`${path} is a symbolic link to ${target}, outside the repository; link inside it`);
+    }
+    done.pop();
+    waiting = [...parts(target), ...waiting];
+  }
+  return done.join('/');
+}
+
+function parts(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}

@@ -1,0 +1,127 @@
+import { type SimpleGit, simpleGit } from 'simple-git';
+import { messageOf, SourceError } from '../core/errors.ts';
+
+/** How git is run. */
+export interface GitOptions {
+  /** Where; must exist. */
+  readonly directory: string;
+  /** Milliseconds without a sign of life after which git is ended. */
+  readonly timeout: number;
+  /** Further settings, `key=value`, as with `git -c`. */
+  readonly config?: readonly string[];
+  /** Settings that must not be seen in a process list or on disk, such as a URL with a password. */
+  readonly secretConfig?: readonly (readonly [key: string, value: string])[];
+  /** Variables for git and what it starts. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What git reads from its standard input. */
+  readonly input?: string;
+}
+
+/**
+ * Settings that hold for every run. A repository is a stranger's: its hooks and submodules never run, and no
+ * transport that is a command is followed.
+ */
+const SAFE = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'protocol.ext.allow=never',
+  'protocol.fd.allow=never',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'advice.detachedHead=false',
+] as const;
+
+/** Variables of git's own that whoever runs Octavo may set: certificates, and where git's own settings are. */
+const ALLOWED_ENVIRONMENT = [
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_SSH_COMMAND',
+  'GIT_TERMINAL_PROMPT',
+  'GIT_LFS_SKIP_SMUDGE',
+  'GIT_ATTR_NOSYSTEM',
+  'GIT_OPTIONAL_LOCKS',
+];
+
+/**
+ * A git to call with `raw`. Every argument is made by Octavo, and each value from outside is checked before
+ * (`safe-names.ts`), so simple-git's guards are lifted for the settings above, which only ever forbid.
+ */
+export function openGit(options: GitOptions): SimpleGit {
+  const secret = options.secretConfig ?? [];
+  const secretEnvironment = Object.fromEntries(
+    secret.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  );
+  const count = secret.length > 0 ? { GIT_CONFIG_COUNT: String(secret.length) } : {};
+  const git = simpleGit({
+    baseDir: options.directory,
+    config: [...SAFE, ...(options.config ?? [])],
+    timeout: { block: options.timeout },
+    trimmed: false,
+    allowEnvironment: [...ALLOWED_ENVIRONMENT, ...Object.keys(secretEnvironment), ...Object.keys(count)],
+    unsafe: {
+      allowUnsafeHooksPath: true,
+      allowUnsafeFsMonitor: true,
+      allowUnsafeProtocolOverride: true,
+      allowUnsafeConfigEnvCount: true,
+      allowUnsafeConfigPaths: true,
+      allowUnsafeSshCommand: true,
+      allowUnsafeCredentialHelper: true,
+    },
+    ...(options.input === undefined ? {} : { input: () => options.input }),
+    errors: (error, result) => error ?? (result.exitCode === 0 ? undefined : Buffer.concat(result.stdErr)),
+  });
+  return git.env({ ...surroundings(), ...options.env, ...secretEnvironment, ...count });
+}
+
+/** The process's own variables without git's, but for those allowed, and never a prompt. */
+function surroundings(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    (pair): pair is [string, string] =>
+      pair[1] !== undefined &&
+      (ALLOWED_ENVIRONMENT.includes(pair[0]) || !/^(GIT_.*|EDITOR|VISUAL|PAGER|PREFIX|SSH_ASKPASS)$/i.test(pair[0])),
+  );
+  const ambient = Object.fromEntries(kept);
+  return {
+    ...ambient,
+    GIT_SSH_COMMAND: `${ambient.GIT_SSH_COMMAND ?? 'ssh'} -o BatchMode=yes`,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+  };
+}
+
+/** What git complained of, in a sentence, without passwords. */
+export function complaintOf(error: unknown, secrets: readonly string[] = []): string {
+  const lines = messageOf(error)
+    .split('\n')
+    .map((line) => line.replace(/^(fatal|error|remote|warning): */, '').trim())
+    .filter(
+      (line) => line !== '' && !/^(hint:|From |POST |Receiving|Resolving|Please make sure|and the repo)/.test(line),
+    );
+  // "Could not read" only repeats what stands before it; alone it is all there is.
+  const telling = lines.filter((line) => !line.startsWith('Could not read from remote repository'));
+  const text = (telling.length > 0 ? telling : lines).slice(-3).join('; ') || 'git said nothing';
+  return redact(text, secrets);
+}
+
+/** Takes user info out of URLs, and what is known to be secret. */
+export function redact(text: string, secrets: readonly string[] = []): string {
+  const known = secrets
+    .filter((secret) => secret !== '')
+    .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
+  return known.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/'"]*@/gi, '$1');
+}
+
+/** A SourceError in words: what was tried, and what git said. */
+export function gitFailure(tried: string, error: unknown, secrets: readonly string[] = []): SourceError {
+  return error instanceof SourceError ? error : new SourceError(`${tried}: ${complaintOf(error, secrets)}`);
+}

@@ -1,0 +1,235 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SourceError } from '../../src/core/errors.ts';
+import { type Checkout, type CheckoutOptions, openCheckout } from '../../src/git/checkout.ts';
+import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
+
+let folder: string;
+let origin: TestRepository;
+beforeEach(() => {
+  folder = makeFolder();
+  origin = makeRepository(join(folder, 'origin'));
+  origin.write('manifests/teams.yaml', 'teams: {}\n');
+  origin.write('README.md', 'hello\n');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+const open = (over: Partial<CheckoutOptions> = {}): Checkout =>
+  openCheckout({
+    url: origin.directory,
+    ref: 'main',
+    directory: join(folder, 'checkout'),
+    path: '.',
+    timeout: 20_000,
+    ...over,
+  });
+const read = (checkout: Checkout, path: string) => readFileSync(join(checkout.root, path), 'utf8');
+
+describe('a checkout', () => {
+  test('clones, then follows the branch, and says what changed', async () => {
+    const first = origin.commit('First words\n\nand more');
+    const checkout = open({ path: 'manifests' });
+    expect(await checkout.sync()).toEqual({ commit: first, subject: 'First words', changed: true, forced: false });
+    expect(read(checkout, 'teams.yaml')).toBe('teams: {}\n');
+    expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
+    origin.write('manifests/teams.yaml', 'teams: { a: {} }\n');
+    const second = origin.commit('Second');
+    expect(await checkout.sync()).toEqual({ commit: second, subject: 'Second', changed: true, forced: false });
+    expect(read(checkout, 'teams.yaml')).toBe('teams: { a: {} }\n');
+    expect(await open({ path: 'manifests' }).sync()).toMatchObject({ commit: second, changed: false });
+  });
+
+  test('notices a force-push', async () => {
+    origin.commit('First');
+    const second = origin.commit('Second');
+    const checkout = open();
+    await checkout.sync();
+    origin.git('reset', '--quiet', '--hard', 'HEAD~1');
+    const other = origin.commit('Another second');
+    expect(await checkout.sync()).toMatchObject({ commit: other, changed: true, forced: true });
+    origin.git('reset', '--quiet', '--hard', second);
+    expect(await open().sync()).toMatchObject({ commit: second, changed: true, forced: true });
+    origin.git('reset', '--quiet', '--hard', 'HEAD~1');
+    expect(await checkout.sync()).toMatchObject({ changed: true, forced: true });
+  });
+
+  test.each(['v1', 'refs/tags/v1', 'refs/heads/main', 'HEAD'])('takes %s', async (ref) => {
+    const commit = origin.commit('First');
+    origin.git('tag', '-a', 'v1', '-m', 'a tag with words');
+    expect((await open({ ref }).sync()).commit).toBe(commit);
+  });
+
+  test('takes a full commit id, and then needs no repository', async () => {
+    const first = origin.commit('First');
+    origin.commit('Second');
+    const checkout = open({ ref: first });
+    expect(await checkout.sync()).toMatchObject({ commit: first, changed: true });
+    rmSync(origin.directory, { recursive: true });
+    expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
+  });
+
+  test('undoes what happened to its files meanwhile', async () => {
+    origin.commit('First');
+    await open({ path: 'manifests' }).sync();
+    const checkout = open({ path: 'manifests' });
+    writeFileSync(join(checkout.root, 'teams.yaml'), 'tampered');
+    writeFileSync(join(checkout.root, 'extra.yaml'), 'tampered');
+    expect(await checkout.sync()).toMatchObject({ changed: false });
+    expect(read(checkout, 'teams.yaml')).toBe('teams: {}\n');
+    expect(readdirSync(checkout.root)).toEqual(['teams.yaml']);
+  });
+
+  test.each([
+    ['half made', (tree: string) => rmSync(join(tree, '.git', 'HEAD'))],
+    ['without objects', (tree: string) => rmSync(join(tree, '.git', 'objects'), { recursive: true })],
+    ['locked by a git that was killed', (tree: string) => writeFileSync(join(tree, '.git', 'index.lock'), '')],
+    ['with a broken index', (tree: string) => writeFileSync(join(tree, '.git', 'index'), 'nonsense')],
+  ])('makes a copy that is %s anew', async (_name, damage) => {
+    const commit = origin.commit('First');
+    const before = open();
+    await before.sync();
+    damage(before.repository);
+    const checkout = open();
+    expect((await checkout.sync()).commit).toBe(commit);
+    expect(read(checkout, 'manifests/teams.yaml')).toBe('teams: {}\n');
+    expect(runGit(checkout.repository, ['status', '--porcelain'])).toBe('');
+  });
+
+  test('throws away nothing of anybody else', async () => {
+    origin.commit('First');
+    mkdirSync(join(folder, 'checkout'));
+    writeFileSync(join(folder, 'checkout', 'thesis.txt'), 'years of work');
+    await expect(open().sync()).rejects.toThrow(/has other files in it; name an empty folder/);
+    expect(existsSync(join(folder, 'checkout', 'thesis.txt'))).toBe(true);
+  });
+});
+
+describe('a checkout runs nothing of the repository', () => {
+  const HOOKS = ['post-checkout', 'post-merge', 'reference-transaction', 'pre-commit', 'post-index-change'];
+  const plant = (hooks: string, proof: string) => {
+    mkdirSync(hooks, { recursive: true });
+    for (const hook of HOOKS) {
+      writeFileSync(join(hooks, hook), `#!/bin/sh\ntouch ${proof}\n`, { mode: 0o755 });
+    }
+  };
+
+  test('no hook of its template, nor of its .git', async () => {
+    origin.commit('First');
+    const proof = join(folder, 'hook-ran');
+    plant(join(folder, 'template', 'hooks'), proof);
+    writeFileSync(join(folder, 'gitconfig'), `[init]\n\ttemplateDir = ${join(folder, 'template')}\n`);
+    vi.stubEnv('GIT_CONFIG_GLOBAL', join(folder, 'gitconfig'));
+    const checkout = open();
+    await checkout.sync();
+    plant(join(checkout.repository, '.git', 'hooks'), proof);
+    origin.commit('Second');
+    await checkout.sync();
+    expect(existsSync(proof)).toBe(false);
+    // The hooks would have run: git without our settings does run them.
+    runGit(checkout.repository, ['checkout', '--quiet', '--detach', 'HEAD~0']);
+    expect(existsSync(proof)).toBe(true);
+  });
+
+  test('no submodule', async () => {
+    const other = makeRepository(join(folder, 'other'));
+    other.write('secret.yaml', 'x: 1');
+    other.commit('Other');
+    origin.git('submodule', '--quiet', 'add', other.directory, 'sub');
+    origin.commit('With a submodule');
+    const checkout = open();
+    await checkout.sync();
+    expect(readdirSync(join(checkout.root, 'sub'))).toEqual([]);
+  });
+
+  test('no filter, and no line ending is changed', async () => {
+    const proof = join(folder, 'filter-ran');
+    writeFileSync(
+      join(folder, 'gitconfig'),
+      `[filter "lfs"]\n\tsmudge = "touch ${proof}; cat"\n\trequired = true\n[core]\n\tautocrlf = true\n`,
+    );
+    origin.write('.gitattributes', '*.yaml filter=lfs\n*.md text eol=crlf\n');
+    origin.commit('With attributes');
+    vi.stubEnv('GIT_CONFIG_GLOBAL', join(folder, 'gitconfig'));
+    const checkout = open();
+    await checkout.sync();
+    expect(existsSync(proof)).toBe(false);
+    expect(read(checkout, 'README.md')).toBe('hello\n');
+  });
+});
+
+describe('a checkout that cannot be', () => {
+  test.each([
+    ['a ref that is not there', { ref: 'mian' }, /cannot fetch .*origin: there is no branch or tag "mian" in it/],
+    ['a folder that is not there', { path: 'docs' }, /there is no folder "docs" in commit [0-9a-f]{7}/],
+    [
+      'a repository that is not there',
+      { url: '/nowhere/at/all' },
+      /cannot reach \/nowhere\/at\/all: .*not appear to be a git/,
+    ],
+  ])('names %s', async (_name, over, message) => {
+    origin.commit('First');
+    const error = await open(over)
+      .sync()
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(SourceError);
+    expect((error as Error).message).toMatch(message);
+  });
+
+  test.each([
+    [{ url: '--upload-pack=touch x' }],
+    [{ url: 'ext::sh -c touch% x' }],
+    [{ url: 'fd::17' }],
+    [{ url: 'ssh://-oProxyCommand=x/y' }],
+    [{ url: '-oProxyCommand=x:y' }],
+    [{ url: 'javascript://x' }],
+    [{ url: 'https://a.example/\nx' }],
+    [{ url: '' }],
+    [{ ref: '--upload-pack=x' }],
+    [{ ref: 'main:refs/heads/x' }],
+    [{ ref: 'a..b' }],
+    [{ ref: 'main^' }],
+    [{ ref: '' }],
+  ])('refuses %j', (over) => {
+    expect(() => open(over)).toThrow(SourceError);
+  });
+
+  test('keeps the last good files when the repository is gone, and recovers', async () => {
+    const commit = origin.commit('First');
+    const checkout = open();
+    await checkout.sync();
+    runGit(folder, ['clone', '--quiet', '--bare', origin.directory, 'backup']);
+    rmSync(origin.directory, { recursive: true });
+    await expect(checkout.sync()).rejects.toThrow(SourceError);
+    expect(read(checkout, 'README.md')).toBe('hello\n');
+    runGit(folder, ['clone', '--quiet', 'backup', 'origin']);
+    expect(await checkout.sync()).toMatchObject({ commit, changed: false });
+  });
+
+  test('sends credentials to the server, and shows them nowhere', async () => {
+    const heard: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      heard.push(request.headers.authorization);
+      response.writeHead(request.headers.authorization === undefined ? 401 : 403, {
+        'www-authenticate': 'Basic realm="git"',
+      });
+      response.end('no');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    const checkout = open({ url: `http://bot:pa%40ss-word@127.0.0.1:${port}/docs.git` });
+    const error = await checkout.sync().catch((reason: unknown) => reason);
+    server.close();
+    expect(heard).toContain(`Basic ${Buffer.from('bot:pa@ss-word').toString('base64')}`);
+    expect(error).toBeInstanceOf(SourceError);
+    const shown = `${(error as Error).stack} ${JSON.stringify(error)} ${String((error as Error).cause)}`;
+    expect(shown).toContain('/docs.git');
+    expect(shown).not.toMatch(/pa(@|%40)ss-word/);
+    expect(readdirSync(join(folder, 'checkout'), { recursive: true }).join()).not.toContain('config');
+  });
+});

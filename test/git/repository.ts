@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A real repository for the tests, in a folder of its own. */
+export interface TestRepository {
+  readonly directory: string;
+  git(...args: string[]): string;
+  write(path: string, content: string | Uint8Array): void;
+  /** Commits everything and gives the commit's id. */
+  commit(message: string): string;
+}
+
+/** A new folder below the system's temporary one; whoever asks removes it. */
+export function makeFolder(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), 'octavo-git-')));
+}
+
+/** Runs the real git with an identity, and none of the machine's own settings. */
+export function runGit(directory: string, args: readonly string[], env: Record<string, string> = {}): string {
+  return execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
+    cwd: directory,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_AUTHOR_NAME: 'Ana',
+      GIT_AUTHOR_EMAIL: 'ana@acme.example',
+      GIT_COMMITTER_NAME: 'Ana',
+      GIT_COMMITTER_EMAIL: 'ana@acme.example',
+      ...env,
+    },
+  });
+}
+
+/** Makes a repository with the branch `main` and no commit. */
+export function makeRepository(directory: string): TestRepository {
+  mkdirSync(directory, { recursive: true });
+  const git = (...args: string[]) => runGit(directory, args).trim();
+  git('init', '--quiet', '--initial-branch=main');
+  return {
+    directory,
+    git,
+    write: (path, content) => {
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), content);
+    },
+    commit: (message) => {
+      git('add', '--all');
+      git('commit', '--quiet', '--allow-empty', '-m', message);
+      return git('rev-parse', 'HEAD');
+    },
+  };
+}

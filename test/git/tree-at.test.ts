@@ -1,0 +1,129 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SourceError } from '../../src/core/errors.ts';
+import type { FileTree } from '../../src/core/file-tree.ts';
+import { readTreeAt } from '../../src/git/tree-at.ts';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
+import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
+
+let folder: string;
+let repository: TestRepository;
+beforeEach(() => {
+  folder = makeFolder();
+  repository = makeRepository(join(folder, 'repository'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const text = async (tree: FileTree, path: string) => Buffer.from(await tree.read(path)).toString();
+const paths = async (tree: FileTree) => (await tree.list()).map((entry) => entry.path);
+
+describe('the tree of a commit', () => {
+  test('is that of the ref, whatever the working tree says', async () => {
+    repository.write('manifests/a b/ü.yaml', 'old\n');
+    repository.write('manifests/.hidden/x.yaml', 'x');
+    repository.write('manifests/.octavoignore', 'x');
+    repository.write('README.md', 'x');
+    repository.commit('First');
+    repository.write('manifests/a b/ü.yaml', 'new\n');
+    repository.write('manifests/b.yaml', 'b');
+    repository.commit('Second');
+    const tree = await readTreeAt(repository.directory, 'HEAD~1', 'manifests');
+    expect(await paths(tree)).toEqual(['.octavoignore', 'a b/ü.yaml']);
+    expect(await text(tree, 'a b/ü.yaml')).toBe('old\n');
+    expect(await tree.resolve('./a b/../a b/ü.yaml')).toBe('a b/ü.yaml');
+    expect(await paths(await readTreeAt(repository.directory, 'main', './'))).toHaveLength(4);
+  });
+
+  test('is empty where the commit has no such folder', async () => {
+    repository.write('README.md', 'x');
+    repository.commit('First');
+    expect(await paths(await readTreeAt(repository.directory, 'main', 'manifests'))).toEqual([]);
+  });
+
+  test('gives bytes as they are', async () => {
+    const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256);
+    repository.write('x.bin', bytes);
+    repository.write('empty.yaml', '');
+    repository.commit('First');
+    const tree = await readTreeAt(repository.directory, 'main', '.');
+    expect(Buffer.compare(await tree.read('x.bin'), bytes)).toBe(0);
+    expect(await tree.read('empty.yaml')).toHaveLength(0);
+  });
+
+  test.each(['nope', '--output=x', ''])('names a ref that is not there: %j', async (ref) => {
+    repository.commit('First');
+    await expect(readTreeAt(repository.directory, ref, '.')).rejects.toThrow(SourceError);
+  });
+
+  test('reads many files in little time, one after the other too', async () => {
+    for (let index = 0; index < 2_000; index++) {
+      repository.write(`d${index % 20}/${index}.yaml`, `n: ${index}\n`);
+    }
+    repository.commit('Many');
+    const tree = await readTreeAt(repository.directory, 'main', '.');
+    const start = performance.now();
+    for (const { path } of await tree.list()) {
+      expect(await text(tree, path)).toBe(`n: ${/(\d+)\.yaml/.exec(path)?.[1]}\n`);
+    }
+    // A process for each file would take many times as long.
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
+
+describe('links', () => {
+  beforeEach(() => {
+    repository.write('root/real.yaml', 'real');
+    repository.write('root/certs/okta.pem', 'pem');
+    repository.write('outside.yaml', 'outside');
+    mkdirSync(join(repository.directory, 'root/sub'));
+    symlinkSync('../real.yaml', join(repository.directory, 'root/sub/link.yaml'));
+    symlinkSync('certs', join(repository.directory, 'root/folder'));
+    symlinkSync('../outside.yaml', join(repository.directory, 'root/out.yaml'));
+    symlinkSync('/etc/passwd', join(repository.directory, 'root/absolute.yaml'));
+    symlinkSync('nowhere', join(repository.directory, 'root/broken.yaml'));
+    symlinkSync('loop.yaml', join(repository.directory, 'root/loop.yaml'));
+    repository.commit('Links');
+  });
+
+  describe.each([
+    ['in a commit', () => readTreeAt(repository.directory, 'main', 'root')],
+    ['on disk', async () => openDiskTree(join(repository.directory, 'root'))],
+  ])('%s', (_name, open) => {
+    test('are followed inside the tree', async () => {
+      const tree = await open();
+      expect(await text(tree, 'sub/link.yaml')).toBe('real');
+      expect(await tree.resolve('sub/link.yaml')).toBe('real.yaml');
+      expect(await text(tree, 'folder/okta.pem')).toBe('pem');
+      expect(await tree.resolve('folder/okta.pem')).toBe('certs/okta.pem');
+    });
+
+    test("a link to a file is a file, whose version is its target's", async () => {
+      const entries = await (await open()).list();
+      const of = (path: string) => entries.find((entry) => entry.path === path);
+      expect(of('sub/link.yaml')?.version).toBe(of('real.yaml')?.version);
+      expect(entries.map((entry) => entry.path)).toEqual(
+        [
+          'absolute.yaml',
+          'broken.yaml',
+          'certs/okta.pem',
+          'loop.yaml',
+          'out.yaml',
+          'real.yaml',
+          'sub/link.yaml',
+        ].filter((path) => of(path) !== undefined),
+      );
+      expect(of('out.yaml')).toBeDefined();
+      expect(of('broken.yaml')).toBeDefined();
+    });
+
+    test.each(['out.yaml', 'absolute.yaml', 'broken.yaml', 'loop.yaml', '../outside.yaml', '/etc/passwd', 'nope'])(
+      'refuses %s',
+      async (path) => {
+        const tree = await open();
+        await expect(tree.read(path)).rejects.toThrow(SourceError);
+        await expect(tree.resolve(path)).rejects.toThrow(SourceError);
+      },
+    );
+  });
+});

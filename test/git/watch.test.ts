@@ -1,0 +1,125 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type DirectoryWatch, directoryVersion, watchDirectory } from '../../src/git/watch.ts';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
+import { makeFolder } from './repository.ts';
+
+let folder: string;
+let watching: DirectoryWatch | undefined;
+beforeEach(() => {
+  folder = makeFolder();
+});
+afterEach(async () => {
+  await watching?.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Watches, and hands out a promise of the next report. */
+async function start(directory: string, settle = 30) {
+  let reports = 0;
+  let wake: () => void = () => undefined;
+  const report = () => {
+    reports += 1;
+    wake();
+  };
+  watching = watchDirectory(directory, report, { settle });
+  await watching.ready;
+  return {
+    count: () => reports,
+    after: async (act: () => void) => {
+      const reported = new Promise<void>((done) => {
+        wake = done;
+      });
+      act();
+      await reported;
+    },
+  };
+}
+
+const write = (path: string, content: string) => {
+  mkdirSync(join(folder, path, '..'), { recursive: true });
+  writeFileSync(join(folder, path), content);
+};
+/** As git-sync does: a new link beside the old, renamed over it. */
+const swap = (target: string) => {
+  symlinkSync(target, join(folder, 'tmp-link'));
+  renameSync(join(folder, 'tmp-link'), join(folder, 'link'));
+};
+
+describe('watchDirectory', () => {
+  test('reports an edit, a new file in a new folder, and a removal', async () => {
+    write('m/a.yaml', '1');
+    const watched = await start(join(folder, 'm'));
+    await watched.after(() => write('m/a.yaml', '22'));
+    await watched.after(() => write('m/deep/er/b.yaml', '1'));
+    await watched.after(() => write('m/.octavoignore', 'x'));
+    await watched.after(() => rmSync(join(folder, 'm/a.yaml')));
+  });
+
+  test('many edits at once are one report', async () => {
+    write('m/a.yaml', '1');
+    const watched = await start(join(folder, 'm'), 300);
+    await watched.after(() => {
+      for (let index = 0; index < 50; index++) {
+        write(`m/${index}.yaml`, 'x');
+      }
+    });
+    expect(watched.count()).toBe(1);
+  });
+
+  test.each([
+    ['the folder', 'link'],
+    ['a folder above it', 'link/manifests'],
+  ])('reports a swap of %s, and every edit and swap after it', async (_name, path) => {
+    for (const name of ['one', 'two', 'three']) {
+      write(`trees/${name}/manifests/a.yaml`, name);
+    }
+    swap('trees/one');
+    const watched = await start(join(folder, path));
+    await watched.after(() => swap('trees/two'));
+    await watched.after(() => write('trees/two/manifests/b.yaml', 'x'));
+    await watched.after(() => swap('trees/three'));
+    await watched.after(() => write('trees/three/manifests/a.yaml', 'changed'));
+  });
+});
+
+describe('directoryVersion', () => {
+  test('changes with any file, and only then', async () => {
+    write('m/a.yaml', '1');
+    const tree = openDiskTree(join(folder, 'm'));
+    const first = await directoryVersion(tree);
+    expect(await directoryVersion(tree)).toBe(first);
+    write('m/a.yaml', '22');
+    const second = await directoryVersion(tree);
+    expect(second).not.toBe(first);
+    renameSync(join(folder, 'm/a.yaml'), join(folder, 'm/b.yaml'));
+    expect(await directoryVersion(tree)).not.toBe(second);
+  });
+});
+
+describe('openDiskTree', () => {
+  test('follows a root that is swapped', async () => {
+    write('trees/one/a.yaml', 'one');
+    write('trees/two/a.yaml', 'two');
+    swap('trees/one');
+    const tree = openDiskTree(join(folder, 'link'));
+    expect(Buffer.from(await tree.read('a.yaml')).toString()).toBe('one');
+    swap('trees/two');
+    expect(Buffer.from(await tree.read('a.yaml')).toString()).toBe('two');
+  });
+
+  test('lists 10,000 files in well under 0.1 s', async () => {
+    for (let index = 0; index < 10_000; index++) {
+      write(`m/d${index % 100}/${index}.yaml`, '');
+    }
+    const tree = openDiskTree(join(folder, 'm'));
+    const times: number[] = [];
+    for (let run = 0; run < 5; run++) {
+      const start = performance.now();
+      expect(await tree.list()).toHaveLength(10_000);
+      times.push(performance.now() - start);
+    }
+    expect(Math.min(...times)).toBeLessThan(100);
+  });
+});
