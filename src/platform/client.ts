@@ -1,7 +1,11 @@
-import type { Priority } from '../queue/request.ts';
+import { NotThePlatformError, RejectedError } from '../core/errors.ts';
+import { readRateHeaders } from '../queue/rate-headers.ts';
+import type { Priority, Reply } from '../queue/request.ts';
 import type { Connection } from './connection.ts';
+import { errorOf, notJson } from './errors.ts';
 import type {
   Answer,
+  AnyInput,
   Input,
   Item,
   Operation,
@@ -9,6 +13,10 @@ import type {
   ReadOperation,
   WriteOperation,
 } from './operations/operation.ts';
+import type { Page } from './operations/shapes.ts';
+import { problemsOf } from './problems.ts';
+import { requestPath } from './request-path.ts';
+import { type HttpAnswer, type HttpRequest, readOnly, type Transport } from './transport.ts';
 
 /** What can be said about one call. */
 export interface CallOptions {
@@ -47,4 +55,131 @@ export interface ClientOptions {
   readonly priority: Priority;
   /** Aborts every call of this reader or writer. */
   readonly signal?: AbortSignal;
+}
+
+const PAGE_SIZE = 1000;
+
+/** A client that cannot write, by its type and at run time. */
+export function openReader(connection: Connection, options: ClientOptions): Reader {
+  const caller = new Caller(connection, readOnly(connection.transport), options);
+  return readerOf(caller);
+}
+
+/** A client that can write. */
+export function openWriter(connection: Connection, options: ClientOptions): Writer {
+  const caller = new Caller(connection, connection.transport, options);
+  return {
+    ...readerOf(caller),
+    send: (operation, ...[input, call]) => caller.call(operation, (input ?? {}) as AnyInput, call) as Promise<never>,
+  };
+}
+
+function readerOf(caller: Caller): Reader {
+  return {
+    organization: caller.organization,
+    get: (operation, ...[input, call]) => caller.call(operation, (input ?? {}) as AnyInput, call) as Promise<never>,
+    pages: (operation, ...[input, call]) => caller.pages(operation, (input ?? {}) as AnyInput, call),
+  };
+}
+
+/** Makes calls: checks the input, sends it through the queue, and reads the answer. */
+class Caller {
+  readonly organization: string;
+  readonly #connection: Connection;
+  readonly #transport: Transport;
+  readonly #options: ClientOptions;
+
+  constructor(connection: Connection, transport: Transport, options: ClientOptions) {
+    this.organization = options.organization;
+    this.#connection = connection;
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  async call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
+    const path = requestPath(operation, input, this.organization);
+    const request: HttpRequest = { method: operation.method, path, body: bodyText(operation, input.body) };
+    return this.#connection.queue.request({
+      name: operation.name,
+      class: operation.class,
+      priority: this.#options.priority,
+      repeat: operation.repeat,
+      key: operation.method === 'GET' ? path : null,
+      signal: eitherSignal(this.#options.signal, call.signal),
+      attempt: async (signal) => this.#reply(operation, await this.#transport.send(request, signal)),
+    });
+  }
+
+  async *pages<O extends PaginatedOperation>(operation: O, input: AnyInput, call?: CallOptions) {
+    const seen = new Set<string>();
+    let page: string | null | undefined;
+    do {
+      const paging = page ? { page, limit: PAGE_SIZE } : { limit: PAGE_SIZE };
+      const query = { ...(input.query as object | undefined), ...paging };
+      const answer = (await this.call(operation, { ...input, query }, call)) as Page<Item<O>>;
+      yield* answer.items;
+      page = answer.next?.page;
+      if (page && seen.has(page)) {
+        throw new NotThePlatformError(`${operation.name}: the platform names the same next page twice`);
+      }
+      seen.add(page ?? '');
+    } while (page);
+  }
+
+  #reply(operation: Operation, answer: HttpAnswer): Reply<unknown> {
+    const headers = readRateHeaders(answer.headers);
+    const { receivedAt } = answer;
+    const { origin } = this.#connection;
+    if (!isSuccess(operation, answer.status)) {
+      return {
+        headers,
+        receivedAt,
+        result: { ok: false, error: errorOf(operation.name, answer, origin, headers.retryAfter) },
+      };
+    }
+    if (typeof answer.body !== 'string') {
+      return { headers, receivedAt, result: { ok: false, error: answer.body } };
+    }
+    return { headers, receivedAt, result: readAnswer(operation, answer, answer.body, origin) };
+  }
+}
+
+/** A write that is answered with any 2xx was done, documented or not; a read has to be answered as documented. */
+function isSuccess(operation: Operation, status: number): boolean {
+  return operation.success.includes(status) || (operation.method !== 'GET' && status >= 200 && status < 300);
+}
+
+function readAnswer(operation: Operation, answer: HttpAnswer, body: string, origin: string): Reply<unknown>['result'] {
+  if (operation.answer === null) {
+    return { ok: true, value: undefined };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return { ok: false, error: notJson(operation.name, answer, origin) };
+  }
+  const checked = operation.answer.safeParse(json);
+  if (!checked.success) {
+    const problems = problemsOf(checked.error);
+    const message = `${operation.name}: the answer is not what the platform documents: ${problems}`;
+    return { ok: false, error: new NotThePlatformError(message) };
+  }
+  return { ok: true, value: checked.data };
+}
+
+/** The body as JSON, checked. Throws RejectedError; nothing is sent then. */
+function bodyText(operation: Operation, body: unknown): string | null {
+  if (operation.body === null) {
+    return null;
+  }
+  const checked = operation.body.safeParse(body);
+  if (!checked.success) {
+    throw new RejectedError(`${operation.name} was not sent: body: ${problemsOf(checked.error)}`, 400);
+  }
+  return JSON.stringify(checked.data);
+}
+
+function eitherSignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+  return a !== undefined && b !== undefined ? AbortSignal.any([a, b]) : (a ?? b);
 }

@@ -8,7 +8,7 @@ import { estimateSeconds } from './estimate.ts';
 import { createGate, type Gate } from './gate.ts';
 import { Heap } from './heap.ts';
 import { createHostBreaker, type HostBreaker } from './host-breaker.ts';
-import { isHigher, isUrgent, type Job, type Waiter } from './job.ts';
+import { isHigher, type Job, type Waiter } from './job.ts';
 import { PRIORITIES, type Priority, type QueuedRequest, type Reply } from './request.ts';
 import { MOST_ATTEMPTS, mayRepeat, RetryQuota, retryDelay } from './retry.ts';
 import { createServerClock } from './server-clock.ts';

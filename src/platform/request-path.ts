@@ -1,0 +1,37 @@
+import { RejectedError } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import type { AnyInput, Operation } from './operations/operation.ts';
+import { problemsOf } from './problems.ts';
+
+/** The path of a call, from `/v1`, with parameters and query encoded. Throws RejectedError; nothing is sent then. */
+export function requestPath(operation: Operation, input: AnyInput, organization: string): string {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = input.path?.[name] ?? (name === 'organizationId' ? organization : '');
+    // Dots cannot be encoded: servers would take them for the folder above.
+    if (value === '' || value === '.' || value === '..') {
+      throw new RejectedError(`${operation.name} was not sent: ${name} is not an id`, 400);
+    }
+    return encodeURIComponent(value);
+  });
+  const query = queryText(operation, input.query);
+  return query === '' ? path : `${path}?${query}`;
+}
+
+function queryText(operation: Operation, query: unknown): string {
+  if (operation.query === null || query === undefined) {
+    return '';
+  }
+  const checked = operation.query.safeParse(query);
+  if (!checked.success) {
+    throw new RejectedError(`${operation.name} was not sent: query: ${problemsOf(checked.error)}`, 400);
+  }
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(isObject(checked.data) ? checked.data : {})) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) {
+        text.append(name, String(item));
+      }
+    }
+  }
+  return text.toString();
+}
