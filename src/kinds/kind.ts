@@ -1,8 +1,59 @@
+import type { Address } from '../core/address.ts';
+import type { Change } from '../core/change.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Actual, Base, Declared } from '../core/resource.ts';
 import type { KindRules } from '../plan/rules.ts';
+import type { Reader } from '../platform/client.ts';
 import type { ManifestRules } from './manifest.ts';
+import type { Writes } from './request.ts';
+
+/** What is asked for when a kind is read, and where the answers go. */
+export interface ObserveContext {
+  readonly reader: Reader;
+  readonly add: (actual: Actual) => void;
+  /** Somebody seen as a member of the organization. */
+  readonly person: (email: string, id: string) => void;
+  /** Whether a key, declared or owned, that says something about one of these fields may mean this resource. */
+  readonly wants: (actual: Actual, fields: readonly string[]) => boolean;
+  /** Whether anything declared or owned is part of a resource of this kind that this may be. */
+  readonly wantsParts: (actual: Actual) => boolean;
+}
+
+/** What is known when it is decided which other kinds have to be read. */
+export interface ConsultContext {
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly base: Base;
+  readonly actuals: readonly Actual[];
+}
+
+/** What a kind may ask about the plan its change is part of. */
+export interface WriteContext {
+  /** The change that creates what an address names; undefined where it is there already. */
+  creation(address: Address): Change | undefined;
+}
 
 /** A kind of resource: all there is to know about it. A new kind is one file with one of these, and one line in the registry. */
 export interface Kind extends KindRules {
   /** How it is written in manifests; null for a kind that another kind's entries declare, as a site does its sections. */
   readonly manifest: ManifestRules | null;
+  /** Reads all of the kind, with as few requests as the platform allows. Null for what is read as part of another. */
+  readonly observe: ((context: ObserveContext) => Promise<void>) | null;
+  /** Other kinds without which its part of this plan cannot be made. */
+  consults?(context: ConsultContext): readonly string[];
+  /** The requests of one change: pure, so that a plan can say what it costs. */
+  writes(change: Change, context: WriteContext): Writes;
+  /** What to remember of a resource as applied that the platform does not give back. */
+  marks?(
+    declared: Declared,
+    before: JsonObject,
+    changed: boolean,
+    actualOf: (address: Address) => Actual | undefined,
+  ): JsonObject;
+}
+
+/** Reads every page into a list. */
+export async function collect<T>(pages: AsyncIterable<T>, take: (item: T) => void): Promise<void> {
+  for await (const item of pages) {
+    take(item);
+  }
 }

@@ -21,6 +21,13 @@ export const LANGUAGES = [
 export const ROLES = ['admin', 'create', 'review', 'edit', 'comment', 'read'] as const;
 
 export const role = z.enum(ROLES);
+export type Role = (typeof ROLES)[number];
+
+/** The level of everyone on a space or collection (supplement, section 1). */
+export const level = z.enum([...ROLES, 'inherit']).nullable();
+export type Level = Role | 'inherit' | null;
+
+export type Language = (typeof LANGUAGES)[number];
 
 /** Unicode code points, which is what the platform's lengths count (design: Manifests). */
 export function lengthOf(text: string): number {

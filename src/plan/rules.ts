@@ -12,12 +12,18 @@ export interface FieldRules {
   readonly fixed?: 'create' | 'replace';
   /** The platform does not give it back: compared with the base, by what `kept` makes of it. */
   readonly compare?: 'actual' | 'base';
-  /** How a value is compared, recorded and shown: large texts by their hash. */
+  /** What a plan says where there is no base to compare with. */
+  readonly uncompared?: string;
+  /** How a value is compared, recorded and shown: large texts by their hash, what has no order in one order. */
   readonly kept?: (value: Json) => Json;
   /** `people`: a mapping of email to role. */
   readonly shape?: 'plain' | 'people' | 'set';
   /** Addresses that a declared value refers to. */
   readonly refers?: (value: Json) => readonly Address[];
+  /** What holds the resource: a deletion of that would take the resource along. */
+  readonly holder?: boolean;
+  /** Says how the resource is declared, and is no state of the platform: not compared, not shown. */
+  readonly hidden?: boolean;
   /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */
   readonly weak?: boolean;
 }
@@ -57,17 +63,28 @@ export interface KindRules {
     declared: Declared,
     actual: Actual,
     base: BaseEntry | null,
-    context: RulesContext,
+    actualOf: (address: Address) => Actual | undefined,
   ): readonly { readonly path: string; readonly from?: Json; readonly to?: Json }[];
   /** What a person should know about it although nothing changes. */
   notes?(declared: Declared, actual: Actual, base: BaseEntry | null): readonly string[];
-  /** Why the resource has to wait, though it is declared; null when it does not. */
+  /** Why a resource that is declared and not there cannot be created yet; null when it can. */
   pendingReason?(declared: Declared, context: RulesContext): string | null;
+  /** Why nothing can refer to it yet, though it is there or will be: a translation without a result. Null when it can. */
+  unusableReason?(actual: Actual | undefined): string | null;
+  /** The address of what it goes with when that is deleted, from its fields as they are. */
+  goesWith?(fields: Fields): Json | undefined;
+  /** Whether a replacement must delete the old one first, because the platform takes no second one like it. */
+  readonly replaceDeletesFirst?: boolean;
+  /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */
+  readonly follows?: readonly string[];
+  /** Deletions that have to come first, though nothing refers to them: the sections of a site that will have none. */
+  comesAfterDeleting?(declared: Declared, deleted: { readonly kind: string; readonly within: Address | null }): boolean;
 }
 
 /** What a rule may look up while a plan is made. */
 export interface RulesContext {
   /** The actual resource an address is bound to; undefined where there is none yet. */
-  actualOf(address: Address): Actual | undefined;
   declaredOf(address: Address): Declared | undefined;
+  /** Why nothing can refer to what an address names; null when it can. */
+  unusable(address: Address): string | null;
 }

@@ -1,0 +1,114 @@
+import { idRef } from '../core/resource.ts';
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import { collect, type Kind } from './kind.ts';
+import { commonFields, manifestRules, Reference } from './manifest.ts';
+import { present, ref, request } from './request.ts';
+import { entry, key, type Level, level, plainKey, text } from './schema.ts';
+import { says, written } from './written.ts';
+
+const schema = entry({
+  title: text({ min: 1, max: 50 }).optional().describe('What the collection is called.'),
+  description: text({ max: 100 }).optional().describe('What it is for.'),
+  parent: key('A key of `collections`; `null`: at the top.').nullable().optional(),
+  defaultLevel: level.optional().describe('What everyone in the organization may do; `null`: nothing by default.'),
+});
+
+interface CollectionFields {
+  title: string;
+  description: string;
+  parent: string | null;
+  defaultLevel: Level;
+}
+
+/** Collections of spaces (platform API: Collections). */
+export const collection: Kind = {
+  name: 'collection',
+  dependsOn: [],
+  creatable: true,
+  deletable: true,
+  fields: {
+    title: {},
+    description: {},
+    parent: reference({ move: true, holder: true }),
+    defaultLevel: {},
+  },
+  manifest: manifestRules({
+    section: 'collections',
+    single: false,
+    key: plainKey,
+    entry: schema,
+    summary: 'Collections that spaces and other collections live in.',
+    example: 'handbook: { title: Handbook, defaultLevel: read }',
+    declare(name, fields, context) {
+      if (fields.title === undefined && fields.id === undefined) {
+        context.problem([], 'needs a title, unless id says which collection it is');
+      }
+      const { title, description, parent, defaultLevel } = fields;
+      context.add({
+        kind: 'collection',
+        key: name,
+        path: [],
+        fields: {
+          title,
+          description,
+          parent: typeof parent === 'string' ? new Reference(['collection'], parent, ['parent']) : parent,
+          defaultLevel,
+        },
+        within: null,
+        place: null,
+        common: commonFields(fields),
+      });
+    },
+  }),
+  naturalKeys: (fields) =>
+    typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
+  actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],
+  renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.parent ?? null }),
+  impact: () => ({ weight: 10, text: '' }),
+  /** Deleting a collection deletes what is in it, so that must be known. */
+  consults({ declared, base }) {
+    const goes = [...(base?.values() ?? [])].some(
+      (owned) => owned.kind === 'collection' && !declared.has(owned.address),
+    );
+    return goes ? ['space'] : [];
+  },
+  async observe({ reader, add }) {
+    await collect(reader.pages(operations.listCollections, { query: { nested: true } }), (each) => {
+      add({
+        kind: 'collection',
+        id: each.id,
+        title: each.title ?? '',
+        fields: {
+          title: each.title ?? '',
+          description: each.description ?? '',
+          parent: each.parent ? idRef(each.parent, 'collection') : null,
+          defaultLevel: each.defaultLevel ?? null,
+        },
+        within: null,
+        place: null,
+      });
+    });
+  },
+  writes(change) {
+    const path = { collectionId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteCollection, { path })] };
+    }
+    const { parent, title, description, defaultLevel } = written<CollectionFields>(change);
+    if (change.action === 'move') {
+      const body = { parent: parent ? ref(parent) : null };
+      return { first: [request(operations.moveCollection, { path, body }, { tolerates: [409] })] };
+    }
+    const rest = present({ description, defaultLevel });
+    if (change.action === 'update') {
+      return { first: [request(operations.updateCollection, { path, body: present({ title, ...rest }) })] };
+    }
+    const create = request(
+      operations.createCollection,
+      { body: present({ title, parent: parent ? ref(parent) : undefined }) },
+      { learns: (answer) => [[change.address, answer.id]] },
+    );
+    return { first: [create, ...(says(rest) ? [request(operations.updateCollection, { path, body: rest })] : [])] };
+  },
+};

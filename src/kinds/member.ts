@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { operations } from '../platform/operations/index.ts';
+import { collect, type Kind } from './kind.ts';
+import { commonFields, manifestRules } from './manifest.ts';
+import { ref, request } from './request.ts';
+import { emailKey, entry, ROLES, role } from './schema.ts';
+
+const schema = entry({
+  role: role.nullable().optional().describe('What the person may do; `null` makes a guest.'),
+  sso: z
+    .literal(true, { error: 'must be true: the mark cannot be taken back; leave the field out instead' })
+    .optional()
+    .describe('Marks the person as signing in through single sign-on. The mark cannot be taken back.'),
+});
+
+/**
+ * People of the organization (platform API: Members). They join by themselves: whoever is declared and not there is
+ * pending, and the rest of the plan goes on.
+ */
+export const member: Kind = {
+  name: 'member',
+  dependsOn: [],
+  creatable: false,
+  deletable: true,
+  fields: { role: {}, sso: {} },
+  manifest: manifestRules({
+    section: 'members',
+    single: false,
+    key: emailKey,
+    normalizeKey: (email) => email.toLowerCase(),
+    entry: schema,
+    summary: 'People by email: their role, and whether they sign in through single sign-on.',
+    example: 'ana@acme.example: { role: admin, sso: true }',
+    declare(key, written, context) {
+      context.add({
+        kind: 'member',
+        key,
+        path: [],
+        fields: { role: written.role, sso: written.sso },
+        within: null,
+        place: null,
+        common: commonFields(written),
+      });
+    },
+  }),
+  naturalKeys: (_fields, address) => [{ by: 'email', value: address.slice('member/'.length) }],
+  actualKeys: (actual) => [{ by: 'email', value: actual.title }],
+  givenAddress: (actual) => `member/${actual.title}`,
+  impact(actual) {
+    const as = ROLES.find((each) => each === actual.fields.role) ?? 'guest';
+    const teams = Number(actual.facts?.teams ?? 0);
+    return { weight: as === 'admin' ? 50 : 1, text: `${as}, in ${teams} ${teams === 1 ? 'team' : 'teams'}` };
+  },
+  async observe({ reader, add, person }) {
+    await collect(reader.pages(operations.listMembers), (each) => {
+      const email = each.user?.email?.toLowerCase();
+      if (email !== undefined) {
+        person(email, each.id);
+      }
+      add({
+        kind: 'member',
+        id: each.id,
+        title: email ?? each.id,
+        fields: { role: each.role ?? null, sso: each.sso === true },
+        within: null,
+        place: null,
+        facts: { teams: each.teams ?? 0 },
+      });
+    });
+  },
+  writes(change) {
+    const path = { userId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteMember, { path })] };
+    }
+    const changed = (name: string) => change.fields.find((field) => field.path === name);
+    const newRole = changed('role');
+    return {
+      first: [
+        ...(newRole === undefined
+          ? []
+          : [request(operations.updateMember, { path, body: { role: role.nullable().parse(newRole.to) } })]),
+        ...(changed('sso') === undefined ? [] : [request(operations.markMemberSso, { path })]),
+      ],
+    };
+  },
+};

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { Address } from '../core/address.ts';
+import { isObject, type Json } from '../core/json.ts';
+import { idRef } from '../core/resource.ts';
+import { type Ref, ref } from './request.ts';
+import { emailKey, text } from './schema.ts';
+
+const WITH_USERS = ['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'] as const;
+const BARE = [
+  'require_at_least_one_review',
+  'require_all_reviews_approved',
+  'require_agent_review',
+  'require_up_to_date_change_request',
+  'require_change_request_subject',
+  'require_change_request_description',
+] as const;
+
+const email = z
+  .string()
+  .regex(emailKey.pattern, { error: 'is not an email address' })
+  .transform((address) => address.toLowerCase());
+
+const rule = z
+  .strictObject({
+    rule: z.enum([...WITH_USERS, ...BARE, 'custom']).describe('What has to hold before a change request is merged.'),
+    users: z.array(email).optional().describe('People by email, for the rules that name people.'),
+    expression: text({ min: 1, max: 1024 }).optional().describe('For `custom`: the condition.'),
+  })
+  .superRefine((value, context) => {
+    const named = (WITH_USERS as readonly string[]).includes(value.rule);
+    if (named !== (value.users !== undefined)) {
+      const message = named ? `${value.rule} needs users` : `${value.rule} takes no users`;
+      context.addIssue({ code: 'custom', message, path: ['users'] });
+    }
+    if ((value.rule === 'custom') !== (value.expression !== undefined)) {
+      const message = value.rule === 'custom' ? 'custom needs an expression' : `${value.rule} takes no expression`;
+      context.addIssue({ code: 'custom', message, path: ['expression'] });
+    }
+  });
+
+type Types = 'inherit' | 'none' | 'rules';
+
+/** Rules for merging change requests, as manifests have them: people by email (supplement, section 4). */
+export function mergeRules(types: readonly [Types, ...Types[]]) {
+  return z
+    .strictObject({
+      type: z.enum(types).describe('`rules`: those listed here apply.'),
+      rules: z.array(rule).optional().describe('The rules, with `type: rules`.'),
+    })
+    .superRefine((value, context) => {
+      if ((value.type === 'rules') !== (value.rules !== undefined)) {
+        const message = value.type === 'rules' ? 'type: rules needs rules' : `type: ${value.type} takes no rules`;
+        context.addIssue({ code: 'custom', message, path: ['rules'] });
+      }
+    });
+}
+
+/** What {@link mergeRules} makes of a manifest. */
+export type MergeRules = z.output<ReturnType<typeof mergeRules>>;
+
+/** In normal form: people as addresses. */
+export function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
+  return rules?.type === 'rules'
+    ? {
+        type: 'rules',
+        rules: (rules.rules ?? []).map((each) => ({
+          rule: each.rule,
+          ...(each.users ? { users: each.users.map((user) => `member/${user}`) } : {}),
+          ...(each.expression ? { expression: each.expression } : {}),
+        })),
+      }
+    : (rules as Json | undefined);
+}
+
+/** Who is asked has no order. */
+export function keptMergeRules(value: Json): Json {
+  if (!isObject(value) || !Array.isArray(value.rules)) {
+    return value;
+  }
+  const rules = (value.rules as readonly Json[]).map((each) =>
+    isObject(each) && Array.isArray(each.users)
+      ? ({ ...each, users: (each.users as string[]).toSorted() } as Json)
+      : each,
+  );
+  return { ...(value as { readonly [key: string]: Json }), rules };
+}
+
+interface ReadRules {
+  readonly type: string;
+  readonly rules?: readonly { readonly rule: string; readonly users?: readonly string[] | null }[] | null;
+}
+
+/** In normal form: people as references that are looked up. */
+export function actualMergeRules(rules: ReadRules | null | undefined): Json {
+  if (!rules) {
+    return null;
+  }
+  const list = rules.type === 'rules' ? { rules: (rules.rules ?? []).map(readRule) } : {};
+  return { type: rules.type, ...list };
+}
+
+function readRule(rule: { readonly rule: string; readonly users?: readonly string[] | null }): Json {
+  const { users, ...rest } = rule;
+  return { ...rest, ...(users ? { users: users.map((id) => idRef(id, 'member')) } : {}) };
+}
+
+/** The people that rules name, as addresses. */
+export function peopleOfRules(rules: Json): readonly Address[] {
+  const list = isObject(rules) && Array.isArray(rules.rules) ? (rules.rules as readonly Json[]) : [];
+  return list.flatMap((rule) => (isObject(rule) && Array.isArray(rule.users) ? (rule.users as string[]) : []));
+}
+
+type WrittenRules =
+  | { type: 'inherit' | 'none' }
+  | { type: 'rules'; rules: { rule: string; users?: Ref[]; expression?: string }[] };
+
+/** As they are sent: people by id. */
+export function writtenMergeRules(rules: Json | undefined): WrittenRules | undefined {
+  if (!isObject(rules)) {
+    return undefined;
+  }
+  if (rules.type !== 'rules') {
+    return { type: rules.type as 'inherit' | 'none' };
+  }
+  const list = rules.rules as { rule: string; users?: string[]; expression?: string }[];
+  return {
+    type: 'rules',
+    rules: list.map(({ users, ...rest }) => ({ ...rest, ...(users ? { users: users.map((user) => ref(user)) } : {}) })),
+  };
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { Json } from '../core/json.ts';
+import { idRef } from '../core/resource.ts';
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { Kind } from './kind.ts';
+import { manifestRules, Reference } from './manifest.ts';
+import {
+  actualMergeRules,
+  declaredMergeRules,
+  keptMergeRules,
+  mergeRules,
+  peopleOfRules,
+  writtenMergeRules,
+} from './merge-rules.ts';
+import { present, ref, request } from './request.ts';
+import { commonShape, key, type Role, role, text, url } from './schema.ts';
+import { written } from './written.ts';
+
+const domain = z
+  .string()
+  .transform((name) => name.toLowerCase())
+  .refine((name) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]+$/.test(name), { error: 'is not a domain name' });
+
+const { id: _id, renamedFrom: _renamedFrom, protect: _protect, ...common } = commonShape;
+const schema = z.strictObject({
+  title: text({ min: 2, max: 255, pattern: /\S.*\S/s, words: 'a title with two visible characters' })
+    .optional()
+    .describe('What the organization is called.'),
+  emailDomains: z.array(domain).optional().describe('People with an address of these domains may join.'),
+  hostname: text({ min: 3, max: 32, pattern: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/, words: 'a subdomain' })
+    .optional()
+    .describe('The default host name of public content.'),
+  defaultRole: role.nullable().optional().describe('The role of new people; `null`: guest.'),
+  defaultContent: z
+    .strictObject({ site: key('A key of `sites`.') })
+    .nullable()
+    .optional()
+    .describe('What people see first; `null` takes it away.'),
+  logo: url()
+    .nullable()
+    .optional()
+    .describe('Where the logo is. It cannot be read back, so it is compared with what was last applied.'),
+  sso: z.boolean().optional().describe('Whether everyone has to sign in through single sign-on.'),
+  ai: z.boolean().optional().describe('Whether AI features are on.'),
+  inviteLinks: z.boolean().optional().describe('Whether people can be invited by link.'),
+  mergeRules: mergeRules(['inherit', 'none', 'rules'])
+    .optional()
+    .describe('What has to hold before a change request is merged, wherever a space does not say otherwise.'),
+  ...common,
+});
+
+interface OrganizationFields {
+  title: string;
+  emailDomains: string[];
+  hostname: string;
+  defaultRole: Role | null;
+  defaultContent: string | null;
+  logo: string | null;
+  sso: boolean;
+  ai: boolean;
+  inviteLinks: boolean;
+  mergeRules: Json;
+}
+
+/** Settings of the organization itself (platform API: Organizations). It is never created nor deleted. */
+export const organization: Kind = {
+  name: 'organization',
+  dependsOn: ['member', 'site'],
+  follows: ['saml'],
+  creatable: false,
+  deletable: false,
+  fields: {
+    title: {},
+    emailDomains: { kept: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value) },
+    hostname: {},
+    defaultRole: {},
+    defaultContent: reference(),
+    logo: {
+      compare: 'base',
+      uncompared: 'logo was not compared: the platform does not give it back, and there is no base',
+    },
+    sso: {},
+    ai: {},
+    inviteLinks: {},
+    mergeRules: { refers: peopleOfRules, kept: keptMergeRules },
+  },
+  manifest: manifestRules({
+    section: 'organization',
+    single: true,
+    key: { pattern: /^$/, words: 'nothing' },
+    entry: schema,
+    summary: 'Settings of the organization itself.',
+    example: `title: Acme
+emailDomains: [acme.example]
+defaultRole: read
+sso: true`,
+    declare(_key, fields, context) {
+      const { paused, ignore, defaultContent, mergeRules: rules, ...rest } = fields;
+      context.add({
+        kind: 'organization',
+        key: '',
+        path: [],
+        fields: {
+          ...rest,
+          defaultContent: defaultContent
+            ? new Reference(['site'], defaultContent.site, ['defaultContent', 'site'])
+            : defaultContent,
+          mergeRules: declaredMergeRules(rules),
+        },
+        within: null,
+        place: null,
+        common: { paused, ignore },
+      });
+    },
+  }),
+  naturalKeys: () => [{ by: 'kind', value: 'organization' }],
+  actualKeys: () => [{ by: 'kind', value: 'organization' }],
+  async observe({ reader, add }) {
+    const each = await reader.get(operations.getOrganization);
+    const site = each.defaultContent?.site;
+    add({
+      kind: 'organization',
+      id: each.id,
+      title: each.title,
+      fields: {
+        title: each.title,
+        emailDomains: [...(each.emailDomains ?? [])],
+        hostname: each.hostname ?? null,
+        defaultRole: each.defaultRole ?? null,
+        defaultContent: site ? idRef(site, 'site') : null,
+        sso: each.sso ?? false,
+        ai: each.ai ?? false,
+        inviteLinks: each.inviteLinks ?? false,
+        mergeRules: actualMergeRules(each.mergeRules),
+      },
+      within: null,
+      place: null,
+    });
+  },
+  /** Enforcing single sign-on without a provider locks everyone out, so that must be known. */
+  consults({ declared, actuals }) {
+    const resource = declared.get('organization');
+    const now = actuals.find((actual) => actual.kind === 'organization');
+    const enforces = resource?.fields.sso === true && now?.fields.sso !== true;
+    return enforces ? ['saml'] : [];
+  },
+  writes(change) {
+    const { defaultContent, mergeRules: rules, ...fields } = written<OrganizationFields>(change);
+    const content =
+      typeof defaultContent === 'string' ? ({ type: 'site', site: ref(defaultContent) } as const) : defaultContent;
+    const body = present({ ...fields, defaultContent: content, mergeRules: writtenMergeRules(rules) });
+    return { first: [request(operations.updateOrganization, { body })] };
+  },
+};

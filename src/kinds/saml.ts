@@ -1,0 +1,125 @@
+import { idRef } from '../core/resource.ts';
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import { collect, type Kind } from './kind.ts';
+import { commonFields, manifestRules, Reference } from './manifest.ts';
+import { present, ref, request } from './request.ts';
+import { entry, key, plainKey, type Role, role, text, textOrFile, url } from './schema.ts';
+import { written } from './written.ts';
+
+const schema = entry({
+  label: text({ min: 1, max: 30 }).optional().describe('What people see when they sign in.'),
+  entityID: text({ max: 1024 }).optional().describe('The identity provider’s entity id.'),
+  ssoURL: url().optional().describe('Where the identity provider takes sign-ins.'),
+  certificate: textOrFile({ max: 10_000 })
+    .optional()
+    .describe('The identity provider’s certificate (PEM), usually `{ file: certs/okta.pem }`.'),
+  defaultTeam: key('A key of `teams`: the team that new people join. Cannot be cleared.').optional(),
+  defaultRole: role.nullable().optional().describe('The role of new people; `null`: guest.'),
+});
+
+interface SamlFields {
+  label: string;
+  entityID: string;
+  ssoURL: string;
+  certificate: string;
+  defaultTeam: string;
+  defaultRole: Role | null;
+}
+
+/** SAML single sign-on providers (platform API: Single sign-on). */
+export const saml: Kind = {
+  name: 'saml',
+  dependsOn: ['team'],
+  creatable: true,
+  deletable: true,
+  fields: {
+    label: {},
+    entityID: {},
+    ssoURL: {},
+    // Platforms differ in the last line break they give back, which means nothing in PEM.
+    certificate: { kept: (value) => (typeof value === 'string' ? value.trim() : value) },
+    defaultTeam: reference(),
+    defaultRole: {},
+  },
+  manifest: manifestRules({
+    section: 'saml',
+    single: false,
+    key: plainKey,
+    entry: schema,
+    summary: 'SAML single sign-on providers.',
+    example: `okta:
+  label: Okta
+  entityID: https://okta.example/entity
+  ssoURL: https://okta.example/sso
+  certificate: { file: certs/okta.pem }
+  defaultTeam: writers
+  defaultRole: read`,
+    declare(name, fields, context) {
+      if (fields.label === undefined && fields.id === undefined) {
+        context.problem([], 'needs a label, unless id says which provider it is');
+      }
+      const { label, entityID, ssoURL, certificate, defaultTeam, defaultRole } = fields;
+      context.add({
+        kind: 'saml',
+        key: name,
+        path: [],
+        fields: {
+          label,
+          entityID,
+          ssoURL,
+          certificate,
+          defaultTeam: defaultTeam && new Reference(['team'], defaultTeam, ['defaultTeam']),
+          defaultRole,
+        },
+        within: null,
+        place: null,
+        common: commonFields(fields),
+      });
+    },
+  }),
+  naturalKeys: (fields) => (typeof fields.label === 'string' ? [{ by: 'label', value: fields.label }] : []),
+  actualKeys: (actual) => [{ by: 'label', value: actual.title }],
+  renamedKey: (label) => ({ by: 'label', value: label }),
+  impact: (actual) => ({ weight: 20, text: actual.facts?.status === 'active' ? 'people sign in through it' : '' }),
+  async observe({ reader, add }) {
+    await collect(reader.pages(operations.listSamlProviders), (each) => {
+      add({
+        kind: 'saml',
+        id: each.id,
+        title: each.label,
+        fields: {
+          label: each.label,
+          entityID: each.entityID ?? null,
+          ssoURL: each.ssoURL ?? null,
+          certificate: each.certificate?.trim() ?? null,
+          defaultTeam: each.defaultTeam ? idRef(each.defaultTeam.id, 'team') : null,
+          defaultRole: each.defaultRole ?? null,
+        },
+        within: null,
+        place: null,
+        facts: { status: each.status ?? null },
+      });
+    });
+  },
+  writes(change) {
+    const path = { samlProviderId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteSamlProvider, { path })] };
+    }
+    const { label, defaultTeam, ...rest } = written<SamlFields>(change);
+    const body = present({ ...rest, defaultTeam: defaultTeam && ref(defaultTeam) });
+    if (change.action === 'update') {
+      return { first: [request(operations.updateSamlProvider, { path, body: present({ ...body, label }) })] };
+    }
+    return {
+      first: [
+        request(
+          operations.createSamlProvider,
+          { body: { ...body, label: label ?? '' } },
+          { learns: (answer) => [[change.address, answer.id]] },
+        ),
+      ],
+    };
+  },
+};

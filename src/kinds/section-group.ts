@@ -1,0 +1,55 @@
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { Kind } from './kind.ts';
+import { present, ref, request } from './request.ts';
+import { sortRequests } from './site-structure.ts';
+import { written } from './written.ts';
+
+interface GroupFields {
+  title: string;
+  icon: string | null;
+  parent: string | null;
+}
+
+/** Groups of sections, nested (platform API: Site spaces, sections, section groups). Declared in a site's structure. */
+export const sectionGroup: Kind = {
+  name: 'section-group',
+  dependsOn: ['site'],
+  partOf: 'site',
+  creatable: true,
+  deletable: true,
+  manifest: null,
+  observe: null,
+  fields: {
+    title: {},
+    icon: {},
+    // A group's parent can only be said when it is created (supplement, section 6).
+    parent: reference({ fixed: 'replace' }),
+  },
+  naturalKeys: (fields) =>
+    typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
+  actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],
+  renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.parent ?? null }),
+  writes(change) {
+    const path = { siteId: ref(change.within), siteSectionGroupId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteSectionGroup, { path })] };
+    }
+    const { title, icon, parent } = written<GroupFields>(change);
+    if (change.action === 'move') {
+      return { first: sortRequests(change) };
+    }
+    if (change.action === 'update') {
+      return { first: [request(operations.updateSectionGroup, { path, body: present({ title, icon }) })] };
+    }
+    const create = request(
+      operations.createSectionGroup,
+      {
+        path: { siteId: ref(change.within) },
+        body: present({ title: title ?? '', icon: icon ?? undefined, parent: parent ? ref(parent) : undefined }),
+      },
+      { learns: (answer) => [[change.address, answer.id]] },
+    );
+    return { first: [create, ...sortRequests(change)] };
+  },
+};

@@ -1,0 +1,25 @@
+import { type Address, kindOf } from '../core/address.ts';
+import type { Change } from '../core/change.ts';
+import type { Json } from '../core/json.ts';
+import type { Fields } from '../core/resource.ts';
+import { Ref } from './request.ts';
+
+/** The site spaces that a section declares, in order. */
+export function spacesOf(fields: Fields): readonly Address[] {
+  return Array.isArray(fields.spaces) ? (fields.spaces as Address[]) : [];
+}
+
+/** The site space that a new section is created with: its default, else the first that can be created. */
+export function seedOf(section: Change, creation: (address: Address) => Change | undefined) {
+  const spaces = spacesOf(section.declared);
+  const wanted = section.declared.default;
+  const order = typeof wanted === 'string' ? [wanted, ...spaces] : spaces;
+  const address = order.find((each) => creation(each) !== undefined) ?? spaces[0] ?? '';
+  return { address, space: spaceRef(creation(address)?.declared.space) };
+}
+
+/** The space meant by a key: a space's own, or the one that a translation makes. */
+export function spaceRef(address: Json | undefined): Ref {
+  const space = String(address);
+  return new Ref(kindOf(space) === 'translation' ? `${space}#result` : space);
+}

@@ -1,0 +1,115 @@
+import type { Address } from '../core/address.ts';
+import type { Change } from '../core/change.ts';
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { Kind } from './kind.ts';
+import { type PlannedRequest, present, ref, request } from './request.ts';
+import { seedOf, spacesOf } from './section-seed.ts';
+import { sortRequests } from './site-structure.ts';
+import { says, written } from './written.ts';
+
+interface SectionFields {
+  title: string;
+  icon: string | null;
+  path: string;
+  description: string | null;
+  condition: string | null;
+  default: string;
+  group: string | null;
+  spaces: Address[];
+}
+
+/**
+ * Sections of a site (platform API: Site spaces, sections, section groups). Declared in a site's structure. A section
+ * is created with a space in it, which becomes its default.
+ */
+export const section: Kind = {
+  name: 'section',
+  dependsOn: ['site', 'section-group'],
+  partOf: 'site',
+  creatable: true,
+  deletable: true,
+  manifest: null,
+  observe: null,
+  fields: {
+    title: {},
+    icon: {},
+    path: {},
+    description: {},
+    condition: {},
+    // The space it is created with becomes its default; a deleted one is replaced by the platform.
+    default: reference({ weak: true, late: true }),
+    group: reference({ move: true }),
+    spaces: { hidden: true },
+  },
+  naturalKeys(fields) {
+    const keys = [];
+    if (typeof fields.path === 'string') {
+      keys.push({ by: 'path', value: fields.path });
+    }
+    // Found by its title where only the first half of its creation happened, before it got its path.
+    if (typeof fields.title === 'string') {
+      keys.push({ by: 'title', value: fields.title });
+    }
+    return keys;
+  },
+  actualKeys: (actual) => [
+    { by: 'path', value: String(actual.fields.path) },
+    { by: 'title', value: actual.title },
+  ],
+  renamedKey: (title) => ({ by: 'title', value: title }),
+  impact(actual) {
+    const count = Number(actual.facts?.siteSpaces ?? 0);
+    return { weight: count, text: count === 1 ? '1 site space' : `${count} site spaces` };
+  },
+  pendingReason(declared, context) {
+    const spaces = spacesOf(declared.fields);
+    const reasons = spaces.map((address) => {
+      const space = context.declaredOf(address)?.fields.space;
+      return typeof space === 'string' ? context.unusable(space) : null;
+    });
+    const [first] = reasons;
+    return reasons.length > 0 && reasons.every((reason) => reason !== null) ? (first ?? null) : null;
+  },
+  writes(change, context) {
+    const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteSection, { path })] };
+    }
+    const { default: first, group, spaces: _spaces, title, icon, ...rest } = written<SectionFields>(change);
+    if (change.action === 'move') {
+      const moved = group === undefined ? [] : [moveToGroup(change, group)];
+      return { first: [...moved, ...sortRequests(change)] };
+    }
+    if (change.action === 'update') {
+      const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
+      return { first: [request(operations.updateSection, { path, body: present(body) })] };
+    }
+    const seed = seedOf(change, (address) => context.creation(address));
+    const create = request(
+      operations.createSection,
+      { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon: icon ?? undefined }) },
+      {
+        learns: (answer) => {
+          const made = answer.siteSpaces?.[0]?.id;
+          return [[change.address, answer.id], ...(made === undefined ? [] : [[seed.address, made] as const])];
+        },
+      },
+    );
+    const settings = says(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
+    const grouped = group ? [moveToGroup(change, group)] : [];
+    return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
+  },
+};
+
+function moveToGroup(change: Change, group: string | null): PlannedRequest {
+  const siteId = ref(change.within);
+  const siteSectionId = ref(change.address);
+  if (group !== null) {
+    const path = { siteId, siteSectionGroupId: ref(group) };
+    return request(operations.addSectionToGroup, { path, body: { sectionId: siteSectionId } });
+  }
+  const before = change.fields.find((field) => field.path === 'group')?.from;
+  const path = { siteId, siteSectionGroupId: ref(before ?? ''), siteSectionId };
+  return request(operations.removeSectionFromGroup, { path });
+}

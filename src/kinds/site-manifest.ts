@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import type { Address } from '../core/address.ts';
+import type { Json } from '../core/json.ts';
+import { commonFields, type DeclareContext, type EntryPath, Reference } from './manifest.ts';
+import { commonShape, entry, KEY_PATTERN, KEY_WORDS, key, objectOrFile, text } from './schema.ts';
+
+/** Host plus path, without a scheme (supplement, section 5). */
+const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
+
+const ownKey = z.string().regex(KEY_PATTERN, { error: `is not a key (${KEY_WORDS})` });
+const condition = text({ max: 1024 })
+  .nullable()
+  .optional()
+  .describe('An expression that decides who sees it; `null`: everyone.');
+const icon = text({ max: 50 }).nullable().optional().describe('The name of an icon; `null` takes it away.');
+
+const siteSpace = z.strictObject({
+  key: ownKey.describe('Its key, unique in its section.'),
+  space: key('A key of `spaces`, or of `translations`: then it is the space that the translation makes.'),
+  path: text({ min: 1, max: 100 }).optional().describe('Its path on the site.'),
+  condition,
+  hidden: z.boolean().optional().describe('Whether navigation leaves it out.'),
+  ...commonShape,
+});
+type WrittenSiteSpace = z.output<typeof siteSpace>;
+
+const section = z.strictObject({
+  section: ownKey.describe('The key of the section, unique in the site.'),
+  title: text({ min: 2, max: 128 }).optional().describe('What the section is called.'),
+  icon,
+  path: text({ min: 1, max: 100 }).optional().describe('Its path on the site.'),
+  description: text({ max: 256 }).nullable().optional().describe('What it is about; `null` takes it away.'),
+  condition,
+  default: key('The key of the one of its spaces that is shown first.').optional(),
+  spaces: z.array(siteSpace).min(1, { error: 'needs at least one space' }).describe('Its spaces, in order.'),
+  ...commonShape,
+});
+type WrittenSection = z.output<typeof section>;
+
+interface WrittenGroup {
+  group: string;
+  title?: string | undefined;
+  icon?: string | null | undefined;
+  items: (WrittenSection | WrittenGroup)[];
+  id?: string | undefined;
+}
+
+const group: z.ZodType<WrittenGroup> = z.strictObject({
+  group: ownKey.describe('The key of the group, unique in the site.'),
+  title: text({ min: 1, max: 100 }).optional().describe('What the group is called.'),
+  icon,
+  get items(): z.ZodType<(WrittenSection | WrittenGroup)[]> {
+    return z.array(sectionOrGroup).describe('Sections and groups, in order.');
+  },
+  ...commonShape,
+}) as never;
+
+const sectionOrGroup: z.ZodType<WrittenSection | WrittenGroup> = z.lazy(() =>
+  z.union([section, group], { error: 'must be a mapping with section or group' }),
+);
+const structureItem: z.ZodType<WrittenSection | WrittenGroup | WrittenSiteSpace> = z.lazy(() =>
+  z.union([section, group, siteSpace], { error: 'must be a mapping with section, group, or key and space' }),
+);
+
+export const siteSchema = entry({
+  title: text({ min: 2, max: 128 }).optional().describe('What the site is called.'),
+  type: z
+    .enum(['basic', 'premium', 'ultimate'])
+    .optional()
+    .describe('The plan of a new site. It cannot be changed later, and is not compared.'),
+  visibility: z
+    .enum(['public', 'unlisted', 'share-link', 'visitor-auth'])
+    .optional()
+    .describe('Who may read it: anyone; anyone, not indexed; those with a secret link; those with a token.'),
+  published: z.boolean().optional().describe('Whether it is live for those.'),
+  basename: text({ min: 1, max: 100 }).optional().describe('A short path name.'),
+  proxy: text({ max: 512, pattern: PROXY, words: 'a host and a path without a scheme, such as acme.example/docs' })
+    .nullable()
+    .optional()
+    .describe('Where it is served from through a proxy; `null` takes it away.'),
+  agentsContext: z.enum(['included', 'excluded']).optional().describe('Whether the agent can read it.'),
+  adaptiveContent: z
+    .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
+    .optional()
+    .describe('Adaptive content.'),
+  adaptiveSchema: objectOrFile()
+    .optional()
+    .describe('The JSON Schema (draft-07) of visitor claims, usually `{ file: schemas/visitor.json }`.'),
+  default: key('The key of the section shown first, or of the site space where there are no sections.').optional(),
+  structure: z
+    .array(structureItem)
+    .optional()
+    .describe('Its sections and groups, or its spaces where it has no sections, in display order.'),
+});
+export type WrittenSite = z.output<typeof siteSchema>;
+
+/** Declares a site with all its parts. */
+export function declareSite(name: string, fields: WrittenSite, context: DeclareContext): void {
+  if (fields.title === undefined && fields.id === undefined) {
+    context.problem([], 'needs a title, unless id says which site it is');
+  }
+  const items = fields.structure ?? [];
+  const sectioned = items.some((item) => 'section' in item || 'group' in item);
+  const { structure: _structure, adaptiveContent, adaptiveSchema, default: first, ...rest } = fields;
+  const { id: _id, renamedFrom: _renamed, protect: _protect, paused: _paused, ignore: _ignore, ...own } = rest;
+  const kind = sectioned ? 'section' : 'site-space';
+  context.add({
+    kind: 'site',
+    key: name,
+    path: [],
+    fields: {
+      ...own,
+      adaptiveContent: adaptiveContent?.enabled,
+      adaptiveSchema: adaptiveSchema as Json | undefined,
+      default: first && new Reference([kind], first, ['default'], `${name}/`),
+    },
+    within: null,
+    place: null,
+    common: commonFields(fields),
+  });
+  new StructureReader(name, sectioned, context).read(items, ['structure'], null);
+}
+
+/** Turns the nested structure of a site into resources of their own. */
+class StructureReader {
+  readonly #site: string;
+  readonly #sectioned: boolean;
+  readonly #context: DeclareContext;
+  readonly #seen = new Map<string, EntryPath>();
+
+  constructor(site: string, sectioned: boolean, context: DeclareContext) {
+    this.#site = site;
+    this.#sectioned = sectioned;
+    this.#context = context;
+  }
+
+  read(
+    items: readonly (WrittenSection | WrittenGroup | WrittenSiteSpace)[],
+    path: EntryPath,
+    group: Address | null,
+  ): void {
+    items.forEach((item, index) => {
+      const here = [...path, index];
+      const place = { list: group ?? `site/${this.#site}`, index };
+      if ('group' in item) {
+        this.#group(item, here, group, place);
+      } else if ('section' in item) {
+        this.#section(item, here, group, place);
+      } else if (this.#sectioned) {
+        this.#context.problem(here, 'stands beside sections: give it a section of its own, or have no sections at all');
+      } else {
+        this.#siteSpace(item, here, null, place);
+      }
+    });
+  }
+
+  #group(item: WrittenGroup, path: EntryPath, parent: Address | null, place: { list: Address; index: number }): void {
+    const name = `${this.#site}/${item.group}`;
+    this.#once(`section-group/${name}`, [...path, 'group']);
+    if (item.title === undefined && item.id === undefined) {
+      this.#context.problem(path, 'needs a title, unless id says which group it is');
+    }
+    this.#context.add({
+      kind: 'section-group',
+      key: name,
+      path,
+      fields: { title: item.title, icon: item.icon, parent },
+      within: `site/${this.#site}`,
+      place,
+      common: commonFields(item as never),
+    });
+    this.read(item.items ?? [], [...path, 'items'], `section-group/${name}`);
+  }
+
+  #section(
+    item: WrittenSection,
+    path: EntryPath,
+    group: Address | null,
+    place: { list: Address; index: number },
+  ): void {
+    const name = `${this.#site}/${item.section}`;
+    this.#once(`section/${name}`, [...path, 'section']);
+    const spaces = (item.spaces ?? []).map((each) => `site-space/${name}/${each.key}`);
+    const { title, icon, path: sitePath, description, condition: when, default: first } = item;
+    this.#context.add({
+      kind: 'section',
+      key: name,
+      path,
+      fields: {
+        title,
+        icon,
+        path: sitePath,
+        description,
+        condition: when,
+        default: first && new Reference(['site-space'], first, [...path, 'default'], `${name}/`),
+        group,
+        spaces,
+      },
+      within: `site/${this.#site}`,
+      place,
+      common: commonFields(item),
+    });
+    (item.spaces ?? []).forEach((each, index) => {
+      this.#siteSpace(each, [...path, 'spaces', index], name, { list: `section/${name}`, index });
+    });
+  }
+
+  #siteSpace(
+    item: WrittenSiteSpace,
+    path: EntryPath,
+    section: string | null,
+    place: { list: Address; index: number },
+  ): void {
+    const name = `${section ?? this.#site}/${item.key}`;
+    this.#once(`site-space/${name}`, [...path, 'key']);
+    this.#context.add({
+      kind: 'site-space',
+      key: name,
+      path,
+      fields: {
+        space: new Reference(['space', 'translation'], item.space, [...path, 'space']),
+        path: item.path,
+        condition: item.condition,
+        hidden: item.hidden,
+        section: section === null ? null : `section/${section}`,
+      },
+      within: `site/${this.#site}`,
+      place,
+      common: commonFields(item),
+    });
+  }
+
+  #once(address: Address, path: EntryPath): void {
+    if (this.#seen.has(address)) {
+      this.#context.problem(path, `${address} is declared twice in this site; a key stands for one resource`);
+    }
+    this.#seen.set(address, path);
+  }
+}

@@ -1,0 +1,81 @@
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { Kind } from './kind.ts';
+import { present, ref, request } from './request.ts';
+import { seedOf, spaceRef } from './section-seed.ts';
+import { sortRequests } from './site-structure.ts';
+import { says, written } from './written.ts';
+
+interface SiteSpaceFields {
+  space: string;
+  path: string;
+  condition: string | null;
+  hidden: boolean;
+  section: string | null;
+}
+
+/** Spaces on a site (platform API: Site spaces, sections, section groups). Declared in a site's structure. */
+export const siteSpace: Kind = {
+  name: 'site-space',
+  dependsOn: ['site', 'section', 'space', 'translation'],
+  partOf: 'site',
+  creatable: true,
+  deletable: true,
+  manifest: null,
+  observe: null,
+  fields: {
+    space: reference(),
+    path: {},
+    condition: {},
+    hidden: {},
+    section: reference({ fixed: 'replace' }),
+  },
+  naturalKeys(fields) {
+    const section = String(fields.section ?? '');
+    const keys = [];
+    if (typeof fields.path === 'string') {
+      keys.push({ by: 'path', value: `${section} ${fields.path}` });
+    }
+    // Found by its space where only the first half of its creation happened, before it got its path.
+    keys.push({ by: 'space', value: `${section} ${String(fields.space)}` });
+    return keys;
+  },
+  actualKeys(_actual, fields) {
+    const section = String(fields.section ?? '');
+    return [
+      { by: 'path', value: `${section} ${String(fields.path)}` },
+      { by: 'space', value: `${section} ${String(fields.space)}` },
+    ];
+  },
+  renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
+  goesWith: (fields) => fields.section,
+  /** A space can be added to the site itself only once no section is left. */
+  comesAfterDeleting: (declared, deleted) =>
+    declared.fields.section === null && deleted.kind === 'section' && deleted.within === declared.within,
+  writes(change, context) {
+    const path = { siteId: ref(change.within), siteSpaceId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteSiteSpace, { path })] };
+    }
+    if (change.action === 'move') {
+      return { first: sortRequests(change) };
+    }
+    const { space, section, ...rest } = written<SiteSpaceFields>(change);
+    if (change.action === 'update') {
+      const spaceId = space === undefined ? undefined : spaceRef(space);
+      return { first: [request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) })] };
+    }
+    const settings = says(rest) ? [request(operations.updateSiteSpace, { path, body: present(rest) })] : [];
+    const holder = section ? context.creation(section) : undefined;
+    const isSeed = holder !== undefined && seedOf(holder, context.creation).address === change.address;
+    const create = request(
+      operations.addSiteSpace,
+      {
+        path: { siteId: ref(change.within) },
+        body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined }),
+      },
+      { learns: (answer) => [[change.address, answer.id]] },
+    );
+    return { first: [...(isSeed ? [] : [create]), ...settings, ...sortRequests(change)] };
+  },
+};

@@ -1,0 +1,196 @@
+import { RejectedError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import { type Actual, idRef } from '../core/resource.ts';
+import { reference } from '../plan/diff.ts';
+import { operations, type Site } from '../platform/operations/index.ts';
+import { collect, type Kind, type ObserveContext } from './kind.ts';
+import { manifestRules } from './manifest.ts';
+import { type PlannedRequest, present, ref, request } from './request.ts';
+import { plainKey } from './schema.ts';
+import { declareSite, siteSchema } from './site-manifest.ts';
+import { observeStructure } from './site-structure.ts';
+import { says, written } from './written.ts';
+
+interface SiteFields {
+  title: string;
+  type: 'basic' | 'premium' | 'ultimate';
+  visibility: 'public' | 'unlisted' | 'share-link' | 'visitor-auth';
+  published: boolean;
+  basename: string;
+  proxy: string | null;
+  agentsContext: 'included' | 'excluded';
+  adaptiveContent: boolean;
+  adaptiveSchema: Record<string, unknown>;
+  default: string;
+}
+
+/** Docs sites (platform API: Docs sites). A site's manifest declares its sections, groups and site spaces too. */
+export const site: Kind = {
+  name: 'site',
+  dependsOn: ['space', 'translation'],
+  creatable: true,
+  deletable: true,
+  fields: {
+    title: {},
+    type: { fixed: 'create' },
+    visibility: {},
+    basename: {},
+    proxy: {},
+    agentsContext: {},
+    adaptiveContent: {},
+    adaptiveSchema: {},
+    default: reference({ late: true, weak: true }),
+    published: { late: true },
+  },
+  manifest: manifestRules({
+    section: 'sites',
+    single: false,
+    key: plainKey,
+    entry: siteSchema,
+    summary: 'Docs sites with their sections, groups and spaces, in display order.',
+    example: `help:
+  title: Acme Help
+  visibility: public
+  default: guides
+  structure:
+    - section: guides
+      title: Guides
+      path: guides
+      default: en
+      spaces:
+        - { key: en, space: guides, path: en }
+        - { key: fr, space: guides-fr, path: fr, hidden: false }
+    - group: developers
+      title: Developers
+      items:
+        - { section: api, title: API, spaces: [{ key: api, space: api }] }`,
+    declare: declareSite,
+  }),
+  naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
+  actualKeys: (actual) => [{ by: 'title', value: actual.title }],
+  renamedKey: (title) => ({ by: 'title', value: title }),
+  impact(actual) {
+    const count = Number(actual.facts?.siteSpaces ?? 0);
+    const spaces = count === 1 ? '1 site space' : `${count} site spaces`;
+    return actual.fields.published === true
+      ? { weight: 1000 + count, text: `published, ${spaces}` }
+      : { weight: 100 + count, text: `not published, ${spaces}` };
+  },
+  async observe(context) {
+    const sites: Actual[] = [];
+    await collect(context.reader.pages(operations.listSites), (each) => {
+      sites.push(observed(each));
+    });
+    await Promise.all(sites.map((each) => withParts(each, context)));
+  },
+  writes(change) {
+    const path = { siteId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteSite, { path })] };
+    }
+    const { adaptiveSchema, published, default: first, type, ...fields } = written<SiteFields>(change);
+    const { title, visibility, adaptiveContent, ...settings } = fields;
+    const creates = change.action === 'create';
+    const body = {
+      ...(creates ? {} : { title, visibility }),
+      ...settings,
+      adaptiveContent: adaptiveContent === undefined ? undefined : { enabled: adaptiveContent },
+      ...defaultOf(first),
+    };
+    const requests: PlannedRequest[] = [
+      ...(says(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
+      ...(adaptiveSchema === undefined
+        ? []
+        : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
+      ...publishing(path, published, creates),
+    ];
+    if (!creates) {
+      return { first: requests };
+    }
+    const create = request(
+      operations.createSite,
+      { body: present({ type, title, visibility }) },
+      { learns: (answer) => [[change.address, answer.id]] },
+    );
+    return { first: [create], late: requests };
+  },
+};
+
+function defaultOf(address: string | undefined) {
+  if (address === undefined) {
+    return {};
+  }
+  return address.startsWith('section/') ? { defaultSiteSection: ref(address) } : { defaultSiteSpace: ref(address) };
+}
+
+/** New sites start unpublished (supplement, section 11). */
+function publishing(
+  path: { siteId: ReturnType<typeof ref> },
+  published: boolean | undefined,
+  creates: boolean,
+): readonly PlannedRequest[] {
+  if (published === undefined || (creates && !published)) {
+    return [];
+  }
+  return published ? [request(operations.publishSite, { path })] : [request(operations.unpublishSite, { path })];
+}
+
+function observed(each: Site): Actual {
+  return {
+    kind: 'site',
+    id: each.id,
+    title: each.title ?? '',
+    fields: {
+      title: each.title ?? '',
+      visibility: each.visibility ?? null,
+      published: each.published ?? false,
+      basename: each.basename ?? null,
+      proxy: withoutScheme(each.proxy?.target ?? each.proxy?.origin),
+      agentsContext: each.agentsContext ?? null,
+      adaptiveContent: each.adaptiveContent?.enabled ?? false,
+    },
+    within: null,
+    place: null,
+    facts: { siteSpaces: each.siteSpaces ?? 0 },
+  };
+}
+
+/** Read as addresses, written as host plus path (supplement, section 6). */
+function withoutScheme(address: string | null | undefined): Json {
+  return address?.replace(/^https?:\/\//, '').replace(/\/$/, '') ?? null;
+}
+
+/** One request gives all parts of a site, one more its schema; each only where something is declared of them. */
+async function withParts(actual: Actual, context: ObserveContext): Promise<void> {
+  const [structure, schema] = await Promise.all([
+    context.wantsParts(actual) || context.wants(actual, ['default'])
+      ? context.reader.get(operations.getSiteStructure, { path: { siteId: actual.id } })
+      : null,
+    context.wants(actual, ['adaptiveSchema']) ? schemaOf(actual.id, context) : undefined,
+  ]);
+  const parts = structure === null ? null : observeStructure(actual.id, structure);
+  context.add({
+    ...actual,
+    fields: {
+      ...actual.fields,
+      ...(parts === null ? {} : { default: parts.first }),
+      ...(schema === undefined ? {} : { adaptiveSchema: schema }),
+    },
+  });
+  for (const part of parts?.parts ?? []) {
+    context.add(part);
+  }
+}
+
+/** A site that has none answers 404 (platform API, Errors). */
+async function schemaOf(siteId: string, context: ObserveContext): Promise<Json> {
+  try {
+    const answer = await context.reader.get(operations.getAdaptiveSchema, { path: { siteId } });
+    return (answer.jsonSchema ?? null) as Json;
+  } catch (error) {
+    if (error instanceof RejectedError && error.status === 404) {
+      return null;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import type { Json } from '../core/json.ts';
+import { idRef } from '../core/resource.ts';
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { Space } from '../platform/operations/spaces.ts';
+import { collect, type Kind } from './kind.ts';
+import { commonFields, manifestRules, Reference } from './manifest.ts';
+import {
+  actualMergeRules,
+  declaredMergeRules,
+  keptMergeRules,
+  mergeRules,
+  peopleOfRules,
+  writtenMergeRules,
+} from './merge-rules.ts';
+import { type PlannedRequest, present, ref, request } from './request.ts';
+import { entry, key, LANGUAGES, type Language, type Level, level, plainKey, text } from './schema.ts';
+import { says, written } from './written.ts';
+
+const schema = entry({
+  title: text({ min: 1, max: 50 }).optional().describe('What the space is called.'),
+  emoji: text({ max: 50 }).nullable().optional().describe('The emoji before the title; `null` takes it away.'),
+  collection: key('A key of `collections` that it lives in; `null`: at the top.').nullable().optional(),
+  language: z.enum(LANGUAGES).optional().describe('The language of its content.'),
+  editMode: z.enum(['live', 'locked']).optional().describe('`locked`: nobody edits it directly.'),
+  defaultLevel: level.optional().describe('What everyone in the organization may do; `null`: nothing by default.'),
+  mergeRules: mergeRules(['inherit', 'none', 'rules'])
+    .optional()
+    .describe('What has to hold before a change request is merged.'),
+  duplicateOf: key('A key of `spaces` that it is made a copy of, when it is created.').optional(),
+});
+
+interface SpaceFields {
+  title: string;
+  emoji: string | null;
+  collection: string | null;
+  language: Language;
+  editMode: 'live' | 'locked';
+  defaultLevel: Level;
+  mergeRules: Json;
+  duplicateOf: string;
+}
+
+/** Spaces: what pages live in (platform API: Spaces; supplement, sections 6 and 7). */
+export const space: Kind = {
+  name: 'space',
+  dependsOn: ['collection', 'member'],
+  creatable: true,
+  deletable: true,
+  fields: {
+    title: {},
+    emoji: {},
+    collection: reference({ move: true, holder: true }),
+    language: {},
+    editMode: {},
+    defaultLevel: {},
+    mergeRules: { refers: peopleOfRules, kept: keptMergeRules },
+    duplicateOf: reference({ fixed: 'create' }),
+  },
+  manifest: manifestRules({
+    section: 'spaces',
+    single: false,
+    key: plainKey,
+    entry: schema,
+    summary: 'Spaces: what pages live in. Adopted by id or by title, or created.',
+    example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
+    declare(name, fields, context) {
+      if (fields.title === undefined && fields.id === undefined) {
+        context.problem([], 'needs a title, unless id says which space it is');
+      }
+      const { title, emoji, collection, language, editMode, defaultLevel, duplicateOf } = fields;
+      context.add({
+        kind: 'space',
+        key: name,
+        path: [],
+        fields: {
+          title,
+          emoji,
+          collection:
+            typeof collection === 'string' ? new Reference(['collection'], collection, ['collection']) : collection,
+          language,
+          editMode,
+          defaultLevel,
+          mergeRules: declaredMergeRules(fields.mergeRules),
+          duplicateOf: duplicateOf && new Reference(['space'], duplicateOf, ['duplicateOf']),
+        },
+        within: null,
+        place: null,
+        common: commonFields(fields),
+      });
+    },
+  }),
+  naturalKeys: (fields) =>
+    typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.collection ?? null }] : [],
+  actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.collection ?? null }],
+  renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.collection ?? null }),
+  impact(actual) {
+    const open = Number(actual.facts?.openChangeRequests ?? 0);
+    return { weight: 15 + open, text: open === 1 ? '1 open change request' : `${open} open change requests` };
+  },
+  async observe({ reader, add }) {
+    await collect(reader.pages(operations.listSpaces), (each) => {
+      if (!each.deletedAt) {
+        add(observed(each));
+      }
+    });
+  },
+  writes(change) {
+    const path = { spaceId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteSpace, { path })] };
+    }
+    const { collection, duplicateOf, ...fields } = written<SpaceFields>(change);
+    if (change.action === 'move') {
+      return { first: [move(change.address, collection ?? null)] };
+    }
+    const { title, emoji, language, editMode, defaultLevel } = fields;
+    const settings = { defaultLevel, mergeRules: writtenMergeRules(fields.mergeRules) };
+    const learns = (answer: Space) => [[change.address, answer.id] as const];
+    const patch = (body: object) =>
+      says(body) ? [request(operations.updateSpace, { path, body: present(body) })] : [];
+    if (change.action === 'update') {
+      return { first: patch({ title, emoji, language, editMode, ...settings }) };
+    }
+    if (duplicateOf !== undefined) {
+      const copy = request(operations.duplicateSpace, { path: { spaceId: ref(duplicateOf) } }, { learns });
+      const moved = collection === undefined ? [] : [move(change.address, collection)];
+      return { first: [copy, ...patch({ title, emoji, language, editMode, ...settings }), ...moved] };
+    }
+    const body = present({
+      title,
+      emoji: emoji ?? undefined,
+      language,
+      editMode,
+      parent: collection ? ref(collection) : undefined,
+      empty: true,
+    });
+    return { first: [request(operations.createSpace, { body }, { learns }), ...patch(settings)] };
+  },
+};
+
+/** A move that would change nothing is refused (409), and is then as wanted already. */
+function move(address: string, collection: string | null): PlannedRequest {
+  const body = { parent: collection === null ? null : ref(collection) };
+  return request(operations.moveSpace, { path: { spaceId: ref(address) }, body }, { tolerates: [409] });
+}
+
+function observed(each: Space) {
+  return {
+    kind: 'space',
+    id: each.id,
+    title: each.title ?? '',
+    fields: {
+      title: each.title ?? '',
+      emoji: each.emoji ?? null,
+      collection: each.parent ? idRef(each.parent, 'collection') : null,
+      language: each.language ?? null,
+      editMode: each.editMode ?? null,
+      defaultLevel: each.defaultLevel ?? null,
+      mergeRules: actualMergeRules(each.mergeRules),
+    },
+    within: null,
+    place: null,
+    facts: { openChangeRequests: each.changeRequestsOpen ?? 0, revision: each.revision ?? null },
+  };
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { isObject, type Json } from '../core/json.ts';
+import type { Actual } from '../core/resource.ts';
+import { operations } from '../platform/operations/index.ts';
+import { collect, type Kind, type ObserveContext } from './kind.ts';
+import { commonFields, manifestRules } from './manifest.ts';
+import { type PlannedRequest, present, Ref, RefMap, ref, request } from './request.ts';
+import { emailKey, entry, plainKey, text } from './schema.ts';
+
+const LIMITS = { min: 1, max: 64 };
+const teamRole = z.enum(['owner', 'member']);
+
+const schema = entry({
+  title: text(LIMITS).optional().describe('What the team is called.'),
+  membership: z
+    .enum(['exact', 'additive'])
+    .default('exact')
+    .describe('`exact`: the members are those declared, and nobody else. `additive`: others may be there too.'),
+  members: z
+    .record(z.string().regex(emailKey.pattern, { error: 'is not an email address' }), teamRole)
+    .optional()
+    .describe('People by email, each `owner` (can manage the team) or `member`.'),
+});
+
+/** Teams and who is in them (platform API: Members, teams, team members). */
+export const team: Kind = {
+  name: 'team',
+  dependsOn: ['member'],
+  creatable: true,
+  deletable: true,
+  fields: {
+    title: {},
+    members: { shape: 'people' },
+    membership: { hidden: true },
+  },
+  manifest: manifestRules({
+    section: 'teams',
+    single: false,
+    key: plainKey,
+    entry: schema,
+    summary: 'Teams, who is in them, and as what.',
+    example: `writers:
+  title: Docs writers
+  membership: exact
+  members: { ana@acme.example: owner, bo@acme.example: member }`,
+    declare(key, written, context) {
+      if (written.title === undefined && written.id === undefined) {
+        context.problem([], 'needs a title, unless id says which team it is');
+      }
+      const members = written.members;
+      context.add({
+        kind: 'team',
+        key,
+        path: [],
+        fields: {
+          title: written.title,
+          members:
+            members && Object.fromEntries(Object.entries(members).map(([email, role]) => [email.toLowerCase(), role])),
+          membership: members && written.membership,
+        },
+        within: null,
+        place: null,
+        common: commonFields(written),
+      });
+    },
+  }),
+  naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
+  actualKeys: (actual) => [{ by: 'title', value: actual.title }],
+  renamedKey: (title) => ({ by: 'title', value: title }),
+  impact(actual) {
+    const members = Number(actual.facts?.members ?? 0);
+    return { weight: members, text: members === 1 ? '1 member' : `${members} members` };
+  },
+  async observe(context) {
+    const teams: Actual[] = [];
+    await collect(context.reader.pages(operations.listTeams), (each) => {
+      teams.push({
+        kind: 'team',
+        id: each.id,
+        title: each.title,
+        fields: { title: each.title },
+        within: null,
+        place: null,
+        facts: { members: each.members ?? 0 },
+      });
+    });
+    await Promise.all(teams.map(async (each) => context.add(await withMembers(each, context))));
+  },
+  writes(change) {
+    const path = { teamId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteTeam, { path })] };
+    }
+    const title = change.fields.find((field) => field.path === 'title')?.to;
+    if (change.action === 'update') {
+      const renamed =
+        title === undefined ? [] : [request(operations.updateTeam, { path, body: { title: String(title) } })];
+      return { first: [...renamed, ...membershipWrites(change)] };
+    }
+    const members = people(change.declared.members);
+    const plain = Object.keys(members).filter((email) => members[email] === 'member');
+    const created = request(
+      operations.createTeam,
+      {
+        body: present({
+          title: String(title ?? change.address),
+          members: plain.length === 0 ? undefined : plain.map(personRef),
+        }),
+      },
+      { learns: (answer) => [[change.address, answer.id]] },
+    );
+    const owners = Object.keys(members).filter((email) => members[email] !== 'member');
+    return { first: [created, ...bulk(change.address, pick(members, owners), [])] };
+  },
+};
+
+/** One list for each team whose membership is declared; there is no other way to read it. */
+async function withMembers(actual: Actual, context: ObserveContext): Promise<Actual> {
+  if (!context.wants(actual, ['members'])) {
+    return actual;
+  }
+  const members: Record<string, Json> = {};
+  const read = context.reader.pages(operations.listTeamMembers, { path: { teamId: actual.id } });
+  await collect(read, ({ organization: person, team: as }) => {
+    const email = person.user?.email?.toLowerCase();
+    members[email ?? `#${person.id}`] = as.role;
+    if (email !== undefined) {
+      context.person(email, person.id);
+    }
+  });
+  return { ...actual, fields: { ...actual.fields, members } };
+}
+
+function membershipWrites(change: Parameters<Kind['writes']>[0]): readonly PlannedRequest[] {
+  const field = change.fields.find((each) => each.path === 'members');
+  if (field === undefined) {
+    return [];
+  }
+  const [before, after] = [people(field.from), people(field.to)];
+  const set = Object.keys(after).filter((email) => after[email] !== before[email]);
+  const gone = Object.keys(before).filter((email) => !(email in after));
+  return bulk(change.address, pick(after, set), gone);
+}
+
+/** One request for any number of people: `add` and `remove` name them, `memberships` gives those added their role. */
+function bulk(
+  address: string,
+  set: Readonly<Record<string, string>>,
+  gone: readonly string[],
+): readonly PlannedRequest[] {
+  const emails = Object.keys(set).sort();
+  if (emails.length === 0 && gone.length === 0) {
+    return [];
+  }
+  const body = {
+    add: emails.length === 0 ? undefined : emails.map(personRef),
+    remove: gone.length === 0 ? undefined : gone.map(personRef),
+    memberships:
+      emails.length === 0
+        ? undefined
+        : new RefMap(emails.map((email) => [personRef(email), { role: teamRole.parse(set[email]) }])),
+  };
+  return [request(operations.updateTeamMembers, { path: { teamId: ref(address) }, body: present(body) })];
+}
+
+/** Someone without an email is known by id. */
+function personRef(person: string): Ref {
+  return new Ref(person.startsWith('#') ? person : `member/${person}`);
+}
+
+function people(value: Json | undefined): Readonly<Record<string, string>> {
+  return isObject(value) ? (value as Record<string, string>) : {};
+}
+
+function pick(from: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, from[name] ?? 'member']));
+}

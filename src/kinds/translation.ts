@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { Json } from '../core/json.ts';
+import { idRef } from '../core/resource.ts';
+import { reference } from '../plan/diff.ts';
+import { operations } from '../platform/operations/index.ts';
+import { markdownOf, normalizeMarkdown, richDocument } from '../platform/rich-document.ts';
+import { collect, type Kind } from './kind.ts';
+import { commonFields, manifestRules, Reference } from './manifest.ts';
+import { ref, request } from './request.ts';
+import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './schema.ts';
+import { written } from './written.ts';
+
+const schema = entry({
+  space: key('A key of `spaces`: what is translated.'),
+  from: z.enum(LANGUAGES).describe('The language of that space.'),
+  to: z.enum(LANGUAGES).describe('The language wanted.'),
+  instructions: textOrFile({ max: 20_000 })
+    .optional()
+    .describe('What the translator is told, in Markdown; in place or as `{ file: path }`.'),
+  rerun: z
+    .enum(['on-change', 'never'])
+    .default('never')
+    .describe('`on-change`: runs again when the content of the space has changed since it ran last.'),
+  run: text({ max: 100 }).optional().describe('Any text; runs the translation again each time it changes.'),
+});
+
+interface TranslationFields {
+  space: string;
+  from: Language;
+  to: Language;
+  instructions: string;
+}
+
+/** Translations of spaces (platform API: Translations). What one makes is a space that a site can show. */
+export const translation: Kind = {
+  name: 'translation',
+  dependsOn: ['space'],
+  creatable: true,
+  deletable: true,
+  // One source and language has one translation.
+  replaceDeletesFirst: true,
+  fields: {
+    space: reference({ fixed: 'replace' }),
+    from: { fixed: 'replace' },
+    to: { fixed: 'replace' },
+    instructions: { kept: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value) },
+    rerun: { hidden: true },
+    run: { compare: 'base' },
+  },
+  manifest: manifestRules({
+    section: 'translations',
+    single: false,
+    key: plainKey,
+    entry: schema,
+    summary: 'Translations of spaces into other languages.',
+    example: 'guides-fr: { space: guides, from: en, to: fr, instructions: "Use the formal *vous*.", rerun: on-change }',
+    declare(name, fields, context) {
+      const { space, from, to, instructions, rerun, run } = fields;
+      if (from === to) {
+        context.problem(['to'], `is the language it is translated from (${from})`);
+      }
+      context.add({
+        kind: 'translation',
+        key: name,
+        path: [],
+        fields: { space: new Reference(['space'], space, ['space']), from, to, instructions, rerun, run },
+        within: null,
+        place: null,
+        common: commonFields(fields),
+      });
+    },
+  }),
+  naturalKeys: (fields) => [{ by: 'space and language', value: `${String(fields.space)} ${String(fields.to)}` }],
+  actualKeys: (_actual, fields) => [
+    { by: 'space and language', value: `${String(fields.space)} ${String(fields.to)}` },
+  ],
+  impact: (actual) => ({ weight: 3, text: `into ${String(actual.fields.to)}` }),
+  unusableReason(actual) {
+    return actual?.aliases?.length ? null : 'the translation has no result yet';
+  },
+  /** What runs again shows in no field of the platform: the revision that was last translated is in the record. */
+  extraChanges(declared, _actual, base, actualOf) {
+    const now = actualOf(String(declared.fields.space))?.facts?.revision;
+    const last = base?.marks.revision;
+    const changed = typeof now === 'string' && typeof last === 'string' && now !== last;
+    return declared.fields.rerun === 'on-change' && changed ? [{ path: 'rerun', from: last, to: now }] : [];
+  },
+  marks(declared, before, changed, actualOf) {
+    const now = actualOf(String(declared.fields.space))?.facts?.revision;
+    return typeof now === 'string' && (changed || before.revision === undefined) ? { revision: now } : before;
+  },
+  async observe({ reader, add }) {
+    await collect(reader.pages(operations.listTranslations), (each) => {
+      const result = each.result?.space;
+      add({
+        kind: 'translation',
+        id: each.id,
+        title: `${each.source.space} → ${each.language}`,
+        fields: {
+          space: idRef(each.source.space, 'space'),
+          from: each.source.language ?? null,
+          to: each.language,
+          instructions: markdownOf(each.instructions) as Json,
+        },
+        within: null,
+        place: null,
+        aliases: result ? [result] : [],
+      });
+    });
+  },
+  writes(change) {
+    const path = { translationId: ref(change.address) };
+    if (change.action === 'delete') {
+      return { first: [request(operations.deleteTranslation, { path })] };
+    }
+    const { space, from, to, instructions } = written<TranslationFields>(change);
+    const document = instructions === undefined ? undefined : richDocument(instructions);
+    if (change.action === 'create') {
+      const source = { space: ref(space), language: from ?? 'en' };
+      const body = { language: to ?? 'en', source, ...(document ? { instructions: document } : {}) };
+      return {
+        first: [request(operations.createTranslation, { body }, { learns: (answer) => [[change.address, answer.id]] })],
+      };
+    }
+    const runs = change.fields.some((field) => field.path === 'rerun' || field.path === 'run');
+    return {
+      first: [
+        ...(document ? [request(operations.updateTranslation, { path, body: { instructions: document } })] : []),
+        ...(runs ? [request(operations.runTranslation, { path })] : []),
+      ],
+    };
+  },
+};

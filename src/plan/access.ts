@@ -1,0 +1,65 @@
+import type { AccessChange, Change } from '../core/change.ts';
+import { isObject, type Json } from '../core/json.ts';
+import type { KindRules } from './rules.ts';
+
+/** Who gains or loses what, person by person, and the change that causes it. */
+export function accessChanges(kinds: readonly KindRules[], changes: readonly Change[]): readonly AccessChange[] {
+  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
+  return changes.flatMap((change) => {
+    const kind = rules.get(change.kind);
+    return kind === undefined ? [] : [...membershipChanges(kind, change), ...roleChanges(change)];
+  });
+}
+
+function membershipChanges(kind: KindRules, change: Change): readonly AccessChange[] {
+  const found: AccessChange[] = [];
+  for (const [path, rules] of Object.entries(kind.fields)) {
+    if (rules.shape !== 'people') {
+      continue;
+    }
+    const field = change.fields.find((each) => each.path === path);
+    const before = people(change.action === 'delete' ? change.actual[path] : field?.from);
+    const after = people(change.action === 'delete' ? undefined : field?.to);
+    for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
+      const [was, is] = [before[person], after[person]];
+      if (was !== is && (field !== undefined || change.action === 'delete')) {
+        found.push({
+          person,
+          from: was === undefined ? null : change.address,
+          to: is === undefined ? null : change.address,
+          as: was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`,
+          change: change.address,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+function roleChanges(change: Change): readonly AccessChange[] {
+  if (change.kind !== 'member') {
+    return [];
+  }
+  const person = change.address.slice('member/'.length);
+  if (change.action === 'delete') {
+    const as = roleName(change.actual.role);
+    return [{ person, from: 'organization', to: null, as, change: change.address }];
+  }
+  return change.fields
+    .filter((field) => field.path === 'role')
+    .map((field) => ({
+      person,
+      from: 'organization',
+      to: 'organization',
+      as: `${roleName(field.from)} → ${roleName(field.to)}`,
+      change: change.address,
+    }));
+}
+
+function roleName(role: Json | undefined): string {
+  return typeof role === 'string' ? role : 'guest';
+}
+
+function people(value: Json | undefined): Record<string, string> {
+  return isObject(value) ? (value as Record<string, string>) : {};
+}

@@ -1,0 +1,310 @@
+import { type Address, unboundAddress } from '../core/address.ts';
+import type { Change, FieldChange } from '../core/change.ts';
+import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
+import { diffFields, keptValue, type Surroundings, wantedFields } from './diff.ts';
+import type { Identity } from './identity.ts';
+import type { Prune } from './policy.ts';
+import type { KindRules, RulesContext } from './rules.ts';
+
+/** What is to be done, before it is ordered and before damage control has looked at it. */
+export interface Draft {
+  readonly changes: readonly Change[];
+  readonly pending: readonly { readonly address: Address; readonly reason: string }[];
+  readonly notes: readonly { readonly address: Address; readonly text: string }[];
+  /** Declared resources that are as declared. */
+  readonly unchanged: number;
+}
+
+interface Inputs {
+  readonly kinds: readonly KindRules[];
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly base: Base;
+  readonly observation: Observation;
+  readonly identity: Identity;
+  readonly prune: Prune;
+}
+
+/** Computes every change from actual to desired but for the order of siblings. */
+export function draftChanges(inputs: Inputs): Draft {
+  return new Drafting(inputs).draft();
+}
+
+class Drafting {
+  readonly #inputs: Inputs;
+  readonly #kinds: ReadonlyMap<string, KindRules>;
+  readonly #pending = new Map<Address, string>();
+  readonly #notes: { address: Address; text: string }[] = [];
+  readonly #changes: Change[] = [];
+  /** The ids of what is replaced, by the address that will mean another resource. */
+  readonly #replaced = new Map<Address, string>();
+  readonly #around: Surroundings;
+  #unchanged = 0;
+
+  constructor(inputs: Inputs) {
+    this.#inputs = inputs;
+    this.#around = {
+      people: inputs.observation.people,
+      isPending: (address) => this.#context.unusable(address) !== null,
+    };
+    this.#kinds = new Map(inputs.kinds.map((kind) => [kind.name, kind]));
+  }
+
+  draft(): Draft {
+    const { kinds, declared, base, identity, prune } = this.#inputs;
+    const byKind = Map.groupBy(declared.values(), (resource) => resource.kind);
+    for (const kind of kinds) {
+      for (const resource of byKind.get(kind.name) ?? []) {
+        this.#declaredResource(kind, resource);
+      }
+    }
+    if (base !== null) {
+      for (const [address, actual] of identity.owned) {
+        if (pruneOf(prune, actual.kind) !== 'never') {
+          this.#deletion(address, actual, base.get(address) ?? null);
+        }
+      }
+      for (const actual of identity.unmanaged) {
+        if (pruneOf(prune, actual.kind) === 'all') {
+          this.#deletion(`#${actual.id}`, actual, null);
+        }
+      }
+    }
+    return {
+      changes: withoutFolded(this.#changes, this.#kinds),
+      pending: [...this.#pending].map(([address, reason]) => ({ address, reason })),
+      notes: this.#notes,
+      unchanged: this.#unchanged,
+    };
+  }
+
+  #declaredResource(kind: KindRules, resource: Declared): void {
+    const actual = this.#inputs.identity.bound.get(resource.address);
+    if (actual === undefined) {
+      this.#missing(kind, resource);
+    } else {
+      this.#existing(kind, resource, actual);
+    }
+  }
+
+  #missing(kind: KindRules, resource: Declared): void {
+    const reason = this.#reasonToWait(kind, resource);
+    if (reason !== null) {
+      this.#pending.set(resource.address, reason);
+      return;
+    }
+    const { wanted, missingPeople } = wantedFields(kind, resource, this.#around);
+    this.#missingPeople(missingPeople);
+    this.#creation(kind, resource, wanted, false);
+  }
+
+  #existing(kind: KindRules, resource: Declared, actual: Actual): void {
+    const { base, identity } = this.#inputs;
+    const entry = base?.get(resource.address) ?? null;
+    const now = this.#fieldsNow(kind, actual);
+    const difference = diffFields(kind, resource, now, entry, this.#around);
+    this.#missingPeople(difference.missingPeople);
+    this.#noteUnusable(kind, resource);
+    for (const text of [...difference.notes, ...(kind.notes?.(resource, actual, entry) ?? [])]) {
+      this.#notes.push({ address: resource.address, text });
+    }
+    const extra = kind.extraChanges?.(resource, actual, entry, (address) => identity.bound.get(address)) ?? [];
+    const updates = [...difference.updates, ...extra.filter((change) => !resource.ignore.includes(change.path))];
+    if (difference.replaces.length > 0) {
+      this.#replaced.set(resource.address, actual.id);
+      this.#deletion(resource.address, actual, entry, resource, difference.replaces);
+      this.#creation(kind, resource, difference.wanted, true);
+      return;
+    }
+    if (updates.length === 0 && difference.moves.length === 0) {
+      this.#unchanged += 1;
+    }
+    const common = { ...changeFrame(resource), id: actual.id, declared: difference.wanted, actual: now };
+    if (updates.length > 0) {
+      this.#changes.push({ ...common, action: 'update', fields: updates });
+    }
+    if (difference.moves.length > 0) {
+      this.#changes.push({ ...common, action: 'move', fields: difference.moves });
+    }
+  }
+
+  /** What refers to a resource that is replaced refers to the old one, and so must be changed too. */
+  #fieldsNow(kind: KindRules, actual: Actual): Fields {
+    const now = this.#inputs.identity.fieldsOf(actual);
+    if (this.#replaced.size === 0) {
+      return now;
+    }
+    const stale = Object.entries(now).filter(
+      ([name, value]) =>
+        typeof value === 'string' && kind.fields[name]?.refers !== undefined && this.#replaced.has(value),
+    );
+    return stale.length === 0
+      ? now
+      : {
+          ...now,
+          ...Object.fromEntries(
+            stale.map(([name, value]) => [name, unboundAddress(this.#replaced.get(String(value)) ?? '')]),
+          ),
+        };
+  }
+
+  #creation(kind: KindRules, resource: Declared, wanted: Fields, replaces: boolean): void {
+    const fields: FieldChange[] = [];
+    for (const [path, value] of Object.entries(wanted)) {
+      if (value !== undefined && value !== null && kind.fields[path]?.hidden !== true) {
+        fields.push({ path, to: keptValue(kind.fields[path], value) });
+      }
+    }
+    this.#changes.push({ ...changeFrame(resource), action: 'create', fields, declared: wanted, replaces });
+  }
+
+  #deletion(
+    address: Address,
+    actual: Actual,
+    entry: BaseEntry | null,
+    resource: Declared | null = null,
+    fields: readonly FieldChange[] = [],
+  ): void {
+    const kind = this.#kinds.get(actual.kind);
+    if (kind === undefined || !kind.deletable) {
+      return;
+    }
+    const guarded = resource?.protect === true || entry?.protect === true;
+    const now = this.#inputs.identity.fieldsOf(actual);
+    this.#changes.push({
+      action: 'delete',
+      address,
+      kind: actual.kind,
+      id: actual.id,
+      fields,
+      source: resource?.source ?? null,
+      requires: [],
+      held: guarded ? 'protected: it is deleted only after protect: false has been applied' : null,
+      approvable: false,
+      paused: resource?.paused ?? null,
+      replaces: resource !== null,
+      impact: kind.impact?.(actual).text ?? '',
+      declared: now,
+      actual: now,
+      within: actual.within === null ? null : this.#inputs.identity.addressOf([kind.partOf ?? ''], actual.within),
+      place: null,
+      anchor: null,
+    });
+  }
+
+  #reasonToWait(kind: KindRules, resource: Declared): string | null {
+    if (!kind.creatable) {
+      return 'not a member of the organization yet';
+    }
+    const holder = resource.within === null ? undefined : this.#pending.get(resource.within);
+    if (holder !== undefined) {
+      return `waits for ${resource.within}`;
+    }
+    const own = kind.pendingReason?.(resource, this.#context);
+    if (own !== null && own !== undefined) {
+      return own;
+    }
+    return this.#unusableReference(kind, resource);
+  }
+
+  #unusableReference(kind: KindRules, resource: Declared): string | null {
+    for (const [name, rules] of Object.entries(kind.fields)) {
+      const value = resource.fields[name];
+      if (value === undefined || value === null || rules.late === true || rules.weak === true) {
+        continue;
+      }
+      for (const address of rules.refers?.(value) ?? []) {
+        const reason = address.startsWith('member/') ? null : this.#context.unusable(address);
+        if (reason !== null) {
+          return reason;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** A reference to what cannot be referred to yet leaves the field as it is, and says so. */
+  #noteUnusable(kind: KindRules, resource: Declared): void {
+    const reason = this.#unusableReference(kind, resource);
+    if (reason !== null) {
+      this.#pending.set(resource.address, reason);
+    }
+  }
+
+  #missingPeople(people: readonly string[]): void {
+    for (const person of people) {
+      this.#pending.set(`member/${person}`, 'not a member of the organization yet');
+    }
+  }
+
+  readonly #context: RulesContext = {
+    declaredOf: (address) => this.#inputs.declared.get(address),
+    unusable: (address) => {
+      const waits = this.#inputs.identity.bound.has(address) ? undefined : this.#pending.get(address);
+      if (waits !== undefined) {
+        return `waits for ${address}`;
+      }
+      const kind = this.#kinds.get(address.slice(0, Math.max(address.indexOf('/'), 0)));
+      return kind?.unusableReason?.(this.#inputs.identity.bound.get(address)) ?? null;
+    },
+  };
+}
+
+type Frame = Omit<Change, 'action' | 'fields'>;
+
+function changeFrame(resource: Declared): Frame {
+  return {
+    address: resource.address,
+    kind: resource.kind,
+    id: null,
+    source: resource.source,
+    requires: [],
+    held: null,
+    approvable: false,
+    paused: resource.paused,
+    replaces: false,
+    impact: '',
+    declared: {},
+    actual: {},
+    within: resource.within,
+    place: resource.place,
+    anchor: null,
+  };
+}
+
+/** What pruning does with one kind (design: How a plan is made). */
+export function pruneOf(prune: Prune, kind: string): 'owned' | 'never' | 'all' {
+  return typeof prune === 'string' ? prune : (prune[kind] ?? 'owned');
+}
+
+/**
+ * Leaves out the deletions that happen by themselves because what the resource is part of is deleted. A protected part
+ * keeps the whole.
+ */
+function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
+  const going = new Map(
+    changes.filter((change) => change.action === 'delete').map((change) => [change.address, change]),
+  );
+  const holderOf = (change: Change): Change | undefined => {
+    const whole = kinds.get(change.kind)?.goesWith?.(change.actual);
+    const holder = typeof whole === 'string' ? going.get(whole) : undefined;
+    return holder ?? (change.within === null ? undefined : going.get(change.within));
+  };
+  const guards = new Map<Address, string>();
+  const kept = changes.filter((change) => {
+    let holder = change.action === 'delete' && !change.replaces ? holderOf(change) : undefined;
+    if (holder === undefined) {
+      return true;
+    }
+    for (let outer = holderOf(holder); outer !== undefined; outer = holderOf(outer)) {
+      holder = outer;
+    }
+    if (change.held !== null) {
+      guards.set(holder.address, `${change.address} is part of it and protected`);
+    }
+    return false;
+  });
+  return kept.map((change) => {
+    const guard = change.action === 'delete' ? guards.get(change.address) : undefined;
+    return guard === undefined ? change : { ...change, held: change.held ?? guard };
+  });
+}

@@ -1,0 +1,194 @@
+import type { Address } from '../core/address.ts';
+import type { Change, Verdict } from '../core/change.ts';
+import type { Json } from '../core/json.ts';
+import type { Actual, Observation } from '../core/resource.ts';
+import type { Identity } from './identity.ts';
+import type { Policy } from './policy.ts';
+import type { KindRules } from './rules.ts';
+
+/** The share of owned resources is looked at from so many on (design: Damage control). */
+const SHARE_FROM = 10;
+
+/**
+ * Marks the changes that wait for a person: deletions of protected resources, of what holds something that stays, and
+ * of kinds that ask for confirmation. A replacement waits as a whole.
+ */
+export function holdChanges(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  identity: Identity,
+  observation: Observation,
+  policy: Policy,
+): readonly Change[] {
+  const taken = takenAlong(kinds, changes, identity, observation);
+  const paused = (change: Change) => (isPaused(change, policy.now) ? change.paused : null);
+  const marked = changes.map((change): Change => {
+    const pause = paused(change);
+    if (change.action !== 'delete' || change.held !== null) {
+      return { ...change, paused: pause };
+    }
+    const along = taken.get(change.address);
+    if (along !== undefined) {
+      return { ...change, paused: pause, held: along, approvable: true };
+    }
+    return policy.confirm.includes(change.kind)
+      ? { ...change, paused: pause, held: `deleting ${change.kind} needs approval`, approvable: true }
+      : { ...change, paused: pause };
+  });
+  const halves = new Map(
+    marked.filter((change) => change.replaces && change.held !== null).map((change) => [change.address, change]),
+  );
+  return marked.map((change) => {
+    const half = change.replaces && change.held === null ? halves.get(change.address) : undefined;
+    return half === undefined ? change : { ...change, held: half.held, approvable: half.approvable };
+  });
+}
+
+/** A pause ends when its day begins, in UTC. */
+function isPaused(change: Change, now: number): boolean {
+  return (
+    change.paused !== null && (change.paused.until === null || now < Date.parse(`${change.paused.until}T00:00:00Z`))
+  );
+}
+
+/** Deletions that would take along what is neither deleted nor moved away in the same plan. */
+function takenAlong(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  identity: Identity,
+  observation: Observation,
+): ReadonlyMap<Address, string> {
+  const reasons = new Map<Address, string>();
+  const going = new Set(changes.filter((change) => change.action === 'delete').map((change) => change.address));
+  if (going.size === 0) {
+    return reasons;
+  }
+  const leaving = new Set(
+    changes.filter((change) => change.action === 'delete' || change.action === 'move').map((change) => change.id),
+  );
+  for (const kind of kinds) {
+    const holders = Object.entries(kind.fields).filter(([, rules]) => rules.holder === true);
+    for (const actual of holders.length === 0 ? [] : (observation.kinds.get(kind.name) ?? [])) {
+      const fields = identity.fieldsOf(actual);
+      for (const [name] of holders) {
+        const holder = fields[name];
+        if (typeof holder === 'string' && going.has(holder) && !leaving.has(actual.id)) {
+          reasons.set(holder, describeAlong(actual, reasons.get(holder)));
+        }
+      }
+    }
+  }
+  return reasons;
+}
+
+function describeAlong(actual: Actual, before: string | undefined): string {
+  const one = `${actual.kind} ${JSON.stringify(actual.title)} (${actual.id})`;
+  return before === undefined ? `would take along what is not declared: ${one}` : `${before}, ${one}`;
+}
+
+/** Whether the plan as a whole may be applied (design: Damage control). */
+export function judge(
+  changes: readonly Change[],
+  owned: number,
+  lockOut: readonly string[],
+  checksum: string,
+  policy: Policy,
+): Verdict {
+  if (lockOut.length > 0) {
+    return { state: 'refused', reasons: lockOut };
+  }
+  if (policy.approved.includes(checksum)) {
+    return { state: 'ready', reasons: [] };
+  }
+  const due = changes.filter((change) => change.paused === null && !(change.held !== null && !change.approvable));
+  const gone = due.filter((change) => change.action === 'delete').length;
+  if (policy.allowDeletes > 0 && gone <= policy.allowDeletes) {
+    return { state: 'ready', reasons: [] };
+  }
+  const reasons: string[] = [];
+  if (gone > policy.limits.deletes) {
+    reasons.push(`${gone} deletions are more than the limit of ${policy.limits.deletes}`);
+  }
+  const touched = new Set(due.filter((change) => change.action !== 'create').map((change) => change.address)).size;
+  const share = owned === 0 ? 0 : (100 * touched) / owned;
+  if (owned >= SHARE_FROM && share > policy.limits.share) {
+    reasons.push(
+      `${touched} of ${owned} owned resources (${Math.round(share)} %) would be updated or deleted, more than the limit of ${policy.limits.share} %`,
+    );
+  }
+  return reasons.length === 0 ? { state: 'ready', reasons } : { state: 'held', reasons };
+}
+
+/** Reasons for which the plan would lock people out; empty where it would not (design: Damage control). */
+export function lockOuts(changes: readonly Change[], observation: Observation, policy: Policy): readonly string[] {
+  return [...adminLockOut(changes, observation), ...ownLockOut(changes, policy), ...ssoLockOut(changes, observation)];
+}
+
+function dueChanges(changes: readonly Change[], kind: string): readonly Change[] {
+  return changes.filter((change) => change.kind === kind && change.paused === null);
+}
+
+function adminLockOut(changes: readonly Change[], observation: Observation): readonly string[] {
+  const members = observation.kinds.get('member');
+  const touched = dueChanges(changes, 'member');
+  if (members === undefined || touched.length === 0) {
+    return [];
+  }
+  const roles = new Map(members.map((member) => [member.id, member.fields.role]));
+  for (const change of touched) {
+    const role = change.fields.find((field) => field.path === 'role');
+    if (change.id !== null && change.action === 'delete') {
+      roles.delete(change.id);
+    } else if (change.id !== null && role !== undefined) {
+      roles.set(change.id, role.to);
+    }
+  }
+  return [...roles.values()].includes('admin') ? [] : ['it would leave the organization without an admin'];
+}
+
+function ownLockOut(changes: readonly Change[], policy: Policy): readonly string[] {
+  const user = policy.user?.toLowerCase();
+  if (user === undefined) {
+    return [];
+  }
+  const own = dueChanges(changes, 'member').filter((change) => change.address === `member/${user}`);
+  return own.flatMap((change) => {
+    if (change.action === 'delete') {
+      return [`it would remove ${user}, whose token Octavo uses`];
+    }
+    const role = change.fields.find((field) => field.path === 'role');
+    return role !== undefined && role.from === 'admin' ? [`it would demote ${user}, whose token Octavo uses`] : [];
+  });
+}
+
+function ssoLockOut(changes: readonly Change[], observation: Observation): readonly string[] {
+  const organization = observation.kinds.get('organization')?.[0];
+  const own = dueChanges(changes, 'organization').flatMap((change) => change.fields);
+  const declared = own.find((field) => field.path === 'sso')?.to;
+  const enforced = declared ?? organization?.fields.sso ?? false;
+  const providers = observation.kinds.get('saml');
+  if (enforced !== true || (declared === undefined && dueChanges(changes, 'saml').length === 0)) {
+    return [];
+  }
+  const working = new Set((providers ?? []).filter((provider) => isWorking(provider.fields)).map(({ id }) => id));
+  let added = 0;
+  for (const change of dueChanges(changes, 'saml')) {
+    if (change.action === 'delete') {
+      working.delete(change.id ?? '');
+    } else if (change.action === 'create' && isWorking(change.declared)) {
+      added += 1;
+    } else if (change.id !== null && isWorking({ ...change.actual, ...change.declared })) {
+      working.add(change.id);
+    } else if (change.id !== null) {
+      working.delete(change.id);
+    }
+  }
+  return working.size + added > 0
+    ? []
+    : ['it would leave single sign-on enforced (organization.sso: true) with no working SAML provider'];
+}
+
+/** A provider works when everything it needs is set (supplement, section 4: `pending` is not fully configured). */
+function isWorking(fields: { readonly [name: string]: Json | undefined }): boolean {
+  return ['entityID', 'ssoURL', 'certificate'].every((name) => typeof fields[name] === 'string' && fields[name] !== '');
+}

@@ -1,0 +1,258 @@
+import { type Address, unboundAddress } from '../core/address.ts';
+import { type Change, changeId } from '../core/change.ts';
+import type { Fields } from '../core/resource.ts';
+import { referencesOf } from './diff.ts';
+import { Graph } from './graph.ts';
+import type { KindRules, RulesContext } from './rules.ts';
+
+/** In which order changes are applied; what is in no order may be done at the same time. Keys are change ids. */
+export interface Ordering {
+  /** Changes in an order that respects everything below. */
+  readonly sequence: readonly Change[];
+  /** Changes that must have been applied before. If one of them fails, this one is skipped. */
+  readonly hard: ReadonlyMap<string, readonly string[]>;
+  /** Changes that should be done with before, however they end. */
+  readonly soft: ReadonlyMap<string, readonly string[]>;
+  /** What the second half of a change waits for besides: the site's default section before it can be set. */
+  readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
+}
+
+/**
+ * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
+ * taken; siblings are put in place one after the other.
+ */
+export function orderChanges(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  context: Pick<RulesContext, 'declaredOf'>,
+): Ordering {
+  return new ChangeOrder(kinds, changes, context).order();
+}
+
+class ChangeOrder {
+  readonly #kinds: ReadonlyMap<string, KindRules>;
+  readonly #changes: readonly Change[];
+  readonly #context: Pick<RulesContext, 'declaredOf'>;
+  readonly #creations = new Map<Address, string>();
+  readonly #deletions = new Map<Address, Change>();
+  readonly #graph: Graph;
+  readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
+
+  constructor(kinds: readonly KindRules[], changes: readonly Change[], context: Pick<RulesContext, 'declaredOf'>) {
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    const rank = new Map(kinds.map((kind, index) => [kind.name, index]));
+    const rankOf = (change: Change) => {
+      const place = rank.get(change.kind) ?? 0;
+      return change.action === 'delete' ? 2 * kinds.length - place : place;
+    };
+    this.#changes = changes.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(changeId(a), changeId(b)));
+    this.#context = context;
+    this.#graph = new Graph(this.#changes.map(changeId));
+    for (const change of this.#changes) {
+      if (change.action === 'create') {
+        this.#creations.set(change.address, changeId(change));
+      } else if (change.action === 'delete') {
+        this.#deletions.set(change.replaces ? unboundAddress(change.id ?? '') : change.address, change);
+      }
+    }
+  }
+
+  order(): Ordering {
+    for (const change of this.#changes) {
+      if (change.action !== 'delete') {
+        this.#afterWhatItRefersTo(change);
+      }
+      this.#replacement(change);
+    }
+    this.#siblingsInTurn();
+    this.#afterDeletionsThatMustComeFirst();
+    for (const change of this.#changes) {
+      this.#beforeDeletingWhatItReferredTo(change);
+    }
+    this.#keysFreedBeforeTaken();
+    this.#preferences();
+    const byId = new Map(this.#changes.map((change) => [changeId(change), change]));
+    const sequence = this.#graph
+      .sequence()
+      .map((id) => byId.get(id))
+      .filter((change) => change !== undefined)
+      .map((change) => ({ ...change, requires: this.#requires(change, byId) }));
+    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late };
+  }
+
+  #requires(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
+    const addresses = (this.#graph.hard.get(changeId(change)) ?? []).map((id) => byId.get(id)?.address ?? '');
+    return [...new Set(addresses)].toSorted(compare);
+  }
+
+  #afterWhatItRefersTo(change: Change): void {
+    const id = changeId(change);
+    const kind = this.#kinds.get(change.kind);
+    if (change.within !== null) {
+      this.#requireCreation(id, change.within);
+    }
+    if (change.anchor !== null) {
+      this.#requireCreation(id, change.anchor.address);
+    }
+    if (kind === undefined) {
+      return;
+    }
+    const written = change.action === 'create' ? change.declared : pick(change.declared, change);
+    for (const { address, rules } of referencesOf(kind, written)) {
+      if (rules.hidden === true) {
+        continue;
+      }
+      if (rules.late === true && change.action === 'create') {
+        this.#lateOf(id).hard.push(...present(this.#creations.get(address)));
+      } else {
+        this.#requireCreation(id, address);
+      }
+    }
+    if (change.action === 'create' && Object.keys(change.declared).some((name) => kind.fields[name]?.late === true)) {
+      this.#lateOf(id).soft.push(...this.#changesWithin(change.address));
+    }
+  }
+
+  #changesWithin(address: Address): readonly string[] {
+    return this.#changes.filter((change) => change.within === address).map(changeId);
+  }
+
+  #lateOf(id: string): { hard: string[]; soft: string[] } {
+    const late = this.#late.get(id) ?? { hard: [], soft: [] };
+    this.#late.set(id, late);
+    return late;
+  }
+
+  #requireCreation(id: string, address: Address): void {
+    const creation = this.#creations.get(address);
+    if (creation !== undefined && creation !== id) {
+      this.#graph.require(id, creation);
+    }
+  }
+
+  #replacement(change: Change): void {
+    if (!change.replaces || change.action !== 'create') {
+      return;
+    }
+    const deletion = `delete ${change.address}`;
+    if (this.#kinds.get(change.kind)?.replaceDeletesFirst === true) {
+      this.#graph.require(changeId(change), deletion);
+    } else {
+      this.#graph.require(deletion, changeId(change));
+    }
+  }
+
+  /** What arrives in a list arrives in the declared order, so that little has to be moved; moves follow one another. */
+  #siblingsInTurn(): void {
+    const lists = Map.groupBy(
+      this.#changes.filter((change) => change.place !== null && change.action !== 'update'),
+      (change) => change.place?.list ?? '',
+    );
+    for (const siblings of lists.values()) {
+      const inOrder = siblings.toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0));
+      for (const [index, change] of inOrder.entries()) {
+        const previous = inOrder[index - 1];
+        if (previous !== undefined && previous.address !== change.address) {
+          this.#graph.prefer(changeId(change), changeId(previous));
+        }
+      }
+    }
+  }
+
+  #afterDeletionsThatMustComeFirst(): void {
+    const deletions = [...this.#deletions.values()];
+    for (const change of deletions.length === 0 ? [] : this.#changes) {
+      const declared = change.action === 'create' ? this.#context.declaredOf(change.address) : undefined;
+      const rule = this.#kinds.get(change.kind)?.comesAfterDeleting;
+      if (declared === undefined || rule === undefined) {
+        continue;
+      }
+      for (const deletion of deletions) {
+        if (rule(declared, deletion)) {
+          this.#graph.require(changeId(change), changeId(deletion));
+        }
+      }
+    }
+  }
+
+  #beforeDeletingWhatItReferredTo(change: Change): void {
+    const kind = this.#kinds.get(change.kind);
+    if (kind === undefined || change.action === 'create' || this.#deletions.size === 0) {
+      return;
+    }
+    const changed = new Set(change.fields.map((field) => field.path));
+    for (const { address, field, rules } of referencesOf(kind, change.actual)) {
+      const deletion = this.#deletions.get(address);
+      if (deletion === undefined || deletion === change || (change.action !== 'delete' && !changed.has(field))) {
+        continue;
+      }
+      if (rules.weak === true) {
+        this.#graph.prefer(changeId(deletion), changeId(change));
+      } else {
+        this.#graph.requireIfAcyclic(changeId(deletion), changeId(change));
+      }
+    }
+  }
+
+  #keysFreedBeforeTaken(): void {
+    const freed = new Map<string, string>();
+    const taken = new Map<string, string[]>();
+    for (const change of this.#changes) {
+      const kind = this.#kinds.get(change.kind);
+      if (kind === undefined || change.action === 'move') {
+        continue;
+      }
+      const before = change.action === 'create' ? [] : slots(kind, change.actual, change);
+      const after = change.action === 'delete' ? [] : slots(kind, change.declared, change);
+      for (const slot of before.filter((each) => !after.includes(each))) {
+        freed.set(slot, changeId(change));
+      }
+      for (const slot of after.filter((each) => !before.includes(each))) {
+        taken.set(slot, [...(taken.get(slot) ?? []), changeId(change)]);
+      }
+    }
+    for (const [slot, takers] of taken) {
+      const holder = freed.get(slot);
+      for (const taker of holder === undefined ? [] : takers) {
+        this.#graph.prefer(taker, holder ?? taker);
+      }
+    }
+  }
+
+  #preferences(): void {
+    const byKind = Map.groupBy(this.#changes, (change) => change.kind);
+    for (const change of this.#changes) {
+      for (const name of this.#kinds.get(change.kind)?.follows ?? []) {
+        for (const other of byKind.get(name) ?? []) {
+          this.#graph.prefer(changeId(change), changeId(other));
+        }
+      }
+      if (change.action === 'delete' && change.within !== null) {
+        for (const other of this.#changes) {
+          if (other.within === change.within && other.action !== 'delete') {
+            this.#graph.prefer(changeId(change), changeId(other));
+          }
+        }
+      }
+    }
+  }
+}
+
+function slots(kind: KindRules, fields: Fields, change: Change): readonly string[] {
+  return kind
+    .naturalKeys(fields, change.address)
+    .slice(0, 1)
+    .map((key) => `${change.kind}\n${change.within ?? ''}\n${key.by}\n${key.value}`);
+}
+
+function pick(fields: Fields, change: Change): Fields {
+  return Object.fromEntries(change.fields.map((field) => [field.path, fields[field.path]]));
+}
+
+function present<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,137 @@
+import type { Address } from '../core/address.ts';
+import type { Change, Cost, Plan, PlanSummary } from '../core/change.ts';
+import { DesiredStateError } from '../core/errors.ts';
+import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
+import { accessChanges } from './access.ts';
+import { arrangeSiblings } from './arrange.ts';
+import { type Draft, draftChanges } from './changes.ts';
+import { planChecksum } from './checksum.ts';
+import { holdChanges, judge, lockOuts } from './guard.ts';
+import { type Identity, identify } from './identity.ts';
+import { type Ordering, orderChanges } from './order.ts';
+import type { Policy } from './policy.ts';
+import type { KindRules } from './rules.ts';
+
+/** All that a plan is made from. */
+export interface PlanInput {
+  readonly organization: string;
+  readonly commit: string | null;
+  readonly baseCommit: string | null;
+  /** In an order in which each comes after those it refers to. */
+  readonly kinds: readonly KindRules[];
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly base: Base;
+  readonly observation: Observation;
+  readonly policy: Policy;
+  /** What applying these changes costs, besides the reads already made. */
+  readonly cost: (changes: readonly Change[]) => Cost;
+}
+
+/** A plan, and what applying it needs to know besides. */
+export interface PlannedChanges {
+  readonly plan: Plan;
+  readonly ordering: Ordering;
+  readonly identity: Identity;
+}
+
+/**
+ * Computes the plan from actual to desired (design: How a plan is made).
+ *
+ * | desired | base | actual | change |
+ * | --- | --- | --- | --- |
+ * | declared | any | bound, same | none |
+ * | declared | any | bound, different | update, move, or a replacement |
+ * | declared | any | none | create, or pending |
+ * | gone | owned | bound | delete, if pruning |
+ * | gone | owned | none | none: it is gone already |
+ * | never | never | there | unmanaged; delete only with prune: all |
+ *
+ * @throws DesiredStateError where a key could mean two resources, or an id is of none
+ */
+export function computePlan(input: PlanInput): PlannedChanges {
+  const { kinds, declared, base, observation, policy } = input;
+  // 1. Which resource does each key mean?
+  const identity = identify(kinds, declared, base, observation);
+  if (identity.problems.length > 0) {
+    throw new DesiredStateError(identity.problems);
+  }
+  // 2. What differs?
+  const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
+  // 3. In which place among siblings, and in which order?
+  const arranged = arrangeSiblings(draft.changes, declared, identity);
+  const held = holdChanges(kinds, arranged, identity, observation, policy);
+  const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address) });
+  // 4. What does it hurt, and what may be done without a person?
+  const checksum = planChecksum(input.organization, ordering.sequence);
+  const verdict = judge(
+    ordering.sequence,
+    base?.size ?? 0,
+    lockOuts(ordering.sequence, observation, policy),
+    checksum,
+    policy,
+  );
+  const changes = ordering.sequence.map((change) => released(change, policy.approved.includes(checksum)));
+  // 5. Told as a plan.
+  const plan: Plan = {
+    organization: input.organization,
+    title: observation.kinds.get('organization')?.[0]?.title ?? input.organization,
+    commit: input.commit,
+    base: input.baseCommit,
+    hasBase: base !== null,
+    checksum,
+    changes,
+    adopted: identity.adopted,
+    unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
+    pending: draft.pending.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+    notes: [...identity.notes, ...draft.notes].toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+    access: accessChanges(kinds, changes),
+    summary: summarize(changes, draft, identity),
+    cost: input.cost(changes),
+    verdict,
+    bindings: bindingsOf(identity, observation),
+  };
+  return { plan, ordering: { ...ordering, sequence: changes }, identity };
+}
+
+function released(change: Change, approved: boolean): Change {
+  return approved && change.approvable ? { ...change, held: null } : change;
+}
+
+function summarize(changes: readonly Change[], draft: Draft, identity: Identity): PlanSummary {
+  const due = changes.filter((change) => change.held === null && change.paused === null);
+  const count = (action: Change['action']) => due.filter((change) => change.action === action).length;
+  return {
+    create: count('create'),
+    update: count('update'),
+    move: count('move'),
+    delete: count('delete'),
+    held: changes.filter((change) => change.held !== null).length,
+    paused: changes.filter((change) => change.held === null && change.paused !== null).length,
+    unchanged: draft.unchanged,
+    unmanaged: identity.unmanaged.length,
+  };
+}
+
+/** Ids by address; what a translation makes has an address of its own, with `#result` behind. */
+function bindingsOf(identity: Identity, observation: Observation): ReadonlyMap<Address, string> {
+  const bindings = new Map<Address, string>();
+  const add = (address: Address, actual: Actual) => {
+    bindings.set(address, actual.id);
+    const result = actual.aliases?.[0];
+    if (result !== undefined) {
+      bindings.set(`${address}#result`, result);
+    }
+  };
+  for (const [email, id] of observation.people) {
+    bindings.set(`member/${email}`, id);
+  }
+  for (const [address, actual] of [...identity.owned, ...identity.bound]) {
+    add(address, actual);
+  }
+  return bindings;
+}
+
+function byKindAndTitle(a: { kind: string; title: string; id: string }, b: typeof a): number {
+  const [x, y] = [`${a.kind}\n${a.title}\n${a.id}`, `${b.kind}\n${b.title}\n${b.id}`];
+  return x < y ? -1 : x > y ? 1 : 0;
+}

@@ -1,0 +1,33 @@
+/** What becomes of resources that are no longer declared: one answer, or one for each kind. */
+export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
+
+/** Damage control (design). */
+export interface Policy {
+  readonly prune: Prune;
+  /** Kinds whose deletions wait for a person. */
+  readonly confirm: readonly string[];
+  readonly limits: {
+    /** At most so many deletions in one plan. */
+    readonly deletes: number;
+    /** Updates and deletions together, in percent of the owned resources, at 10 or more of those. */
+    readonly share: number;
+  };
+  /** The email of the user whose token is used; null where it is not known. */
+  readonly user: string | null;
+  /** The day it is, for pauses. Milliseconds since the epoch. */
+  readonly now: number;
+  /** How many deletions are let past both limits, for this plan. */
+  readonly allowDeletes: number;
+  /** Checksums of plans that a person has approved. */
+  readonly approved: readonly string[];
+}
+
+/** The policy of the design, for an organization whose configuration says nothing. */
+export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
+  prune: 'owned',
+  confirm: ['site', 'space', 'saml', 'member', 'collection'],
+  limits: { deletes: 5, share: 30 },
+  user: null,
+  allowDeletes: 0,
+  approved: [],
+};
