@@ -57,7 +57,7 @@ describe('the tree of a commit', () => {
   });
 
   test('reads many files in little time, one after the other too', async () => {
-    for (let index = 0; index < 2_000; index++) {
+    for (let index = 0; index < 600; index++) {
       repository.write(`d${index % 20}/${index}.yaml`, `n: ${index}\n`);
     }
     repository.commit('Many');
@@ -67,7 +67,7 @@ describe('the tree of a commit', () => {
       expect(await text(tree, path)).toBe(`n: ${/(\d+)\.yaml/.exec(path)?.[1]}\n`);
     }
     // A process for each file would take many times as long.
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 });
 

@@ -1,0 +1,108 @@
+import { Writable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createLogger, createRedactor, type LogOptions } from '../src/log.ts';
+
+function capture(over: Partial<LogOptions> = {}, isTTY = false) {
+  let text = '';
+  const destination = Object.assign(
+    new Writable({
+      write: (chunk, _encoding, done) => {
+        text += String(chunk);
+        done();
+      },
+    }),
+    { isTTY },
+  );
+  const logger = createLogger({ level: 'info', format: 'auto', secrets: [], destination, ...over });
+  return { logger, text: () => text };
+}
+
+/** Every text in a value, keys too. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, member]) => [key, ...textsOf(member)]);
+  }
+  return [String(value)];
+}
+
+describe('createLogger', () => {
+  test('writes JSON, a record a line, and nothing below its level', () => {
+    const { logger, text } = capture();
+    logger.debug('unseen');
+    logger.info({ organization: 'org_1' }, 'applied');
+    const record = JSON.parse(text()) as Record<string, unknown>;
+    expect(record).toMatchObject({ level: 30, organization: 'org_1', msg: 'applied' });
+    expect(text().endsWith('\n')).toBe(true);
+  });
+
+  test('is pretty on a terminal, and redacted there too', () => {
+    const { logger, text } = capture({ secrets: ['hunter22'] }, true);
+    logger.warn({ note: 'hunter22' }, 'said hunter22');
+    expect(text()).toContain('WARN');
+    expect(text()).toContain('said [secret]');
+    expect(text()).not.toContain('hunter22');
+  });
+
+  test('no secret is in any text of any record', () => {
+    const secret = fc.oneof(
+      fc.string({ minLength: 4 }),
+      fc.string({ minLength: 4, unit: 'binary' }),
+      fc.base64String({ minLength: 8 }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 4 }),
+        fc.string(),
+        fc.jsonValue(),
+        (secrets, filler, json) => {
+          const [first = ''] = secrets;
+          const { logger, text } = capture({ secrets });
+          const error = new Error(`refused ${secrets.join(filler)}`, { cause: new Error(`because ${first}`) });
+          const child = logger.child({ request: first });
+          child.error(
+            { err: error, nested: [{ deep: `${filler}${first}${filler}`, [first]: json }] },
+            `${filler}${first}`,
+          );
+          // "[secret]" itself, pino's own names and the process may look like a generated secret; what was ours may not.
+          const { time: _time, level: _level, pid: _pid, err, nested, msg, request } = JSON.parse(text());
+          const shown = [err.message, err.stack, msg, request, ...textsOf(nested).filter((value) => value !== 'deep')];
+          for (const part of shown.flatMap((value) => value.split('[secret]'))) {
+            for (const known of secrets.filter((value) => !'refused because'.includes(value))) {
+              expect(part.includes(known)).toBe(false);
+            }
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('authorization, bearer tokens and user info go, whether known or not', () => {
+    const { logger, text } = capture();
+    logger.info(
+      { headers: { Authorization: 'abc', 'x-note': 'Bearer abc.def-123' }, url: 'https://bot:pw@git.example/x' },
+      'sent Basic dXNlcjpwYXNz to ssh://me@host/x',
+    );
+    expect(text()).not.toMatch(/abc|bot|pw@|dXNlcjpwYXNz|me@host/);
+    expect(text()).toContain('https://[secret]@git.example/x');
+  });
+
+  test('a known number and the lines of a key are secrets', () => {
+    const { logger, text } = capture({
+      secrets: ['12345678', '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END KEY-----'],
+    });
+    logger.info({ pin: 12345678, quoted: 'it begins with MIIEvQIBADANBgkqhkiG' }, 'x');
+    expect(text()).not.toMatch(/12345678|MIIEvQ/);
+  });
+});
+
+describe('createRedactor', () => {
+  test('overlapping secrets leave nothing of either', () => {
+    expect(createRedactor(['abcdef', 'defghi'])('x abcdefghi y')).toBe('x [secret] y');
+  });
+
+  test('lets short texts be', () => {
+    expect(createRedactor(['', 'a', 'org'])('an org')).toBe('an org');
+  });
+});
