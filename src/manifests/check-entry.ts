@@ -134,10 +134,15 @@ function valueAt(entry: unknown, path: EntryPath): unknown {
     if (value instanceof FileContent) {
       return UNSEEN;
     }
-    value =
-      typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[segment] : undefined;
+    value = memberOf(value, segment);
   }
   return value;
+}
+
+/** Own members only: a field called `constructor` is there when it was written, and else it is not. */
+function memberOf(value: unknown, segment: string | number): unknown {
+  const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, segment);
+  return holds ? (value as Record<string | number, unknown>)[segment] : undefined;
 }
 
 function withSubject(path: EntryPath, message: string): string {

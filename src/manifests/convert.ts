@@ -87,8 +87,7 @@ export class Converter {
   }
 
   private mapping(node: YAMLMap.Parsed, depth: number, filesFrom: number): Record<string, unknown> {
-    // Without a prototype, so that a key such as "constructor" finds nothing but what was written.
-    const object: Record<string, unknown> = Object.create(null);
+    const object: Record<string, unknown> = {};
     const seen = new Map<string, number>();
     for (const { key: keyNode, value: valueNode } of node.items) {
       const key = keyText(keyNode);

@@ -33,12 +33,14 @@ export function mergeManifests(manifests: readonly ReadManifest[], kinds: KindIn
 
 function distinctEntries(manifests: readonly ReadManifest[], problems: Problem[]): ReadEntry[] {
   const seen = new Map<Address, ReadEntry>();
-  for (const entry of manifests.flatMap((manifest) => manifest.entries)) {
-    const first = seen.get(entry.address);
-    if (first === undefined) {
-      seen.set(entry.address, entry);
-    } else {
-      problems.push(declaredTwice(entry.address, first.source, entry.source));
+  for (const manifest of manifests) {
+    for (const entry of manifest.entries) {
+      const first = seen.get(entry.address);
+      if (first === undefined) {
+        seen.set(entry.address, entry);
+      } else {
+        problems.push(declaredTwice(entry.address, first.source, entry.source));
+      }
     }
   }
   return [...seen.values()];
@@ -57,7 +59,14 @@ function distinctResources(entries: readonly ReadEntry[], problems: Problem[]): 
       }
     }
   }
-  return new Map([...seen].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = new Map<Address, ReadResource>();
+  for (const address of [...seen.keys()].sort()) {
+    const resource = seen.get(address);
+    if (resource !== undefined) {
+      sorted.set(address, resource);
+    }
+  }
+  return sorted;
 }
 
 function declaredTwice(address: Address, first: Source, second: Source): Problem {

@@ -22,7 +22,7 @@ export function createYamlReader(): (text: string) => YamlFile {
 }
 
 function readYaml(text: string, schema: Schema): YamlFile {
-  let documents: readonly Document.Parsed[];
+  let documents: ReturnType<typeof parseAllDocuments>;
   try {
     // Keys are checked for duplicates while they are converted: yaml compares each with each.
     documents = parseAllDocuments(text, {
@@ -37,8 +37,7 @@ function readYaml(text: string, schema: Schema): YamlFile {
     return { documents: [{ contents: null, broken: true }], problems: [{ offset: 0, message }] };
   }
   if ('empty' in documents) {
-    const errors = documents.errors as readonly YAMLError[];
-    return { documents: [], problems: firstOf(errors) };
+    return { documents: [], problems: firstOf(documents.errors) };
   }
   const problems = documents.flatMap((document) => [
     ...firstOf(document.errors),
@@ -46,7 +45,10 @@ function readYaml(text: string, schema: Schema): YamlFile {
     ...directiveProblems(document),
   ]);
   return {
-    documents: documents.map((document) => ({ contents: document.contents, broken: document.errors.length > 0 })),
+    documents: documents.map((document) => ({
+      contents: document.contents as ParsedNode | null,
+      broken: document.errors.length > 0,
+    })),
     problems,
   };
 }
@@ -61,7 +63,7 @@ function toProblem(error: YAMLError) {
   return { offset: Math.max(0, error.pos[0]), message: yamlProblem(error) };
 }
 
-function directiveProblems(document: Document.Parsed) {
+function directiveProblems(document: Document) {
   return document.directives?.yaml.version === '1.1'
     ? [{ offset: 0, message: 'manifests are YAML 1.2; take the %YAML directive out' }]
     : [];

@@ -101,7 +101,8 @@ export class ManifestReader {
   private readDocument(contents: ParsedNode | null, broken: boolean): void {
     this.unread ||= broken;
     const converter = new Converter({
-      report: (offset, message) => this.report(offset, message),
+      // What yaml made of a broken document says nothing about what was meant.
+      report: (offset, message) => (broken ? undefined : this.report(offset, message)),
       place: (offset) => this.placeOf(offset),
       maxAliased: this.maxAliased,
     });
@@ -161,7 +162,7 @@ export class ManifestReader {
     this.sections.add(section);
     const locator = new Locator(converter);
     if (kind.manifest.single) {
-      this.pending.push({ kind, writtenKey: '', pair, broken, locator, value: () => value ?? Object.create(null) });
+      this.pending.push({ kind, writtenKey: '', pair, broken, locator, value: () => value ?? {} });
     } else if (value !== null) {
       this.readEntries(converter, kind, pair, value, { broken, locator });
     }
@@ -187,7 +188,7 @@ export class ManifestReader {
     const seen = new Set<string>();
     for (const entry of (node as YAMLMap.Parsed).items) {
       const writtenKey = keyText(entry.key);
-      if (!seen.has(writtenKey) && writtenKey in values) {
+      if (!seen.has(writtenKey) && Object.hasOwn(values, writtenKey)) {
         seen.add(writtenKey);
         // An entry with nothing after its key is one that manages no field.
         this.pending.push({
@@ -195,7 +196,7 @@ export class ManifestReader {
           writtenKey,
           pair: entry,
           ...rest,
-          value: () => values[writtenKey] ?? Object.create(null),
+          value: () => values[writtenKey] ?? {},
         });
       }
     }

@@ -10,13 +10,22 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
     if (Math.abs(candidate.length - word.length) > allowed || candidate === word) {
       continue;
     }
-    const away = distance(lower, candidate.toLowerCase());
+    const away = differences(lower, candidate.toLowerCase());
     if (away < bestDistance || (away === bestDistance && best !== null && candidate < best)) {
       best = candidate;
       bestDistance = away;
     }
   }
   return best;
+}
+
+/** Edits from one word to the other; letters that only changed places, as in "titel", count as one. */
+function differences(a: string, b: string): number {
+  return a.length === b.length && a !== b && letters(a) === letters(b) ? 1 : distance(a, b);
+}
+
+function letters(word: string): string {
+  return [...word].sort().join('');
 }
 
 /** `; did you mean "title"?`, or what follows when nothing is near. */

@@ -26,6 +26,10 @@ function fakeKind({ name, manifest, fieldNames }: FakeKind): Kind {
     deletable: true,
     naturalKeys: () => [],
     actualKeys: () => [],
+    observe: null,
+    writes: () => {
+      throw new Error('nothing is written here');
+    },
   };
 }
 

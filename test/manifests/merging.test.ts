@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { load, problemsOf } from './loading.ts';
+
+describe('merging', () => {
+  it('names both places of a key that is declared twice', async () => {
+    expect(
+      await problemsOf({
+        'a.yaml': 'teams:\n  x: { title: One }\n',
+        'b.yaml': '\nteams:\n  x: { title: Two }\nmembers:\n  Ana@x.example: {}\n  ana@x.example: {}\n',
+        'c.yaml': 'organization: {}\n---\norganization: {}\n',
+      }),
+    ).toEqual([
+      'b.yaml:3:3: team/x: is declared twice; first at a.yaml:2; keep one of them',
+      'b.yaml:6:3: member/ana@x.example: is declared twice; first at b.yaml:5; keep one of them',
+      'c.yaml:3:1: organization: is declared twice; first at c.yaml:1; keep one of them',
+    ]);
+  });
+
+  it('names both places of a part that is declared twice', async () => {
+    expect(await problemsOf({ 'a.yaml': 'books:\n  b:\n    pages:\n      - page: one\n      - page: one\n' })).toEqual([
+      'a.yaml:5:9: page/b/one: is declared twice; first at a.yaml:4; keep one of them',
+    ]);
+  });
+
+  it('refuses an id that two keys bind', async () => {
+    expect(
+      await problemsOf({
+        'a.yaml': 'teams:\n  x: { id: t1 }\n  y: { id: t1 }\nfolders:\n  z: { id: t1, title: Zz }\n',
+      }),
+    ).toEqual(['a.yaml:3:12: team/y: id "t1" is bound by team/x too (a.yaml:2); one id has one key']);
+  });
+
+  it('replaces references by addresses, deep down', async () => {
+    const state = await load({
+      'a.yaml':
+        'folders:\n  x: { title: Xx, parent: y, owners: [writers, Ana@x.example] }\n  y: { title: Yy, parent: null }\n',
+      'b.yaml': 'teams: { writers: {} }\nmembers: { ANA@x.example: {} }\n',
+      'c.yaml': 'books: { b: { start: two, pages: [{ page: one, next: two }, { page: two }] } }',
+    });
+    expect(state.declared.get('folder/x')?.fields).toEqual({
+      title: 'Xx',
+      parent: 'folder/y',
+      owners: ['team/writers', 'member/ana@x.example'],
+    });
+    expect(state.declared.get('folder/y')?.fields).toEqual({ title: 'Yy', parent: null });
+    expect(state.declared.get('book/b')?.fields).toEqual({ start: 'page/b/two' });
+    expect(state.declared.get('page/b/one')).toMatchObject({
+      fields: { next: 'page/b/two' },
+      within: 'book/b',
+      place: { list: 'book/b', index: 0 },
+      source: { file: 'c.yaml', line: 1, column: 35 },
+    });
+  });
+
+  it('reports missing references, with what is near', async () => {
+    expect(
+      await problemsOf({
+        'a.yaml':
+          'folders:\n  guides-fr: { title: Guides }\n  x: { title: Xx, parent: guide-fr, owners: [writer, nobody-at-all] }\n',
+        'b.yaml':
+          'teams:\n  writers: {}\nbooks:\n  b: { start: on, pages: [{ page: one }] }\n  c: { pages: [{ page: on }] }\n',
+      }),
+    ).toEqual([
+      'a.yaml:3:27: folder/x: no folder "guide-fr"; did you mean "guides-fr" (a.yaml:2)?',
+      'a.yaml:3:46: folder/x: no team or member "writer"; did you mean "writers" (b.yaml:2)?',
+      'a.yaml:3:54: folder/x: no team or member "nobody-at-all"',
+      'b.yaml:4:15: book/b: no page "on"; did you mean "one" (b.yaml:4)?',
+    ]);
+  });
+
+  it('does not call missing what has problems of its own', async () => {
+    expect(
+      await problemsOf({
+        'a.yaml': 'folders:\n  x: { title: Xx, parent: y, owners: [t] }\n  y: { titel: Yy }\n',
+        'b.yaml': 'teams:\n  t: "unclosed\n',
+      }),
+    ).toEqual([
+      'a.yaml:3:8: folder/y: unknown field "titel"; did you mean "title"?',
+      'b.yaml:3:1: a closing " is missing',
+    ]);
+  });
+
+  it('asks for distinct keys where a reference can mean two', async () => {
+    const text = 'teams: { ana@x: {} }\n';
+    expect(
+      await problemsOf({ 'a.yaml': text.replace('@', '.') + 'folders:\n  x: { title: Xx, owners: [ana.x] }\n' }),
+    ).toEqual([]);
+  });
+
+  it('reports circles once, with arrows', async () => {
+    const text =
+      'folders:\n  a: { title: Aa, parent: b }\n  b: { title: Bb, parent: c }\n  c: { title: Cc, parent: a }\n' +
+      '  d: { title: Dd, parent: d }\n  e: { title: Ee, parent: a }\n';
+    expect(await problemsOf({ 'x.yaml': text })).toEqual([
+      'x.yaml:2:27: folder/a: refers to itself in a circle: folder/a → folder/b → folder/c → folder/a; take one of these references out',
+      'x.yaml:5:27: folder/d: refers to itself in a circle: folder/d → folder/d; take one of these references out',
+    ]);
+  });
+
+  it('follows long chains', async () => {
+    const lines = Array.from(
+      { length: 20_000 },
+      (_, n) => `  f${n}: { title: Ff, parent: ${n === 0 ? 'null' : `f${n - 1}`} }\n`,
+    );
+    expect((await load({ 'a.yaml': `folders:\n${lines.join('')}` })).declared.size).toBe(20_000);
+  });
+
+  it('is the same whatever the order of files and keys', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const arrangement = fc.record({
+      order: fc.shuffledSubarray(names, { minLength: names.length, maxLength: names.length }),
+      files: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: names.length, maxLength: names.length }),
+    });
+    const stateOf = async (order: readonly string[], files: readonly number[]) => {
+      const texts: Record<string, string> = {};
+      for (const [index, name] of order.entries()) {
+        const parent = names[names.indexOf(name) - 1] ?? null;
+        const file = `${files[index] ?? 0}.yaml`;
+        texts[file] = `${texts[file] ?? ''}---\nfolders:\n  ${name}: { title: Title ${name}, parent: ${parent} }\n`;
+      }
+      const { declared, sections } = await load(texts);
+      return [[...declared].map(([address, { source, ...rest }]) => [address, rest]), [...sections]];
+    };
+    const expected = await stateOf(names, []);
+    await fc.assert(
+      fc.asyncProperty(arrangement, async ({ order, files }) => {
+        expect(await stateOf(order, files)).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
+import { createManifestLoader } from '../../src/manifests/loader.ts';
+import { fakeKinds } from './fake-kinds.ts';
+import { load, problemsIn, problemsOf } from './loading.ts';
+
+describe('{ file: path }', () => {
+  it('is read relative to the manifest, wherever it stands', async () => {
+    const state = await load({
+      'a/b.yaml': 'teams: { x: { note: { file: ../notes/n.md }, shape: { file: s.json } } }',
+      'notes/n.md': '\ufeffHé\n',
+      'a/s.json': '{"a": [1]}',
+    });
+    expect(state.declared.get('team/x')?.fields).toEqual({ note: 'Hé\n', shape: { a: [1] } });
+  });
+
+  it('is checked like what is written in place', async () => {
+    const files = { 'a.yaml': 'teams:\n  x:\n    note: { file: n.txt }\n', 'n.txt': 'x'.repeat(21) };
+    expect(await problemsOf(files)).toEqual(['a.yaml:3:11: team/x: note is 21 characters long, must be at most 20']);
+    const shape = { 'a.yaml': 'teams:\n  x:\n    shape: { file: s.json }\n', 's.json': '[1]' };
+    expect(await problemsOf(shape)).toEqual([
+      'a.yaml:3:12: team/x: shape s.json does not hold a mapping in JSON or YAML',
+    ]);
+  });
+
+  it('stands for a text only where a field takes one from a file', async () => {
+    expect(await problemsOf({ 'a.yaml': 'teams: { x: { title: { file: n.txt } } }', 'n.txt': 'Title' })).toEqual([
+      'a.yaml:1:22: team/x: title must be a text, not { file: path }',
+    ]);
+  });
+
+  it('works behind an alias', async () => {
+    const text = 'teams:\n  x: { note: &n { file: n.txt } }\n  y: { note: *n }\n';
+    expect((await load({ 'a.yaml': text, 'n.txt': 'Hi' })).declared.get('team/y')?.fields).toEqual({ note: 'Hi' });
+  });
+
+  it.each([
+    ['/etc/passwd', '"/etc/passwd" is an absolute path; name a file relative to this manifest'],
+    ['../../etc/passwd', '"../../etc/passwd" leaves the folder of the manifests; name a file inside it'],
+    ['notes/m.txt', 'cannot read "notes/m.txt": a/notes/m.txt is not there; did you mean "a/notes/n.txt"?'],
+    ['latin.txt', '"latin.txt" is not UTF-8 text; only text can be named here'],
+    ['large.txt', '"large.txt" is 11 MB; a named file may be at most 10 MB'],
+    ["''", '"" is not a path; name a file relative to this manifest'],
+  ])('refuses %s', async (file, message) => {
+    const problems = await problemsOf({
+      'a/b.yaml': `teams:\n  x:\n    note: { file: ${file} }\n`,
+      'a/notes/n.txt': 'x',
+      'a/latin.txt': new Uint8Array([0xe9]),
+      'a/large.txt': new Uint8Array(11 * 1_048_576),
+    });
+    expect(problems).toEqual([`a/b.yaml:3:19: ${message}`]);
+  });
+});
+
+describe('on disk', () => {
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  async function makeTree(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'octavo-manifests-'));
+    folders.push(folder);
+    await mkdir(join(folder, 'tree/certs'), { recursive: true });
+    await writeFile(join(folder, 'secret.txt'), 'secret');
+    return folder;
+  }
+
+  it('refuses files that leave the tree through a link', async () => {
+    const folder = await makeTree();
+    await writeFile(
+      join(folder, 'tree/a.yaml'),
+      'teams:\n  x: { note: { file: certs/link.txt } }\n  y: { note: { file: out/secret.txt } }\n',
+    );
+    await symlink('../../secret.txt', join(folder, 'tree/certs/link.txt'));
+    await symlink('..', join(folder, 'tree/out'));
+    const problems = await problemsIn(openDiskTree(join(folder, 'tree')));
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toMatch(/^a\.yaml:2:22: cannot read "certs\/link\.txt": .*link/);
+    expect(problems[1]).toMatch(/^a\.yaml:3:22: cannot read "out\/secret\.txt": .*link/);
+    expect(problems.join()).not.toContain('secret"');
+  });
+
+  it('refuses a manifest that is a link out of the tree', async () => {
+    const folder = await makeTree();
+    await writeFile(join(folder, 'outside.yaml'), 'teams: {}');
+    await symlink('../outside.yaml', join(folder, 'tree/a.yaml'));
+    expect(await problemsIn(openDiskTree(join(folder, 'tree')))).toEqual([
+      expect.stringMatching(/^a\.yaml:1:1: .*link/),
+    ]);
+  });
+
+  it('takes links inside the tree, and the named file behind one is no manifest', async () => {
+    const folder = await makeTree();
+    await writeFile(join(folder, 'tree/a.yaml'), 'teams: { x: { shape: { file: link.yaml } } }');
+    await writeFile(join(folder, 'tree/certs/real.yaml'), 'a: 1');
+    await symlink('certs/real.yaml', join(folder, 'tree/link.yaml'));
+    const loader = createManifestLoader(fakeKinds);
+    const state = await loader.load(openDiskTree(join(folder, 'tree')));
+    expect(state.files).toBe(1);
+    expect(state.declared.get('team/x')?.fields).toEqual({ shape: { a: 1 } });
+  });
+});
