@@ -98,6 +98,11 @@ async function readBody(
   origin: string,
   signal: AbortSignal,
 ): Promise<HttpAnswer['body']> {
+  if (answer.statusCode === 204 || answer.statusCode === 205) {
+    // No body by definition; some servers do not say where it ends, and waiting for that would end in a timeout.
+    answer.body.dump().catch(() => {});
+    return '';
+  }
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of answer.body) {

@@ -1,0 +1,79 @@
+import type { Clock } from '../../src/core/clock.ts';
+import { Heap } from '../../src/queue/heap.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly fire: () => void;
+  off: boolean;
+}
+
+/** A clock that jumps to the next timer as soon as nothing else is left to do. */
+export interface VirtualClock extends Clock {
+  /** Runs until the promise settles, or fails when nothing is left that could settle it. */
+  run<T>(promise: Promise<T>): Promise<T>;
+  /** Runs everything that is due within so many milliseconds. */
+  advance(milliseconds: number): Promise<void>;
+  /** Lets promises settle without moving time. */
+  settle(): Promise<void>;
+}
+
+/** Starts at monotonic 1000; `wallOffset` is the wall clock minus that. */
+export function createVirtualClock(wallOffset = 1_750_000_000_000): VirtualClock {
+  let time = 1000;
+  let order = 0;
+  const timers = new Heap<Timer>((a, b) => (a.at === b.at ? a.order < b.order : a.at < b.at));
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  function next(): Timer | undefined {
+    while (timers.peek()?.off) {
+      timers.pop();
+    }
+    return timers.peek();
+  }
+
+  async function step(): Promise<void> {
+    const timer = timers.pop();
+    time = Math.max(time, timer?.at ?? time);
+    timer?.fire();
+    await settle();
+  }
+
+  return {
+    now: () => time + wallOffset,
+    monotonic: () => time,
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        const timer: Timer = { at: time + milliseconds, order: order++, fire: resolve, off: false };
+        timers.push(timer);
+        signal?.addEventListener('abort', () => {
+          timer.off = true;
+          reject(signal.reason);
+        });
+      }),
+    async run(promise) {
+      let settled = false;
+      const mark = () => {
+        settled = true;
+      };
+      promise.then(mark, mark);
+      await settle();
+      while (!settled) {
+        if (next() === undefined) {
+          throw new Error('nothing is left to wait for, and the promise has not settled');
+        }
+        await step();
+      }
+      return promise;
+    },
+    async advance(milliseconds) {
+      const until = time + milliseconds;
+      await settle();
+      for (let timer = next(); timer !== undefined && timer.at <= until; timer = next()) {
+        await step();
+      }
+      time = until;
+    },
+    settle,
+  };
+}
