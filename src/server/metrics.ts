@@ -1,0 +1,195 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One reconcile pass of an organization. */
+export interface PassObservation {
+  readonly organization: string;
+  readonly outcome: 'done' | 'held' | 'failed';
+  readonly seconds: number;
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** One change that a pass tried. */
+export interface ChangeObservation {
+  readonly organization: string;
+  readonly kind: string;
+  readonly action: string;
+  readonly status: string;
+}
+
+/** How much waits in an organization after a pass. */
+export interface PendingObservation {
+  readonly held: number;
+  readonly failed: number;
+  readonly paused: number;
+}
+
+/** A source as it was last looked at. `commit` is the last good one; null: there was none, or it has no commits. */
+export interface SourceObservation {
+  readonly organization: string;
+  readonly good: boolean;
+  readonly commit: string | null;
+}
+
+/** What waits in a queue: by priority, how many and since how many seconds. */
+export interface QueueObservation {
+  readonly queue: string;
+  readonly waiting: Readonly<Record<string, number>>;
+  readonly oldestSeconds: number;
+}
+
+/** The platform's rate limit for a class of requests, as last learned. */
+export interface BudgetObservation {
+  readonly queue: string;
+  readonly class: string;
+  readonly limit: number;
+  readonly remaining: number;
+}
+
+/** One request to the platform. `outcome` is a status, or a word for what came instead of one. */
+export interface RequestObservation {
+  readonly class: string;
+  readonly outcome: string;
+  /** How long it waited in the queue before it was sent. */
+  readonly waitedSeconds: number;
+}
+
+/** The product's metrics. No label ever carries a title, an email or a token. */
+export interface Metrics {
+  /** To be served as `/metrics`. */
+  readonly registry: Registry;
+  pass(observation: PassObservation): void;
+  change(observation: ChangeObservation): void;
+  pending(organization: string, counts: PendingObservation): void;
+  /** So many resources were found drifted. */
+  drift(organization: string, kind: string, count: number): void;
+  source(observation: SourceObservation): void;
+  /** A request was answered, or failed, after waiting for the gate. */
+  request(observation: RequestObservation): void;
+  /** The platform refused a request for its rate (429). */
+  rateLimited(requestClass: string): void;
+  queue(observation: QueueObservation): void;
+  budget(observation: BudgetObservation): void;
+}
+
+/** Makes the metrics in a registry of their own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'octavo_' });
+  return {
+    registry,
+    ...passMetrics(registry),
+    ...sourceMetrics(registry),
+    ...requestMetrics(registry),
+    ...queueMetrics(registry),
+  };
+}
+
+function counter<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
+  return new Counter<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
+}
+
+function gauge<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
+  return new Gauge<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
+}
+
+function passMetrics(registry: Registry): Pick<Metrics, 'pass' | 'change' | 'pending' | 'drift'> {
+  const passes = counter(registry, 'reconcile_passes_total', 'Reconcile passes by outcome.', [
+    'organization',
+    'outcome',
+  ]);
+  const seconds = gauge(registry, 'reconcile_last_seconds', 'How long the last pass took.', ['organization']);
+  const success = gauge(registry, 'reconcile_last_success_timestamp_seconds', 'When a pass last succeeded.', [
+    'organization',
+  ]);
+  const changes = counter(registry, 'changes_total', 'Changes by kind, action and status.', [
+    'organization',
+    'kind',
+    'action',
+    'status',
+  ]);
+  const pending = gauge(registry, 'changes_pending', 'Changes that wait after the last pass.', [
+    'organization',
+    'status',
+  ]);
+  const drift = counter(registry, 'drift_total', 'Resources found drifted.', ['organization', 'kind']);
+  return {
+    pass: (observation) => {
+      const { organization, outcome } = observation;
+      passes.inc({ organization, outcome });
+      seconds.set({ organization }, observation.seconds);
+      if (outcome !== 'failed') {
+        success.set({ organization }, observation.at / 1000);
+      }
+    },
+    change: ({ organization, kind, action, status }) => changes.inc({ organization, kind, action, status }),
+    pending: (organization, { held, failed, paused }) => {
+      pending.set({ organization, status: 'held' }, held);
+      pending.set({ organization, status: 'failed' }, failed);
+      pending.set({ organization, status: 'paused' }, paused);
+    },
+    drift: (organization, kind, count) => drift.inc({ organization, kind }, count),
+  };
+}
+
+function sourceMetrics(registry: Registry): Pick<Metrics, 'source'> {
+  const good = gauge(registry, 'source_good', 'Whether the source could be read: 1 or 0.', ['organization']);
+  const commit = gauge(registry, 'source_commit_info', 'The last good commit, as a label.', ['organization', 'commit']);
+  const shown = new Map<string, string>();
+  return {
+    source: (observation) => {
+      const { organization } = observation;
+      good.set({ organization }, observation.good ? 1 : 0);
+      const before = shown.get(organization);
+      if (observation.commit === null || observation.commit === before) {
+        return;
+      }
+      if (before !== undefined) {
+        commit.remove({ organization, commit: before });
+      }
+      commit.set({ organization, commit: observation.commit }, 1);
+      shown.set(organization, observation.commit);
+    },
+  };
+}
+
+function requestMetrics(registry: Registry): Pick<Metrics, 'request' | 'rateLimited'> {
+  const requests = counter(registry, 'requests_total', 'Requests to the platform by outcome.', ['class', 'outcome']);
+  const waits = new Histogram({
+    name: 'octavo_request_wait_seconds',
+    help: 'How long requests waited in the queue.',
+    labelNames: ['class'],
+    buckets: [0.01, 0.1, 1, 5, 15, 60, 300],
+    registers: [registry],
+  });
+  const limited = counter(registry, 'rate_limited_total', 'Requests that the platform refused for their rate.', [
+    'class',
+  ]);
+  return {
+    request: (observation) => {
+      requests.inc({ class: observation.class, outcome: observation.outcome });
+      waits.observe({ class: observation.class }, observation.waitedSeconds);
+    },
+    rateLimited: (requestClass) => limited.inc({ class: requestClass }),
+  };
+}
+
+function queueMetrics(registry: Registry): Pick<Metrics, 'queue' | 'budget'> {
+  const waiting = gauge(registry, 'queue_waiting', 'Requests that wait, by priority.', ['queue', 'priority']);
+  const oldest = gauge(registry, 'queue_oldest_seconds', 'How long the oldest request has waited.', ['queue']);
+  const limit = gauge(registry, 'budget_limit', 'The rate limit of a class of requests.', ['queue', 'class']);
+  const remaining = gauge(registry, 'budget_remaining', 'What is left of the rate limit.', ['queue', 'class']);
+  return {
+    queue: ({ queue, waiting: counts, oldestSeconds }) => {
+      for (const [priority, count] of Object.entries(counts)) {
+        waiting.set({ queue, priority }, count);
+      }
+      oldest.set({ queue }, oldestSeconds);
+    },
+    budget: (observation) => {
+      const labels = { queue: observation.queue, class: observation.class };
+      limit.set(labels, observation.limit);
+      remaining.set(labels, observation.remaining);
+    },
+  };
+}

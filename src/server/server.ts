@@ -1,0 +1,83 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import { ConfigError, messageOf } from '../core/errors.ts';
+
+/** What the server shows. */
+export interface ServerOptions {
+  /** What `/metrics` answers. */
+  readonly registry: { readonly contentType: string; metrics(): Promise<string> };
+  /** Why the process is no longer of use and should be restarted; empty: it is alive. */
+  readonly health: () => readonly string[];
+  /** What it still waits for before it is ready; empty: nothing. */
+  readonly ready: () => readonly string[];
+}
+
+/** The daemon's server. */
+export interface Server {
+  /** Starts answering; gives the address with the port that was chosen. Throws ConfigError when it is taken. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
+  /** Finishes what is under way and stops. */
+  close(): Promise<void>;
+  /** For more routes, and for tests. */
+  readonly app: FastifyInstance;
+}
+
+/** GET /healthz, /readyz and /metrics; everything else is 404 (design: Daemon). */
+export function createServer({ registry, health, ready }: ServerOptions): Server {
+  const app = createApp(explainToStrangers);
+  app.get('/healthz', async (_request, reply) => {
+    const reasons = health();
+    return reply.code(reasons.length === 0 ? 200 : 503).send({ healthy: reasons.length === 0, reasons });
+  });
+  app.get('/readyz', async (_request, reply) => {
+    const reasons = ready();
+    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+  return {
+    app,
+    listen: async ({ host, port }) => {
+      try {
+        return await app.listen({ host, port });
+      } catch (error) {
+        throw new ConfigError(
+          `cannot listen on ${host}:${port}: ${messageOf(error)}; set server.listen to a free address`,
+          {
+            cause: error,
+          },
+        );
+      }
+    },
+    close: async () => {
+      await app.close();
+    },
+  };
+}
+
+/** What a failed request is answered with. */
+export interface FailureAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, string>>;
+}
+
+/** A fastify that says nothing about itself; `explain` says what an error shows. */
+export function createApp(explain: (error: unknown) => FailureAnswer): FastifyInstance {
+  const app = fastify({ logger: false, forceCloseConnections: 'idle', bodyLimit: 65_536 });
+  app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ error: 'not found' }));
+  app.setErrorHandler(async (error, _request, reply) => {
+    const { status, body } = explain(error);
+    return reply.code(status).send(body);
+  });
+  return app;
+}
+
+/** The status that fastify gave an error of its own, such as a body that is no JSON; 500 for every other. */
+export function statusOf(error: unknown): number {
+  const status = (error as { statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' ? status : 500;
+}
+
+/** Fastify's own 4xx say what is wrong with the request; what broke inside is for the log alone. */
+function explainToStrangers(error: unknown): FailureAnswer {
+  const status = statusOf(error);
+  return { status, body: { error: status < 500 ? messageOf(error) : 'internal error' } };
+}

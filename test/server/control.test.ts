@@ -1,0 +1,79 @@
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ConfigError, RefusedPlanError, StoreError } from '../../src/core/errors.ts';
+import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
+
+let folder: string;
+let path: string;
+let control: ControlServer | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-control-'));
+  path = controlSocketPath(join(folder, 'octavo.db'));
+});
+afterEach(async () => {
+  await control?.close();
+  control = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const handlers = {
+  approve: async (checksum: string) => {
+    if (checksum !== 'sha256:1') {
+      throw new RefusedPlanError(`no held plan has the checksum ${checksum}`);
+    }
+    return { approved: checksum };
+  },
+  reconcile: async (organization: string | null) => ({ asked: organization }),
+  status: async () => ({ organizations: [] }),
+};
+
+describe('the control socket', () => {
+  test('takes approvals, passes by hand and questions', async () => {
+    control = await openControl(path, handlers);
+    expect(await callControl(path, { ask: 'approve', checksum: 'sha256:1' })).toEqual({ approved: 'sha256:1' });
+    expect(await callControl(path, { ask: 'reconcile', organization: 'org_1' })).toEqual({ asked: 'org_1' });
+    expect(await callControl(path, { ask: 'reconcile' })).toEqual({ asked: null });
+    expect(await callControl(path, { ask: 'status' })).toEqual({ organizations: [] });
+  });
+
+  test('is for this user alone, and gone after close', async () => {
+    control = await openControl(path, handlers);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await control.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('passes on why it refuses', async () => {
+    control = await openControl(path, handlers);
+    await expect(callControl(path, { ask: 'approve', checksum: 'sha256:2' })).rejects.toThrow(
+      new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
+    );
+    await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('needs a checksum');
+  });
+
+  test('says that no daemon is there', async () => {
+    const error = await callControl(path, { ask: 'status' }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as Error).message).toContain(`no daemon answers on ${path}`);
+  });
+
+  test('replaces a socket that a killed daemon left, and no other', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const dead = createServer().listen(path, resolve);
+    await promise;
+    await expect(openControl(path, handlers)).rejects.toThrow(StoreError);
+    // Renamed away and back, the file outlives its server, as after a kill.
+    renameSync(path, `${path}.kept`);
+    await new Promise((done) => dead.close(done));
+    renameSync(`${path}.kept`, path);
+    control = await openControl(path, handlers);
+    expect(await callControl(path, { ask: 'status' })).toEqual({ organizations: [] });
+  });
+
+  test('names a path that is too long', async () => {
+    await expect(openControl(join(folder, 'x'.repeat(120)), handlers)).rejects.toThrow(/too long for a socket/);
+  });
+});
