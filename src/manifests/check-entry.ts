@@ -73,14 +73,14 @@ function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
     const words = inner === undefined ? '' : inner.message === '' ? complaintOf(inner, path.at(-1)) : inner.message;
     return [{ path, at: 'key', message: `${quote(String(path.at(-1)))} in ${subjectOf(path.slice(0, -1))}: ${words}` }];
   }
-  if (issue.message !== '') {
-    return [{ path, at: 'value', message: withSubject(path, issue.message) }];
-  }
   if (issue.code === 'invalid_union') {
-    const branch = likeliest(issue.errors as Issue[][]);
+    const branch = likeliest(issue.errors as Issue[][], value, issue.message !== '');
     if (branch !== null) {
       return branch.flatMap((inner) => explain(inner, entry, path));
     }
+  }
+  if (issue.message !== '') {
+    return [{ path, at: 'value', message: withSubject(path, issue.message) }];
   }
   return [{ path, at: 'value', message: withSubject(path, complaintOf(issue, value)) }];
 }
@@ -97,22 +97,26 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath)
   });
 }
 
-/** The alternative of a union that the value comes nearest to; null when it is of the wrong type for each. */
-function likeliest(branches: readonly Issue[][]): Issue[] | null {
-  let best: Issue[] | null = null;
-  let bestWeight = Number.POSITIVE_INFINITY;
-  for (const branch of branches) {
-    const wrongType = branch.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys');
-    const weight = branch.reduce(
-      (sum, issue) => sum + (issue.code === 'unrecognized_keys' ? 2 * issue.keys.length : 1),
-      0,
-    );
-    if (!wrongType && weight < bestWeight) {
-      best = branch;
-      bestWeight = weight;
-    }
+/**
+ * The alternative of a union whose fields the value's come nearest to; null when it is of the wrong type for each.
+ * With `unlessTied`, null also when two are equally near: then the union's own words say more.
+ */
+function likeliest(branches: readonly Issue[][], value: unknown, unlessTied: boolean): Issue[] | null {
+  const weighed = branches
+    .filter((branch) => !branch.some(({ path, code }) => path.length === 0 && code !== 'unrecognized_keys'))
+    .map((branch) => ({ branch, weight: branch.reduce((sum, issue) => sum + misfit(issue, value), 0) }))
+    .sort((a, b) => a.weight - b.weight);
+  const [best, second] = weighed;
+  const tied = best !== undefined && second !== undefined && best.weight === second.weight;
+  return best === undefined || (tied && unlessTied) ? null : best.branch;
+}
+
+/** How much an issue speaks against the alternative being the one that was meant: only its fields' names tell. */
+function misfit(issue: Issue, value: unknown): number {
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
+    return 2 * issue.keys.length;
   }
-  return best;
+  return issue.path.length === 1 && valueAt(value, issue.path as EntryPath) === undefined ? 1 : 0;
 }
 
 /** A misspelt field is not reported as missing as well. */

@@ -92,7 +92,7 @@ describe('which files are manifests', () => {
   });
 
   it('leaves out the config', async () => {
-    const config = 'platform: { token: "${env:TOKEN}" }\n';
+    const config = 'platform: { baseUrl: https://api.example }\n';
     expect((await load({ ...teams, 'config.yaml': config, 'config.example.yaml': config })).files).toBe(1);
     expect((await load({ ...teams, 'ops/octavo.yaml': wrong }, { config: 'ops/octavo.yaml' })).files).toBe(1);
     expect(await problemsOf({ ...teams, 'a/config.yaml': config })).toHaveLength(1);

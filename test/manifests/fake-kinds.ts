@@ -139,12 +139,17 @@ const member = fakeKind({
 });
 
 const page = z.strictObject({ page: key('Its key.'), next: key('The page after it.').optional(), ...commonShape });
-const bookEntry = entry({ title: title.optional(), start: z.string().optional(), pages: z.array(page).optional() });
+const bookEntry = entry({
+  title: title.optional(),
+  start: z.string().optional(),
+  about: key('A team or a folder.').optional(),
+  pages: z.array(page).optional(),
+});
 
 /** Books: one entry that declares parts of itself, in order. */
 const book = fakeKind({
   name: 'book',
-  fieldNames: ['title', 'start'],
+  fieldNames: ['title', 'start', 'about'],
   manifest: manifestRules({
     section: 'books',
     single: false,
@@ -153,13 +158,14 @@ const book = fakeKind({
     summary: 'Books.',
     example: 'guide: { pages: [{ page: one }] }',
     declare: (entryKey, value, context) => {
-      const { pages, start, ...rest } = ownFields(value);
+      const { pages, start, about, ...rest } = ownFields(value);
       context.add({
         kind: 'book',
         key: entryKey,
         path: [],
         fields: {
           ...rest,
+          about: about === undefined ? undefined : new Reference(['team', 'folder'], about, ['about']),
           start: start === undefined ? undefined : new Reference(['page'], start, ['start'], `${entryKey}/`),
         },
         within: null,

@@ -82,10 +82,10 @@ describe('merging', () => {
   });
 
   it('asks for distinct keys where a reference can mean two', async () => {
-    const text = 'teams: { ana@x: {} }\n';
-    expect(
-      await problemsOf({ 'a.yaml': text.replace('@', '.') + 'folders:\n  x: { title: Xx, owners: [ana.x] }\n' }),
-    ).toEqual([]);
+    const text = 'teams: { x: {} }\nfolders: { x: { title: Xx } }\nbooks:\n  b: { about: x }\n';
+    expect(await problemsOf({ 'a.yaml': text })).toEqual([
+      'a.yaml:4:15: book/b: "x" can mean team/x (a.yaml:1) and folder/x (a.yaml:2); give them distinct keys',
+    ]);
   });
 
   it('reports circles once, with arrows', async () => {
