@@ -99,9 +99,13 @@ function surroundings(): Record<string, string> {
   };
 }
 
-/** What git complained of, in a sentence, without passwords. */
+/** What git complained of, without its boilerplate and without passwords. */
 export function complaintOf(error: unknown, secrets: readonly string[] = []): string {
-  const lines = messageOf(error)
+  const message = messageOf(error);
+  if (/\bspawn git ENOENT\b/.test(message)) {
+    return 'there is no git on this machine; install it';
+  }
+  const lines = message
     .split('\n')
     .map((line) => line.replace(/^(fatal|error|remote|warning): */, '').trim())
     .filter(

@@ -1,6 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
@@ -11,24 +10,30 @@ import type { FileEntry, FileTree } from '../core/file-tree.ts';
  *
  * Hidden folders are not entered. A link to a folder inside the tree is left to the folder's own path, and one that
  * leads out of the tree is listed as a file: whoever reads it is refused, and says so where it is named.
+ *
+ * The disk is asked synchronously on purpose: over 10,000 small files the thread pool costs ten times what the calls do.
  */
 export function openDiskTree(directory: string): FileTree {
   const root = resolvePath(directory);
   return {
     label: directory,
     list: async () => listFiles(root),
-    read: async (path) => {
-      const { real } = await locate(root, path);
-      return readFile(real).catch((error) => {
-        throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
-      });
-    },
-    resolve: async (path) => (await locate(root, path)).inside,
+    read: async (path) => readInside(root, path),
+    resolve: async (path) => locate(root, path).inside,
   };
 }
 
+function readInside(root: string, path: string): Uint8Array {
+  const { real } = locate(root, path);
+  try {
+    return readFileSync(real);
+  } catch (error) {
+    throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** Where a path really lies, on disk and inside the tree. */
-async function locate(root: string, path: string): Promise<{ real: string; inside: string }> {
+function locate(root: string, path: string): { readonly real: string; readonly inside: string } {
   const lexical = relativeInside(root, resolvePath(root, path));
   if (lexical === null || isAbsolute(path)) {
     throw new SourceError(`${path} lies outside ${root}; name a file inside it`);
@@ -36,8 +41,8 @@ async function locate(root: string, path: string): Promise<{ real: string; insid
   let realRoot: string;
   let real: string;
   try {
-    realRoot = await realpath(root);
-    real = await realpath(resolvePath(realRoot, lexical));
+    realRoot = realpathSync.native(root);
+    real = realpathSync.native(resolvePath(realRoot, lexical));
   } catch (error) {
     throw new SourceError(`${path} is not there: no such file in ${root}`, { cause: error });
   }
@@ -57,14 +62,10 @@ function relativeInside(root: string, target: string): string | null {
   return sep === '/' ? path : path.split(sep).join('/');
 }
 
-/**
- * Lists synchronously on purpose: for 10,000 files the thread pool's promises cost several times what the calls do,
- * and nothing else can start before the list is there.
- */
 function listFiles(root: string): readonly FileEntry[] {
   const entries: FileEntry[] = [];
   try {
-    walk(realpathSync(root), '', entries);
+    walk(realpathSync.native(root), '', entries);
   } catch (error) {
     throw new SourceError(`cannot list ${root}: ${messageOf(error)}`, { cause: error });
   }

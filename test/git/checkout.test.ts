@@ -211,6 +211,21 @@ describe('a checkout that cannot be', () => {
     expect(await checkout.sync()).toMatchObject({ commit, changed: false });
   });
 
+  test('gives up on a server that never answers', async () => {
+    const server = createServer(() => undefined);
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    await expect(open({ url: `http://127.0.0.1:${port}/docs.git`, timeout: 300 }).sync()).rejects.toThrow(SourceError);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('says where git is missing', async () => {
+    origin.commit('First');
+    vi.stubEnv('PATH', '/nowhere');
+    await expect(open().sync()).rejects.toThrow('there is no git on this machine; install it');
+  });
+
   test('sends credentials to the server, and shows them nowhere', async () => {
     const heard: (string | undefined)[] = [];
     const server = createServer((request, response) => {
