@@ -1,6 +1,7 @@
 import type { Problem } from '../core/errors.ts';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileEntry } from '../core/file-tree.ts';
+import { UNREAD_FILE } from './check-entry.ts';
 import { decodeUtf8, type ListedTree, megabytes, type NamedDependency, readNamedFile } from './file-contents.ts';
 import type { KindIndex } from './kind-index.ts';
 import { Lines, START } from './lines.ts';
@@ -81,9 +82,9 @@ export class FileReader {
         dependencies.push(dependency);
       }
       if (problem !== null) {
-        reader.report(offset, problem);
+        reader.reportInEntry(offset, problem);
       }
-      put(content ?? undefined);
+      put(content ?? UNREAD_FILE);
     }
     const names = dependencies.flatMap(({ path, resolved }) => (path === resolved ? [path] : [path, resolved]));
     return { text, manifest: reader.finish(), dependencies, names };

@@ -1,3 +1,4 @@
+import { type Address, addressOf } from '../core/address.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { ManifestRules } from '../kinds/manifest.ts';
 
@@ -20,4 +21,10 @@ export function indexKinds(kinds: readonly Kind[]): KindIndex {
     }
   }
   return { sections, byName: new Map(kinds.map((kind) => [kind.name, kind])) };
+}
+
+/** The address of a kind's entry, from the key as it is written. */
+export function entryAddress(kind: SectionKind, writtenKey: string): Address {
+  const { single, normalizeKey } = kind.manifest;
+  return single ? kind.name : addressOf(kind.name, normalizeKey?.(writtenKey) ?? writtenKey);
 }

@@ -92,7 +92,7 @@ function resolveAll(index: ReferenceIndex, problems: Problem[]): ReadonlyMap<Add
   const declared = new Map<Address, Declared>();
   const edges = new Map<Address, Map<Address, Source>>();
   for (const [address, resource] of index.resources) {
-    if (resource.references.length === 0) {
+    if (resource.fields === null) {
       declared.set(address, resource.declared);
       continue;
     }
@@ -110,7 +110,7 @@ function resolveAll(index: ReferenceIndex, problems: Problem[]): ReadonlyMap<Add
         }
       }
     }
-    const fields = plainFields(resource.written.fields, (reference) => found.get(reference) ?? null);
+    const fields = plainFields(resource.fields, (reference) => found.get(reference) ?? null);
     declared.set(address, { ...resource.declared, fields });
   }
   reportCycles(edges, problems);

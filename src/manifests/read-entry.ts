@@ -1,9 +1,9 @@
 import { type Address, addressOf } from '../core/address.ts';
 import type { Declared, Source } from '../core/resource.ts';
-import { type EntryPath, Reference, type WrittenResource } from '../kinds/manifest.ts';
+import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../kinds/manifest.ts';
 import { checkEntry } from './check-entry.ts';
 import { plainFields } from './fields.ts';
-import type { KindIndex, SectionKind } from './kind-index.ts';
+import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import type { Position } from './lines.ts';
 import type { Locator, WrittenPair } from './locate.ts';
 import { didYouMean, quote } from './suggest.ts';
@@ -17,7 +17,8 @@ export interface PlacedReference {
 /** A resource as one file declares it. */
 export interface ReadResource {
   readonly address: Address;
-  readonly written: WrittenResource;
+  /** As written, references included; null where it refers to nothing, and nothing needs to be kept. */
+  readonly fields: WrittenFields | null;
   readonly source: Source;
   readonly idSource: Source;
   readonly references: readonly PlacedReference[];
@@ -54,7 +55,7 @@ export function readEntry(input: EntryInput): ReadEntry {
   const { kind, writtenKey, pair, locator } = input;
   const rules = kind.manifest;
   const key = rules.normalizeKey?.(writtenKey) ?? writtenKey;
-  const address = rules.single ? kind.name : addressOf(kind.name, key);
+  const address = entryAddress(kind, writtenKey);
   const source = sourceAt(input, []);
   const broken: ReadEntry = { kind: kind.name, key, address, source, broken: true, resources: [] };
   if (input.broken) {
@@ -131,7 +132,7 @@ function place(input: EntryInput, written: WrittenResource): ReadResource {
   const { id, renamedFrom, protect, paused, ignore } = written.common;
   return {
     address,
-    written,
+    fields: found.length === 0 ? null : written.fields,
     source,
     idSource: id === undefined ? source : valueSource(input, [...written.path, 'id']),
     references: found.map((reference) => ({ reference, source: valueSource(input, reference.path) })),

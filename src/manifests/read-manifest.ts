@@ -3,7 +3,7 @@ import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import { Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
 import { valueWords } from './issue-words.ts';
-import type { KindIndex, SectionKind } from './kind-index.ts';
+import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import { Lines, type Position } from './lines.ts';
 import { Locator, type WrittenPair } from './locate.ts';
 import type { YamlFile } from './parse-yaml.ts';
@@ -72,6 +72,15 @@ export class ManifestReader {
   /** Reports what is wrong at an offset of the text. */
   report(offset: number, message: string, address: Address = ''): void {
     this.problems.push({ file: this.shown, ...this.positionOf(offset), address, message });
+  }
+
+  /** The same, naming the entry that the offset lies in. */
+  reportInEntry(offset: number, message: string): void {
+    const entry = this.pending.find(({ pair: { key, value } }) => {
+      const end = value?.range[1] ?? key.range[1];
+      return key.range[0] <= offset && offset < end;
+    });
+    this.report(offset, message, entry === undefined ? '' : entryAddress(entry.kind, entry.writtenKey));
   }
 
   /** Second step: checks every entry and lets its kind read it. */

@@ -37,8 +37,9 @@ export class SchemaWords {
   }
 
   description(schema: JsonSchema): string {
-    const { description } = { ...this.dereference(schema), ...schema };
-    return typeof description === 'string' ? description : '';
+    const described = [schema, this.dereference(schema), ...this.alternatives(schema)];
+    const found = described.find(({ description }) => typeof description === 'string')?.description;
+    return typeof found === 'string' ? found : '';
   }
 
   /** The mappings with fields of their own that a field holds. */

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 
 /** The candidate that was probably meant, or null when none is near. Between equals the first in the alphabet wins. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
-  const allowed = Math.max(1, Math.ceil(word.length * 0.4));
+  const allowed = Math.min(3, Math.max(1, Math.floor(word.length / 4)));
   const lower = word.toLowerCase();
   let best: string | null = null;
   let bestDistance = allowed + 1;

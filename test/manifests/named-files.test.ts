@@ -51,8 +51,16 @@ describe('{ file: path }', () => {
       'a/latin.txt': new Uint8Array([0xe9]),
       'a/large.txt': new Uint8Array(11 * 1_048_576),
     });
-    expect(problems).toEqual([`a/b.yaml:3:19: ${message}`]);
+    expect(problems).toEqual([`a/b.yaml:3:19: team/x: ${message}`]);
   });
+});
+
+it('reports a file that cannot be read, and not what follows from it', async () => {
+  const text = 'teams:\n  x: { shape: { file: nope.json }, size: 9 }\n';
+  expect(await problemsOf({ 'a.yaml': text })).toEqual([
+    'a.yaml:2:23: team/x: cannot read "nope.json": nope.json is not there',
+    'a.yaml:2:42: team/x: size is 9, must be at most 5',
+  ]);
 });
 
 describe('on disk', () => {
@@ -81,8 +89,8 @@ describe('on disk', () => {
     await symlink('..', join(folder, 'tree/out'));
     const problems = await problemsIn(openDiskTree(join(folder, 'tree')));
     expect(problems).toHaveLength(2);
-    expect(problems[0]).toMatch(/^a\.yaml:2:22: cannot read "certs\/link\.txt": .*link/);
-    expect(problems[1]).toMatch(/^a\.yaml:3:22: cannot read "out\/secret\.txt": .*link/);
+    expect(problems[0]).toMatch(/^a\.yaml:2:22: team\/x: cannot read "certs\/link\.txt": .*link/);
+    expect(problems[1]).toMatch(/^a\.yaml:3:22: team\/y: cannot read "out\/secret\.txt": .*link/);
     expect(problems.join()).not.toContain('secret"');
   });
 
