@@ -92,7 +92,7 @@ function describeIssue(place: string, issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') {
     return `${path}: must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
   }
-  return `${path}: ${issue.message}`;
+  return `${path}: ${issue.message.replace('Invalid input: ', '')}`;
 }
 
 /** The value as the schema reads it, or a 400 that names every field at fault. */

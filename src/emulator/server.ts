@@ -59,8 +59,8 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
 export function createHttpServer(listener: Listener, controls: Controls): Server {
   const router = apiRouter();
   const random = seededRandom(listener.seedNumber);
+  let base = '';
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-    const base = baseOf(server);
     receiveBody(request)
       .then(async (body) => {
         const received = takeApart(request, response, body);
@@ -72,6 +72,9 @@ export function createHttpServer(listener: Listener, controls: Controls): Server
       })
       // The client went away while it was sending; there is nobody left to answer.
       .catch(() => request.socket.destroy());
+  });
+  server.once('listening', () => {
+    base = baseOf(server);
   });
   return server;
 }

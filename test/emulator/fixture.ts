@@ -1,0 +1,109 @@
+import { afterAll } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
+
+/** A clock that stands still until it is told to go on. */
+export class ManualClock implements Clock {
+  #now: number;
+  #sleepers: { readonly at: number; wake(): void }[] = [];
+
+  constructor(start = Date.parse('2026-03-01T12:00:00.000Z')) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((wake) => {
+      this.#sleepers.push({ at: this.#now + milliseconds, wake });
+    });
+  }
+
+  get sleeping(): readonly number[] {
+    return this.#sleepers.map((sleeper) => sleeper.at - this.#now);
+  }
+
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+    const due = this.#sleepers.filter((sleeper) => sleeper.at <= this.#now);
+    this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.at > this.#now);
+    for (const sleeper of due) {
+      sleeper.wake();
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export type Body = any;
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Headers;
+}
+
+/** An emulator, and a way to call it that shares nothing with the product's client. */
+export interface Fixture {
+  readonly emulator: Emulator;
+  readonly clock: ManualClock;
+  /** Below `/v1`. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** The same, below the organization; fails unless it answers 2xx. */
+  org(method: string, path: string, body?: unknown): Promise<Body>;
+}
+
+export async function fixture(options: EmulatorOptions = {}): Promise<Fixture> {
+  const clock = new ManualClock();
+  const emulator = await startEmulator({ clock, ...options });
+  const call: Fixture['call'] = async (method, path, body, headers) => {
+    const response = await fetch(`${emulator.url}${path.startsWith('/_') ? '' : '/v1'}${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${emulator.token}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') === true;
+    return { status: response.status, body: json ? JSON.parse(text) : text, headers: response.headers };
+  };
+  const org: Fixture['org'] = async (method, path, body) => {
+    const reply = await call(method, `/orgs/${emulator.organization}${path}`, body);
+    if (reply.status >= 300) {
+      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    }
+    return reply.body;
+  };
+  return { emulator, clock, call, org };
+}
+
+/** A fixture for the whole file, closed at its end. */
+export async function sharedFixture(options: EmulatorOptions = {}): Promise<Fixture> {
+  const made = await fixture(options);
+  afterAll(() => made.emulator.close());
+  return made;
+}
+
+/** The id of the member with that email. */
+export async function memberId(fixture: Fixture, email: string): Promise<string> {
+  const { items } = await fixture.org('GET', '/members');
+  return items.find((item: Body) => item.user.email === email).id;
+}
+
+/** A rich document of one paragraph. */
+export function document(text: string): unknown {
+  const leaf = { object: 'leaf', text, marks: [] };
+  return {
+    object: 'document',
+    data: {},
+    nodes: [{ object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves: [leaf] }] }],
+  };
+}

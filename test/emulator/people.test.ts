@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { type Body, type Fixture, fixture, memberId } from './fixture.ts';
+
+/* Members, teams and SAML: counts, roles, bulk updates, and what deleting one does to the others. */
+
+let made: Fixture;
+let fresh: EmulatorState;
+let ana: string;
+let bo: string;
+let cy: string;
+let team: string;
+
+beforeAll(async () => {
+  made = await fixture();
+  ana = await memberId(made, 'ana@acme.example');
+  bo = await memberId(made, 'bo@acme.example');
+  cy = await memberId(made, 'cy@acme.example');
+  team = (await made.org('PUT', '/teams', { title: 'Writers' })).id;
+  fresh = made.emulator.state();
+});
+afterAll(() => made.emulator.close());
+beforeEach(() => made.emulator.restore(fresh));
+
+async function roles(): Promise<Record<string, string>> {
+  const { items } = await made.org('GET', `/teams/${team}/members`);
+  return Object.fromEntries(items.map((item: Body) => [item.organization.user.email.split('@')[0], item.team.role]));
+}
+
+test('the creator of a team is not added by itself', async () => {
+  expect(await roles()).toEqual({});
+});
+
+test('a bulk update adds by id or email, gives roles, and updates them', async () => {
+  await made.org('PUT', `/teams/${team}/members`, {
+    add: [ana, 'BO@acme.example'],
+    memberships: { [ana]: { role: 'owner' }, 'cy@acme.example': { role: 'member' } },
+  });
+  expect(await roles()).toEqual({ ana: 'owner', bo: 'member', cy: 'member' });
+  await made.org('PUT', `/teams/${team}/members`, { memberships: { [bo]: { role: 'owner' } }, add: [ana] });
+  expect(await roles()).toEqual({ ana: 'owner', bo: 'owner', cy: 'member' });
+});
+
+test('who is to be added and removed is removed', async () => {
+  await made.org('PUT', `/teams/${team}/members`, { add: [ana, bo], remove: ['ana@acme.example'] });
+  expect(await roles()).toEqual({ bo: 'member' });
+  await made.org('PUT', `/teams/${team}/members`, {
+    remove: [bo, cy],
+    memberships: { 'bo@acme.example': { role: 'owner' } },
+  });
+  expect(await roles()).toEqual({});
+});
+
+test('a bulk update with an unknown person changes nothing', async () => {
+  const body = { add: [ana], remove: ['zoe@acme.example'] };
+  const reply = await made.call('PUT', `/orgs/org_acme/teams/${team}/members`, body);
+  expect(reply).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('body.remove.0') } } });
+  expect(await roles()).toEqual({});
+});
+
+test('counts follow: members of a team, teams of a member, spaces of a member', async () => {
+  await made.org('PUT', `/teams/${team}/members/${bo}`, { role: 'owner' });
+  await made.org('POST', '/spaces', {});
+  expect(await made.org('GET', `/teams/${team}`)).toMatchObject({ members: 1 });
+  expect(await made.org('GET', `/members/${bo}`)).toMatchObject({ teams: 1, spaces: 1 });
+  expect((await made.org('GET', `/teams?owner=${bo}`)).count).toBe(1);
+  await made.org('PUT', `/teams/${team}/members/${bo}`, { role: 'member' });
+  expect((await made.org('GET', `/teams?owner=${bo}`)).count).toBe(0);
+});
+
+test('removing a member takes them out of their teams', async () => {
+  await made.org('PUT', `/teams/${team}/members`, { add: [bo, cy] });
+  await made.call('DELETE', `/orgs/org_acme/members/${bo}`);
+  expect(await roles()).toEqual({ cy: 'member' });
+  expect(await made.org('GET', `/teams/${team}`)).toMatchObject({ members: 1 });
+});
+
+test('the last admin stays one; of two, one may go', async () => {
+  expect((await made.call('PATCH', `/orgs/org_acme/members/${ana}`, { role: null })).status).toBe(400);
+  expect((await made.call('DELETE', `/orgs/org_acme/members/${ana}`)).status).toBe(400);
+  await made.org('PATCH', `/members/${ana}`, { role: 'admin' });
+  await made.org('PATCH', `/members/${bo}`, { role: 'admin' });
+  await made.org('PATCH', `/members/${ana}`, { role: 'read' });
+  expect((await made.call('DELETE', `/orgs/org_acme/members/${bo}`)).status).toBe(400);
+});
+
+test('members are listed newest first unless asked otherwise', async () => {
+  const ids = async (query: string) => (await made.org('GET', `/members${query}`)).items.map((item: Body) => item.id);
+  expect(await ids('')).toEqual([cy, bo, ana]);
+  expect(await ids('?order=asc')).toEqual([ana, bo, cy]);
+  expect(await ids('?search=b')).toEqual([bo]);
+});
+
+test('a SAML provider is active once it has all three settings', async () => {
+  const { id } = await made.org('POST', '/saml', { label: 'Okta', entityID: 'e', certificate: 'c' });
+  expect(await made.org('GET', '/sso')).toEqual({ items: [] });
+  const updated = await made.org('PATCH', `/saml/${id}`, { ssoURL: 'https://okta.example/sso' });
+  expect(updated).toMatchObject({ status: 'active', service: { acsURL: expect.any(String) } });
+  expect(await made.org('GET', '/sso')).toEqual({ items: [{ id, label: 'Okta', startURL: updated.service.startURL }] });
+});
+
+test('deleting a team clears it where a SAML provider gives it', async () => {
+  const { id } = await made.org('POST', '/saml', { label: 'Okta', defaultTeam: team });
+  await made.org('DELETE', `/teams/${team}`);
+  expect(await made.org('GET', `/saml/${id}`)).not.toHaveProperty('defaultTeam');
+  expect((await made.org('GET', `/members/${bo}/teams`)).count).toBe(0);
+});
+
+test('a visit to the organization by somebody who is no member says nothing', async () => {
+  const stranger = await fixture({ tokens: { x: { user: 'zoe@acme.example', permission: 'admin' } } });
+  const reply = await stranger.call('POST', '/orgs/org_acme/ping', undefined, { Authorization: 'Bearer x' });
+  expect(reply.status).toBe(204);
+  await stranger.emulator.close();
+});
