@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { FaultInjector, type FaultRule } from '../../src/emulator/faults.ts';
+import { type Fixture, fixture } from './fixture.ts';
+
+/* What can be made to go wrong, and whether it was done nevertheless. */
+
+let made: Fixture;
+beforeAll(async () => {
+  made = await fixture();
+});
+afterAll(() => made.emulator.close());
+beforeEach(() => made.emulator.setFaults([]));
+
+const create = () => made.call('PUT', '/orgs/org_acme/teams', { title: 'T' });
+const count = async (): Promise<number> => (await made.org('GET', '/teams?limit=0')).count;
+
+async function outcome(fault: FaultRule['fault']) {
+  const before = await count();
+  made.emulator.setFaults([{ match: { operation: 'createTeam' }, fault }]);
+  const reply = await create().catch(() => 'dropped' as const);
+  made.emulator.setFaults([]);
+  return { reply, done: (await count()) - before };
+}
+
+test('a status: not done', async () => {
+  const { reply, done } = await outcome({ kind: 'status', status: 503, message: 'Down' });
+  expect(reply).toMatchObject({ status: 503, body: { error: { code: 503, message: 'Down' } } });
+  expect(done).toBe(0);
+});
+
+test('a reset before: not done', async () => {
+  expect(await outcome({ kind: 'reset-before' })).toEqual({ reply: 'dropped', done: 0 });
+});
+
+test('a reset after: done', async () => {
+  expect(await outcome({ kind: 'reset-after' })).toEqual({ reply: 'dropped', done: 1 });
+});
+
+test('an answer cut short: done', async () => {
+  expect(await outcome({ kind: 'truncate' })).toEqual({ reply: 'dropped', done: 1 });
+});
+
+test('a page of HTML: not done', async () => {
+  const { reply, done } = await outcome({ kind: 'html' });
+  expect(reply).toMatchObject({ status: 200, body: expect.stringContaining('<html>') });
+  expect(done).toBe(0);
+});
+
+test('another content type: done', async () => {
+  const { reply, done } = await outcome({ kind: 'wrong-content-type' });
+  expect(reply).toMatchObject({ status: 201, body: expect.stringContaining('"object":"team"') });
+  expect(done).toBe(1);
+});
+
+test('a 429, with Retry-After where it is given', async () => {
+  const plain = await outcome({ kind: '429' });
+  expect(plain).toMatchObject({ reply: { status: 429 }, done: 0 });
+  const { reply } = await outcome({ kind: '429', retryAfter: 7 });
+  expect(reply === 'dropped' ? undefined : reply.headers.get('retry-after')).toBe('7');
+});
+
+test('a delay: answered when the clock has gone on', async () => {
+  made.emulator.setFaults([{ fault: { kind: 'delay', ms: 500 }, times: 1 }]);
+  let answered = false;
+  const pending = create().then((reply) => {
+    answered = true;
+    return reply;
+  });
+  while (made.clock.sleeping.length === 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(made.clock.sleeping).toEqual([500]);
+  expect(answered).toBe(false);
+  made.clock.advance(500);
+  expect((await pending).status).toBe(201);
+});
+
+test('hooks run before and after', async () => {
+  const seen: number[] = [];
+  const look = () => seen.push(made.emulator.state().teams?.length ?? 0);
+  const before = await count();
+  made.emulator.setFaults([
+    { match: { method: 'PUT' }, fault: { kind: 'hook', when: 'before', run: look } },
+    { match: { method: 'PUT' }, fault: { kind: 'hook', when: 'after', run: look } },
+  ]);
+  expect((await create()).status).toBe(201);
+  expect(seen).toEqual([before, before + 1]);
+});
+
+test('rules match by method, operation and path, the nth time, so many times; the first one wins', () => {
+  const status = (status: number) => ({ kind: 'status', status }) as const;
+  const chosen = (rules: FaultRule[], requests: [string, string, string][]) => {
+    const injector = new FaultInjector(rules, 1);
+    return requests.map(([method, operation, path]) => {
+      const { end } = injector.choose({ method, operation, path });
+      return end?.kind === 'status' ? end.status : 0;
+    });
+  };
+  const get: [string, string, string] = ['GET', 'listTeams', '/v1/orgs/o/teams'];
+  const put: [string, string, string] = ['PUT', 'createTeam', '/v1/orgs/o/teams'];
+  expect(chosen([{ match: { method: 'PUT' }, fault: status(500) }], [get, put])).toEqual([0, 500]);
+  expect(chosen([{ match: { path: '/sites' }, fault: status(500) }], [get, put])).toEqual([0, 0]);
+  expect(chosen([{ match: { operation: 'listTeams', nth: 2 }, fault: status(500) }], [get, put, get, get])).toEqual([
+    0, 0, 500, 0,
+  ]);
+  expect(chosen([{ times: 2, fault: status(500) }], [get, get, get])).toEqual([500, 500, 0]);
+  const two = [
+    { times: 1, fault: status(500) },
+    { times: 1, fault: status(503) },
+  ];
+  expect(chosen(two, [get, get, get])).toEqual([500, 503, 0]);
+});
+
+test('a rate chooses the same requests for the same seed, and others for another', () => {
+  const chosen = (seed: number) => {
+    const injector = new FaultInjector([{ rate: 0.3, fault: { kind: 'reset-before' } }], seed);
+    const request = { method: 'GET', operation: 'x', path: '/' };
+    return Array.from({ length: 200 }, () => (injector.choose(request).end === undefined ? '.' : 'x')).join('');
+  };
+  expect(chosen(7)).toBe(chosen(7));
+  expect(chosen(7)).not.toBe(chosen(8));
+  const hits = chosen(7).replaceAll('.', '').length;
+  expect(hits).toBeGreaterThan(40);
+  expect(hits).toBeLessThan(80);
+});
