@@ -55,6 +55,8 @@ export interface ClientOptions {
   readonly priority: Priority;
   /** Aborts every call of this reader or writer. */
   readonly signal?: AbortSignal;
+  /** Told of every request that is sent, repeated ones included. */
+  readonly onRequest?: (operation: Operation) => void;
 }
 
 const PAGE_SIZE = 1000;
@@ -106,7 +108,10 @@ class Caller {
       repeat: operation.repeat,
       key: operation.method === 'GET' ? path : null,
       signal: eitherSignal(this.#options.signal, call.signal),
-      attempt: async (signal) => this.#reply(operation, await this.#transport.send(request, signal)),
+      attempt: async (signal) => {
+        this.#options.onRequest?.(operation);
+        return this.#reply(operation, await this.#transport.send(request, signal));
+      },
     });
   }
 
