@@ -88,20 +88,15 @@ export class Converter {
 
   private mapping(node: YAMLMap.Parsed, depth: number, filesFrom: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
-    const seen = new Map<string, number>();
     for (const { key: keyNode, value: valueNode } of node.items) {
       const key = keyText(keyNode);
-      const offset = offsetOf(keyNode);
-      const first = seen.get(key);
       if (key === '__proto__' || key === '<<') {
-        this.report(
-          offset,
-          `${quote(key)} cannot be used as a key${key === '<<' ? ': merge keys are not YAML 1.2' : ''}`,
-        );
-      } else if (first !== undefined) {
-        this.report(offset, `${quote(key)} is written twice; first at ${this.place(first)}`);
+        const reason = key === '<<' ? ': merge keys are not YAML 1.2' : '';
+        this.report(offsetOf(keyNode), `${quote(key)} cannot be used as a key${reason}`);
+      } else if (Object.hasOwn(object, key)) {
+        const first = node.items.find((pair) => keyText(pair.key) === key);
+        this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${this.place(offsetOf(first?.key))}`);
       } else {
-        seen.set(key, offset);
         object[key] = this.value(valueNode, depth + 1, filesFrom);
         this.noteFile(object, key, valueNode, depth + 1, filesFrom);
       }

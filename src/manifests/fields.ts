@@ -11,7 +11,15 @@ export function plainFields(
   fields: WrittenFields,
   lookUp: (reference: Reference) => Address | null = () => null,
 ): Fields {
-  return plain(fields, lookUp) as Fields;
+  return (isPlain(fields) ? fields : plain(fields, lookUp)) as Fields;
+}
+
+/** Whether there is nothing to drop or to replace, as mostly there is not: then no copy is made. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return value !== undefined;
+  }
+  return !(value instanceof Reference || value instanceof FileContent) && Object.values(value).every(isPlain);
 }
 
 function plain(value: unknown, lookUp: (reference: Reference) => Address | null): Json {
