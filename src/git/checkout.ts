@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
 import type { SimpleGit } from 'simple-git';
@@ -209,8 +209,7 @@ async function update(context: Context, offered: Offered, before: string | null)
   if (before === null) {
     await rm(context.tree, { recursive: true, force: true });
     await mkdir(context.tree, { recursive: true });
-    await context.open(context.tree).raw(['init', '--quiet']);
-    rmSync(join(context.tree, '.git', 'hooks'), { recursive: true, force: true });
+    await context.open(context.tree).raw(['init', '--quiet', '--template=']);
     mkdirSync(join(context.tree, '.git', 'info'), { recursive: true });
     writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
   }
@@ -223,12 +222,15 @@ async function update(context: Context, offered: Offered, before: string | null)
   return commit;
 }
 
-/** Looked at before anything is checked out, so that the files of the last good commit stay. */
+/**
+ * Looked at before anything is checked out, so that the files of the last good commit stay. It must be a real folder:
+ * a symbolic link in its place could make any folder of this machine the manifests.
+ */
 async function requireFolder(context: Context, git: SimpleGit, commit: string): Promise<void> {
   const folder = posix.normalize(context.path).replace(/\/$/, '');
-  try {
-    await git.raw(['rev-parse', '--verify', '--quiet', folder === '.' ? `${commit}^{tree}` : `${commit}:${folder}`]);
-  } catch {
+  const name = folder === '.' ? `${commit}^{tree}` : `${commit}:${folder}`;
+  const type = await git.raw(['cat-file', '-t', name]).catch(() => '');
+  if (type.trim() !== 'tree') {
     throw context.fail(new Error(`there is no folder "${context.path}" in commit ${commit.slice(0, 7)}`), 'use');
   }
 }

@@ -68,6 +68,7 @@ export function openGit(options: GitOptions): SimpleGit {
     allowEnvironment: [...ALLOWED_ENVIRONMENT, ...Object.keys(secretEnvironment), ...Object.keys(count)],
     unsafe: {
       allowUnsafeHooksPath: true,
+      allowUnsafeTemplateDir: true,
       allowUnsafeFsMonitor: true,
       allowUnsafeProtocolOverride: true,
       allowUnsafeConfigEnvCount: true,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -209,6 +209,19 @@ describe('a checkout that cannot be', () => {
     expect(read(checkout, 'README.md')).toBe('hello\n');
     runGit(folder, ['clone', '--quiet', 'backup', 'origin']);
     expect(await checkout.sync()).toMatchObject({ commit, changed: false });
+  });
+
+  test('takes no symbolic link for its folder, and keeps the last good files', async () => {
+    const first = origin.commit('First');
+    const checkout = open({ path: 'manifests' });
+    await checkout.sync();
+    rmSync(join(origin.directory, 'manifests'), { recursive: true });
+    symlinkSync('/etc', join(origin.directory, 'manifests'));
+    origin.commit('A trap');
+    await expect(checkout.sync()).rejects.toThrow(/there is no folder "manifests"/);
+    expect(read(checkout, 'teams.yaml')).toBe('teams: {}\n');
+    origin.git('reset', '--quiet', '--hard', first);
+    expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
   });
 
   test('gives up on a server that never answers', async () => {

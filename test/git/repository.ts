@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -12,9 +12,10 @@ export interface TestRepository {
   commit(message: string): string;
 }
 
-/** A new folder below the system's temporary one; whoever asks removes it. */
+/** A new temporary folder, in memory where the system can: git makes many small files. Whoever asks removes it. */
 export function makeFolder(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), 'octavo-git-')));
+  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  return realpathSync(mkdtempSync(join(parent, 'octavo-git-')));
 }
 
 /** Runs the real git with an identity, and none of the machine's own settings. */
@@ -40,7 +41,7 @@ export function runGit(directory: string, args: readonly string[], env: Record<s
 export function makeRepository(directory: string): TestRepository {
   mkdirSync(directory, { recursive: true });
   const git = (...args: string[]) => runGit(directory, args).trim();
-  git('init', '--quiet', '--initial-branch=main');
+  git('init', '--quiet', '--template=', '--initial-branch=main');
   return {
     directory,
     git,

@@ -109,8 +109,8 @@ describe('openDiskTree', () => {
     expect(Buffer.from(await tree.read('a.yaml')).toString()).toBe('two');
   });
 
-  test('lists 10,000 files in well under 0.1 s', async () => {
-    for (let index = 0; index < 10_000; index++) {
+  test('lists 3,000 files in well under 0.03 s', async () => {
+    for (let index = 0; index < 3_000; index++) {
       if (index < 100) {
         mkdirSync(join(folder, `m/d${index}`), { recursive: true });
       }
@@ -120,9 +120,9 @@ describe('openDiskTree', () => {
     const times: number[] = [];
     for (let run = 0; run < 5; run++) {
       const start = performance.now();
-      expect(await tree.list()).toHaveLength(10_000);
+      expect(await tree.list()).toHaveLength(3_000);
       times.push(performance.now() - start);
     }
-    expect(Math.min(...times)).toBeLessThan(100);
+    expect(Math.min(...times)).toBeLessThan(30);
   });
 });
