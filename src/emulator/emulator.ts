@@ -111,7 +111,12 @@ function callers(
   token: string,
   tokens: EmulatorOptions['tokens'],
 ): (token: string) => Caller | undefined {
-  return (given) => (given === token ? { user: firstAdmin(store), permission: 'admin' } : tokens?.[given]);
+  return (given) => {
+    if (given === token) {
+      return { user: firstAdmin(store), permission: 'admin' };
+    }
+    return tokens !== undefined && Object.hasOwn(tokens, given) ? tokens[given] : undefined;
+  };
 }
 
 function reviseSpace(store: Store, clock: Clock, spaceId: string): string {

@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument } from 'yaml';
 import { isObject } from '../core/json.ts';
 import type { SpecError, SpecRecord } from './records.ts';
 
@@ -26,7 +26,10 @@ function errorsOfText(text: string): SpecError[] {
       code: 'PARSE_ERROR' as const,
     }));
   }
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const value = readValue(document);
+  if (value === undefined) {
+    return [{ message: 'the document repeats itself too often', code: 'PARSE_ERROR' }];
+  }
   if (!isObject(value)) {
     return [{ message: 'line 1: the document is not a mapping', code: 'PARSE_ERROR' }];
   }
@@ -34,4 +37,13 @@ function errorsOfText(text: string): SpecError[] {
     return [{ message: 'line 1: neither "openapi" nor "swagger" says a version', code: 'PARSE_ERROR' }];
   }
   return [];
+}
+
+/** Undefined when its aliases would blow it up. */
+function readValue(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as unknown;
+  } catch {
+    return undefined;
+  }
 }

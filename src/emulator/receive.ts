@@ -37,10 +37,10 @@ export function readJson(body: Buffer | null, contentType: string | undefined): 
 
 /** The query by name; a name given more than once has a list. */
 export function readQuery(search: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = {};
-  for (const [name, value] of new URLSearchParams(search)) {
-    const before = query[name];
-    query[name] = before === undefined ? value : [before, value].flat();
+  const query = new Map<string, string | string[]>();
+  for (const [name, value] of search === '' ? [] : new URLSearchParams(search)) {
+    const before = query.get(name);
+    query.set(name, before === undefined ? value : [before, value].flat());
   }
-  return query;
+  return Object.fromEntries(query);
 }

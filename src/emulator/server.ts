@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '../core/clock.ts';
 import { type Answer, errorBody } from './answers.ts';
 import { answer, apiRouter } from './api.ts';
@@ -59,7 +58,6 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
 export function createHttpServer(listener: Listener, controls: Controls): Server {
   const router = apiRouter();
   const random = seededRandom(listener.seedNumber);
-  let base = '';
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     receiveBody(request)
       .then(async (body) => {
@@ -67,21 +65,18 @@ export function createHttpServer(listener: Listener, controls: Controls): Server
         if (received.path.startsWith(CONTROL_PREFIX)) {
           answerControl(listener, controls, received);
         } else {
-          await answerRequest(listener, router, random, base, received);
+          await answerRequest(listener, router, random, received);
         }
       })
-      // The client went away while it was sending; there is nobody left to answer.
+      // The client went away while it was sending, or a fault's hook failed: either way there is no answer.
       .catch(() => request.socket.destroy());
-  });
-  server.once('listening', () => {
-    base = baseOf(server);
   });
   return server;
 }
 
-function baseOf(server: Server): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+/** The address as the caller knows it, so that the URLs in answers work through mapped ports too. */
+function baseOf(request: IncomingMessage): string {
+  return `http://${request.headers.host ?? 'localhost'}`;
 }
 
 function answerControl(listener: Listener, controls: Controls, received: Received): void {
@@ -101,7 +96,6 @@ async function answerRequest(
   listener: Listener,
   router: Router,
   random: () => number,
-  base: string,
   received: Received,
 ): Promise<void> {
   const { method, path, search, token, request, response } = received;
@@ -118,7 +112,7 @@ async function answerRequest(
   });
   const admission = listener.limiter.admit(token, method === 'GET' ? 'read' : 'write', now);
   const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_TROUBLE;
-  const result = decide(listener, base, received, { caller, match, admission, trouble });
+  const result = decide(listener, received, { caller, match, admission, trouble });
   const latency = latencyOf(listener.latency, random) + trouble.delay;
   if (latency > 0) {
     await listener.clock.sleep(latency);
@@ -147,7 +141,6 @@ interface Circumstances {
 /** What to answer; undefined drops the connection. */
 function decide(
   listener: Listener,
-  base: string,
   received: Received,
   { caller, match, admission, trouble }: Circumstances,
 ): Answer | undefined {
@@ -168,7 +161,7 @@ function decide(
     case 'reset-before':
       return undefined;
   }
-  const result = answer(contextOf(listener, base), caller, match, {
+  const result = answer(contextOf(listener, baseOf(received.request)), caller, match, {
     method: received.method,
     path: received.path,
     search: received.search,

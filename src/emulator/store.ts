@@ -145,7 +145,7 @@ type AnyTable = Table<{ readonly id: string }>;
 function dump(tables: Tables, sequence: number): EmulatorState {
   const records = Object.entries(tables).map(([name, table]) => [name, [...(table as unknown as AnyTable).all()]]);
   const state = { format: STATE_FORMAT, sequence, ...(Object.fromEntries(records) as Partial<StateTables>) };
-  return structuredClone(state) as EmulatorState;
+  return JSON.parse(JSON.stringify(state)) as EmulatorState;
 }
 
 function load(tables: Tables, state: EmulatorState): void {

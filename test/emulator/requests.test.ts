@@ -14,7 +14,7 @@ const { emulator, call, org, clock } = await sharedFixture({
 const ORG = `/orgs/${emulator.organization}`;
 
 test('401 without a token, with another scheme, and with an unknown token', async () => {
-  for (const header of ['', 'Basic abc', 'Bearer wrong']) {
+  for (const header of ['', 'Basic abc', 'Bearer wrong', 'Bearer constructor', 'Bearer ']) {
     const reply = await call('GET', ORG, undefined, { Authorization: header });
     expect(reply).toMatchObject({ status: 401, body: { error: { code: 401, message: expect.any(String) } } });
   }
@@ -85,6 +85,7 @@ test('every problem of a request is named at once', async () => {
 test('lengths count code points', async () => {
   expect((await call('PUT', `${ORG}/teams`, { title: '📚'.repeat(64) })).status).toBe(201);
   expect((await call('PUT', `${ORG}/teams`, { title: '📚'.repeat(65) })).status).toBe(400);
+  expect((await call('GET', `${ORG}/teams?__proto__=x`)).status).toBe(400);
 });
 
 test('every answer carries the date of the clock', async () => {

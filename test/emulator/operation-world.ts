@@ -1,0 +1,65 @@
+import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
+import type { Body, Fixture } from './fixture.ts';
+
+/**
+ * method, path, body, status, then what the body or the message must say. Names in braces stand for the ids of
+ * `buildWorld`.
+ */
+export type Row = readonly [method: string, path: string, body: unknown, status: number, says?: unknown];
+export type Rows = Readonly<Record<string, readonly Row[]>>;
+
+export const ORG = '/orgs/org_acme';
+export const SITE = `${ORG}/sites/{site}`;
+export const long = (length: number) => 'é'.repeat(length);
+export const at = (type: string, id: string) => ({ type, id });
+
+export const SEED = createState({
+  organizations: [
+    emptyOrganization({
+      id: 'org_acme',
+      title: 'Acme',
+      members: [
+        { email: 'ana@acme.example', role: 'admin' },
+        { email: 'bo@acme.example', role: 'edit' },
+      ],
+    }),
+    emptyOrganization({ id: 'org_other', title: 'Other', members: [{ email: 'ana@acme.example', role: 'admin' }] }),
+  ],
+});
+
+/** One of everything; rows name them in braces. */
+export async function buildWorld(made: Fixture): Promise<Record<string, string>> {
+  const { org } = made;
+  const create = async (method: string, path: string, body: unknown) => (await org(method, path, body)).id as string;
+  const members = (await org('GET', '/members?order=asc')).items.map((item: Body) => item.id);
+  const [ana, bo] = members;
+  const team = await create('PUT', '/teams', { title: 'Writers', members: [bo] });
+  const saml = await create('POST', '/saml', { label: 'Okta' });
+  const col = await create('POST', '/collections', { title: 'Handbook' });
+  const nested = await create('POST', '/collections', { title: 'Nested', parent: col });
+  const one = await create('POST', '/spaces', { title: 'One' });
+  const two = await create('POST', '/spaces', { title: 'Two', language: 'en' });
+  const inside = await create('POST', '/spaces', { title: 'Inside', parent: col });
+  const dead = await create('POST', '/spaces', { title: 'Dead' });
+  await made.call('DELETE', `/spaces/${dead}`);
+  const site = await create('POST', '/sites', { title: 'Help' });
+  const plain = await create('POST', '/sites', { title: 'Plain', spaces: [one, two] });
+  const section = await create('POST', `/sites/${site}/sections`, { spaceId: one, title: 'Guides' });
+  const api = await create('POST', `/sites/${site}/sections`, { spaceId: two, title: 'API' });
+  const variant = await create('POST', `/sites/${site}/site-spaces`, { spaceId: two, sectionId: section });
+  const group = await create('POST', `/sites/${site}/section-groups`, { title: 'Group' });
+  const parent = await create('POST', `/sites/${site}/section-groups`, { title: 'Parent' });
+  const structure = (await org('GET', `/sites/${site}/structure`)).structure;
+  const own = structure[0].siteSpaces[0].id;
+  await org('PUT', `/sites/${site}/adaptive-schema`, {
+    jsonSchema: { type: 'object', properties: { beta: { type: 'boolean', description: 'Beta' } } },
+  });
+  await org('POST', `/sites/${plain}/publish`);
+  const spec = (await org('PUT', '/openapi/petstore', { source: { url: 'https://api.example/openapi.json' } })).slug;
+  const source = { space: two, language: 'en' };
+  const translation = await create('POST', '/translations', { source, language: 'fr' });
+  return {
+    ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
+    ...{ own, spec, translation },
+  } as Record<string, string>;
+}
