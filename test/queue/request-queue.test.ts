@@ -1,0 +1,321 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type AppError,
+  CancelledError,
+  RateLimitedError,
+  RejectedError,
+  TransientError,
+} from '../../src/core/errors.ts';
+import { TimeoutError } from '../../src/queue/errors.ts';
+import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/rate-headers.ts';
+import type { QueuedRequest, Reply } from '../../src/queue/request.ts';
+import { createRequestQueue, type QueueOptions } from '../../src/queue/request-queue.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+function setUp(options: Partial<QueueOptions> = {}) {
+  const clock = createVirtualClock();
+  const queue = createRequestQueue({ clock, random: () => 0.5, concurrency: 1, ...options });
+  return { clock, queue, sent: [] as string[] };
+}
+
+type World = ReturnType<typeof setUp>;
+type Step = AppError | string;
+
+/** A request that takes 100 ms, and each time it is sent ends in the next of these ways. */
+function requestOf(
+  world: World,
+  name: string,
+  steps: readonly Step[] = ['done'],
+  rest: Partial<QueuedRequest<string>> & { readonly headers?: Partial<RateHeaders> } = {},
+): QueuedRequest<string> {
+  let next = 0;
+  const { headers, ...request } = rest;
+  return {
+    name,
+    class: 'read',
+    priority: 'apply',
+    repeat: 'safe',
+    async attempt(signal): Promise<Reply<string>> {
+      const step = steps[Math.min(next, steps.length - 1)] ?? 'done';
+      next += 1;
+      world.sent.push(name);
+      await world.clock.sleep(100, signal);
+      const receivedAt = world.clock.monotonic();
+      const common = { headers: { ...NO_RATE_HEADERS, ...headers }, receivedAt };
+      if (typeof step === 'string') {
+        return { ...common, result: { ok: true, value: step } };
+      }
+      if (step instanceof TransientError) {
+        throw step;
+      }
+      return { ...common, result: { ok: false, error: step } };
+    },
+    ...request,
+  };
+}
+
+const fault = new TransientError('fault', true);
+
+async function failure(promise: Promise<unknown>): Promise<AppError> {
+  return promise.then(
+    () => expect.unreachable('should have failed'),
+    (error: AppError) => error,
+  );
+}
+
+describe('order', () => {
+  test('is by priority, and by age within one', async () => {
+    const world = setUp();
+    const priorities = ['drift', 'ingestion', 'apply', 'clusters', 'person', 'apply'] as const;
+    const first = world.queue.request(requestOf(world, 'first'));
+    const all = priorities.map((priority, index) =>
+      world.queue.request(requestOf(world, `${priority} ${index}`, ['done'], { priority })),
+    );
+    await world.clock.run(Promise.all([first, ...all]));
+    expect(world.sent).toEqual(['first', 'person 4', 'apply 2', 'apply 5', 'clusters 3', 'ingestion 1', 'drift 0']);
+  });
+
+  test('starves nobody', async () => {
+    const world = setUp();
+    const drift = world.queue.request(requestOf(world, 'drift', ['done'], { priority: 'drift' }));
+    void world.queue.request(requestOf(world, 'blocker'));
+    let isDone = false;
+    void world.clock.run(drift).then(() => {
+      isDone = true;
+    });
+    await world.clock.run(drift);
+    await world.clock.settle();
+    expect(isDone).toBe(true);
+    const late = world.queue.request(requestOf(world, 'late drift', ['done'], { priority: 'drift' }));
+    let persons = 0;
+    const flood = async () => {
+      while (!world.sent.includes('late drift')) {
+        persons += 1;
+        await Promise.all(
+          [0, 1].map(() => world.queue.request(requestOf(world, 'p', ['done'], { priority: 'person' }))),
+        );
+      }
+    };
+    await world.clock.run(Promise.all([flood(), flood(), late]));
+    // 120 s of people first, at 100 ms each, and no more.
+    expect(persons).toBeLessThan(700);
+  });
+});
+
+describe('sharing', () => {
+  test('identical reads are one, and go to whoever asked', async () => {
+    const world = setUp();
+    const blocker = world.queue.request(requestOf(world, 'blocker'));
+    const low = world.queue.request(requestOf(world, 'same', ['one'], { key: 'k', priority: 'drift' }));
+    const other = world.queue.request(requestOf(world, 'other', ['two']));
+    const high = world.queue.request(requestOf(world, 'same', ['three'], { key: 'k', priority: 'person' }));
+    expect(world.queue.snapshot().waiting).toMatchObject({ person: 1, drift: 0 });
+    expect(await world.clock.run(Promise.all([blocker, low, other, high]))).toEqual(['done', 'one', 'two', 'one']);
+    expect(world.sent).toEqual(['blocker', 'same', 'other']);
+  });
+
+  test('a read after a write is not an older one', async () => {
+    const world = setUp({ concurrency: 3 });
+    await world.clock.run(world.queue.request(requestOf(world, 'first')));
+    const slow = requestOf(world, 'read', ['old'], { key: 'k' });
+    const old = world.queue.request({
+      ...slow,
+      attempt: async (signal) => {
+        await world.clock.sleep(1000, signal);
+        return slow.attempt(signal);
+      },
+    });
+    await world.clock.run(
+      world.queue.request(requestOf(world, 'write', ['done'], { class: 'write', repeat: 'never' })),
+    );
+    const fresh = world.queue.request(requestOf(world, 'read', ['new'], { key: 'k' }));
+    expect(await world.clock.run(Promise.all([old, fresh]))).toEqual(['old', 'new']);
+  });
+});
+
+describe('cancellation', () => {
+  test('takes out what waits, at no cost', async () => {
+    const world = setUp();
+    const blocker = world.queue.request(requestOf(world, 'blocker'));
+    const controller = new AbortController();
+    const waiting = failure(world.queue.request(requestOf(world, 'x', ['done'], { signal: controller.signal })));
+    const after = world.queue.request(requestOf(world, 'after'));
+    controller.abort();
+    expect(await waiting).toBeInstanceOf(CancelledError);
+    expect(world.queue.snapshot().waiting.apply).toBe(1);
+    await world.clock.run(Promise.all([blocker, after]));
+    expect(world.sent).toEqual(['blocker', 'after']);
+  });
+
+  test('leaves the read to others who share it', async () => {
+    const world = setUp();
+    const controller = new AbortController();
+    const mine = failure(world.queue.request(requestOf(world, 'x', ['done'], { key: 'k', signal: controller.signal })));
+    const theirs = world.queue.request(requestOf(world, 'x', ['done'], { key: 'k' }));
+    controller.abort();
+    expect(await mine).toBeInstanceOf(CancelledError);
+    expect(await world.clock.run(theirs)).toBe('done');
+  });
+
+  test('of a write in flight leaves open whether it was done', async () => {
+    const world = setUp();
+    const controller = new AbortController();
+    const request = requestOf(world, 'w', ['done'], { class: 'write', repeat: 'never', signal: controller.signal });
+    const write = failure(world.queue.request(request));
+    await world.clock.settle();
+    controller.abort();
+    const error = await write;
+    expect(error).toBeInstanceOf(TransientError);
+    expect(error).toHaveProperty('maybeDone', true);
+    await world.clock.settle();
+    expect(world.queue.snapshot().inFlight).toBe(0);
+  });
+
+  test('of what was cancelled before costs nothing', async () => {
+    const world = setUp();
+    const signal = AbortSignal.abort();
+    expect(await failure(world.queue.request(requestOf(world, 'x', ['done'], { signal })))).toBeInstanceOf(
+      CancelledError,
+    );
+    expect(world.sent).toEqual([]);
+  });
+});
+
+describe('retries', () => {
+  test.each(['safe', 'idempotent'] as const)('a %s request is sent five times at most', async (repeat) => {
+    const world = setUp();
+    expect(await world.clock.run(failure(world.queue.request(requestOf(world, 'x', [fault], { repeat }))))).toBe(fault);
+    expect(world.sent).toHaveLength(5);
+  });
+
+  test('what must not be repeated is not, unless it never got there', async () => {
+    const world = setUp();
+    const lost = requestOf(world, 'lost', [fault], { repeat: 'never' });
+    expect(await world.clock.run(failure(world.queue.request(lost)))).toHaveProperty('maybeDone', true);
+    const unsent = requestOf(world, 'unsent', [new TransientError('refused', false), 'done'], { repeat: 'never' });
+    expect(await world.clock.run(world.queue.request(unsent))).toBe('done');
+    expect(world.sent).toEqual(['lost', 'unsent', 'unsent']);
+  });
+
+  test('wait longer each time, with jitter', async () => {
+    const world = setUp();
+    const start = world.clock.monotonic();
+    await world.clock.run(world.queue.request(requestOf(world, 'x', [fault, fault, fault, 'done'])));
+    // 4 attempts of 100 ms, and half of 0.5 s, 1 s and 2 s.
+    expect(world.clock.monotonic() - start).toBeCloseTo(400 + 250 + 500 + 1000);
+  });
+
+  test('are not made of what the platform rejects', async () => {
+    const world = setUp();
+    const request = requestOf(world, 'x', [new RejectedError('no', 404)]);
+    expect(await world.clock.run(failure(world.queue.request(request)))).toBeInstanceOf(RejectedError);
+    expect(world.sent).toHaveLength(1);
+  });
+
+  test('a refusal is no attempt', async () => {
+    const world = setUp();
+    const refused = new RateLimitedError('slow down', null);
+    const request = requestOf(world, 'x', [...Array<AppError>(7).fill(refused), 'done'], {
+      headers: { retryAfter: 1000 },
+    });
+    expect(await world.clock.run(world.queue.request(request))).toBe('done');
+    expect(world.queue.snapshot().outcomes).toMatchObject({ refused: 7, answered: 1, retried: 0 });
+  });
+
+  test('are paid from a quota that successes fill', async () => {
+    const world = setUp({ concurrency: 5 });
+    const timeout = new TimeoutError('slow', true);
+    const all = Array.from({ length: 4 }, (_, index) =>
+      failure(world.queue.request(requestOf(world, `${index}`, [timeout]))),
+    );
+    await world.clock.run(Promise.all(all));
+    expect(world.queue.snapshot().retryQuota).toBe(500 - 4 * 4 * 10);
+    await world.clock.run(world.queue.request(requestOf(world, 'good')));
+    expect(world.queue.snapshot().retryQuota).toBe(500 - 4 * 4 * 10 + 1);
+  });
+});
+
+test('a platform that fails lastingly is left alone, and tried from time to time', async () => {
+  const states: string[] = [];
+  const world = setUp({
+    concurrency: 4,
+    onEvent: (event) => {
+      if (event.kind === 'breaker') {
+        states.push(event.state);
+      }
+    },
+  });
+  await world.clock.run(world.queue.request(requestOf(world, 'good')));
+  const bad = Array.from({ length: 10 }, () => requestOf(world, 'bad', [fault], { repeat: 'never' }));
+  await world.clock.run(Promise.all(bad.map((request) => failure(world.queue.request(request)))));
+  expect(world.queue.snapshot().breaker).toBe('open');
+  const before = world.sent.length;
+  const next = world.queue.request(requestOf(world, 'next', [fault, 'done']));
+  const third = world.queue.request(requestOf(world, 'third'));
+  await world.clock.advance(4900);
+  expect(world.sent).toHaveLength(before);
+  await world.clock.run(Promise.all([next, third]));
+  expect(states).toEqual(['open', 'open', 'closed']);
+  expect(world.queue.snapshot().breaker).toBe('closed');
+});
+
+test('nothing waits for ever, and its error says what it waited for', async () => {
+  const world = setUp({ deadline: 60_000 });
+  const refused = new RateLimitedError('slow down', null);
+  const request = requestOf(world, 'listTeams', [refused], { headers: { retryAfter: 3_600_000 } });
+  const error = await world.clock.run(failure(world.queue.request(request)));
+  expect(error).toBeInstanceOf(CancelledError);
+  expect(error.message).toBe(
+    'listTeams was given up: no answer within 60 s, waiting to be sent: refused by the platform (429)',
+  );
+});
+
+describe('drain', () => {
+  test('lets go what is in flight, and gives up what waits', async () => {
+    const world = setUp();
+    const flying = world.queue.request(requestOf(world, 'flying'));
+    const waiting = failure(world.queue.request(requestOf(world, 'waiting')));
+    await world.clock.run(world.queue.drain(5000));
+    expect(await flying).toBe('done');
+    expect(await waiting).toBeInstanceOf(CancelledError);
+    expect(await failure(world.queue.request(requestOf(world, 'late')))).toBeInstanceOf(CancelledError);
+    expect(world.sent).toEqual(['flying']);
+  });
+
+  test('ends what takes too long', async () => {
+    const world = setUp();
+    const flying = failure(world.queue.request(requestOf(world, 'flying')));
+    await world.clock.run(world.queue.drain(10));
+    expect(await flying).toBeInstanceOf(CancelledError);
+  });
+});
+
+test('an estimate is bound by latency, or by the limit', async () => {
+  const world = setUp({ concurrency: 10 });
+  expect(world.queue.estimate(10, 100)).toBeCloseTo(11 * 0.15);
+  const reset = world.clock.now() / 1000 + 60;
+  const headers = { limit: 60, remaining: 50, reset };
+  await world.clock.run(world.queue.request(requestOf(world, 'x', ['done'], { headers })));
+  expect(world.queue.estimate(0, 20)).toBeCloseTo(0.2);
+  expect(world.queue.estimate(0, 100)).toBeCloseTo(59.9, 0);
+  expect(world.queue.estimate(0, 170)).toBeCloseTo(119.8, 0);
+});
+
+test('5000 calls, 50 at a time, cost little', async () => {
+  const queue = createRequestQueue({ clock: createVirtualClock(), random: () => 0, concurrency: 50 });
+  const reply: Reply<number> = { headers: NO_RATE_HEADERS, receivedAt: 1000, result: { ok: true, value: 1 } };
+  const start = process.cpuUsage();
+  const calls = Array.from({ length: 5000 }, (_, index) =>
+    queue.request({
+      name: 'x',
+      class: 'read',
+      priority: index % 2 === 0 ? 'apply' : 'drift',
+      repeat: 'safe',
+      key: `${index}`,
+      attempt: async () => reply,
+    }),
+  );
+  await Promise.all(calls);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1000 / 5000).toBeLessThan(0.25);
+});
