@@ -32,6 +32,8 @@ export interface Change {
   readonly replaces: boolean;
   /** What a deletion hurts, in words with numbers; empty otherwise. */
   readonly impact: string;
+  /** How much that is, to show the worst first. */
+  readonly weight: number;
   /** The fields in full that the requests are made from: those declared, or for a delete those last seen. */
   readonly declared: Fields;
   /** The fields as they are now, for what can only be written relative to it. */
@@ -92,6 +94,8 @@ export interface Plan {
   /** False where there is no base, so that nothing is deleted. */
   readonly hasBase: boolean;
   readonly checksum: string;
+  /** The checksum of the held changes alone, which is what the next plan has when the others are applied. */
+  readonly heldChecksum: string | null;
   readonly changes: readonly Change[];
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];
   readonly unmanaged: readonly { readonly kind: string; readonly id: string; readonly title: string }[];

@@ -84,7 +84,9 @@ class StructureReader {
       facts: { siteSpaces: spaces.length },
     });
     this.first = item.default === true ? idRef(item.id, 'section') : this.first;
-    spaces.forEach((each, index) => this.#siteSpace(each, { list: item.id, index }, item.id));
+    for (const [index, each] of spaces.entries()) {
+      this.#siteSpace(each, { list: item.id, index }, item.id);
+    }
   }
 
   #siteSpace(item: SiteSpace, place: { list: string; index: number }, section: string | null): void {

@@ -1,6 +1,6 @@
 import { RejectedError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { type Actual, idRef } from '../core/resource.ts';
+import type { Actual } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
 import { operations, type Site } from '../platform/operations/index.ts';
 import { collect, type Kind, type ObserveContext } from './kind.ts';

@@ -3,7 +3,7 @@ import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
 import { operations } from '../platform/operations/index.ts';
-import { markdownOf, normalizeMarkdown, richDocument } from '../platform/rich-document.ts';
+import { normalizeMarkdown, toDocument, toMarkdown } from '../platform/rich-document.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, manifestRules, Reference } from './manifest.ts';
 import { ref, request } from './request.ts';
@@ -100,7 +100,7 @@ export const translation: Kind = {
           space: idRef(each.source.space, 'space'),
           from: each.source.language ?? null,
           to: each.language,
-          instructions: markdownOf(each.instructions) as Json,
+          instructions: each.instructions ? toMarkdown(each.instructions) : null,
         },
         within: null,
         place: null,
@@ -114,7 +114,7 @@ export const translation: Kind = {
       return { first: [request(operations.deleteTranslation, { path })] };
     }
     const { space, from, to, instructions } = written<TranslationFields>(change);
-    const document = instructions === undefined ? undefined : richDocument(instructions);
+    const document = instructions === undefined ? undefined : toDocument(instructions);
     if (change.action === 'create') {
       const source = { space: ref(space), language: from ?? 'en' };
       const body = { language: to ?? 'en', source, ...(document ? { instructions: document } : {}) };

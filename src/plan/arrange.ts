@@ -101,6 +101,7 @@ function repositioned(resource: Declared, actual: Actual, position: Repositionin
     paused: resource.paused,
     replaces: false,
     impact: '',
+    weight: 0,
     declared: resource.fields,
     actual: identity.fieldsOf(actual),
     within: resource.within,

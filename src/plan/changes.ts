@@ -11,8 +11,6 @@ export interface Draft {
   readonly changes: readonly Change[];
   readonly pending: readonly { readonly address: Address; readonly reason: string }[];
   readonly notes: readonly { readonly address: Address; readonly text: string }[];
-  /** Declared resources that are as declared. */
-  readonly unchanged: number;
 }
 
 interface Inputs {
@@ -38,7 +36,6 @@ class Drafting {
   /** The ids of what is replaced, by the address that will mean another resource. */
   readonly #replaced = new Map<Address, string>();
   readonly #around: Surroundings;
-  #unchanged = 0;
 
   constructor(inputs: Inputs) {
     this.#inputs = inputs;
@@ -73,7 +70,6 @@ class Drafting {
       changes: withoutFolded(this.#changes, this.#kinds),
       pending: [...this.#pending].map(([address, reason]) => ({ address, reason })),
       notes: this.#notes,
-      unchanged: this.#unchanged,
     };
   }
 
@@ -114,9 +110,6 @@ class Drafting {
       this.#deletion(resource.address, actual, entry, resource, difference.replaces);
       this.#creation(kind, resource, difference.wanted, true);
       return;
-    }
-    if (updates.length === 0 && difference.moves.length === 0) {
-      this.#unchanged += 1;
     }
     const common = { ...changeFrame(resource), id: actual.id, declared: difference.wanted, actual: now };
     if (updates.length > 0) {
@@ -183,6 +176,7 @@ class Drafting {
       paused: resource?.paused ?? null,
       replaces: resource !== null,
       impact: kind.impact?.(actual).text ?? '',
+      weight: kind.impact?.(actual).weight ?? 0,
       declared: now,
       actual: now,
       within: actual.within === null ? null : this.#inputs.identity.addressOf([kind.partOf ?? ''], actual.within),
@@ -263,6 +257,7 @@ function changeFrame(resource: Declared): Frame {
     paused: resource.paused,
     replaces: false,
     impact: '',
+    weight: 0,
     declared: {},
     actual: {},
     within: resource.within,

@@ -138,7 +138,7 @@ export function referencesOf(
 
 /** The rule of a field that holds one reference. */
 export function reference(rules: Omit<FieldRules, 'refers'> = {}): FieldRules {
-  return { ...rules, refers: (value) => (typeof value === 'string' && !value.startsWith('#') ? [value] : []) };
+  return { ...rules, refers: (value) => (typeof value === 'string' ? [value] : []) };
 }
 
 /** The address of a person. */

@@ -4,7 +4,7 @@ import { DesiredStateError } from '../core/errors.ts';
 import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
 import { accessChanges } from './access.ts';
 import { arrangeSiblings } from './arrange.ts';
-import { type Draft, draftChanges } from './changes.ts';
+import { draftChanges } from './changes.ts';
 import { planChecksum } from './checksum.ts';
 import { holdChanges, judge, lockOuts } from './guard.ts';
 import { type Identity, identify } from './identity.ts';
@@ -63,6 +63,9 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address) });
   // 4. What does it hurt, and what may be done without a person?
   const checksum = planChecksum(input.organization, ordering.sequence);
+  const waiting = ordering.sequence.filter((change) => change.held !== null);
+  const heldChecksum = waiting.length === 0 ? null : planChecksum(input.organization, waiting);
+  const approved = policy.approved.includes(checksum) || policy.approved.includes(heldChecksum ?? '');
   const verdict = judge(
     ordering.sequence,
     base?.size ?? 0,
@@ -70,7 +73,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
     checksum,
     policy,
   );
-  const changes = ordering.sequence.map((change) => released(change, policy.approved.includes(checksum)));
+  const changes = ordering.sequence.map((change) => released(change, approved));
   // 5. Told as a plan.
   const plan: Plan = {
     organization: input.organization,
@@ -79,13 +82,14 @@ export function computePlan(input: PlanInput): PlannedChanges {
     base: input.baseCommit,
     hasBase: base !== null,
     checksum,
+    heldChecksum,
     changes,
     adopted: identity.adopted,
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
     pending: draft.pending.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     notes: [...identity.notes, ...draft.notes].toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     access: accessChanges(kinds, changes),
-    summary: summarize(changes, draft, identity),
+    summary: summarize(changes, identity),
     cost: input.cost(changes),
     verdict,
     bindings: bindingsOf(identity, observation),
@@ -97,7 +101,8 @@ function released(change: Change, approved: boolean): Change {
   return approved && change.approvable ? { ...change, held: null } : change;
 }
 
-function summarize(changes: readonly Change[], draft: Draft, identity: Identity): PlanSummary {
+function summarize(changes: readonly Change[], identity: Identity): PlanSummary {
+  const changed = new Set(changes.map((change) => change.address));
   const due = changes.filter((change) => change.held === null && change.paused === null);
   const count = (action: Change['action']) => due.filter((change) => change.action === action).length;
   return {
@@ -107,7 +112,7 @@ function summarize(changes: readonly Change[], draft: Draft, identity: Identity)
     delete: count('delete'),
     held: changes.filter((change) => change.held !== null).length,
     paused: changes.filter((change) => change.held === null && change.paused !== null).length,
-    unchanged: draft.unchanged,
+    unchanged: [...identity.bound.keys()].filter((address) => !changed.has(address)).length,
     unmanaged: identity.unmanaged.length,
   };
 }

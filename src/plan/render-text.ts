@@ -1,0 +1,216 @@
+import stringWidth from 'string-width';
+import type { Change, Plan } from '../core/change.ts';
+import { counted, durationWords, fieldLines, printable } from './words.ts';
+
+/** How things are set off from each other; the identity where there are no colours. */
+export interface Paint {
+  readonly strong: (text: string) => string;
+  readonly faint: (text: string) => string;
+  readonly create: (text: string) => string;
+  readonly change: (text: string) => string;
+  readonly remove: (text: string) => string;
+  readonly warn: (text: string) => string;
+}
+
+const same = (text: string) => text;
+/** No colours: for pipes, files and `NO_COLOR`. */
+export const PLAIN: Paint = { strong: same, faint: same, create: same, change: same, remove: same, warn: same };
+
+export interface TextOptions {
+  /** Characters in a line. */
+  readonly columns: number;
+  readonly paint: Paint;
+}
+
+const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
+/** Unmanaged resources that are named one by one. */
+const NAMED = 10;
+
+/** The plan as a person reads it: what changes, why and at what cost; one line of summary last. */
+export function renderPlanText(plan: Plan, options: TextOptions): string {
+  const sections = [
+    options.paint.strong(planTitle(plan)),
+    changeLines(plan, options).join('\n'),
+    tailLines(plan, options).join('\n'),
+    options.paint.strong(summaryLine(plan)),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+/** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */
+export function planTitle(plan: Plan): string {
+  const commit = plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}`;
+  const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
+  return `Plan for ${printable(plan.title)} (${plan.organization})${commit}${commit === '' ? '' : base}`;
+}
+
+/** `1 to create, 1 to update, 1 held, 38 unchanged`. */
+export function summaryLine(plan: Plan): string {
+  const { summary } = plan;
+  const parts = [
+    [summary.create, 'to create'],
+    [summary.update, 'to update'],
+    [summary.move, 'to move'],
+    [summary.delete, 'to delete'],
+    [summary.held, 'held'],
+    [summary.paused, 'paused'],
+  ] as const;
+  const due = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const rest = [
+    `${summary.unchanged} unchanged`,
+    ...(summary.unmanaged > 0 ? [`${summary.unmanaged} not managed`] : []),
+  ];
+  return (due.length === 0 ? ['No changes', ...rest] : [...due, ...rest]).join(', ');
+}
+
+function changeLines(plan: Plan, options: TextOptions): readonly string[] {
+  const shown = shownOrder(plan.changes);
+  const widest = Math.max(0, ...shown.map((change) => stringWidth(change.address)));
+  const column = Math.min(widest, Math.max(20, Math.floor(options.columns / 2) - 4));
+  return shown.flatMap((change) => [headLine(change, column, options), ...bodyLines(change, options)]);
+}
+
+/** What hurts most is read first; otherwise as it is applied. */
+function shownOrder(changes: readonly Change[]): readonly Change[] {
+  const kept = changes.filter((change) => change.action !== 'delete');
+  const deletions = changes.filter((change) => change.action === 'delete');
+  return [...kept, ...deletions.toSorted((a, b) => b.weight - a.weight)];
+}
+
+function headLine(change: Change, column: number, options: TextOptions): string {
+  const { paint } = options;
+  const tone = { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[change.action];
+  const address = printable(change.address);
+  const sign = change.replaces ? (change.action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[change.action]}`;
+  const place = change.source === null ? '' : `${change.source.file}:${change.source.line}`;
+  const gap = ' '.repeat(Math.max(1, column - stringWidth(address) + 3));
+  const said = remarks(change);
+  const plain = `${sign} ${address}${gap}${place}`;
+  const remark = said === '' ? '' : paint.warn(said);
+  const fits = stringWidth(plain) + 3 + stringWidth(said) <= options.columns;
+  if (stringWidth(plain) > options.columns) {
+    const below = [place, said].filter((part) => part !== '').map((part) => `\n      ${part}`);
+    return `${tone(sign)} ${paint.strong(address)}${below.join('')}`;
+  }
+  const head = `${tone(sign)} ${paint.strong(address)}${place === '' && said === '' ? '' : gap}${paint.faint(place)}`;
+  return said === '' ? head : `${head}${fits ? (place === '' ? '' : '   ') : '\n      '}${remark}`;
+}
+
+/** What is said behind a change: why it waits, where it goes, what it hurts. */
+function remarks(change: Change): string {
+  const position = change.action === 'move' ? change.fields.find((field) => field.path === 'position') : undefined;
+  const paused =
+    change.paused === null
+      ? ''
+      : `paused${change.paused.until === null ? '' : ` until ${change.paused.until}`}: ${printable(change.paused.reason)}`;
+  return [
+    typeof position?.to === 'string' ? position.to : '',
+    printable(change.impact),
+    paused,
+    change.held === null ? '' : `held: ${printable(change.held)}`,
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+function bodyLines(change: Change, options: TextOptions): readonly string[] {
+  const fields = change.fields.filter((field) => !(change.action === 'move' && field.path === 'position'));
+  const lines = fields.flatMap(fieldLines);
+  const widest = Math.max(8, ...lines.map((line) => stringWidth(line.name)));
+  return lines.map((line) => {
+    const gap = ' '.repeat(Math.max(1, widest - stringWidth(line.name) + 2));
+    return wrap(`      ${line.name}${gap}`, line.text, options.columns, Math.min(widest + 8, 24));
+  });
+}
+
+function tailLines(plan: Plan, options: TextOptions): readonly string[] {
+  const rows: (readonly [string, string])[] = [];
+  for (const { address, id } of plan.adopted.slice(0, NAMED)) {
+    rows.push(['Adopted', `${address} is ${id}`]);
+  }
+  if (plan.adopted.length > NAMED) {
+    rows.push(['Adopted', `and ${plan.adopted.length - NAMED} more`]);
+  }
+  if (plan.access.length > 0) {
+    rows.push(['Access', plan.access.map(accessWords).join('; ')]);
+  }
+  rows.push(...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const));
+  rows.push(...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const));
+  if (!plan.hasBase) {
+    rows.push(['Note', 'there is no base, so nothing is deleted; name one with --base REF']);
+  }
+  if (plan.unmanaged.length > 0) {
+    rows.push(['Unmanaged', unmanagedWords(plan)]);
+  }
+  rows.push(...verdictRows(plan));
+  rows.push(['Cost', costWords(plan)]);
+  const widest = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text], index) => {
+    const label = rows[index - 1]?.[0] === name ? ' '.repeat(name.length) : name;
+    const gap = ' '.repeat(widest - name.length + 3);
+    const line = wrap(`${label}${gap}`, text, options.columns, widest + 3);
+    return name === 'Held' || name === 'Refused' ? options.paint.warn(line) : line;
+  });
+}
+
+function verdictRows(plan: Plan): readonly (readonly [string, string])[] {
+  if (plan.verdict.state === 'refused') {
+    return plan.verdict.reasons.map((reason) => ['Refused', reason]);
+  }
+  const approve = `approve with: octavo apply --approve ${plan.checksum}`;
+  if (plan.verdict.state === 'held') {
+    return [
+      ['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`],
+      ['Held', approve],
+    ];
+  }
+  const held = plan.changes.filter((change) => change.held !== null);
+  if (held.length === 0) {
+    return [];
+  }
+  const approvable = held.some((change) => change.approvable);
+  return [['Held', `${counted(held.length, 'change')}${approvable ? `; ${approve}` : ''}`]];
+}
+
+function accessWords(change: Plan['access'][number]): string {
+  const person = printable(change.person);
+  if (change.from === null) {
+    return `${person} joins ${change.to} (${change.as})`;
+  }
+  if (change.to === null) {
+    return `${person} leaves ${change.from === 'organization' ? 'the organization' : change.from} (${change.as})`;
+  }
+  return change.to === 'organization'
+    ? `${person} changes role (${change.as})`
+    : `${person} changes in ${change.to} (${change.as})`;
+}
+
+function unmanagedWords(plan: Plan): string {
+  const named = plan.unmanaged.slice(0, NAMED).map((each) => `${each.kind} "${printable(each.title)}" (${each.id})`);
+  const more = plan.unmanaged.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
+/** `5 requests, about 2 s (4 were read)`. */
+export function costWords(plan: Plan): string {
+  const { reads, writes } = plan.cost.requests;
+  const read = `${counted(reads, 'request')} made to read`;
+  return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;
+}
+
+/** Breaks a line at spaces; what follows is indented. */
+function wrap(lead: string, text: string, columns: number, indent: number): string {
+  const lines: string[] = [];
+  let line = lead;
+  let empty = true;
+  for (const word of text.split(' ')) {
+    if (!empty && stringWidth(line) + 1 + stringWidth(word) > columns) {
+      lines.push(line);
+      line = ' '.repeat(indent) + word;
+    } else {
+      line += empty ? word : ` ${word}`;
+    }
+    empty = false;
+  }
+  return [...lines, line].join('\n');
+}

@@ -1,0 +1,265 @@
+import type { Address } from '../core/address.ts';
+import { type Change, type ChangeResult, changeId, type ResultStatus } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Writes } from '../kinds/request.ts';
+import type { Writer } from '../platform/client.ts';
+import type { Planned } from './planning.ts';
+import { type Bindings, sendPlanned } from './sending.ts';
+
+/** What an apply tells while it goes on. */
+export interface ApplyEvents {
+  readonly onStart?: (change: Change) => void;
+  /** After a change has ended, however it did. `sent`: all its requests were made; such a change is recorded here. */
+  readonly onResult?: (result: ChangeResult, change: Change, sent: boolean) => Promise<void> | void;
+}
+
+export interface ApplyOptions extends ApplyEvents {
+  readonly planned: Planned;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  /** Changes worked on at the same time at most; the queue decides how many requests are in flight. */
+  readonly parallel: number;
+  /** No new change is begun after this aborts; what is in flight ends. */
+  readonly signal: AbortSignal;
+  /** Ends what is in flight too. */
+  readonly abort: AbortSignal;
+  /** Finds what a creation whose answer was lost has made. */
+  readonly locate: (change: Change, bindings: Bindings) => Promise<string | null>;
+}
+
+/** The results of one apply, in the order of the plan. */
+export interface Applied {
+  readonly results: readonly ChangeResult[];
+  readonly bindings: ReadonlyMap<Address, string>;
+}
+
+/**
+ * Applies a plan: each change as soon as those it stands on are done, many at the same time. A change that fails skips
+ * only those that depend on it; the rest goes on.
+ */
+export async function applyPlan(options: ApplyOptions): Promise<Applied> {
+  return new Applying(options).run();
+}
+
+/** One half of a change: what others wait for, or what waits for others in turn. */
+interface Node {
+  readonly id: string;
+  readonly change: Change;
+  readonly half: 'first' | 'late';
+  readonly writes: Writes;
+  /** Nodes that have to have ended before. */
+  readonly waitsFor: Set<string>;
+  /** Those of them that have to have succeeded. */
+  readonly stands: readonly string[];
+  readonly followers: string[];
+}
+
+class Applying {
+  readonly #options: ApplyOptions;
+  readonly #bindings: Bindings;
+  readonly #nodes = new Map<string, Node>();
+  readonly #succeeded = new Set<string>();
+  readonly #results = new Map<string, ChangeResult>();
+  readonly #ready: string[] = [];
+  #working = 0;
+  #watching = 0;
+  #settle: () => void = () => undefined;
+
+  constructor(options: ApplyOptions) {
+    this.#options = options;
+    this.#bindings = new Map(options.planned.plan.bindings);
+    const { sequence, hard, soft, late } = options.planned.ordering;
+    for (const change of sequence) {
+      const id = changeId(change);
+      const writes = options.planned.writesOf(change);
+      this.#add({ id, change, writes, half: 'first' }, hard.get(id) ?? [], soft.get(id) ?? []);
+      if ((writes.late ?? []).length > 0) {
+        const waits = late.get(id);
+        this.#add({ id: lateId(id), change, writes, half: 'late' }, [id, ...(waits?.hard ?? [])], waits?.soft ?? []);
+      }
+    }
+    for (const node of this.#nodes.values()) {
+      for (const before of node.waitsFor) {
+        this.#nodes.get(before)?.followers.push(node.id);
+      }
+      if (node.waitsFor.size === 0) {
+        this.#ready.push(node.id);
+      }
+    }
+  }
+
+  async run(): Promise<Applied> {
+    await new Promise<void>((resolve) => {
+      this.#settle = resolve;
+      this.#next();
+    });
+    const results = this.#options.planned.ordering.sequence.flatMap(
+      (change) => this.#results.get(changeId(change)) ?? [],
+    );
+    return { results, bindings: this.#bindings };
+  }
+
+  #add(
+    node: Pick<Node, 'id' | 'change' | 'half' | 'writes'>,
+    stands: readonly string[],
+    prefers: readonly string[],
+  ): void {
+    this.#nodes.set(node.id, { ...node, stands, waitsFor: new Set([...stands, ...prefers]), followers: [] });
+  }
+
+  #next(): void {
+    let at = 0;
+    while (this.#working < this.#options.parallel && at < this.#ready.length) {
+      const node = this.#nodes.get(this.#ready[at] ?? '');
+      at += 1;
+      if (node !== undefined) {
+        this.#working += 1;
+        void this.#work(node);
+      }
+    }
+    this.#ready.splice(0, at);
+    if (this.#working === 0 && this.#watching === 0 && this.#ready.length === 0) {
+      this.#settle();
+    }
+  }
+
+  async #work(node: Node): Promise<void> {
+    const failure = await this.#half(node);
+    this.#working -= 1;
+    const watch = failure === null && this.#isLast(node) ? node.writes.watch : undefined;
+    if (watch === undefined) {
+      await this.#end(node, failure);
+      return;
+    }
+    // The platform works on it by itself: no place among those being sent is taken up meanwhile.
+    this.#watching += 1;
+    this.#next();
+    const verdict = await this.#watch(watch);
+    this.#watching -= 1;
+    await this.#end(node, verdict === null ? null : { status: 'failed', error: verdict, sent: true });
+  }
+
+  async #end(node: Node, failure: Failure | null): Promise<void> {
+    if (failure === null) {
+      this.#succeeded.add(node.id);
+    }
+    if ((failure !== null || this.#isLast(node)) && !this.#results.has(changeId(node.change))) {
+      await this.#tell(node.change, failure);
+    }
+    for (const follower of node.followers) {
+      const next = this.#nodes.get(follower);
+      if (next?.waitsFor.delete(node.id) === true && next.waitsFor.size === 0) {
+        this.#ready.push(follower);
+      }
+    }
+    this.#next();
+  }
+
+  async #tell(change: Change, failure: Failure | null): Promise<void> {
+    const result: ChangeResult = {
+      address: change.address,
+      action: change.action,
+      status: failure?.status ?? 'applied',
+      id: this.#bindings.get(change.address) ?? change.id,
+      error: failure?.error ?? null,
+    };
+    this.#results.set(changeId(change), result);
+    try {
+      await this.#options.onResult?.(result, change, failure === null || failure.sent);
+    } catch (error) {
+      // What cannot be recorded did not happen, as far as the next pass is concerned.
+      this.#results.set(changeId(change), { ...result, status: 'failed', error: messageOf(error) });
+    }
+  }
+
+  /** Sends one half of a change. Null: it went well. */
+  async #half(node: Node): Promise<Failure | null> {
+    const { change, writes } = node;
+    const obstacle = this.#obstacle(node);
+    if (obstacle !== null) {
+      return obstacle;
+    }
+    try {
+      if (node.half === 'first') {
+        this.#options.onStart?.(change);
+      }
+      for (const planned of (node.half === 'first' ? writes.first : writes.late) ?? []) {
+        await sendPlanned(planned, change, {
+          writer: this.#options.writer,
+          bindings: this.#bindings,
+          signal: this.#options.abort,
+          locate: (lost) => this.#options.locate(lost, this.#bindings),
+        });
+      }
+      return null;
+    } catch (error) {
+      return { status: 'failed', error: messageOf(error), sent: false };
+    }
+  }
+
+  /** Why a change is not begun: it is held or paused, work is being ended, or what it stands on is not there. */
+  #obstacle({ change, stands }: Node): Failure | null {
+    if (change.held !== null) {
+      return { status: 'held', error: change.held, sent: false };
+    }
+    if (change.paused !== null) {
+      const until = change.paused.until === null ? '' : ` until ${change.paused.until}`;
+      return { status: 'skipped', error: `paused${until}: ${change.paused.reason}`, sent: false };
+    }
+    const missing = stands.find((each) => !this.#succeeded.has(each));
+    if (missing !== undefined) {
+      const before = this.#nodes.get(missing)?.change;
+      const how = before === undefined ? undefined : this.#results.get(changeId(before))?.status;
+      return {
+        status: 'skipped',
+        error: `waits for ${before?.address ?? missing}, which was ${how ?? 'not done'}`,
+        sent: false,
+      };
+    }
+    return this.#options.signal.aborted
+      ? { status: 'skipped', error: 'stopped before it was begun', sent: false }
+      : null;
+  }
+
+  /** Asks at growing intervals until the platform has done its part. Null: it went well. */
+  async #watch(watch: NonNullable<Writes['watch']>): Promise<string | null> {
+    const { clock, writer, signal } = this.#options;
+    const until = clock.monotonic() + WATCH_LIMIT;
+    try {
+      for (let pause = WATCH_FIRST; ; pause = Math.min(pause * 2, WATCH_LONGEST)) {
+        const progress = await watch(writer);
+        if (progress.state !== 'working') {
+          return progress.state === 'done' ? null : progress.reason;
+        }
+        if (clock.monotonic() > until) {
+          return `the platform was still working on it after ${WATCH_LIMIT / 60_000} minutes`;
+        }
+        await clock.sleep(pause, signal);
+      }
+    } catch (error) {
+      return signal.aborted ? 'stopped while the platform was still working on it' : messageOf(error);
+    }
+  }
+
+  #isLast(node: Node): boolean {
+    return node.half === 'late' || !this.#nodes.has(lateId(node.id));
+  }
+}
+
+/** Why a change did not go well. `sent`: all its requests were made, so that it counts as applied for the record. */
+interface Failure {
+  readonly status: Exclude<ResultStatus, 'applied'>;
+  readonly error: string;
+  readonly sent: boolean;
+}
+
+/** Milliseconds between two looks at what the platform works on: the first, and the longest. */
+const WATCH_FIRST = 200;
+const WATCH_LONGEST = 5000;
+/** Milliseconds after which no one looks any more. */
+const WATCH_LIMIT = 10 * 60_000;
+
+function lateId(id: string): string {
+  return `${id} (late)`;
+}

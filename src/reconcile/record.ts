@@ -1,0 +1,157 @@
+import type { Address } from '../core/address.ts';
+import type { Change } from '../core/change.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import type { Base, BaseEntry, Declared } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { keptFields } from '../plan/diff.ts';
+import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
+import type { Planned } from './planning.ts';
+
+/** The base that a record holds; null where nothing was ever applied. */
+export async function baseOfRecord(record: OrganizationRecord): Promise<{ base: Base; commit: string | null }> {
+  const { head, entries } = await record.read();
+  if (head === null && entries.length === 0) {
+    return { base: null, commit: null };
+  }
+  return { base: new Map(entries.map((entry) => [entry.address, entryToBase(entry)])), commit: head?.commit ?? null };
+}
+
+function entryToBase(entry: RecordEntry): BaseEntry {
+  const { within, ...marks } = entry.marks;
+  return {
+    address: entry.address,
+    kind: entry.kind,
+    id: entry.id,
+    fields: entry.fields,
+    within: typeof within === 'string' ? within : null,
+    protect: entry.protect,
+    marks,
+  };
+}
+
+/** The base that manifests of another commit declare: no ids, no marks. */
+export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Address, Declared>): Base {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  const base = new Map<Address, BaseEntry>();
+  for (const [address, resource] of declared) {
+    const kind = byName.get(resource.kind);
+    base.set(address, {
+      address,
+      kind: resource.kind,
+      id: resource.id,
+      fields: kind === undefined ? resource.fields : keptFields(kind, resource.fields),
+      within: resource.within,
+      protect: resource.protect === true,
+      marks: {},
+    });
+  }
+  return base;
+}
+
+/** Keeps the record of what was applied in step with what was confirmed, and no further. */
+export class Recorder {
+  readonly #record: OrganizationRecord;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #declared: ReadonlyMap<Address, Declared>;
+  readonly #base: Base;
+  readonly #planned: Planned;
+
+  constructor(
+    record: OrganizationRecord,
+    kinds: readonly Kind[],
+    declared: ReadonlyMap<Address, Declared>,
+    base: Base,
+    planned: Planned,
+  ) {
+    this.#record = record;
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    this.#declared = declared;
+    this.#base = base;
+    this.#planned = planned;
+  }
+
+  /** Records everything declared that already is as declared, and what has gone by itself. */
+  async unchanged(): Promise<void> {
+    const { plan, identity } = this.#planned;
+    const changed = new Set(plan.changes.map((change) => change.address));
+    const entries: RecordEntry[] = [];
+    for (const [address, actual] of identity.bound) {
+      const resource = changed.has(address) ? undefined : this.#declared.get(address);
+      if (resource !== undefined) {
+        const entry = this.#entry(resource, actual.id, false);
+        if (!this.#isRecorded(entry)) {
+          entries.push(entry);
+        }
+      }
+    }
+    await this.#record.put(entries);
+    const gone = [...(this.#base?.keys() ?? [])].filter(
+      (address) => !this.#declared.has(address) && !identity.owned.has(address),
+    );
+    await this.#record.remove(gone);
+  }
+
+  /** Records a change whose requests were all made, and what is left of a creation that got no further. */
+  async changed(change: Change, id: string | null, sent: boolean): Promise<void> {
+    const resource = this.#declared.get(change.address);
+    if (change.action === 'delete') {
+      if (sent && !change.replaces) {
+        await this.#record.remove([change.address, ...this.#partsOf(change.address)]);
+      }
+      return;
+    }
+    if (resource === undefined || id === null) {
+      return;
+    }
+    if (sent) {
+      await this.#record.put([this.#entry(resource, id, true)]);
+    } else if (change.action === 'create') {
+      await this.#record.put([this.#begun(resource, id)]);
+    }
+  }
+
+  #entry(resource: Declared, id: string, changed: boolean): RecordEntry {
+    const kind = this.#kinds.get(resource.kind);
+    const before = this.#base?.get(resource.address);
+    const actualOf = (address: Address) => this.#planned.identity.bound.get(address);
+    const marks = kind?.marks?.(resource, before?.marks ?? {}, changed, actualOf) ?? before?.marks ?? {};
+    return {
+      address: resource.address,
+      kind: resource.kind,
+      id,
+      fields: kind === undefined ? resource.fields : keptFields(kind, resource.fields),
+      protect: resource.protect ?? before?.protect ?? false,
+      marks: resource.within === null ? marks : { ...marks, within: resource.within },
+    };
+  }
+
+  /** What was created and not finished is owned, but nothing that cannot be read back counts as sent. */
+  #begun(resource: Declared, id: string): RecordEntry {
+    const entry = this.#entry(resource, id, false);
+    const rules = this.#kinds.get(resource.kind)?.fields ?? {};
+    const fields: JsonObject = Object.fromEntries(
+      Object.entries(entry.fields).filter(([name]) => rules[name]?.compare !== 'base'),
+    );
+    return { ...entry, fields };
+  }
+
+  #isRecorded(entry: RecordEntry): boolean {
+    const before = this.#base?.get(entry.address);
+    return (
+      before !== undefined &&
+      JSON.stringify([before.id, before.fields, before.protect, withWithin(before)]) ===
+        JSON.stringify([entry.id, entry.fields, entry.protect, entry.marks])
+    );
+  }
+
+  /** What goes with a resource that is deleted. */
+  #partsOf(address: Address): readonly Address[] {
+    return [...(this.#base?.values() ?? [])]
+      .filter((entry) => entry.within === address || entry.fields.section === address)
+      .map((entry) => entry.address);
+  }
+}
+
+function withWithin(entry: BaseEntry): JsonObject {
+  return entry.within === null ? entry.marks : { ...(isObject(entry.marks) ? entry.marks : {}), within: entry.within };
+}
