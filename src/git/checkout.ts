@@ -209,7 +209,7 @@ async function update(context: Context, offered: Offered, before: string | null)
   if (before === null) {
     await rm(context.tree, { recursive: true, force: true });
     await mkdir(context.tree, { recursive: true });
-    await context.open(context.tree).raw(['init', '--quiet', '--template=']);
+    await context.open(context.tree).raw(['init', '--template=']);
     mkdirSync(join(context.tree, '.git', 'info'), { recursive: true });
     writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
   }
@@ -217,7 +217,8 @@ async function update(context: Context, offered: Offered, before: string | null)
   await git.raw(['fetch', '--progress', '--no-tags', '--force', 'octavo', `+${offered.source}:${FETCHED}`]);
   const commit = (await git.raw(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
   await requireFolder(context, git, commit);
-  await git.raw(['checkout', '--quiet', '--force', '--detach', commit]);
+  // Not quiet: simple-git waits a while for the output of a git that says nothing.
+  await git.raw(['checkout', '--force', '--detach', commit]);
   await git.raw(['clean', '-ffdxq']);
   return commit;
 }
