@@ -56,7 +56,7 @@ export function collectionAt(store: Store, id: string): CollectionRecord {
 }
 
 /** The space, deleted or not, while it can still be restored. */
-export function keptSpace(store: Store, now: number, id: string): SpaceRecord | undefined {
+function keptSpace(store: Store, now: number, id: string): SpaceRecord | undefined {
   const space = store.spaces.get(id);
   const gone = space?.deletedAt !== undefined && Date.parse(space.deletedAt) + RETENTION <= now;
   return gone ? undefined : space;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from './answers.ts';
 
 /** No documented limit (supplement, section 12); beyond this the emulator answers 413. */
-export const MAX_BODY = 10 * 1024 * 1024;
+const MAX_BODY = 10 * 1024 * 1024;
 
 /** The whole body, or null when it is longer than a request may be; what is too long is read and thrown away. */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | null> {

@@ -32,7 +32,7 @@ export function url(): z.ZodType<string, string> {
 /** An id in a body. */
 export const id = z.string().min(1, { error: 'must not be empty' });
 
-export const role = z.enum(ROLES);
+const role = z.enum(ROLES);
 export const nullableRole = role.nullable();
 export const defaultLevel = z.enum([...ROLES, 'inherit']).nullable();
 export const teamRole = z.enum(TEAM_ROLES);

@@ -72,7 +72,7 @@ function chooseDefault(
 }
 
 /** Gives the site, or the section, a default when it has none. */
-export function settleDefaults(store: Store, siteId: string, sectionId: string | undefined): void {
+function settleDefaults(store: Store, siteId: string, sectionId: string | undefined): void {
   const site = store.sites.get(siteId);
   const section = sectionId === undefined ? undefined : store.sections.get(sectionId);
   if (section !== undefined) {

@@ -24,7 +24,7 @@ const runningOf = (record: { readonly run: unknown }) => (record.run === null ? 
 const siteOf = (record: { readonly site: string }) => record.site;
 
 /** Where a space or collection hangs: its collection, else its organization. Deleted spaces hang nowhere. */
-export function parentKey(record: {
+function parentKey(record: {
   readonly organization: string;
   readonly parent?: string | undefined;
   readonly deletedAt?: string | undefined;

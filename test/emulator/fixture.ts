@@ -3,7 +3,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 
 /** A clock that stands still until it is told to go on. */
-export class ManualClock implements Clock {
+class ManualClock implements Clock {
   #now: number;
   #sleepers: { readonly at: number; wake(): void }[] = [];
 

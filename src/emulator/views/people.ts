@@ -3,7 +3,7 @@ import type { Context } from '../operation.ts';
 import type { MemberRecord, TeamMemberRecord, TeamRecord, UserRecord } from '../records.ts';
 
 /** User (platform API, User and Member). */
-export function viewUser(context: Context, user: UserRecord): unknown {
+function viewUser(context: Context, user: UserRecord): unknown {
   return {
     object: 'user',
     id: user.id,
