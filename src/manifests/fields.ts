@@ -14,12 +14,13 @@ export function plainFields(
   return (isPlain(fields) ? fields : plain(fields, lookUp)) as Fields;
 }
 
-/** Whether there is nothing to drop or to replace, as mostly there is not: then no copy is made. */
+/** Whether there is nothing to drop or to replace (data as it was converted has no prototype), as mostly there is not: then no copy is made. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) {
     return value !== undefined;
   }
-  return !(value instanceof Reference || value instanceof FileContent) && Object.values(value).every(isPlain);
+  const special = value instanceof Reference || value instanceof FileContent || Object.getPrototypeOf(value) === null;
+  return !special && Object.values(value).every(isPlain);
 }
 
 function plain(value: unknown, lookUp: (reference: Reference) => Address | null): Json {
