@@ -68,9 +68,11 @@ export function identify(
     binder.bind(declaredByKind.get(kind.name) ?? [], droppedByKind.get(kind.name) ?? []);
   }
   const unmanaged: Actual[] = [];
+  // What a translation makes is managed through the translation.
+  const made = new Set([...tables.claims.keys()].flatMap((actual) => actual.aliases ?? []));
   for (const [name, resources] of observation.kinds) {
     const given = kinds.find((kind) => kind.name === name)?.deletable === false;
-    unmanaged.push(...(given ? [] : resources.filter((actual) => !tables.claims.has(actual))));
+    unmanaged.push(...(given ? [] : resources.filter((actual) => !tables.claims.has(actual) && !made.has(actual.id))));
   }
   return {
     ...tables,

@@ -125,11 +125,8 @@ function bodyLines(change: Change, options: TextOptions): readonly string[] {
 
 function tailLines(plan: Plan, options: TextOptions): readonly string[] {
   const rows: (readonly [string, string])[] = [];
-  for (const { address, id } of plan.adopted.slice(0, NAMED)) {
-    rows.push(['Adopted', `${address} is ${id}`]);
-  }
-  if (plan.adopted.length > NAMED) {
-    rows.push(['Adopted', `and ${plan.adopted.length - NAMED} more`]);
+  if (plan.adopted.length > 0) {
+    rows.push(['Adopted', adoptedWords(plan)]);
   }
   if (plan.access.length > 0) {
     rows.push(['Access', plan.access.map(accessWords).join('; ')]);
@@ -183,6 +180,12 @@ function accessWords(change: Plan['access'][number]): string {
   return change.to === 'organization'
     ? `${person} changes role (${change.as})`
     : `${person} changes in ${change.to} (${change.as})`;
+}
+
+function adoptedWords(plan: Plan): string {
+  const named = plan.adopted.slice(0, NAMED).map(({ address, id }) => `${printable(address)} is ${id}`);
+  const more = plan.adopted.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 function unmanagedWords(plan: Plan): string {

@@ -2,8 +2,8 @@ import type { BlockContent, Code, Definition, List, ListItem, PhrasingContent, R
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import type { RichDocument, RichLeaf, RichNode } from './rich-document.ts';
 import { leafOf, type MarkName, plainText, textNode, tidyLeaves } from './rich-leaves.ts';
+import type { RichDocument, RichLeaf, RichNode } from './rich-node.ts';
 
 /** Where links by reference lead, by identifier. */
 type Definitions = ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-import type { RichLeaf, RichMark, RichNode } from './rich-document.ts';
+import type { RichLeaf, RichMark, RichNode } from './rich-node.ts';
 
 /** Marks that Markdown has, from the outermost to the innermost. */
 export const MARKS = ['bold', 'italic', 'strikethrough', 'code'] as const;

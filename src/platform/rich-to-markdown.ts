@@ -2,8 +2,8 @@ import type { BlockContent, ListItem, PhrasingContent, RootContent } from 'mdast
 import { gfmToMarkdown } from 'mdast-util-gfm';
 import { toMarkdown } from 'mdast-util-to-markdown';
 import { isObject } from '../core/json.ts';
-import type { RichLeaf, RichNode } from './rich-document.ts';
 import { isMarkName, leafOf, MARKS, type MarkName, textOf, tidyLeaves } from './rich-leaves.ts';
+import type { RichLeaf, RichNode } from './rich-node.ts';
 
 /** See `toMarkdown` of rich-document.ts. */
 export function markdownFromDocument(document: unknown): string {

@@ -1,4 +1,4 @@
-import type { TransientError } from '../core/errors.ts';
+import { type AppError, CancelledError, messageOf, TransientError } from '../core/errors.ts';
 import { PRIORITIES, type Priority, type QueuedRequest } from './request.ts';
 
 /** Someone who waits for a job. */
@@ -48,4 +48,25 @@ export function isUrgent(priority: Priority): boolean {
 /** Whether the first priority is higher than the second. */
 export function isHigher(a: Priority, b: Priority): boolean {
   return PRIORITIES.indexOf(a) < PRIORITIES.indexOf(b);
+}
+
+/** What a job is doing, in words; `gate` is what requests of its class wait for. */
+export function waitsFor(job: Job, gate: string): string {
+  switch (job.state) {
+    case 'waiting':
+      return `waiting to be sent: ${gate}`;
+    case 'flying':
+      return 'the platform does not answer';
+    default:
+      return 'waiting to be tried again';
+  }
+}
+
+/** The error of a job that ends without an answer. A write that is in flight may have happened. */
+export function givenUp(job: Job, why: string): AppError {
+  const { name, repeat } = job.request;
+  const last = job.lastError === null ? '' : `; the last attempt failed: ${messageOf(job.lastError)}`;
+  return job.state === 'flying' && repeat !== 'safe'
+    ? new TransientError(`${name} was given up without an answer: ${why}${last}`, true)
+    : new CancelledError(`${name} was given up: ${why}${last}`);
 }

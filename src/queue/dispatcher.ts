@@ -1,0 +1,298 @@
+import PQueue from 'p-queue';
+import type { Clock } from '../core/clock.ts';
+import { CancelledError, messageOf, RateLimitedError, TransientError } from '../core/errors.ts';
+import { AbortListeners } from './abort-listeners.ts';
+import { Alarm } from './alarm.ts';
+import { estimateSeconds } from './estimate.ts';
+import { createGate, type Gate } from './gate.ts';
+import { createHostBreaker, type HostBreaker } from './host-breaker.ts';
+import { givenUp, isHigher, type Job, type Waiter, waitsFor } from './job.ts';
+import { JobBook } from './job-book.ts';
+import type { QueueOptions, RequestQueue } from './queue-contract.ts';
+import type { QueuedRequest } from './request.ts';
+import { MOST_ATTEMPTS, mayRepeat, RetryQuota, retryDelay } from './retry.ts';
+import { Sender } from './sender.ts';
+import { createServerClock } from './server-clock.ts';
+import type { Outcome, QueueSnapshot } from './snapshot.ts';
+import { Tally } from './tally.ts';
+import { type JobOptions, WaitingRoom } from './waiting-room.ts';
+
+const DEADLINE = 600_000;
+
+/** The queue at work: p-queue runs jobs, the waiting room orders them, the gate lets them through. */
+export class Dispatcher implements RequestQueue {
+  readonly #options: QueueOptions;
+  readonly #clock: Clock;
+  readonly #gate: Gate;
+  readonly #breaker: HostBreaker;
+  readonly #sender: Sender;
+  readonly #room: WaitingRoom;
+  readonly #runner: PQueue<WaitingRoom, JobOptions>;
+  readonly #alarm: Alarm;
+  readonly #quota = new RetryQuota();
+  readonly #tally = new Tally();
+  readonly #listeners = new AbortListeners();
+  readonly #book = new JobBook();
+  #sequence = 0;
+  #inFlight = 0;
+  #draining = false;
+  #onIdle: (() => void) | null = null;
+
+  constructor(options: QueueOptions) {
+    const { clock } = options;
+    const now = () => clock.monotonic();
+    this.#options = options;
+    this.#clock = clock;
+    this.#gate = createGate(createServerClock(clock.now() - now()));
+    this.#breaker = createHostBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
+    this.#sender = new Sender(this.#gate, this.#breaker, this.#tally, options);
+    this.#alarm = new Alarm(clock, () => this.#wake());
+    const room = new WaitingRoom(this.#gate, this.#breaker, now, (time) => this.#alarm.set(time));
+    this.#room = room;
+    // p-queue makes its queue itself; this hands it the one that is already there.
+    const queueClass = function give() {
+      return room;
+    } as unknown as new () => WaitingRoom;
+    this.#runner = new PQueue<WaitingRoom, JobOptions>({ concurrency: options.concurrency, queueClass });
+  }
+
+  request<T>(request: QueuedRequest<T>): Promise<T> {
+    if (this.#draining || request.signal?.aborted) {
+      const why = this.#draining ? 'the queue takes no more requests' : 'it was cancelled';
+      this.#tally.count('cancelled');
+      return Promise.reject(new CancelledError(`${request.name} was not sent: ${why}`));
+    }
+    const job = this.#sharedJob(request) ?? this.#newJob(request);
+    return new Promise((resolve, reject) => this.#await(job, request.signal, resolve as Waiter['resolve'], reject));
+  }
+
+  #sharedJob(request: QueuedRequest<unknown>): Job | null {
+    const job = this.#book.sharable(request.repeat, request.key);
+    if (job === undefined) {
+      return null;
+    }
+    if (isHigher(request.priority, job.priority)) {
+      if (job.state === 'waiting') {
+        this.#book.countWaiting(job.priority, -1);
+        this.#book.countWaiting(request.priority, 1);
+      }
+      job.priority = request.priority;
+      this.#room.reorder(job);
+      this.#poke();
+    }
+    return job;
+  }
+
+  #newJob(request: QueuedRequest<unknown>): Job {
+    const now = this.#clock.monotonic();
+    const job: Job = {
+      request,
+      sequence: this.#sequence++,
+      enqueuedAt: now,
+      deadlineAt: now + (request.deadline ?? this.#options.deadline ?? DEADLINE),
+      controller: new AbortController(),
+      waiters: new Set(),
+      priority: request.priority,
+      state: 'waiting',
+      waitingSince: now,
+      attempts: 0,
+      lastError: null,
+    };
+    this.#book.add(job);
+    this.#alarm.set(job.deadlineAt);
+    this.#enqueue(job);
+    return job;
+  }
+
+  #await(job: Job, signal: AbortSignal | undefined, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
+    const waiter: Waiter = { resolve, reject, stop: () => {} };
+    job.waiters.add(waiter);
+    if (signal === undefined) {
+      return;
+    }
+    waiter.stop = this.#listeners.add(signal, () => {
+      if (job.waiters.size === 1) {
+        this.#giveUp(job, 'it was cancelled');
+      } else if (job.waiters.delete(waiter)) {
+        reject(new CancelledError(`${job.request.name} was given up: it was cancelled`));
+      }
+    });
+  }
+
+  #enqueue(job: Job): void {
+    job.state = 'waiting';
+    job.waitingSince = this.#clock.monotonic();
+    this.#book.countWaiting(job.priority, 1);
+    void this.#runner.add(() => this.#fly(job), { job, priority: 0 });
+  }
+
+  /** Lets p-queue look into the waiting room again. */
+  #poke(): void {
+    this.#runner.concurrency = this.#options.concurrency;
+  }
+
+  async #fly(job: Job): Promise<void> {
+    if (job.state === 'settled') {
+      return;
+    }
+    const sentAt = this.#clock.monotonic();
+    this.#book.countWaiting(job.priority, -1);
+    job.state = 'flying';
+    job.attempts += 1;
+    this.#inFlight += 1;
+    try {
+      const value = await this.#sender.send(job, sentAt, this.#room.lastIsProbe);
+      this.#quota.earn();
+      this.#note(job, sentAt, 'answered');
+      this.#settle(job, (waiter) => waiter.resolve(value));
+    } catch (error) {
+      this.#onFailure(job, sentAt, error);
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) {
+        this.#onIdle?.();
+      }
+    }
+  }
+
+  #onFailure(job: Job, sentAt: number, error: unknown): void {
+    if (job.state === 'settled') {
+      return;
+    }
+    if (error instanceof RateLimitedError) {
+      this.#note(job, sentAt, 'refused');
+      job.attempts -= 1;
+      this.#again(job, 0);
+      return;
+    }
+    const last = job.attempts >= MOST_ATTEMPTS;
+    if (mayRepeat(error, job.request.repeat) && !last && !this.#draining && this.#quota.pay(error)) {
+      this.#note(job, sentAt, 'retried');
+      job.lastError = error;
+      this.#again(job, retryDelay(job.attempts, this.#options.random()));
+      return;
+    }
+    this.#note(job, sentAt, error instanceof TransientError ? 'failed' : 'rejected');
+    this.#settle(job, (waiter) => waiter.reject(error));
+  }
+
+  #again(job: Job, delay: number): void {
+    if (this.#draining) {
+      job.state = 'delayed';
+      this.#giveUp(job, 'the queue takes no more requests');
+      return;
+    }
+    if (delay === 0) {
+      this.#enqueue(job);
+      return;
+    }
+    job.state = 'delayed';
+    const at = this.#clock.monotonic() + delay;
+    this.#book.delay(job, at);
+    this.#alarm.set(at);
+  }
+
+  #settle(job: Job, tell: (waiter: Waiter) => void): void {
+    if (job.state === 'waiting') {
+      this.#book.countWaiting(job.priority, -1);
+      this.#room.forget(job);
+    }
+    job.state = 'settled';
+    this.#book.remove(job);
+    for (const waiter of job.waiters) {
+      waiter.stop();
+      tell(waiter);
+    }
+    job.waiters.clear();
+    if (this.#book.size === 0) {
+      this.#alarm.clear();
+    }
+  }
+
+  /** Ends a job without an answer. */
+  #giveUp(job: Job, why: string): void {
+    if (job.state === 'settled') {
+      return;
+    }
+    const flying = job.state === 'flying';
+    const error = givenUp(job, why);
+    this.#tally.count('cancelled');
+    this.#settle(job, (waiter) => waiter.reject(error));
+    if (flying) {
+      job.controller.abort(error);
+    }
+  }
+
+  #wake(): void {
+    const now = this.#clock.monotonic();
+    for (const job of this.#book.takeDue(now)) {
+      this.#enqueue(job);
+    }
+    for (const job of this.#book.takeExpired(now)) {
+      this.#giveUp(
+        job,
+        `no answer within ${Math.round((now - job.enqueuedAt) / 1000)} s, ${waitsFor(job, this.#room.why(job.request.class))}`,
+      );
+    }
+    this.#poke();
+    this.#alarm.set(this.#book.next());
+  }
+
+  #note(job: Job, sentAt: number, outcome: Outcome): void {
+    this.#tally.count(outcome);
+    const { name, class: requestClass } = job.request;
+    this.#options.onEvent?.({
+      kind: 'attempt',
+      name,
+      class: requestClass,
+      priority: job.priority,
+      outcome,
+      waited: sentAt - job.waitingSince,
+      took: this.#clock.monotonic() - sentAt,
+    });
+  }
+
+  snapshot(): QueueSnapshot {
+    const now = this.#clock.monotonic();
+    const oldest = this.#book.oldest;
+    return {
+      budgets: this.#gate.budgets().map((budget) => budget.snapshot(now)),
+      waiting: this.#book.waiting(),
+      oldest: oldest === undefined ? null : now - oldest.enqueuedAt,
+      inFlight: this.#inFlight,
+      outcomes: { ...this.#tally.outcomes },
+      rtt: this.#tally.rtt,
+      breaker: this.#breaker.state,
+      retryQuota: this.#quota.left,
+    };
+  }
+
+  estimate(writes: number, reads: number): number {
+    const now = this.#clock.monotonic();
+    const budgets = this.#gate.budgets().map((budget) => budget.snapshot(now));
+    return estimateSeconds({ writes, reads, rtt: this.#tally.rtt, concurrency: this.#options.concurrency, budgets });
+  }
+
+  async drain(milliseconds: number): Promise<void> {
+    this.#draining = true;
+    for (const job of this.#book.all()) {
+      if (job.state !== 'flying') {
+        this.#giveUp(job, 'the queue takes no more requests');
+      }
+    }
+    if (this.#inFlight === 0) {
+      return;
+    }
+    const patience = new AbortController();
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+    const late = this.#clock.sleep(milliseconds, patience.signal).catch(() => {});
+    await Promise.race([idle, late]);
+    patience.abort();
+    for (const job of this.#book.all()) {
+      this.#giveUp(job, 'the queue was closed');
+    }
+    await idle;
+  }
+}
