@@ -34,7 +34,7 @@ export type WithRefs<T> = T extends string
   : T extends readonly (infer Item)[]
     ? readonly WithRefs<Item>[]
     : string extends keyof T
-      ? RefMap | { readonly [Key in keyof T]: WithRefs<T[Key]> }
+      ? T | RefMap | { readonly [Key in keyof T]: WithRefs<T[Key]> }
       : T extends object
         ? { readonly [Key in keyof T]: WithRefs<T[Key]> }
         : T;
