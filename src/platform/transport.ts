@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { NotThePlatformError, RejectedError, type TransientError } from '../core/errors.ts';
 import { networkError } from './network-error.ts';
@@ -112,7 +112,10 @@ async function readBody(
     if (signal.aborted) {
       throw signal.reason;
     }
-    return networkError(error, origin, true);
+    const tooLarge = error instanceof errors.ResponseExceededMaxSizeError;
+    return tooLarge
+      ? new NotThePlatformError(`${origin} answered with more than ${LARGEST_BODY / 2 ** 20} MiB`, { cause: error })
+      : networkError(error, origin, true);
   }
   try {
     return decode(Buffer.concat(chunks), String(answer.headers['content-encoding'] ?? '').toLowerCase());

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../core/clock.ts';
-import { CancelledError, messageOf, RateLimitedError, TransientError } from '../core/errors.ts';
+import { CancelledError, RateLimitedError, TransientError } from '../core/errors.ts';
 import { AbortListeners } from './abort-listeners.ts';
 import { Alarm } from './alarm.ts';
 import { estimateSeconds } from './estimate.ts';

@@ -1,0 +1,30 @@
+/** Any node of a rich document (supplement, section 9). Kinds that are not known are kept as they come. */
+export interface RichNode {
+  readonly object: string;
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly isVoid?: boolean;
+  readonly nodes?: readonly RichNode[];
+  readonly leaves?: readonly RichLeaf[];
+  readonly [field: string]: unknown;
+}
+
+/** A piece of text with the same marks throughout. A line break is a newline in it. */
+export interface RichLeaf {
+  readonly object: 'leaf';
+  readonly text: string;
+  readonly marks: readonly RichMark[];
+}
+
+export interface RichMark {
+  readonly object: 'mark';
+  readonly type: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** What the platform writes descriptions and instructions in. */
+export interface RichDocument {
+  readonly object: 'document';
+  readonly data: Record<string, unknown>;
+  readonly nodes: RichNode[];
+}

@@ -1,0 +1,31 @@
+import type { Clock, Random } from '../core/clock.ts';
+import type { QueuedRequest } from './request.ts';
+import type { QueueEvent, QueueSnapshot } from './snapshot.ts';
+
+/** The one way to the platform for a token: everything that is sent goes through it. */
+export interface RequestQueue {
+  /**
+   * Resolves with the answer's value. Rejects with the answer's error, with the last error when retries are used up,
+   * or with CancelledError when the signal aborts, the deadline passes or the queue drains; a write that was in flight
+   * then rejects with a TransientError whose `maybeDone` is true.
+   */
+  request<T>(request: QueuedRequest<T>): Promise<T>;
+  snapshot(): QueueSnapshot;
+  /** Seconds that so many requests are likely to take under what has been learned. */
+  estimate(writes: number, reads: number): number;
+  /**
+   * Takes nothing more, gives up what waits, and resolves once nothing is in flight; what still is after so many
+   * milliseconds is aborted.
+   */
+  drain(milliseconds: number): Promise<void>;
+}
+
+export interface QueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Requests in flight at most. */
+  readonly concurrency: number;
+  /** Milliseconds after which a request is given up, however often it was tried; 10 minutes where absent. */
+  readonly deadline?: number;
+  readonly onEvent?: (event: QueueEvent) => void;
+}

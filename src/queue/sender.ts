@@ -1,0 +1,65 @@
+import { RateLimitedError, TransientError } from '../core/errors.ts';
+import type { Ticket } from './budget.ts';
+import type { Gate } from './gate.ts';
+import type { HostBreaker } from './host-breaker.ts';
+import type { Job } from './job.ts';
+import type { QueueOptions } from './queue-contract.ts';
+import type { Reply } from './request.ts';
+import type { Tally } from './tally.ts';
+
+/** Makes single attempts, and tells gate, breaker and tally what came of them. */
+export class Sender {
+  readonly #gate: Gate;
+  readonly #breaker: HostBreaker;
+  readonly #tally: Tally;
+  readonly #options: QueueOptions;
+
+  constructor(gate: Gate, breaker: HostBreaker, tally: Tally, options: QueueOptions) {
+    this.#gate = gate;
+    this.#breaker = breaker;
+    this.#tally = tally;
+    this.#options = options;
+  }
+
+  /** Resolves with the answer's value, rejects with its error. `sentAt` is monotonic milliseconds. */
+  send(job: Job, sentAt: number, probe: boolean): Promise<unknown> {
+    const ticket = this.#gate.onSent(job.request.class, sentAt, probe);
+    return this.#breaker.run(async () => {
+      const { result } = await this.#attempt(job, ticket);
+      if (!result.ok) {
+        throw result.error;
+      }
+      return result.value;
+    });
+  }
+
+  async #attempt(job: Job, ticket: Ticket): Promise<Reply<unknown>> {
+    let reply: Reply<unknown>;
+    try {
+      reply = await job.request.attempt(job.controller.signal);
+    } catch (error) {
+      if (error instanceof TransientError && !error.maybeDone) {
+        this.#gate.onUnsent(ticket);
+      } else {
+        this.#gate.onLost(ticket);
+      }
+      throw error;
+    }
+    this.#tally.observe(reply.receivedAt - ticket.sentAt);
+    this.#learn(ticket, reply);
+    return reply;
+  }
+
+  #learn(ticket: Ticket, { headers, receivedAt, result }: Reply<unknown>): void {
+    const error = result.ok ? null : result.error;
+    if (error instanceof RateLimitedError) {
+      this.#gate.onRefused(ticket, headers, receivedAt, this.#options.random());
+    } else if (error instanceof TransientError && headers.remaining === null) {
+      // A fault without headers comes from something in between, and says nothing about the limit.
+      this.#gate.onLost(ticket);
+    } else if (this.#gate.onResponse(ticket, headers, receivedAt)) {
+      const { classes } = this.#gate.budget(ticket.class);
+      this.#options.onEvent?.({ kind: 'joined', classes: [...classes] });
+    }
+  }
+}
