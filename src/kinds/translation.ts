@@ -114,7 +114,7 @@ export const translation: Kind = {
       return { first: [request(operations.deleteTranslation, { path })] };
     }
     const { space, from, to, instructions } = written<TranslationFields>(change);
-    const document = instructions === undefined ? undefined : toDocument(instructions);
+    const document = instructions === undefined ? undefined : { ...toDocument(instructions) };
     if (change.action === 'create') {
       const source = { space: ref(space), language: from ?? 'en' };
       const body = { language: to ?? 'en', source, ...(document ? { instructions: document } : {}) };
