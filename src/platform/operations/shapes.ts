@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { RichDocument } from '../rich-node.ts';
 
 /** A string whose length is counted in Unicode code points (design: Manifests). */
 export function text(min: number, max: number): z.ZodType<string, string> {
@@ -57,7 +58,7 @@ export const richDocument = z.looseObject({
   object: z.literal('document'),
   data: z.record(z.string(), z.unknown()),
   nodes: z.array(z.looseObject({ object: z.string() })),
-});
+}) as unknown as z.ZodType<RichDocument, RichDocument>;
 
 /** Where a collection or a space is put among its siblings (API document, Collections; supplement, section 1). */
 const movePointer = z.union([

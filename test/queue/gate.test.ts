@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import type { Ticket } from '../../src/queue/budget.ts';
+import { createGate, type Gate } from '../../src/queue/gate.ts';
+import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/rate-headers.ts';
+import { createServerClock } from '../../src/queue/server-clock.ts';
+
+/** The server's clock minus ours: the server reads 2_000_000_000 s when ours reads 0. */
+const OFFSET = 2_000_000_000_000;
+const EPOCH = OFFSET / 1000;
+
+function headersOf(remaining: number, reset: number, rest: Partial<RateHeaders> = {}): RateHeaders {
+  return { ...NO_RATE_HEADERS, limit: 100, remaining, reset, ...rest };
+}
+
+/** A gate that has seen one answer: so many left of 100, in a window that ends at this second. */
+function gateWith(remaining: number, resetSecond = 60, receivedAt = 0): Gate {
+  const gate = createGate(createServerClock(OFFSET));
+  const probe = gate.onSent('read', 0, true);
+  gate.onResponse(probe, headersOf(remaining, EPOCH + resetSecond), receivedAt);
+  return gate;
+}
+
+function send(gate: Gate, now: number, count = 1): Ticket[] {
+  return Array.from({ length: count }, () => gate.onSent('read', now, false));
+}
+
+describe('decide', () => {
+  const cases: readonly {
+    readonly name: string;
+    readonly left: number;
+    readonly flying?: number;
+    readonly now: number;
+    readonly waiting: number;
+    readonly urgent?: boolean;
+    readonly expected: string | number;
+  }[] = [
+    { name: 'more left than wait', left: 50, now: 1000, waiting: 50, expected: 'send' },
+    { name: 'one too many waits at the start', left: 50, now: 1000, waiting: 51, expected: 27_540 },
+    { name: 'the same in the last tenth', left: 50, now: 54_000, waiting: 500, expected: 'send' },
+    { name: 'the same, urgent', left: 50, now: 1000, waiting: 500, urgent: true, expected: 'send' },
+    { name: 'all left', left: 100, now: 0, waiting: 500, expected: 540 },
+    { name: 'none left', left: 0, now: 1000, waiting: 1, urgent: true, expected: 60_000 },
+    { name: 'what is left is in flight', left: 3, flying: 3, now: 1000, waiting: 1, urgent: true, expected: 60_000 },
+    { name: 'some is left beyond what is in flight', left: 4, flying: 3, now: 1000, waiting: 1, expected: 'send' },
+    { name: 'the window is over', left: 0, now: 60_000, waiting: 1, expected: 'probe' },
+  ];
+
+  test.each(cases)('$name', ({ left, flying = 0, now, waiting, urgent = false, expected }) => {
+    const gate = gateWith(left);
+    send(gate, 1, flying);
+    const decision = gate.decide('read', now, waiting, urgent);
+    if (typeof expected === 'string') {
+      expect(decision.kind).toBe(expected);
+    } else {
+      expect(decision).toMatchObject({ kind: 'wait', until: expect.closeTo(expected, 0) });
+    }
+  });
+
+  test('one probe at a time while nothing is known', () => {
+    const gate = createGate(createServerClock(OFFSET));
+    expect(gate.decide('read', 0, 9, true).kind).toBe('probe');
+    gate.onSent('read', 0, true);
+    expect(gate.decide('read', 10, 9, true)).toMatchObject({ kind: 'wait', until: 5000 });
+    expect(gate.decide('write', 10, 9, true).kind).toBe('probe');
+  });
+
+  test('nothing is held back where no limit is told', () => {
+    const gate = createGate(createServerClock(OFFSET));
+    gate.onResponse(gate.onSent('read', 0, true), NO_RATE_HEADERS, 100);
+    send(gate, 100, 500);
+    expect(gate.decide('read', 100, 9999, false).kind).toBe('send');
+  });
+});
+
+describe('answers', () => {
+  test('of a newer window are taken, of this one only lower, of an older one not at all', () => {
+    const gate = gateWith(50);
+    const tickets = send(gate, 1000, 4);
+    const left = () => gate.budget('read').remaining;
+    const answer = (remaining: number, second: number) => {
+      const ticket = tickets.pop();
+      if (ticket !== undefined) {
+        gate.onResponse(ticket, headersOf(remaining, EPOCH + second), 1100);
+      }
+      return left();
+    };
+    expect(answer(48, 60)).toBe(48);
+    expect(answer(49, 60)).toBe(48);
+    expect(answer(10, 59)).toBe(48);
+    expect(answer(99, 120)).toBe(99);
+  });
+
+  test('that never came count as calls', () => {
+    const gate = gateWith(50);
+    const [lost, unsent] = send(gate, 1000, 2);
+    gate.onLost(lost as Ticket);
+    gate.onUnsent(unsent as Ticket);
+    expect(gate.budget('read')).toMatchObject({ remaining: 49, inFlight: 0 });
+  });
+
+  test('show what others use', () => {
+    const gate = gateWith(100);
+    let left = 100;
+    for (let second = 1; second <= 10; second += 1) {
+      left -= 6;
+      const [ticket] = send(gate, second * 1000 - 100);
+      gate.onResponse(ticket as Ticket, headersOf(left, EPOCH + 60), second * 1000);
+    }
+    expect(gate.budget('read').snapshot(10_000).foreign).toBeGreaterThan(4);
+  });
+});
+
+describe('refusals', () => {
+  const refuse = (gate: Gate, headers: RateHeaders, now: number) => {
+    const [ticket] = send(gate, now - 100);
+    gate.onRefused(ticket as Ticket, headers, now, 0);
+  };
+
+  test.each([
+    ['Retry-After, even when the reset is later', headersOf(0, EPOCH + 60, { retryAfter: 7000 }), 17_000],
+    ['the reset', headersOf(0, EPOCH + 60), 60_000],
+    ['a reset that has passed, and the second it may be off', headersOf(0, EPOCH + 9), 11_000],
+    ['a while where nothing is said', NO_RATE_HEADERS, 10_500],
+  ])('close the class until %s', (_, headers, until) => {
+    const gate = gateWith(20, 9);
+    refuse(gate, headers, 10_000);
+    expect(gate.decide('read', 10_001, 1, true)).toMatchObject({ kind: 'wait', until });
+    expect(gate.decide('write', 10_001, 1, true).kind).toBe('probe');
+    expect(gate.decide('read', until, 1, true).kind).toBe('probe');
+  });
+
+  test('with calls left halve what is sent at a time', () => {
+    const gate = gateWith(90);
+    const tickets = send(gate, 1000, 8);
+    gate.onRefused(tickets.pop() as Ticket, headersOf(82, EPOCH + 60), 1100, 0);
+    for (const ticket of tickets.splice(0, 3)) {
+      gate.onResponse(ticket, headersOf(82, EPOCH + 60), 1200);
+    }
+    expect(gate.decide('read', 2000, 1, true).kind).toBe('wait');
+    gate.onResponse(tickets.pop() as Ticket, headersOf(82, EPOCH + 60), 1300);
+    expect(gate.decide('read', 2000, 1, true).kind).toBe('send');
+  });
+
+  test('wait longer each time where nothing is said', () => {
+    const gate = createGate(createServerClock(OFFSET));
+    let now = 1000;
+    const waits = [0, 1, 2, 3].map(() => {
+      gate.onRefused(gate.onSent('read', now, true), NO_RATE_HEADERS, now, 0);
+      const decision = gate.decide('read', now, 1, true);
+      const until = decision.kind === 'wait' ? decision.until : now;
+      const wait = until - now;
+      now = until;
+      return wait;
+    });
+    expect(waits).toEqual([500, 1000, 2000, 4000]);
+  });
+});
+
+describe('the server’s clock', () => {
+  test.each([-30_000, 0, 30_000])('is learned from its dates, ours being %i ms off', (skew) => {
+    const clock = createServerClock(OFFSET + skew);
+    // The server reads 100.9 s and sends 100; then 102.0 s, which is the better bound.
+    clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 100_000 }, 100_800, 101_000);
+    clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 102_000 }, 101_950, 102_050);
+    expect(clock.toMonotonic(OFFSET + 160_000)).toBe(160_050);
+  });
+
+  test('may be set back', () => {
+    const clock = createServerClock(OFFSET);
+    clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 50_000 }, 900, 1000);
+    clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 2000 }, 1900, 2000);
+    expect(clock.toMonotonic(OFFSET + 10_000)).toBe(10_000);
+  });
+
+  test('is not needed where resets are seconds from now', () => {
+    const clock = createServerClock(OFFSET);
+    const reset = clock.resetOf(headersOf(1, 12), 3000);
+    expect(clock.toMonotonic(reset ?? 0)).toBe(15_000);
+  });
+});
+
+test.each([
+  [{}, NO_RATE_HEADERS],
+  [
+    { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' },
+    { ...NO_RATE_HEADERS, limit: 60, remaining: 0 },
+  ],
+  [
+    { 'x-ratelimit-reset': '1700000000.5', 'retry-after': '2' },
+    { ...NO_RATE_HEADERS, reset: 1700000000.5, retryAfter: 2000 },
+  ],
+  [{ 'x-ratelimit-limit': 'many', 'retry-after': '-1', date: 'noon' }, NO_RATE_HEADERS],
+  [
+    { date: 'Thu, 01 Jan 1970 00:01:00 GMT', 'retry-after': 'Thu, 01 Jan 1970 00:01:09 GMT' },
+    { ...NO_RATE_HEADERS, date: 60_000, retryAfter: 9000 },
+  ],
+])('headers %j are read as %j', (headers: Record<string, string>, expected) => {
+  expect(readRateHeaders(headers)).toEqual(expected);
+});
