@@ -1,7 +1,8 @@
 import type { Address } from '../core/address.ts';
 import type { Change, Verdict } from '../core/change.ts';
-import type { Json } from '../core/json.ts';
-import type { Actual, Observation } from '../core/resource.ts';
+import { type Json, sameJson } from '../core/json.ts';
+import type { Actual, Base, Observation } from '../core/resource.ts';
+import { keptValue } from './diff.ts';
 import type { Identity } from './identity.ts';
 import type { Policy } from './policy.ts';
 import type { KindRules } from './rules.ts';
@@ -18,12 +19,17 @@ export function holdChanges(
   changes: readonly Change[],
   identity: Identity,
   observation: Observation,
+  base: Base,
   policy: Policy,
 ): readonly Change[] {
   const taken = takenAlong(kinds, changes, identity, observation);
+  const drifted = policy.selfHeal ? new Set<Change>() : driftOf(kinds, changes, base);
   const paused = (change: Change) => (isPaused(change, policy.now) ? change.paused : null);
   const marked = changes.map((change): Change => {
     const pause = paused(change);
+    if (drifted.has(change) && change.held === null) {
+      return { ...change, paused: pause, held: 'drift is only reported (selfHeal: false)', approvable: true };
+    }
     if (change.action !== 'delete' || change.held !== null) {
       return { ...change, paused: pause };
     }
@@ -42,6 +48,25 @@ export function holdChanges(
     const half = change.replaces && change.held === null ? halves.get(change.address) : undefined;
     return half === undefined ? change : { ...change, held: half.held, approvable: half.approvable };
   });
+}
+
+/** Changes that no commit asks for: what is declared is what was last applied, and yet the platform differs. */
+export function driftOf(kinds: readonly KindRules[], changes: readonly Change[], base: Base): ReadonlySet<Change> {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  return new Set(
+    changes.filter((change) => {
+      const entry = base?.get(change.address);
+      const kind = byName.get(change.kind);
+      if (entry === undefined || kind === undefined || (change.action === 'delete' && !change.replaces)) {
+        return false;
+      }
+      return change.fields.every(({ path }) => {
+        const declared = change.declared[path];
+        const now = declared === undefined ? undefined : keptValue(kind.fields[path], declared);
+        return path === 'position' || sameJson(now, entry.fields[path]);
+      });
+    }),
+  );
 }
 
 /** A pause ends when its day begins, in UTC. */

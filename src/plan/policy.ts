@@ -12,6 +12,8 @@ export interface Policy {
     /** Updates and deletions together, in percent of the owned resources, at 10 or more of those. */
     readonly share: number;
   };
+  /** Whether drift is undone; otherwise it is only reported. */
+  readonly selfHeal: boolean;
   /** The email of the user whose token is used; null where it is not known. */
   readonly user: string | null;
   /** The day it is, for pauses. Milliseconds since the epoch. */
@@ -27,6 +29,7 @@ export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   prune: 'owned',
   confirm: ['site', 'space', 'saml', 'member', 'collection'],
   limits: { deletes: 5, share: 30 },
+  selfHeal: true,
   user: null,
   allowDeletes: 0,
   approved: [],
