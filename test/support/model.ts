@@ -1,0 +1,149 @@
+/** What manifests say, as plain data: the same shape as the YAML, references by key. */
+export interface Model {
+  organization?: OrganizationModel | undefined;
+  members: Record<string, { role: string | null }>;
+  teams: Record<string, TeamModel>;
+  saml: Record<string, SamlModel>;
+  collections: Record<string, CollectionModel>;
+  spaces: Record<string, SpaceModel>;
+  openapi: Record<string, SpecModel>;
+  translations: Record<string, TranslationModel>;
+  sites: Record<string, SiteModel>;
+}
+
+export interface OrganizationModel {
+  title?: string | undefined;
+  emailDomains?: string[] | undefined;
+  defaultRole?: string | null | undefined;
+  defaultContent?: { site: string } | null | undefined;
+  ai?: boolean | undefined;
+}
+
+export interface TeamModel {
+  title: string;
+  membership?: 'exact' | 'additive' | undefined;
+  members?: Record<string, string> | undefined;
+}
+
+export interface SamlModel {
+  label: string;
+  entityID?: string | undefined;
+  defaultTeam?: string | undefined;
+  defaultRole?: string | null | undefined;
+}
+
+export interface CollectionModel {
+  title: string;
+  description?: string | undefined;
+  parent?: string | null | undefined;
+  defaultLevel?: string | null | undefined;
+}
+
+export interface SpaceModel {
+  title: string;
+  emoji?: string | null | undefined;
+  collection?: string | null | undefined;
+  language?: string | undefined;
+  editMode?: string | undefined;
+  defaultLevel?: string | null | undefined;
+}
+
+export interface SpecModel {
+  source: { url: string } | { file: string };
+  visibility?: string | undefined;
+}
+
+export interface TranslationModel {
+  space: string;
+  from: string;
+  to: string;
+  instructions?: string | undefined;
+}
+
+export interface SiteModel {
+  title: string;
+  visibility?: string | undefined;
+  published?: boolean | undefined;
+  proxy?: string | null | undefined;
+  adaptiveContent?: { enabled: boolean } | undefined;
+  default?: string | undefined;
+  structure: ItemModel[];
+}
+
+export type ItemModel = SectionModel | GroupModel | SiteSpaceModel;
+
+export interface SectionModel {
+  section: string;
+  title: string;
+  icon?: string | null | undefined;
+  path?: string | undefined;
+  description?: string | null | undefined;
+  condition?: string | null | undefined;
+  default?: string | undefined;
+  spaces: SiteSpaceModel[];
+}
+
+export interface GroupModel {
+  group: string;
+  title: string;
+  icon?: string | null | undefined;
+  items: (SectionModel | GroupModel)[];
+}
+
+export interface SiteSpaceModel {
+  key: string;
+  space: string;
+  path?: string | undefined;
+  condition?: string | null | undefined;
+  hidden?: boolean | undefined;
+}
+
+/** The texts of files that manifests name. */
+export const NAMED_FILES: Readonly<Record<string, string>> = {
+  'specs/one.json': '{"openapi":"3.1.0","info":{"title":"One","version":"1"},"paths":{}}',
+  'specs/two.json': '{"openapi":"3.1.0","info":{"title":"Two","version":"2"},"paths":{}}',
+};
+
+/** The model as manifests: one file for each section, in JSON, which is YAML too. */
+export function manifestsOf(model: Model): Record<string, string> {
+  const files: Record<string, string> = { ...NAMED_FILES };
+  for (const [section, entries] of Object.entries(model)) {
+    if (entries !== undefined) {
+      files[`${section}.yaml`] = JSON.stringify({ [section]: entries }, null, 2);
+    }
+  }
+  return files;
+}
+
+/** The same, in another order: keys the other way round, every entry in a file of its own, files named backwards. */
+export function shuffledManifestsOf(model: Model): Record<string, string> {
+  const files: Record<string, string> = { ...NAMED_FILES };
+  const sections = Object.entries(model).reverse();
+  for (const [section, entries] of sections) {
+    if (section === 'organization') {
+      if (entries !== undefined) {
+        files['aa.yaml'] = JSON.stringify({ organization: backwards(entries) });
+      }
+      continue;
+    }
+    for (const [index, [key, entry]] of Object.entries(entries ?? {}).reverse().entries()) {
+      files[`m${String(99 - index)}-${section}.yaml`] = JSON.stringify({ [section]: { [key]: backwards(entry) } });
+    }
+  }
+  return files;
+}
+
+/** Mappings in the opposite order; lists keep theirs, for it means something. */
+function backwards(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(backwards);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, backwards(member)]),
+  );
+}

@@ -1,0 +1,176 @@
+import type { Address } from '../../src/core/address.ts';
+import type { ChangeResult } from '../../src/core/change.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Base, Declared } from '../../src/core/resource.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { createManifestLoader } from '../../src/manifests/loader.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import type { Planned } from '../../src/reconcile/planning.ts';
+import { apply, type PassInput, plan } from '../../src/reconcile/reconcile.ts';
+import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { OrganizationRecord } from '../../src/store/store.ts';
+import { memoryTree } from './memory-tree.ts';
+
+/** Manifests: one text, or texts by file name. */
+export type Manifests = string | Readonly<Record<string, string>>;
+
+/** Nothing waits for a person. */
+export const UNLIMITED: Partial<Policy> = { confirm: [], limits: { deletes: 1e6, share: 100 } };
+
+export interface PassOptions {
+  /** `record`: what earlier passes recorded (the default); null: none; manifests: as of a git ref, without ids. */
+  readonly base?: 'record' | null | { readonly manifests: Manifests };
+  readonly policy?: Partial<Policy>;
+  /** Whether what is confirmed is recorded; true where the base is the record. */
+  readonly records?: boolean;
+}
+
+export interface Pass {
+  readonly planned: Planned;
+  readonly results: readonly ChangeResult[];
+}
+
+/** An embedded platform, the way to it, and what was recorded of it. */
+export interface World {
+  readonly emulator: Emulator;
+  readonly record: OrganizationRecord;
+  plan(manifests: Manifests, options?: PassOptions): Promise<Planned>;
+  /** Plans and applies. */
+  apply(manifests: Manifests, options?: PassOptions): Promise<Pass>;
+  /** Plans and applies until nothing is pending any more; fails where a change does. */
+  settle(manifests: Manifests, options?: PassOptions): Promise<Pass>;
+  /** A request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  call(method: string, path: string, body?: unknown): Promise<any>;
+  close(): Promise<void>;
+}
+
+/** What manifests declare. */
+export async function declare(manifests: Manifests): Promise<ReadonlyMap<Address, Declared>> {
+  const files = typeof manifests === 'string' ? { 'octavo.yaml': manifests } : manifests;
+  return (await createManifestLoader(kinds).load(memoryTree(files))).declared;
+}
+
+/** Starts an embedded platform whose processing takes no time. */
+export async function openWorld(options: EmulatorOptions = {}): Promise<World> {
+  const emulator = await startEmulator({ processing: { openapi: 0, translation: 0 }, ...options });
+  const connection = openConnection({
+    baseUrl: emulator.url,
+    token: emulator.token,
+    userAgent: 'octavo/0',
+    concurrency: 10,
+    // Waits of retries take no time.
+    clock: { ...systemClock, sleep: () => Promise.resolve() },
+    random: () => 0.5,
+  });
+  return new OpenWorld(emulator, connection);
+}
+
+class OpenWorld implements World {
+  readonly emulator: Emulator;
+  readonly record = openMemoryStore().organization('test');
+  readonly #connection: Connection;
+
+  constructor(emulator: Emulator, connection: Connection) {
+    this.emulator = emulator;
+    this.#connection = connection;
+  }
+
+  async plan(manifests: Manifests, options: PassOptions = {}): Promise<Planned> {
+    return this.#planOf(await this.#input(manifests, options));
+  }
+
+  async apply(manifests: Manifests, options: PassOptions = {}): Promise<Pass> {
+    const input = await this.#input(manifests, options);
+    const planned = await this.#planOf(input);
+    const signal = new AbortController().signal;
+    const records = options.records ?? (options.base === undefined || options.base === 'record');
+    const writer = openWriter(this.#connection, { organization: this.emulator.organization, priority: 'apply' });
+    const applied = await apply(input, planned, {
+      writer,
+      clock: systemClock,
+      parallel: 20,
+      signal,
+      abort: signal,
+      record: records ? this.record : null,
+    });
+    return { planned, results: applied.results };
+  }
+
+  async settle(manifests: Manifests, options: PassOptions = {}): Promise<Pass> {
+    let pass = await this.apply(manifests, options);
+    for (let round = 0; round < 3; round += 1) {
+      const bad = pass.results.filter((result) => result.status !== 'applied');
+      if (bad.length > 0) {
+        throw new Error(bad.map((result) => `${result.action} ${result.address}: ${result.error}`).join('\n'));
+      }
+      if (pass.planned.plan.pending.length === 0) {
+        break;
+      }
+      const again = await this.apply(manifests, options);
+      pass = { planned: again.planned, results: [...pass.results, ...again.results] };
+    }
+    return pass;
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const { url, token, organization } = this.emulator;
+    const response = await fetch(`${url}${path.startsWith('/v1') ? path : `/v1/orgs/${organization}${path}`}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) {
+      throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    }
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+    await this.emulator.close();
+  }
+
+  #planOf(input: PassInput): Promise<Planned> {
+    let reads = 0;
+    const reader = openReader(this.#connection, {
+      organization: this.emulator.organization,
+      priority: 'person',
+      onRequest: () => {
+        reads += 1;
+      },
+    });
+    return plan(input, reader, () => reads);
+  }
+
+  async #input(manifests: Manifests, options: PassOptions): Promise<PassInput> {
+    return {
+      organization: this.emulator.organization,
+      kinds,
+      declared: await declare(manifests),
+      commit: null,
+      base: await this.#base(options.base),
+      baseCommit: null,
+      policy: { ...DEFAULT_POLICY, now: Date.parse('2026-06-01T00:00:00Z'), ...options.policy },
+      estimate: () => 0,
+    };
+  }
+
+  async #base(base: PassOptions['base']): Promise<Base> {
+    if (base === null) {
+      return null;
+    }
+    if (base === undefined || base === 'record') {
+      return (await baseOfRecord(this.record)).base;
+    }
+    return baseOfManifests(kinds, await declare(base.manifests));
+  }
+}
