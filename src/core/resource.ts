@@ -59,6 +59,8 @@ export interface BaseEntry {
   readonly fields: Fields;
   readonly within: Address | null;
   readonly protect: boolean;
+  /** Its place among siblings then, where the order was declared. */
+  readonly place?: Place | null;
   /** What the platform does not give back: hashes of content that was sent, revisions that were worked on. */
   readonly marks: JsonObject;
 }

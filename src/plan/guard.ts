@@ -1,7 +1,7 @@
 import type { Address } from '../core/address.ts';
 import type { Change, Verdict } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
-import type { Actual, Base, Observation } from '../core/resource.ts';
+import type { Actual, Base, Observation, Place } from '../core/resource.ts';
 import { keptValue } from './diff.ts';
 import type { Identity } from './identity.ts';
 import type { Policy } from './policy.ts';
@@ -63,10 +63,14 @@ export function driftOf(kinds: readonly KindRules[], changes: readonly Change[],
       return change.fields.every(({ path }) => {
         const declared = change.declared[path];
         const now = declared === undefined ? undefined : keptValue(kind.fields[path], declared);
-        return path === 'position' || sameJson(now, entry.fields[path]);
+        return path === 'position' ? samePlace(change.place, entry.place) : sameJson(now, entry.fields[path]);
       });
     }),
   );
+}
+
+function samePlace(a: Place | null | undefined, b: Place | null | undefined): boolean {
+  return a?.list === b?.list && a?.index === b?.index;
 }
 
 /** A pause ends when its day begins, in UTC. */

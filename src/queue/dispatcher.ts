@@ -12,7 +12,7 @@ import type { QueueOptions, RequestQueue } from './queue-contract.ts';
 import type { QueuedRequest } from './request.ts';
 import { MOST_ATTEMPTS, mayRepeat, RetryQuota, retryDelay } from './retry.ts';
 import { Sender } from './sender.ts';
-import { createServerClock } from './server-clock.ts';
+import { createServerClock, type ServerClock } from './server-clock.ts';
 import type { Outcome, QueueSnapshot } from './snapshot.ts';
 import { Tally } from './tally.ts';
 import { type JobOptions, WaitingRoom } from './waiting-room.ts';
@@ -24,6 +24,7 @@ export class Dispatcher implements RequestQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
   readonly #gate: Gate;
+  readonly #serverClock: ServerClock;
   readonly #breaker: HostBreaker;
   readonly #sender: Sender;
   readonly #room: WaitingRoom;
@@ -43,7 +44,8 @@ export class Dispatcher implements RequestQueue {
     const now = () => clock.monotonic();
     this.#options = options;
     this.#clock = clock;
-    this.#gate = createGate(createServerClock(clock.now() - now()));
+    this.#serverClock = createServerClock(clock.now() - now());
+    this.#gate = createGate(this.#serverClock);
     this.#breaker = createHostBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#sender = new Sender(this.#gate, this.#breaker, this.#tally, options);
     this.#alarm = new Alarm(clock, () => this.#wake());
@@ -262,6 +264,7 @@ export class Dispatcher implements RequestQueue {
       inFlight: this.#inFlight,
       outcomes: { ...this.#tally.outcomes },
       rtt: this.#tally.rtt,
+      ahead: this.#serverClock.ahead(),
       breaker: this.#breaker.state,
       retryQuota: this.#quota.left,
     };

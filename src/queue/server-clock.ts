@@ -16,6 +16,8 @@ export interface ServerClock {
   /** The monotonic time at which the server surely has reached this time. */
   toMonotonic(serverTime: number): number;
   toServer(monotonic: number): number;
+  /** Milliseconds by which the server's clock is at least ahead of the machine's; null before a date was seen. */
+  ahead(): number | null;
 }
 
 /** `wallOffset` (wall clock minus monotonic) is used until a server has sent a date. */
@@ -40,5 +42,6 @@ export function createServerClock(wallOffset: number): ServerClock {
     },
     toMonotonic: (serverTime) => serverTime - offset(),
     toServer: (monotonic) => monotonic + offset(),
+    ahead: () => (bound === null ? null : bound - wallOffset),
   };
 }

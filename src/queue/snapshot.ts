@@ -34,6 +34,8 @@ export interface QueueSnapshot {
   readonly outcomes: Readonly<Record<Outcome, number>>;
   /** Average time from sending to the answer's headers, in milliseconds; null before the first answer. */
   readonly rtt: number | null;
+  /** Milliseconds by which the platform's clock is ahead of this machine's, to the second; null while not known. */
+  readonly ahead: number | null;
   /** `open`: the platform fails lastingly, and nothing but a trial now and then is sent. */
   readonly breaker: 'closed' | 'open' | 'half-open';
   /** Retries that may still be made are paid from this; full at 500. */

@@ -1,7 +1,7 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { Base, BaseEntry, Declared } from '../core/resource.ts';
+import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { keptFields } from '../plan/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
@@ -17,7 +17,7 @@ export async function baseOfRecord(record: OrganizationRecord): Promise<{ base: 
 }
 
 function entryToBase(entry: RecordEntry): BaseEntry {
-  const { within, ...marks } = entry.marks;
+  const { within, place, ...marks } = entry.marks;
   return {
     address: entry.address,
     kind: entry.kind,
@@ -25,6 +25,7 @@ function entryToBase(entry: RecordEntry): BaseEntry {
     fields: entry.fields,
     within: typeof within === 'string' ? within : null,
     protect: entry.protect,
+    place: isObject(place) ? (place as unknown as Place) : null,
     marks,
   };
 }
@@ -42,6 +43,7 @@ export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Ad
       fields: kind === undefined ? resource.fields : keptFields(kind, resource.fields),
       within: resource.within,
       protect: resource.protect === true,
+      place: resource.place,
       marks: {},
     });
   }
@@ -121,7 +123,7 @@ export class Recorder {
       id,
       fields: kind === undefined ? resource.fields : keptFields(kind, resource.fields),
       protect: resource.protect ?? before?.protect ?? false,
-      marks: resource.within === null ? marks : { ...marks, within: resource.within },
+      marks: { ...marks, ...whereabouts(resource) },
     };
   }
 
@@ -139,7 +141,7 @@ export class Recorder {
     const before = this.#base?.get(entry.address);
     return (
       before !== undefined &&
-      JSON.stringify([before.id, before.fields, before.protect, withWithin(before)]) ===
+      JSON.stringify([before.id, before.fields, before.protect, { ...before.marks, ...whereabouts(before) }]) ===
         JSON.stringify([entry.id, entry.fields, entry.protect, entry.marks])
     );
   }
@@ -152,6 +154,10 @@ export class Recorder {
   }
 }
 
-function withWithin(entry: BaseEntry): JsonObject {
-  return entry.within === null ? entry.marks : { ...(isObject(entry.marks) ? entry.marks : {}), within: entry.within };
+/** Where a resource is, which the record keeps beside its marks. */
+function whereabouts({ within, place }: Pick<BaseEntry, 'within' | 'place'>): JsonObject {
+  return {
+    ...(within === null ? {} : { within }),
+    ...(place ? { place: { list: place.list, index: place.index } } : {}),
+  };
 }

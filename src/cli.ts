@@ -1,0 +1,244 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { Surroundings } from './commands/setup.ts';
+import { DEFAULT_COLUMNS, type Terminal } from './commands/terminal.ts';
+import { systemClock } from './core/clock.ts';
+import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
+import { createRedactor } from './log.ts';
+
+/**
+ * The command line: argv to command, error to exit code. Nothing is printed on standard output but the answer.
+ *
+ * @returns what the process exits with (design: Commands)
+ */
+export async function main(argv: readonly string[]): Promise<ExitCode> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  const terminal = processTerminal();
+  const around: Surroundings = {
+    terminal,
+    clock: systemClock,
+    random: Math.random,
+    version: version(),
+    signal: stop.signal,
+  };
+  try {
+    return await parse(argv, around);
+  } catch (error) {
+    return report(error, argv, terminal);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}
+
+async function parse(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+  let exit: ExitCode = EXIT.done;
+  const program = createProgram(around, (code) => {
+    exit = code;
+  });
+  await program.parseAsync(argv, { from: 'user' });
+  return exit;
+}
+
+function processTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process;
+  const asks = stdin.isTTY === true && stderr.isTTY === true;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isOutTerminal: stdout.isTTY === true,
+    isErrTerminal: stderr.isTTY === true,
+    columns: stdout.columns ?? stderr.columns ?? DEFAULT_COLUMNS,
+    ask: asks ? ask : null,
+    env: process.env,
+    cwd: process.cwd(),
+  };
+}
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return manifest.version;
+}
+
+/** Says what went wrong, for a person: no stack trace, and no secret. */
+function report(error: unknown, argv: readonly string[], terminal: Terminal): ExitCode {
+  if (error instanceof CommanderError) {
+    // Commander has said it already; help that was asked for is no mistake.
+    return error.exitCode === 0 ? EXIT.done : EXIT.invalid;
+  }
+  const token = terminal.env.OCTAVO_TOKEN;
+  const clean = createRedactor(token === undefined ? [] : [token]);
+  if (error instanceof DesiredStateError && argv.includes('json')) {
+    const { problems } = error;
+    terminal.out(`${JSON.stringify({ format: 'octavo.validation/1', valid: false, problems }, null, 2)}\n`);
+  } else if (error instanceof DesiredStateError) {
+    const count = error.problems.length;
+    terminal.err(
+      clean(`${error.problems.map(formatProblem).join('\n')}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`),
+    );
+  } else if (error instanceof AppError) {
+    terminal.err(clean(`octavo: ${error.message}\n`));
+  } else {
+    terminal.err(clean(`octavo: unexpected: ${messageOf(error)}\nThis is a mistake of Octavo's; please report it.\n`));
+    if (terminal.env.OCTAVO_DEBUG !== undefined && error instanceof Error) {
+      terminal.err(clean(`${error.stack ?? ''}\n`));
+    }
+  }
+  return error instanceof AppError ? error.exitCode : EXIT.failed;
+}
+
+type Done = (code: ExitCode) => void;
+
+function createProgram(around: Surroundings, done: Done): Command {
+  const program = new Command('octavo')
+    .description('GitOps for a documentation platform: a git repository of YAML declares an organization.')
+    .version(around.version, '--version')
+    .exitOverride()
+    .configureOutput({ writeOut: around.terminal.out, writeErr: around.terminal.err })
+    .showHelpAfterError('Run with --help to see what there is.')
+    .showSuggestionAfterError(true)
+    .addHelpText('after', AFTER_HELP);
+  manifestCommands(program, around, done);
+  daemonCommands(program, around, done);
+  tryingCommands(program, around, done);
+  return program;
+}
+
+const AFTER_HELP = `
+The platform and the organization come from --config FILE, else from config.yaml where it is there, else from
+OCTAVO_BASE_URL, OCTAVO_TOKEN and OCTAVO_ORGANIZATION.
+
+Exit codes: 0 done; 1 failed; 2 the plan has changes (plan --detailed-exitcode); 3 invalid input; 4 something is held
+or was refused.
+
+To see all of it without an account: octavo demo`;
+
+const CONFIG = ['--config <file>', 'the configuration (default: config.yaml where it is there)'] as const;
+const ORGANIZATION = ['--organization <id>', 'which organization, where several are configured'] as const;
+
+function manifestCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('validate')
+    .description('check manifests, offline')
+    .argument('[dir]', 'the folder of manifests', '.')
+    .option(...CONFIG)
+    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+    .action(async (dir, options) => {
+      const { validate } = await import('./commands/validate.ts');
+      done(await validate(dir, options, around));
+    });
+  program
+    .command('plan')
+    .description('show what would change; writes nothing')
+    .argument('[dir]', 'the folder of manifests', '.')
+    .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
+    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'markdown', 'json']).default('text'))
+    .option('--out <file>', 'save the plan, to apply exactly that')
+    .option('--detailed-exitcode', 'exit with 2 when there are changes')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (dir, options) => {
+      const { planCommand } = await import('./commands/plan.ts');
+      done(await planCommand(dir, options, around));
+    });
+  program
+    .command('apply')
+    .description('make it so; asks first')
+    .argument('[dir-or-plan]', 'the folder of manifests, or a file that plan --out saved', '.')
+    .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
+    .option('--yes', 'do not ask')
+    .option('--approve <checksum>', 'approve what is held of exactly this plan')
+    .option('--allow-deletes <n>', 'let up to so many deletions pass the limits', count)
+    .option('--record', 'move refs/octavo/<organization>/applied to this commit once all of it is applied')
+    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (target, options) => {
+      const { applyCommand } = await import('./commands/apply.ts');
+      done(await applyCommand(target, options, around));
+    });
+  program
+    .command('schema')
+    .description('print the JSON Schema of manifests, for editors')
+    .action(async () => {
+      const { schemaCommand } = await import('./commands/schema.ts');
+      done(await schemaCommand(around));
+    });
+}
+
+function daemonCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('run')
+    .description('the daemon: follow the repository, undo drift')
+    .option('--dry-run', 'plan and report, write nothing')
+    .option('--once', 'one pass, then end')
+    .option(...CONFIG)
+    .action(async (options) => {
+      const { runCommand } = await import('./commands/run.ts');
+      done(await runCommand(options, around));
+    });
+  program
+    .command('approve')
+    .description('approve the plan that the daemon holds')
+    .argument('<checksum>', 'as the plan and the log name it')
+    .option(...CONFIG)
+    .action(async (checksum, options) => {
+      const { approveCommand } = await import('./commands/approve.ts');
+      done(await approveCommand(checksum, options, around));
+    });
+  program
+    .command('doctor')
+    .description('can the platform be reached, what may the token do, what does the platform have')
+    .option(...CONFIG)
+    .action(async (options) => {
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      done(await doctorCommand(options, around));
+    });
+}
+
+function tryingCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('emulate')
+    .description('the embedded platform, to try things on')
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--port <n>', 'which port; 0 is any free one', count, 0)
+    .option('--token <token>', 'the token it accepts', 'emulator-token')
+    .option('--seed <file>', 'the state to start with')
+    .option('--state <file>', 'keep the state in this file, and go on from it')
+    .option('--latency <ms>', 'wait so long before each answer', count)
+    .option('--limit <n/seconds>', 'a rate limit, such as 60/2s')
+    .option('--faults <percent>', 'fail so many requests with 503', count)
+    .action(async (options) => {
+      const { emulateCommand } = await import('./commands/emulate.ts');
+      done(await emulateCommand(options, around));
+    });
+  program
+    .command('demo')
+    .description('all of it, on the embedded platform')
+    .option('--once', 'play the story and end')
+    .action(async (options) => {
+      const { demoCommand } = await import('./commands/demo.ts');
+      done(await demoCommand(options, around));
+    });
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) {
+    throw new InvalidArgumentError('It must be a whole number.');
+  }
+  return value;
+}

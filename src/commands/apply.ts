@@ -1,0 +1,195 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import type { ChangeResult, Plan } from '../core/change.ts';
+import { ConfigError, EXIT, type ExitCode, RefusedPlanError } from '../core/errors.ts';
+import { appliedRef, headOf, updateRef } from '../git/commit-info.ts';
+import { kinds } from '../kinds/registry.ts';
+import { resultToJson } from '../plan/render-json.ts';
+import { summaryLine } from '../plan/render-text.ts';
+import { counted } from '../plan/words.ts';
+import { openWriter } from '../platform/client.ts';
+import type { Connection } from '../platform/connection.ts';
+import type { Planned } from '../reconcile/planning.ts';
+import { apply, outcomeOf, type PassInput } from '../reconcile/reconcile.ts';
+import { renderPlan } from './plan.ts';
+import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
+import { type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
+import { showProgress } from './progress.ts';
+import { chooseOrganization, connect, RequestCount, readConfig, type Surroundings } from './setup.ts';
+
+export interface ApplyFlags extends PlanningFlags {
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+  readonly yes?: boolean;
+  readonly record?: boolean;
+}
+
+/** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
+export async function applyCommand(target: string, flags: ApplyFlags, around: Surroundings): Promise<ExitCode> {
+  const config = await readConfig(flags.config, around.terminal);
+  const file = await planFileAt(resolve(around.terminal.cwd, target), target);
+  const organization = chooseOrganization(config, flags.organization ?? file?.organization);
+  const connection = connect(config, organization, around);
+  try {
+    const input =
+      file === null
+        ? await passInput(target, flags, config, organization, connection, around)
+        : inputOfFile(file, config, organization, connection, flags, around);
+    const planned = await planOnly(input, connection, around);
+    mustStillBe(file, planned.plan);
+    mustBeApproved(flags, planned.plan);
+    const record = flags.record === true ? await recordable(target, input, around) : null;
+    around.terminal.err(renderPlan(planned.plan, 'text', toErr(around)));
+    const exit = await carryOut(input, planned, connection, flags, around);
+    if (record !== null && exit === EXIT.done) {
+      await record();
+    }
+    return exit;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function planFileAt(path: string, name: string): Promise<PlanFile | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) {
+    throw new ConfigError(`${name} is neither a folder of manifests nor a plan file`);
+  }
+  return found.isFile() ? readPlanFile(await readFile(path, 'utf8'), name) : null;
+}
+
+function inputOfFile(
+  file: PlanFile,
+  config: Config,
+  organization: OrganizationConfig,
+  connection: Connection,
+  flags: ApplyFlags,
+  around: Surroundings,
+): PassInput {
+  if (file.organization !== organization.id) {
+    throw new RefusedPlanError(`the plan is for ${file.organization}, and not for ${organization.id}`);
+  }
+  return {
+    ...file,
+    kinds,
+    policy: policyOf(config, organization, flags, around),
+    estimate: (writes, reads) => connection.queue.estimate(writes, reads),
+  };
+}
+
+/** A plan file is applied only if it still is the plan. */
+function mustStillBe(file: PlanFile | null, plan: Plan): void {
+  if (file !== null && file.checksum !== plan.checksum) {
+    const lines = differences(file, plan).map((line) => `  ${line}`);
+    throw new RefusedPlanError(
+      ['the plan file is stale: something has changed since it was made', ...lines].join('\n'),
+    );
+  }
+}
+
+function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
+  const { approve } = flags;
+  if (approve !== undefined && approve !== plan.checksum && approve !== plan.heldChecksum) {
+    throw new RefusedPlanError(
+      `${approve} is not the checksum of what would be done now (${plan.checksum}); look at the plan again`,
+    );
+  }
+}
+
+/** Moves the ref that says what was applied; only a commit can be recorded. */
+async function recordable(target: string, input: PassInput, around: Surroundings): Promise<() => Promise<void>> {
+  const { commit } = input;
+  const head = await headOf(resolve(around.terminal.cwd, target)).catch(() => null);
+  const here = head ?? (await headOf(around.terminal.cwd));
+  if (commit === null || here === null) {
+    throw new ConfigError('--record needs manifests that are all committed: only a commit can be recorded as applied');
+  }
+  return async () => {
+    const ref = appliedRef(input.organization);
+    const { pushed } = await updateRef(here.root, ref, commit, { push: true });
+    around.terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
+  };
+}
+
+async function carryOut(
+  input: PassInput,
+  planned: Planned,
+  connection: Connection,
+  flags: ApplyFlags,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const { plan } = planned;
+  const due = plan.changes.filter((change) => change.held === null && change.paused === null).length;
+  if (plan.verdict.state === 'ready' && due > 0) {
+    await mustBeWanted(plan, due, flags, around);
+  }
+  const count = new RequestCount();
+  const progress = showProgress(around.terminal, plan.changes.length);
+  const { results } = await apply(input, planned, {
+    writer: openWriter(connection, {
+      organization: input.organization,
+      priority: 'apply',
+      onRequest: count.onRequest,
+    }),
+    clock: around.clock,
+    parallel: APPLY_PARALLEL,
+    signal: around.signal,
+    abort: new AbortController().signal,
+    record: null,
+    onStart: progress.start,
+    onResult: progress.result,
+  });
+  progress.end();
+  answer(planned, results, count, flags, around);
+  return exitOf(planned, results);
+}
+
+/** Changes worked on at the same time at most; the queue decides how many requests are in flight. */
+const APPLY_PARALLEL = 100;
+
+async function mustBeWanted(plan: Plan, due: number, flags: ApplyFlags, { terminal }: Surroundings): Promise<void> {
+  if (flags.yes === true || flags.approve !== undefined) {
+    return;
+  }
+  if (terminal.ask === null) {
+    throw new ConfigError('nobody can be asked here whether to apply this; say so with --yes');
+  }
+  const said = await terminal.ask(`\nApply ${counted(due, 'change')} to ${plan.organization}? Only "yes" is a yes: `);
+  if (said.trim().toLowerCase() !== 'yes') {
+    throw new ConfigError('not applied');
+  }
+}
+
+function exitOf(planned: Planned, results: readonly ChangeResult[]): ExitCode {
+  const outcome = outcomeOf(planned, results);
+  return outcome === 'failed' ? EXIT.failed : outcome === 'held' ? EXIT.held : EXIT.done;
+}
+
+function answer(
+  planned: Planned,
+  results: readonly ChangeResult[],
+  count: RequestCount,
+  flags: ApplyFlags,
+  { terminal }: Surroundings,
+): void {
+  const { plan } = planned;
+  const requests = { reads: planned.observation.reads + count.reads, writes: count.writes };
+  if (flags.format === 'json') {
+    terminal.out(`${JSON.stringify(resultToJson(plan, results, requests), null, 2)}\n`);
+    return;
+  }
+  const how = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
+  const parts = (['applied', 'failed', 'skipped', 'held'] as const)
+    .filter((status) => how(status) > 0)
+    .map((status) => `${how(status)} ${status}`);
+  terminal.out(
+    parts.length === 0 ? `${summaryLine(plan)}\n` : `${parts.join(', ')}; ${counted(requests.writes, 'write')}\n`,
+  );
+}
+
+/** The plan goes where a person looks; the answer of `apply` is its result. */
+function toErr(around: Surroundings): Surroundings {
+  const { terminal } = around;
+  return { ...around, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };
+}

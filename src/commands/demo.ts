@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../config/load.ts';
+import { EXIT, type ExitCode } from '../core/errors.ts';
+import { createDaemon } from '../daemon.ts';
+import { makeAcmeRepository } from '../demo/acme-repository.ts';
+import { type Cast, Narrator, playStory, type Stage } from '../demo/story.ts';
+import { type Emulator, startEmulator } from '../emulator/emulator.ts';
+import { kinds } from '../kinds/registry.ts';
+import { createLogger } from '../log.ts';
+import { openReader, openWriter } from '../platform/client.ts';
+import { openConnection } from '../platform/connection.ts';
+import type { Surroundings } from './setup.ts';
+import { paintFor } from './terminal.ts';
+
+/** `octavo demo`: all of it on the embedded platform, told as it happens; then it follows whatever is committed. */
+export async function demoCommand(flags: { readonly once?: boolean }, around: Surroundings): Promise<ExitCode> {
+  const { terminal, clock, random, version, signal } = around;
+  const stage: Stage = {
+    say: terminal.out,
+    paint: paintFor(terminal.isOutTerminal, terminal.env),
+    columns: terminal.columns - 4,
+    clock,
+    signal,
+  };
+  const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-'));
+  const emulator = await startEmulator({ clock, latency: 20 });
+  const connection = openConnection({
+    baseUrl: emulator.url,
+    token: emulator.token,
+    userAgent: `octavo-demo/${version}`,
+    concurrency: 2,
+    clock,
+    random,
+  });
+  const repository = await makeAcmeRepository(join(directory, 'acme'));
+  const narrator = new Narrator(stage);
+  const config = demoConfig(emulator, repository.directory, join(directory, 'state', 'octavo.db'));
+  const log = createLogger({ level: 'fatal', format: 'json', secrets: config.secrets });
+  const daemon = createDaemon({ config, clock, random, log, version, dryRun: false, events: () => narrator.events });
+  const client = { organization: emulator.organization, priority: 'person' } as const;
+  const cast: Cast = {
+    emulator,
+    repository,
+    daemon,
+    narrator,
+    reader: openReader(connection, client),
+    somebody: openWriter(connection, client),
+  };
+  try {
+    introduce(cast, stage);
+    const told = await playStory(cast, stage);
+    if (!told) {
+      return signal.aborted && flags.once !== true ? EXIT.done : EXIT.failed;
+    }
+    if (flags.once !== true) {
+      await stayUp(cast, stage);
+    } else {
+      stage.say(`\n${stage.paint.strong('All of it happened.')}\n`);
+    }
+    return EXIT.done;
+  } finally {
+    await daemon.stop();
+    await connection.close();
+    await emulator.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function introduce({ emulator, repository }: Cast, { say, paint }: Stage): void {
+  say(`${paint.strong('Octavo')}: a commit makes the organization follow.\n\n`);
+  say(`  The embedded platform is at ${emulator.url}\n`);
+  say(`  A git repository made from examples/acme is in ${repository.directory}\n`);
+}
+
+async function stayUp({ repository, daemon, emulator }: Cast, { say, paint, signal }: Stage): Promise<void> {
+  say(
+    [
+      '',
+      paint.strong('Now it is your turn: it follows whatever you commit.'),
+      '',
+      `  repository   ${repository.directory}`,
+      `               edit a file there, git commit -am "…", and look here`,
+      `  health       ${daemon.address}/healthz   ${daemon.address}/readyz`,
+      `  metrics      ${daemon.address}/metrics`,
+      `  platform     ${emulator.url}/v1/orgs/${emulator.organization}   (Authorization: Bearer ${emulator.token})`,
+      '',
+      '  Ctrl-C ends it, and throws all of it away.',
+      '',
+      '',
+    ].join('\n'),
+  );
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** The daemon's configuration, as a user would write it, but quick to look: every second, and every 3 s for drift. */
+function demoConfig(emulator: Emulator, repository: string, store: string) {
+  const text = JSON.stringify({
+    platform: { baseUrl: emulator.url, token: emulator.token, user: 'ana@acme.example' },
+    organizations: [
+      {
+        id: emulator.organization,
+        source: { git: { url: repository, ref: 'main', poll: '1s' } },
+        schedule: { drift: '*/3 * * * * *' },
+      },
+    ],
+    store: { path: store },
+    server: { listen: '127.0.0.1:0' },
+  });
+  const readFile = () => {
+    throw new Error('the demo reads no files for its configuration');
+  };
+  return loadConfig({ text, file: 'demo', env: {}, readFile, kinds: kinds.map((kind) => kind.name) });
+}

@@ -1,0 +1,77 @@
+import { relative, resolve } from 'node:path';
+import { ConfigError, SourceError } from '../core/errors.ts';
+import type { FileTree } from '../core/file-tree.ts';
+import type { Base } from '../core/resource.ts';
+import { appliedRef, fetchRef, headOf, resolveRef } from '../git/commit-info.ts';
+import { readTreeAt } from '../git/tree-at.ts';
+import { kinds } from '../kinds/registry.ts';
+import { openDiskTree } from '../manifests/disk-tree.ts';
+import { createManifestLoader, type DesiredState } from '../manifests/loader.ts';
+import { baseOfManifests } from '../reconcile/record.ts';
+
+/** The desired state of a folder, with the commit it is at. */
+export interface LoadedFolder {
+  readonly state: DesiredState;
+  /** Null outside a repository, and where files differ from the commit. */
+  readonly commit: string | null;
+}
+
+/** Reads the manifests of a folder. Throws DesiredStateError with every problem. */
+export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
+  const path = resolve(cwd, folder);
+  const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
+  const state = await loadTree(openDiskTree(path), relative(cwd, path), own);
+  const head = await headOf(path);
+  return { state, commit: head === null || head.dirty ? null : head.commit };
+}
+
+async function loadTree(tree: FileTree, root: string, config?: string): Promise<DesiredState> {
+  return createManifestLoader(kinds).load(tree, { root, ...(config === undefined ? {} : { config }) });
+}
+
+/** The base that a git ref declares, and its commit. `applied` is what `apply --record` last moved. */
+export async function loadBase(
+  cwd: string,
+  folder: string,
+  ref: string | undefined,
+  organization: string,
+): Promise<{ base: Base; commit: string | null }> {
+  if (ref === undefined) {
+    return { base: null, commit: null };
+  }
+  const path = resolve(cwd, folder);
+  const head = await headOf(path);
+  if (head === null) {
+    throw new ConfigError(`--base needs a git repository with a commit, and ${folder} is in none`);
+  }
+  const commit = await baseCommit(head.root, ref, organization);
+  if (commit === null) {
+    return { base: null, commit: null };
+  }
+  const inside = relative(head.root, path) || '.';
+  const state = await loadBaseState(await readTreeAt(head.root, commit, inside), commit);
+  return { base: state, commit };
+}
+
+/** A base without any manifest is one that owns nothing: the repository's first commit, for one. */
+async function loadBaseState(tree: FileTree, commit: string): Promise<Base> {
+  const files = await tree.list();
+  if (!files.some((file) => /\.ya?ml$/.test(file.path))) {
+    return new Map();
+  }
+  const { declared } = await loadTree(tree, `${commit.slice(0, 7)}:`);
+  return baseOfManifests(kinds, declared);
+}
+
+async function baseCommit(repository: string, ref: string, organization: string): Promise<string | null> {
+  if (ref === 'applied') {
+    const name = appliedRef(organization);
+    // Nothing was ever recorded: there is no base yet, and so nothing is deleted.
+    return (await fetchRef(repository, name)) ?? (await resolveRef(repository, name));
+  }
+  const commit = await resolveRef(repository, ref);
+  if (commit === null) {
+    throw new SourceError(`${JSON.stringify(ref)} is no commit, branch or tag of this repository`);
+  }
+  return commit;
+}

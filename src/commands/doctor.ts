@@ -1,0 +1,182 @@
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import { EXIT, type ExitCode, messageOf, RejectedError } from '../core/errors.ts';
+import type { Paint } from '../plan/render-text.ts';
+import { openReader, type Reader } from '../platform/client.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { BudgetSnapshot } from '../queue/snapshot.ts';
+import { connect, readConfig, type Surroundings } from './setup.ts';
+import { paintFor } from './terminal.ts';
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly verdict: 'good' | 'warn' | 'bad';
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** `octavo doctor`: whether the platform can be reached, what the token may do, and what the platform has. */
+export async function doctorCommand(flags: { readonly config?: string }, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const config = await readConfig(flags.config, terminal);
+  const paint = paintFor(terminal.isOutTerminal, terminal.env);
+  let exit: ExitCode = EXIT.done;
+  for (const organization of config.organizations) {
+    terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
+    for (const finding of await examine(config, organization, around)) {
+      terminal.out(`  ${mark(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
+      exit = finding.verdict === 'bad' ? EXIT.failed : exit;
+    }
+  }
+  return exit;
+}
+
+function mark({ verdict }: Finding, paint: Paint): string {
+  return { good: paint.create('ok  '), warn: paint.change('note'), bad: paint.remove('bad ') }[verdict];
+}
+
+async function examine(
+  config: Config,
+  organization: OrganizationConfig,
+  around: Surroundings,
+): Promise<readonly Finding[]> {
+  const connection = connect(config, organization, around);
+  try {
+    const reader = openReader(connection, { organization: organization.id, priority: 'person', signal: around.signal });
+    const platform = await ask('platform', () => reader.get(operations.getVersion), versionWords);
+    const token = await ask('token', () => reader.get(operations.getOrganization), organizationWords);
+    if (token.verdict === 'bad') {
+      return [platform, token];
+    }
+    const findings = await Promise.all([
+      permissionsOf(reader),
+      userOf(config, reader),
+      ...FEATURES.map((each) => each(reader)),
+    ]);
+    const { ahead, budgets } = connection.queue.snapshot();
+    return [platform, token, clockOf(ahead), limitOf(budgets), ...findings];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function ask<T>(what: string, read: () => Promise<T>, words: (answer: T) => string): Promise<Finding> {
+  try {
+    return { verdict: 'good', what, detail: words(await read()) };
+  } catch (error) {
+    return { verdict: 'bad', what, detail: messageOf(error) };
+  }
+}
+
+function versionWords({
+  version,
+  build,
+}: {
+  readonly version?: string | null;
+  readonly build?: string | null;
+}): string {
+  return `answers${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`;
+}
+
+function organizationWords({ title }: { readonly title: string }): string {
+  return `accepted, for ${title}`;
+}
+
+async function permissionsOf(reader: Reader): Promise<Finding> {
+  const { permissions } = await reader.get(operations.getOrganization);
+  const what = 'permissions';
+  if (permissions === null || permissions === undefined) {
+    return { verdict: 'warn', what, detail: 'the platform does not say what the token may do' };
+  }
+  const lacking = ['admin', 'createContent', 'listMembers', 'listTeams'].filter((name) => permissions[name] === false);
+  return lacking.length === 0
+    ? { verdict: 'good', what, detail: 'the token may do all that Octavo needs' }
+    : { verdict: 'bad', what, detail: `the token may not: ${lacking.join(', ')}` };
+}
+
+/** Only with the user known can a plan be refused that would lock the daemon out. */
+async function userOf(config: Config, reader: Reader): Promise<Finding> {
+  const what = 'platform.user';
+  const { user } = config.platform;
+  if (user === null) {
+    const detail = 'not set: name the email of the token’s user, so that no plan can lock it out';
+    return { verdict: 'warn', what, detail };
+  }
+  for await (const member of reader.pages(operations.listMembers, { query: { search: user } })) {
+    if (member.user?.email?.toLowerCase() === user.toLowerCase()) {
+      return { verdict: 'good', what, detail: `${user}, ${member.role ?? 'guest'}` };
+    }
+  }
+  return { verdict: 'bad', what, detail: `${user} is no member of the organization` };
+}
+
+function clockOf(ahead: number | null): Finding {
+  const what = 'clock';
+  if (ahead === null) {
+    return { verdict: 'warn', what, detail: 'the platform does not say what time it is' };
+  }
+  const seconds = Math.round(Math.abs(ahead) / 1000);
+  return seconds <= 2
+    ? { verdict: 'good', what, detail: 'as the platform’s, to 2 s' }
+    : {
+        verdict: 'warn',
+        what,
+        detail: `${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the platform’s; rate limits are reckoned with its clock`,
+      };
+}
+
+function limitOf(budgets: readonly BudgetSnapshot[]): Finding {
+  const known = budgets.filter((budget) => budget.limit !== null);
+  const words = known.map(({ classes, limit, window }) => {
+    const span = window === null ? '' : ` in ${Math.round(window / 1000)} s`;
+    return `${classes.join(' and ')}: ${limit}${span}`;
+  });
+  return {
+    verdict: 'good',
+    what: 'rate limit',
+    detail: words.length === 0 ? 'the platform names none' : words.join('; '),
+  };
+}
+
+type Probe = (reader: Reader) => Promise<Finding>;
+
+/** What versions of the platform differ in (supplement, sections 7 and 10). */
+const FEATURES: readonly Probe[] = [
+  feature('spaces', (reader) => reader.get(operations.listSpaces, { query: { limit: 1 } }), 'spaces can be listed'),
+  feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
+  feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
+  feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
+  structureProbe,
+  feature(
+    'conversations',
+    (reader) => reader.get(operations.listConversationClusters, { query: { limit: 1 } }),
+    'conversations and issue clusters',
+  ),
+];
+
+function feature(what: string, read: (reader: Reader) => Promise<unknown>, has: string): Probe {
+  return async (reader) => {
+    try {
+      await read(reader);
+      return { verdict: 'good', what, detail: has };
+    } catch (error) {
+      return error instanceof RejectedError && error.status === 404
+        ? { verdict: 'warn', what, detail: 'this platform has none' }
+        : { verdict: 'bad', what, detail: messageOf(error) };
+    }
+  };
+}
+
+/** Whether a site's structure can be read at once shows only on a site. */
+async function structureProbe(reader: Reader): Promise<Finding> {
+  const { items } = await reader.get(operations.listSites, { query: { limit: 1 } });
+  const siteId = items[0]?.id;
+  if (siteId === undefined) {
+    return { verdict: 'good', what: 'sites', detail: 'there is none yet' };
+  }
+  const probe = feature(
+    'sites',
+    (each) => each.get(operations.getSiteStructure, { path: { siteId } }),
+    'sites, and their structure in one read',
+  );
+  return probe(reader);
+}

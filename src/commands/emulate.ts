@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { type EmulatorState, type RateLimits, startEmulator } from '../emulator/emulator.ts';
+import type { Surroundings } from './setup.ts';
+
+export interface EmulateFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly seed?: string;
+  readonly state?: string;
+  readonly latency?: number;
+  /** `60/2s` or `60/2s:first-call`. */
+  readonly limit?: string;
+  readonly faults?: number;
+}
+
+/** `octavo emulate`: the embedded platform, until it is asked to end. */
+export async function emulateCommand(flags: EmulateFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal, clock, signal } = around;
+  const emulator = await startEmulator({
+    host: flags.host,
+    port: flags.port,
+    token: flags.token,
+    clock,
+    seed: flags.seed === undefined ? undefined : await readSeed(resolve(terminal.cwd, flags.seed), flags.seed),
+    file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
+    ...(flags.latency === undefined ? {} : { latency: flags.latency }),
+    ...(flags.limit === undefined ? {} : { limits: readLimit(flags.limit) }),
+    ...(flags.faults === undefined
+      ? {}
+      : { faults: [{ rate: flags.faults / 100, fault: { kind: 'status', status: 503 } }] }),
+  });
+  terminal.out(
+    [
+      `export OCTAVO_BASE_URL=${emulator.url}`,
+      `export OCTAVO_TOKEN=${emulator.token}`,
+      `export OCTAVO_ORGANIZATION=${emulator.organization}`,
+      '',
+    ].join('\n'),
+  );
+  terminal.err('The embedded platform is running; the lines above are for the shell you work in. Ctrl-C ends it.\n');
+  try {
+    await new Promise<void>((resolveWait) => {
+      signal.addEventListener('abort', () => resolveWait(), { once: true });
+    });
+  } finally {
+    await emulator.close();
+  }
+  return EXIT.done;
+}
+
+async function readSeed(path: string, name: string): Promise<EmulatorState> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as EmulatorState;
+  } catch (error) {
+    throw new ConfigError(`cannot read the seed ${name}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** `60/2s`: so many requests in each window of so many seconds. */
+function readLimit(text: string): RateLimits {
+  const match = /^(\d+)\/(\d+(?:\.\d+)?)s(?::(fixed|first-call))?$/.exec(text);
+  if (match === null) {
+    throw new ConfigError(`--limit ${JSON.stringify(text)} is not of the form 60/2s, or 60/2s:first-call`);
+  }
+  const kind = match[3] === 'first-call' ? 'first-call' : 'fixed';
+  return { all: { kind, limit: Number(match[1]), window: Number(match[2]) * 1000 } };
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { Change, Plan } from '../core/change.ts';
+import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
+import { canonicalJson, isObject, type Json } from '../core/json.ts';
+import type { Base, BaseEntry, Declared } from '../core/resource.ts';
+import { planToJson } from '../plan/render-json.ts';
+import type { PassInput } from '../reconcile/reconcile.ts';
+
+const FORMAT = 'octavo.planfile/1';
+
+/** All that `apply` needs to make the same plan again: what was declared, and over which base. */
+export interface PlanFile {
+  readonly organization: string;
+  readonly commit: string | null;
+  readonly baseCommit: string | null;
+  readonly checksum: string;
+  readonly declared: ReadonlyMap<string, Declared>;
+  readonly base: Base;
+  /** The changes as they were shown, to say what is different now. */
+  readonly changes: readonly Pick<Change, 'action' | 'address' | 'fields'>[];
+}
+
+/** A plan as a file: the plan as JSON, what it was made from, and a seal over both. */
+export function writePlanFile(input: PassInput, plan: Plan): string {
+  const content = {
+    plan: planToJson(plan) as Json,
+    declared: [...input.declared.values()] as unknown as Json,
+    base: input.base === null ? null : ([...input.base.values()] as unknown as Json),
+  };
+  return `${JSON.stringify({ format: FORMAT, seal: sealOf(content), ...content }, null, 2)}\n`;
+}
+
+/** Reads a plan file. Throws ConfigError where it is none, RefusedPlanError where it was altered. */
+export function readPlanFile(text: string, name: string): PlanFile {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError(`${name} is no plan file: ${messageOf(error)}; make one with octavo plan --out`);
+  }
+  if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
+    throw new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);
+  }
+  const { seal, plan, declared, base } = parsed as Record<string, Json>;
+  if (seal !== sealOf({ plan: plan ?? null, declared: declared ?? null, base: base ?? null })) {
+    throw new RefusedPlanError(`${name} was altered after it was made; plan again`);
+  }
+  const head = plan as unknown as PlanFile & { base: string | null };
+  const resources = declared as unknown as Declared[];
+  const entries = base as unknown as BaseEntry[] | null;
+  return {
+    organization: head.organization,
+    commit: head.commit,
+    baseCommit: head.base,
+    checksum: head.checksum,
+    declared: new Map(resources.map((resource) => [resource.address, resource])),
+    base: entries === null ? null : new Map(entries.map((entry) => [entry.address, entry])),
+    changes: head.changes,
+  };
+}
+
+function sealOf(content: { readonly plan: Json; readonly declared: Json; readonly base: Json }): string {
+  return createHash('sha256').update(canonicalJson(content)).digest('hex');
+}
+
+/** What is different between the plan of a file and the plan now, a line for each change. */
+export function differences(file: PlanFile, now: Plan): readonly string[] {
+  const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
+  const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
+  const gone = [...before.keys()].filter((id) => !after.has(id)).map((id) => `no longer needed: ${id}`);
+  const added = [...after.keys()].filter((id) => !before.has(id)).map((id) => `needed besides: ${id}`);
+  const other = [...after]
+    .filter(([id, change]) => {
+      const same = before.get(id);
+      return same !== undefined && canonicalJson(same.fields as never) !== canonicalJson(change.fields as never);
+    })
+    .map(([id]) => `from something else than before: ${id}`);
+  return [...gone, ...added, ...other];
+}

@@ -1,0 +1,72 @@
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import { kinds } from '../kinds/registry.ts';
+import { DEFAULT_POLICY } from '../plan/policy.ts';
+import { openReader } from '../platform/client.ts';
+import type { Connection } from '../platform/connection.ts';
+import type { Planned } from '../reconcile/planning.ts';
+import { type PassInput, plan } from '../reconcile/reconcile.ts';
+import { loadBase, loadFolder } from './desired.ts';
+import { RequestCount, type Surroundings } from './setup.ts';
+
+/** What a person says about a plan on the command line. */
+export interface PlanningFlags {
+  readonly base?: string;
+  readonly config?: string;
+  readonly allowDeletes?: number;
+  readonly approve?: string;
+}
+
+/** Reads a folder and its base. Throws DesiredStateError before anything is asked of the platform. */
+export async function passInput(
+  folder: string,
+  flags: PlanningFlags,
+  config: Config,
+  organization: OrganizationConfig,
+  connection: Connection,
+  around: Surroundings,
+): Promise<PassInput> {
+  const { cwd } = around.terminal;
+  const { state, commit } = await loadFolder(cwd, folder, flags.config);
+  const base = await loadBase(cwd, folder, flags.base, organization.id);
+  return {
+    organization: organization.id,
+    kinds,
+    declared: state.declared,
+    commit,
+    base: base.base,
+    baseCommit: base.commit,
+    policy: policyOf(config, organization, flags, around),
+    estimate: (writes, reads) => connection.queue.estimate(writes, reads),
+  };
+}
+
+/** Damage control as it is configured, with what the command line lets past. */
+export function policyOf(
+  config: Config,
+  organization: OrganizationConfig,
+  flags: Pick<PlanningFlags, 'allowDeletes' | 'approve'>,
+  { clock }: Surroundings,
+): PassInput['policy'] {
+  return {
+    ...DEFAULT_POLICY,
+    prune: organization.prune,
+    confirm: organization.confirm,
+    limits: organization.limits,
+    user: config.platform.user,
+    now: clock.now(),
+    allowDeletes: flags.allowDeletes ?? 0,
+    approved: flags.approve === undefined ? [] : [flags.approve],
+  };
+}
+
+/** Plans with a client that has no way to write. */
+export async function planOnly(input: PassInput, connection: Connection, around: Surroundings): Promise<Planned> {
+  const count = new RequestCount();
+  const reader = openReader(connection, {
+    organization: input.organization,
+    priority: 'person',
+    signal: around.signal,
+    onRequest: count.onRequest,
+  });
+  return plan(input, reader, () => count.reads);
+}

@@ -1,0 +1,55 @@
+import { EXIT, type ExitCode } from '../core/errors.ts';
+import { createDaemon } from '../daemon.ts';
+import { createLogger } from '../log.ts';
+import { readConfig, type Surroundings } from './setup.ts';
+
+export interface RunFlags {
+  readonly config?: string;
+  readonly once?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization. */
+export async function runCommand(flags: RunFlags, around: Surroundings): Promise<ExitCode> {
+  const config = await readConfig(flags.config, around.terminal);
+  const log = createLogger({ ...config.log, secrets: config.secrets });
+  const { clock, random, version } = around;
+  const daemon = createDaemon({ config, clock, random, log, version, dryRun: flags.dryRun === true });
+  const onHangup = () => {
+    for (const organization of daemon.organizations) {
+      void organization.trigger('hand');
+    }
+  };
+  process.on('SIGHUP', onHangup);
+  try {
+    if (flags.once === true) {
+      await Promise.race([daemon.once(), aborted(around.signal)]);
+      return worstOf(daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed'));
+    }
+    await daemon.start();
+    await aborted(around.signal);
+    log.info('asked to stop: nothing new is begun, what is in flight ends');
+    return EXIT.done;
+  } finally {
+    process.off('SIGHUP', onHangup);
+    await daemon.stop();
+    log.info('octavo has stopped');
+  }
+}
+
+function worstOf(outcomes: readonly ('done' | 'held' | 'failed')[]): ExitCode {
+  if (outcomes.includes('failed')) {
+    return EXIT.failed;
+  }
+  return outcomes.includes('held') ? EXIT.held : EXIT.done;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+    } else {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    }
+  });
+}

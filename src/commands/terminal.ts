@@ -1,0 +1,39 @@
+import { styleText } from 'node:util';
+import { type Paint, PLAIN } from '../plan/render-text.ts';
+
+/** Where a command writes, and what it is told. Passed in, so that commands can be tested without a process. */
+export interface Terminal {
+  /** The answer. */
+  readonly out: (text: string) => void;
+  /** Everything else that is meant for a person. */
+  readonly err: (text: string) => void;
+  /** Whether a person is looking at the answer, and at the rest. */
+  readonly isOutTerminal: boolean;
+  readonly isErrTerminal: boolean;
+  readonly columns: number;
+  /** Asks a person; null where nobody can be asked. */
+  readonly ask: ((question: string) => Promise<string>) | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
+/** Columns where nothing says how many there are. */
+export const DEFAULT_COLUMNS = 100;
+
+/** Colours only on a terminal, and not where `NO_COLOR` is set (design: Commands). */
+export function paintFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Paint {
+  const wanted = isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+  if (!wanted) {
+    return PLAIN;
+  }
+  const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    text === '' ? '' : styleText(format, text, { validateStream: false });
+  return {
+    strong: style('bold'),
+    faint: style('dim'),
+    create: style('green'),
+    change: style('yellow'),
+    remove: style('red'),
+    warn: style('magenta'),
+  };
+}

@@ -1,0 +1,300 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Config, OrganizationConfig } from './config/config.ts';
+import type { Clock, Random } from './core/clock.ts';
+import { ConfigError, RefusedPlanError } from './core/errors.ts';
+import type { JsonObject } from './core/json.ts';
+import { kinds } from './kinds/registry.ts';
+import type { Logger } from './log.ts';
+import { createManifestLoader } from './manifests/loader.ts';
+import { openReader, openWriter } from './platform/client.ts';
+import { type Connection, openConnection } from './platform/connection.ts';
+import { createRequestQueue, type RequestQueue } from './queue/request-queue.ts';
+import { OrganizationReconciler, type PassEvents } from './reconcile/organization.ts';
+import { createSchedule, type Schedule } from './reconcile/schedule.ts';
+import { type DesiredSource, openSource } from './reconcile/source.ts';
+import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
+import { createMetrics, type Metrics } from './server/metrics.ts';
+import { logEvents, metricEvents, observeQueue } from './server/pass-events.ts';
+import { createServer } from './server/server.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+import type { Store } from './store/store.ts';
+
+/** What the daemon is made of. */
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly version: string;
+  /** Plans and reports, and never writes: no client that could is made. */
+  readonly dryRun: boolean;
+  /** Told of every pass besides the log and the metrics. */
+  readonly events?: (organization: string) => PassEvents;
+}
+
+/** A running daemon. */
+export interface Daemon {
+  /** Where health and metrics are answered; null before `start`, and for a single pass. */
+  readonly address: string | null;
+  readonly organizations: readonly OrganizationReconciler[];
+  /** Answers health, opens the control socket, watches the sources, and makes the first pass of every organization. */
+  start(): Promise<void>;
+  /** One pass of every organization, and no more. */
+  once(): Promise<void>;
+  /** Takes no more work, lets what is in flight end, records it and closes: within 10 s (design: Daemon). */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that requests in flight get to end after a SIGTERM. */
+const IN_FLIGHT = 6000;
+
+interface Member {
+  readonly reconciler: OrganizationReconciler;
+  readonly schedule: Schedule;
+}
+
+/** Puts the daemon together. Throws ConfigError and StoreError before anything is begun. */
+export function createDaemon(options: DaemonOptions): Daemon {
+  return new RunningDaemon(options);
+}
+
+class RunningDaemon implements Daemon {
+  address: string | null = null;
+  readonly #options: DaemonOptions;
+  readonly #metrics: Metrics;
+  readonly #store: Store;
+  readonly #queues = new Map<string, RequestQueue>();
+  readonly #connections = new Map<string, Connection>();
+  readonly #members: readonly Member[];
+  readonly #stopping = new AbortController();
+  readonly #abort = new AbortController();
+  readonly #server: ReturnType<typeof createServer>;
+  #control: ControlServer | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: DaemonOptions) {
+    this.#options = options;
+    const { config } = options;
+    this.#metrics = createMetrics();
+    for (const organization of config.organizations) {
+      if (organization.source === null) {
+        throw new ConfigError(
+          `organization ${organization.id} has no source; octavo run needs a git url or a directory`,
+        );
+      }
+    }
+    mkdirSync(dirname(resolve(config.store.path)), { recursive: true });
+    this.#store = openSqliteStore(resolve(config.store.path));
+    this.#members = config.organizations.map((organization) => this.#member(organization));
+    this.#server = createServer({
+      registry: this.#metrics.registry,
+      health: () => [],
+      ready: () => this.#unready(),
+    });
+  }
+
+  get organizations(): readonly OrganizationReconciler[] {
+    return this.#members.map((member) => member.reconciler);
+  }
+
+  async start(): Promise<void> {
+    const { config, log } = this.#options;
+    this.#control = await openControl(controlSocketPath(resolve(config.store.path)), {
+      approve: (checksum) => this.#approve(checksum),
+      reconcile: (organization) => this.#reconcile(organization),
+      status: async () => this.#status(),
+    });
+    this.address = await this.#server.listen(config.server.listen);
+    log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
+    this.#timer = setInterval(() => this.#observeQueues(), 10_000);
+    this.#timer.unref();
+    await Promise.all(
+      this.#members.map(async ({ reconciler, schedule }) => {
+        await schedule.start();
+        void reconciler.trigger('start');
+      }),
+    );
+  }
+
+  async once(): Promise<void> {
+    await Promise.all(this.#members.map(({ reconciler }) => reconciler.trigger('start')));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+    const idle = this.#members.map(({ reconciler }) => reconciler.idle());
+    const late = setTimeout(() => this.#abort.abort(), IN_FLIGHT);
+    await Promise.all([...this.#queues.values()].map((queue) => queue.drain(IN_FLIGHT)));
+    await Promise.all(idle);
+    clearTimeout(late);
+    await Promise.all(this.#members.map(({ schedule }) => schedule.stop()));
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close(0)));
+    await this.#control?.close();
+    await this.#server.close();
+    await this.#store.close();
+  }
+
+  #member(organization: OrganizationConfig): Member {
+    const { config, clock, log, dryRun } = this.#options;
+    const connection = this.#connect(organization);
+    const clones = join(dirname(resolve(config.store.path)), 'checkouts');
+    const source = this.#source(organization, clones);
+    const client = (count: (method: string) => void, priority: Parameters<typeof openReader>[1]['priority']) => ({
+      organization: organization.id,
+      priority,
+      signal: this.#abort.signal,
+      onRequest: (operation: { readonly method: string }) => count(operation.method),
+    });
+    let schedule: Schedule | null = null;
+    const reconciler = new OrganizationReconciler({
+      config: organization,
+      user: config.platform.user,
+      kinds,
+      source,
+      record: this.#store.organization(organization.id),
+      clock,
+      openReader: (priority, count) => openReader(connection, client(count, priority)),
+      openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(count, priority)),
+      estimate: (writes, reads) => connection.queue.estimate(writes, reads),
+      parallel: 2 * config.queue.concurrency,
+      signal: this.#stopping.signal,
+      abort: this.#abort.signal,
+      events: combine([
+        logEvents(log.child({ organization: organization.id })),
+        metricEvents(organization.id, this.#metrics),
+        this.#options.events?.(organization.id) ?? {},
+        {
+          onPassEnd: ({ again }) => {
+            this.#observeQueues();
+            if (again !== null) {
+              schedule?.again(again);
+            }
+          },
+        },
+      ]),
+    });
+    schedule = createSchedule({
+      reconciler,
+      source,
+      drift: organization.schedule.drift,
+      clock,
+      onError: (message) => log.warn({ organization: organization.id }, message),
+    });
+    return { reconciler, schedule };
+  }
+
+  #source(organization: OrganizationConfig, clones: string): DesiredSource {
+    if (organization.source === null) {
+      throw new ConfigError(`organization ${organization.id} has no source`);
+    }
+    return openSource(organization.source, organization.id, clones, createManifestLoader(kinds));
+  }
+
+  /** Organizations with one token share its queue, and so its budget. */
+  #connect(organization: OrganizationConfig): Connection {
+    const known = this.#connections.get(organization.token);
+    if (known !== undefined) {
+      return known;
+    }
+    const { config, clock, random, version } = this.#options;
+    const { concurrency, deadline } = config.queue;
+    const onEvent = observeQueue(this.#metrics);
+    const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent });
+    const { baseUrl, timeout } = config.platform;
+    const connection = openConnection({
+      baseUrl,
+      token: organization.token,
+      userAgent: `octavo/${version}`,
+      concurrency,
+      clock,
+      random,
+      timeouts: { headers: timeout, body: timeout },
+      queue,
+    });
+    this.#queues.set(organization.id, queue);
+    this.#connections.set(organization.token, connection);
+    return connection;
+  }
+
+  #unready(): readonly string[] {
+    return this.organizations
+      .filter((organization) => !organization.tried)
+      .map((organization) => `${organization.id}: no first sync yet`);
+  }
+
+  async #approve(checksum: string): Promise<JsonObject> {
+    for (const organization of this.organizations) {
+      const plan = await organization.approve(checksum);
+      if (plan !== null) {
+        void organization.trigger('approval');
+        const held = plan.changes.filter((change) => change.held !== null).map((change) => change.address);
+        return { organization: organization.id, checksum, approved: held };
+      }
+    }
+    const held = this.organizations.flatMap(({ lastPlan }) => heldOf(lastPlan));
+    const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
+    throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
+  }
+
+  async #reconcile(id: string | null): Promise<JsonObject> {
+    const chosen = this.organizations.filter((organization) => id === null || organization.id === id);
+    if (chosen.length === 0) {
+      throw new ConfigError(`there is no organization ${JSON.stringify(id)} here`);
+    }
+    for (const organization of chosen) {
+      void organization.trigger('hand');
+    }
+    return { reconciling: chosen.map((organization) => organization.id) };
+  }
+
+  #status(): JsonObject {
+    return {
+      organizations: this.organizations.map(({ id, tried, lastEnd, lastPlan }) => ({
+        id,
+        tried,
+        outcome: lastEnd?.outcome ?? null,
+        commit: lastPlan?.commit ?? null,
+        held: heldOf(lastPlan),
+      })),
+    };
+  }
+
+  #observeQueues(): void {
+    for (const [name, queue] of this.#queues) {
+      const { waiting, oldest, budgets } = queue.snapshot();
+      this.#metrics.queue({ queue: name, waiting, oldestSeconds: (oldest ?? 0) / 1000 });
+      for (const budget of budgets) {
+        if (budget.limit !== null && budget.left !== null) {
+          this.#metrics.budget({
+            queue: name,
+            class: budget.classes.join('+'),
+            limit: budget.limit,
+            remaining: budget.left,
+          });
+        }
+      }
+    }
+  }
+}
+
+function heldOf(plan: OrganizationReconciler['lastPlan']): readonly string[] {
+  if (plan === null || (plan.verdict.state === 'ready' && plan.heldChecksum === null)) {
+    return [];
+  }
+  return [plan.verdict.state === 'held' ? plan.checksum : (plan.heldChecksum ?? plan.checksum)];
+}
+
+/** Tells every listener, in order. */
+function combine(listeners: readonly PassEvents[]): PassEvents {
+  return {
+    onPassStart: (...told) => listeners.forEach((each) => void each.onPassStart?.(...told)),
+    onSource: (...told) => listeners.forEach((each) => void each.onSource?.(...told)),
+    onBadSource: (...told) => listeners.forEach((each) => void each.onBadSource?.(...told)),
+    onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
+    onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
+    onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
+    onPassEnd: (...told) => listeners.forEach((each) => void each.onPassEnd?.(...told)),
+  };
+}

@@ -1,0 +1,63 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import { openGit } from '../git/run.ts';
+
+const TIMEOUT = 30_000;
+
+/** A real git repository with the manifests of examples/acme, and the edits that the story makes in it. */
+export interface AcmeRepository {
+  readonly directory: string;
+  /** Commits what was edited; gives the commit. */
+  commit(message: string): Promise<string>;
+  renameTeam(): Promise<void>;
+  moveSection(): Promise<void>;
+  addTranslation(): Promise<void>;
+}
+
+/** Makes the repository, with its first commit. */
+export async function makeAcmeRepository(directory: string): Promise<AcmeRepository> {
+  await mkdir(directory, { recursive: true });
+  await cp(new URL('../../examples/acme', import.meta.url), directory, { recursive: true });
+  const git = openGit({ directory, timeout: TIMEOUT });
+  await git.raw(['init', '--quiet', '--initial-branch=main']);
+  // So that whoever commits here next needs no settings of their own.
+  await git.raw(['config', 'user.name', 'Octavo demo']);
+  await git.raw(['config', 'user.email', 'demo@acme.example']);
+  const edit = async (file: string, change: (text: string) => string) => {
+    const path = join(directory, file);
+    await writeFile(path, change(await readFile(path, 'utf8')));
+  };
+  const repository: AcmeRepository = {
+    directory,
+    async commit(message) {
+      await git.raw(['add', '--all']);
+      await git.raw(['-c', 'commit.gpgsign=false', 'commit', '--quiet', '-m', message]);
+      return (await git.raw(['rev-parse', 'HEAD'])).trim();
+    },
+    renameTeam: () => edit('teams.yaml', (text) => text.replace('title: Writers', 'title: Docs writers')),
+    moveSection: () => edit('sites.yaml', changelogBeforeDevelopers),
+    addTranslation: () => edit('translations.yaml', withGerman),
+  };
+  await repository.commit('Acme’s documentation, as code');
+  return repository;
+}
+
+/** The section `changelog` stands last; it comes to stand before the group `developers`. Comments stay. */
+function changelogBeforeDevelopers(text: string): string {
+  const document = parseDocument(text);
+  const structure = document.getIn(['sites', 'help', 'structure']);
+  if (isSeq(structure)) {
+    const at = structure.items.findIndex((item) => isMap(item) && item.get('section') === 'changelog');
+    const before = structure.items.findIndex((item) => isMap(item) && item.get('group') === 'developers');
+    structure.items.splice(before, 0, ...structure.items.splice(at, 1));
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+function withGerman(text: string): string {
+  const document = parseDocument(text);
+  const german = document.createNode({ space: 'guides', from: 'en', to: 'de', rerun: 'on-change' });
+  document.setIn(['translations', 'guides-de'], german);
+  return document.toString({ lineWidth: 0 });
+}

@@ -1,0 +1,186 @@
+import type { ChangeResult, Plan } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Daemon } from '../daemon.ts';
+import type { Emulator } from '../emulator/emulator.ts';
+import { type Paint, renderPlanText } from '../plan/render-text.ts';
+import { counted, printable } from '../plan/words.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { PassEnd, PassEvents } from '../reconcile/organization.ts';
+import type { AcmeRepository } from './acme-repository.ts';
+
+/** What the story is told with. */
+export interface Stage {
+  readonly say: (text: string) => void;
+  readonly paint: Paint;
+  readonly columns: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds that each step has to come true. */
+const STEP_LIMIT = 30_000;
+
+/** Tells what the daemon does as it does it, and lets the story wait for it. */
+export class Narrator {
+  readonly #stage: Stage;
+  readonly #listeners = new Set<(end: PassEnd) => void>();
+  #told = '';
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** What the daemon is to tell. */
+  readonly events: PassEvents = {
+    onPlan: ({ plan }, drift) => {
+      // A plan that was told is not told again because a pass is made again.
+      if (plan.changes.length > 0 && plan.checksum !== this.#told) {
+        this.#told = plan.checksum;
+        this.#plan(plan, drift.length);
+      }
+    },
+    onBadSource: (error) => {
+      const { say, paint } = this.#stage;
+      say(
+        paint.remove(
+          `\nThe manifests are wrong, and the last good ones stay in force:\n${printable(error.message).replaceAll('\\u000a', '\n')}\n`,
+        ),
+      );
+    },
+    onPassEnd: (end) => {
+      this.#results(end);
+      for (const listener of this.#listeners) {
+        listener(end);
+      }
+    },
+  };
+
+  /** Resolves with the first pass from now on that is as asked; false when none is in time. */
+  until(isDone: (end: PassEnd) => boolean): Promise<boolean> {
+    const { clock, signal } = this.#stage;
+    const settled = new AbortController();
+    return new Promise((resolve) => {
+      const settle = (done: boolean) => {
+        this.#listeners.delete(listener);
+        settled.abort();
+        resolve(done);
+      };
+      const listener = (end: PassEnd) => {
+        if (isDone(end)) {
+          settle(true);
+        }
+      };
+      this.#listeners.add(listener);
+      clock.sleep(STEP_LIMIT, AbortSignal.any([signal, settled.signal])).then(
+        () => settle(false),
+        () => settle(false),
+      );
+    });
+  }
+
+  #plan(plan: Plan, drift: number): void {
+    const { say, paint, columns } = this.#stage;
+    if (drift > 0) {
+      say(paint.warn(`\nThe platform was changed behind the repository’s back (${counted(drift, 'change')}):\n`));
+    }
+    say(
+      `\n${renderPlanText(plan, { columns, paint })
+        .replaceAll(/^(?=.)/gm, '  ')
+        .trimEnd()}\n`,
+    );
+  }
+
+  #results({ results, requests, milliseconds }: PassEnd): void {
+    const { say, paint } = this.#stage;
+    const how = (status: ChangeResult['status']) => results.filter((result) => result.status === status);
+    const applied = how('applied').length;
+    if (applied > 0) {
+      const took = `${counted(requests.reads + requests.writes, 'request')}, ${(milliseconds / 1000).toFixed(1)} s`;
+      say(`\n  ${paint.create('✓')} ${counted(applied, 'change')} applied (${took})\n`);
+    }
+    for (const { address, error } of how('failed')) {
+      say(`  ${paint.remove('✗')} ${address}: ${printable(error ?? '')}\n`);
+    }
+  }
+}
+
+/** Who takes part. */
+export interface Cast {
+  readonly emulator: Emulator;
+  readonly repository: AcmeRepository;
+  readonly daemon: Daemon;
+  readonly narrator: Narrator;
+  readonly reader: Reader;
+  /** Somebody who changes the platform by hand. */
+  readonly somebody: Writer;
+}
+
+/** A pass that found the platform as declared: nothing failed, and nothing is left to do. */
+function isSettled({ outcome, plan, results }: PassEnd): boolean {
+  return outcome === 'done' && (plan?.changes.length ?? 1) === 0 && results.length === 0;
+}
+
+/** Plays the story. False as soon as a step did not happen. */
+export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
+  const { say, paint } = stage;
+  const chapter = (number: number, title: string) => say(`\n${paint.strong(`${number}. ${title}`)}\n`);
+  const steps: readonly (readonly [string, () => Promise<boolean>])[] = [
+    ['A commit declares the organization, and the daemon makes the platform match it', () => follow(cast)],
+    ['A commit renames a team, moves a section and adds a translation', () => change(cast, stage)],
+    ['Somebody renames the team by hand, and the daemon undoes it', () => drift(cast, stage)],
+  ];
+  for (const [index, [title, play]] of steps.entries()) {
+    chapter(index + 1, title);
+    if (!(await play())) {
+      say(paint.remove(stage.signal.aborted ? '\nStopped.\n' : '\nThis did not happen within 30 s.\n'));
+      return false;
+    }
+  }
+  return true;
+}
+
+async function follow({ daemon, narrator, reader }: Cast): Promise<boolean> {
+  const settled = narrator.until(isSettled);
+  await daemon.start();
+  return (await settled) && (await teamTitles(reader)).includes('Writers');
+}
+
+async function change({ repository, narrator, reader }: Cast, { say, paint }: Stage): Promise<boolean> {
+  await repository.renameTeam();
+  await repository.moveSection();
+  await repository.addTranslation();
+  const commit = await repository.commit('Rename the writers, move the changelog, translate into German');
+  say(
+    paint.faint(
+      `   $ git commit -am "Rename the writers, move the changelog, translate into German"   (${commit.slice(0, 7)})\n`,
+    ),
+  );
+  const done = await narrator.until((end) => isSettled(end) && end.plan?.commit === commit);
+  const languages: string[] = [];
+  for await (const translation of reader.pages(operations.listTranslations)) {
+    languages.push(translation.language);
+  }
+  return done && (await teamTitles(reader)).includes('Docs writers') && languages.includes('de');
+}
+
+async function drift({ narrator, reader, somebody }: Cast, { say, paint }: Stage): Promise<boolean> {
+  let teamId = '';
+  for await (const team of reader.pages(operations.listTeams)) {
+    teamId = team.title === 'Docs writers' ? team.id : teamId;
+  }
+  const undone = narrator.until((end) =>
+    end.results.some(({ address, status }) => address === 'team/writers' && status === 'applied'),
+  );
+  await somebody.send(operations.updateTeam, { path: { teamId }, body: { title: 'Renamed by hand' } });
+  say(paint.faint('   (somebody renames the team "Docs writers" to "Renamed by hand" on the platform)\n'));
+  return (await undone) && (await teamTitles(reader)).includes('Docs writers');
+}
+
+async function teamTitles(reader: Reader): Promise<readonly string[]> {
+  const titles: string[] = [];
+  for await (const team of reader.pages(operations.listTeams)) {
+    titles.push(team.title);
+  }
+  return titles;
+}

@@ -1,0 +1,289 @@
+import type { OrganizationConfig } from '../config/config.ts';
+import { windowState } from '../config/windows.ts';
+import type { Change, ChangeResult, Plan } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf, RefusedPlanError } from '../core/errors.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { driftOf } from '../plan/guard.ts';
+import type { Policy } from '../plan/policy.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import type { Priority } from '../queue/request.ts';
+import type { OrganizationRecord } from '../store/store.ts';
+import type { Estimate, Planned } from './planning.ts';
+import { apply, type Outcome, outcomeOf, type PassInput, plan } from './reconcile.ts';
+import { baseOfRecord } from './record.ts';
+import type { Desired, DesiredSource } from './source.ts';
+
+/** What makes a pass begin. */
+export type Trigger = 'start' | 'commit' | 'schedule' | 'hand' | 'retry' | 'window' | 'approval';
+
+/** What a pass tells whoever wants to know: the log, the metrics, the demo. */
+export interface PassEvents {
+  onPassStart?(trigger: Trigger): void;
+  /** The manifests were read; or could not be, and the last good ones stay in force. */
+  onSource?(desired: Desired): void;
+  onBadSource?(error: Error, lastGood: string | null): void;
+  onPlan?(planned: Planned, drift: readonly Change[]): void;
+  /** The plan is not applied now. */
+  onWait?(reason: string): void;
+  onResult?(result: ChangeResult, change: Change | undefined): void;
+  onPassEnd?(end: PassEnd): void;
+}
+
+/** How a pass ended. */
+export interface PassEnd {
+  readonly trigger: Trigger;
+  readonly outcome: Outcome;
+  readonly plan: Plan | null;
+  readonly results: readonly ChangeResult[];
+  readonly requests: { readonly reads: number; readonly writes: number };
+  readonly error: Error | null;
+  readonly milliseconds: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** When to look again without being asked, in milliseconds; null: only when something happens. */
+  readonly again: number | null;
+}
+
+/** What one organization's reconciling needs. */
+export interface OrganizationOptions {
+  readonly config: OrganizationConfig;
+  readonly user: string | null;
+  readonly kinds: readonly Kind[];
+  readonly source: DesiredSource;
+  readonly record: OrganizationRecord;
+  readonly clock: Clock;
+  /** Opens a client that can only read. `count` is told of every request. */
+  readonly openReader: (priority: Priority, count: (method: string) => void) => Reader;
+  /** Opens a client that can write; null in a dry run, which so has no way to. */
+  readonly openWriter: ((priority: Priority, count: (method: string) => void) => Writer) | null;
+  readonly estimate: Estimate;
+  readonly parallel: number;
+  /** Begins nothing new once it aborts. */
+  readonly signal: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly events: PassEvents;
+}
+
+/** Milliseconds after which a pass that failed, or waits for the platform, is made again; doubled each time. */
+const AGAIN_FIRST = 2000;
+const AGAIN_LONGEST = 300_000;
+
+/** Reconciles one organization: one pass at a time, and triggers that come meanwhile become one more. */
+export class OrganizationReconciler {
+  readonly #options: OrganizationOptions;
+  #lastGood: Desired | null = null;
+  #lastPlan: Plan | null = null;
+  #running: Promise<void> | null = null;
+  #waiting: Trigger | null = null;
+  #again = AGAIN_FIRST;
+  #tried = false;
+  #lastEnd: PassEnd | null = null;
+
+  constructor(options: OrganizationOptions) {
+    this.#options = options;
+  }
+
+  get id(): string {
+    return this.#options.config.id;
+  }
+
+  /** Whether a first pass was made, however it ended. */
+  get tried(): boolean {
+    return this.#tried;
+  }
+
+  get lastEnd(): PassEnd | null {
+    return this.#lastEnd;
+  }
+
+  get lastPlan(): Plan | null {
+    return this.#lastPlan;
+  }
+
+  /** Asks for a pass. Resolves when no pass is under way any more. */
+  trigger(trigger: Trigger): Promise<void> {
+    this.#waiting = trigger;
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  /** Resolves when no pass is under way. */
+  idle(): Promise<void> {
+    return this.#running ?? Promise.resolve();
+  }
+
+  /** Approves the held plan with this checksum; null where this organization holds none. */
+  async approve(checksum: string): Promise<Plan | null> {
+    const held = this.#lastPlan;
+    if (held === null || (checksum !== held.checksum && checksum !== held.heldChecksum)) {
+      return null;
+    }
+    if (held.verdict.state === 'refused') {
+      throw new RefusedPlanError(`refused, and no approval helps: ${held.verdict.reasons.join('; ')}`);
+    }
+    // What is not held may be applied before the approval takes effect; what is left then has the other checksum.
+    const whole = held.verdict.state === 'held' ? [held.checksum] : [held.checksum, held.heldChecksum ?? held.checksum];
+    for (const each of new Set(whole)) {
+      await this.#options.record.approve(each, this.#options.clock.now());
+    }
+    return held;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting !== null && !this.#options.signal.aborted) {
+        const trigger = this.#waiting;
+        this.#waiting = null;
+        const end = await this.#pass(trigger);
+        this.#lastEnd = end;
+        this.#tried = true;
+        this.#options.events.onPassEnd?.(end);
+      }
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #pass(trigger: Trigger): Promise<PassEnd> {
+    const { clock, events } = this.#options;
+    const started = clock.monotonic();
+    const requests = { reads: 0, writes: 0 };
+    const count = (method: string) => {
+      requests[method === 'GET' ? 'reads' : 'writes'] += 1;
+    };
+    events.onPassStart?.(trigger);
+    const end = (rest: Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'again'>): PassEnd => ({
+      ...rest,
+      trigger,
+      requests,
+      milliseconds: clock.monotonic() - started,
+      endedAt: clock.now(),
+    });
+    try {
+      // 1. What is wanted, as far as it can be read.
+      const { desired, error } = await this.#desired();
+      if (desired === null) {
+        return end({ outcome: 'failed', plan: null, results: [], error, again: this.#nextAgain() });
+      }
+      // 2. The plan.
+      const input = await this.#input(desired);
+      const planned = await this.#plan(input, trigger, () => requests.reads, count);
+      // 3. Applied, if it may be now.
+      const wait = this.#reasonToWait(planned);
+      if (wait !== null) {
+        events.onWait?.(wait.reason);
+        const outcome = error !== null ? 'failed' : planned.plan.verdict.state === 'ready' ? 'done' : 'held';
+        return end({ outcome, plan: planned.plan, results: [], error, again: wait.again });
+      }
+      const results = await this.#apply(input, planned, count);
+      const outcome = error === null ? outcomeOf(planned, results) : 'failed';
+      return end({ outcome, plan: planned.plan, results, error, again: this.#againAfter(outcome, planned) });
+    } catch (error) {
+      const cause = error instanceof Error ? error : new Error(messageOf(error));
+      return end({ outcome: 'failed', plan: null, results: [], error: cause, again: this.#nextAgain() });
+    }
+  }
+
+  /** The manifests now; or the last good ones, with what is wrong with those now. */
+  async #desired(): Promise<{ desired: Desired | null; error: Error | null }> {
+    try {
+      this.#lastGood = await this.#options.source.read();
+      this.#options.events.onSource?.(this.#lastGood);
+      return { desired: this.#lastGood, error: null };
+    } catch (error) {
+      const shown = error instanceof Error ? error : new Error(messageOf(error));
+      this.#options.events.onBadSource?.(shown, this.#lastGood?.commit ?? null);
+      return { desired: this.#lastGood, error: shown };
+    }
+  }
+
+  async #input(desired: Desired): Promise<PassInput> {
+    const { config, record, clock, kinds, estimate } = this.#options;
+    const { base, commit } = await baseOfRecord(record);
+    const policy: Policy = {
+      prune: config.prune,
+      confirm: config.confirm,
+      limits: config.limits,
+      selfHeal: config.selfHeal,
+      user: this.#options.user,
+      now: clock.now(),
+      allowDeletes: 0,
+      approved: await record.approvals(),
+    };
+    return {
+      organization: config.id,
+      kinds,
+      declared: desired.state.declared,
+      commit: desired.commit,
+      base,
+      baseCommit: commit,
+      policy,
+      estimate,
+    };
+  }
+
+  async #plan(
+    input: PassInput,
+    trigger: Trigger,
+    reads: () => number,
+    count: (method: string) => void,
+  ): Promise<Planned> {
+    const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', count);
+    const planned = await plan(input, reader, reads);
+    this.#lastPlan = planned.plan;
+    this.#options.events.onPlan?.(planned, [...driftOf(input.kinds, planned.plan.changes, input.base)]);
+    return planned;
+  }
+
+  #reasonToWait(planned: Planned): { readonly reason: string; readonly again: number | null } | null {
+    const { verdict, changes } = planned.plan;
+    if (this.#options.openWriter === null) {
+      return { reason: 'dry run: nothing is written', again: null };
+    }
+    if (verdict.state !== 'ready') {
+      return { reason: verdict.reasons.join('; '), again: null };
+    }
+    const now = this.#options.clock.now();
+    const window = windowState(this.#options.config.windows, now);
+    if (!window.open && changes.some((change) => change.held === null && change.paused === null)) {
+      return { reason: window.reason, again: window.until === null ? null : Math.max(0, window.until - now) };
+    }
+    return null;
+  }
+
+  async #apply(input: PassInput, planned: Planned, count: (method: string) => void): Promise<readonly ChangeResult[]> {
+    const { openWriter, clock, parallel, signal, abort, record, events } = this.#options;
+    if (openWriter === null) {
+      return [];
+    }
+    const byId = new Map(planned.plan.changes.map((change) => [`${change.action} ${change.address}`, change]));
+    const { results } = await apply(input, planned, {
+      writer: openWriter('apply', count),
+      clock,
+      parallel,
+      signal,
+      abort,
+      record,
+      onResult: (result) => events.onResult?.(result, byId.get(`${result.action} ${result.address}`)),
+    });
+    return results;
+  }
+
+  #againAfter(outcome: Outcome, planned: Planned): number | null {
+    // People join when they like; what the platform still works on is looked at again soon.
+    const works = planned.plan.pending.some(({ address }) => !address.startsWith('member/'));
+    const made = planned.plan.changes.some((change) => change.kind === 'translation');
+    if (outcome === 'failed' || works || made) {
+      return this.#nextAgain();
+    }
+    this.#again = AGAIN_FIRST;
+    return null;
+  }
+
+  #nextAgain(): number {
+    const again = this.#again;
+    this.#again = Math.min(this.#again * 2, AGAIN_LONGEST);
+    return again;
+  }
+}

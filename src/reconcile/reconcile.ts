@@ -1,0 +1,99 @@
+import type { Address } from '../core/address.ts';
+import type { Change, ChangeResult } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Base, Declared } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import type { Policy } from '../plan/policy.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import type { OrganizationRecord } from '../store/store.ts';
+import { type Applied, applyPlan } from './apply.ts';
+import { locateCreated } from './locate.ts';
+import { type Estimate, makePlan, type Planned } from './planning.ts';
+import { Recorder } from './record.ts';
+
+/** What one pass works on. */
+export interface PassInput {
+  readonly organization: string;
+  readonly kinds: readonly Kind[];
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly commit: string | null;
+  readonly base: Base;
+  readonly baseCommit: string | null;
+  readonly policy: Policy;
+  readonly estimate: Estimate;
+}
+
+/** What applying needs besides a plan. */
+export interface ApplyInput {
+  readonly writer: Writer;
+  readonly clock: Clock;
+  /** Changes worked on at the same time at most. */
+  readonly parallel: number;
+  /** Begins nothing new once it aborts. */
+  readonly signal: AbortSignal;
+  /** Ends what is in flight too. */
+  readonly abort: AbortSignal;
+  /** What is remembered as applied; null for pipelines, where git is the state. */
+  readonly record: OrganizationRecord | null;
+  readonly onStart?: (change: Change) => void;
+  readonly onResult?: (result: ChangeResult) => void;
+}
+
+/** Reads and plans. `reader` has no way to write. */
+export async function plan(input: PassInput, reader: Reader, reads: () => number): Promise<Planned> {
+  return makePlan(input, reader, reads);
+}
+
+/**
+ * Applies a plan that damage control lets pass, and records what was confirmed as it goes: a pass that is ended at any
+ * moment has recorded what it did, and no more.
+ */
+export async function apply(input: PassInput, planned: Planned, options: ApplyInput): Promise<Applied> {
+  const { record, clock, writer } = options;
+  const recorder = record === null ? null : new Recorder(record, input.kinds, input.declared, input.base, planned);
+  if (planned.plan.verdict.state !== 'ready') {
+    return { results: planned.plan.changes.map(heldWhole), bindings: planned.plan.bindings };
+  }
+  await recorder?.unchanged();
+  const applied = await applyPlan({
+    ...options,
+    planned,
+    locate: (change, bindings) => locateCreated(change, bindings, input.declared, input.kinds, writer),
+    onResult: async (result, change, sent) => {
+      await recorder?.changed(change, result.id, sent);
+      options.onResult?.(result);
+    },
+  });
+  const failed = applied.results.some((result) => result.status === 'failed');
+  if (record !== null && !failed && !options.signal.aborted) {
+    await record.moveHead({ commit: input.commit, at: clock.now() });
+    await consumeApprovals(record, planned);
+  }
+  return applied;
+}
+
+async function consumeApprovals(record: OrganizationRecord, planned: Planned): Promise<void> {
+  for (const checksum of await record.approvals()) {
+    if (checksum === planned.plan.checksum || checksum === planned.plan.heldChecksum) {
+      await record.consume(checksum);
+    }
+  }
+}
+
+/** Where the whole plan is held or refused, nothing of it is applied. */
+function heldWhole(change: Change): ChangeResult {
+  const { address, action, id } = change;
+  return { address, action, status: 'held', id, error: change.held ?? 'the whole plan is held' };
+}
+
+/** How a pass ended, for exit codes, metrics and the log. */
+export type Outcome = 'done' | 'held' | 'failed';
+
+/** Held is what waits for a person; changes that only wait for one of those wait with it. */
+export function outcomeOf(planned: Planned, results: readonly ChangeResult[]): Outcome {
+  if (results.some((result) => result.status === 'failed')) {
+    return 'failed';
+  }
+  const waits = planned.plan.verdict.state !== 'ready' || results.some((result) => result.status === 'held');
+  return waits ? 'held' : 'done';
+}

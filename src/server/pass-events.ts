@@ -1,0 +1,116 @@
+import { DesiredStateError, formatProblem } from '../core/errors.ts';
+import type { Logger } from '../log.ts';
+import { summaryLine } from '../plan/render-text.ts';
+import type { QueueEvent } from '../queue/snapshot.ts';
+import type { PassEvents } from '../reconcile/organization.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Most problems of bad manifests that are logged one by one. */
+const LOGGED_PROBLEMS = 20;
+
+/** Tells the log what a pass does: one line for what matters, none for a pass that finds nothing to do. */
+export function logEvents(log: Logger): PassEvents {
+  return {
+    onPassStart: (trigger) => log.debug({ trigger }, 'pass begins'),
+    onSource: ({ commit, subject, forced, state }) => {
+      log.debug({ commit, subject, files: state.files }, 'manifests read');
+      if (forced) {
+        log.warn({ commit }, 'the branch was rewritten: its last commit is no ancestor of this one');
+      }
+    },
+    onBadSource: (error, lastGood) => {
+      const kept =
+        lastGood === null ? 'nothing is changed' : `the last good commit ${lastGood.slice(0, 7)} stays in force`;
+      if (error instanceof DesiredStateError) {
+        const problems = error.problems.slice(0, LOGGED_PROBLEMS).map(formatProblem);
+        log.error(
+          { problems, more: error.problems.length - problems.length, lastGood },
+          `the manifests are wrong; ${kept}`,
+        );
+      } else {
+        log.error({ lastGood }, `the manifests cannot be read: ${error.message}; ${kept}`);
+      }
+    },
+    onPlan: ({ plan }, drift) => {
+      if (drift.length > 0) {
+        log.warn(
+          { drift: drift.map((change) => change.address) },
+          'the platform was changed behind the repository’s back',
+        );
+      }
+      const waits = plan.changes.length > 0;
+      const words = { commit: plan.commit, checksum: plan.checksum, cost: plan.cost.requests };
+      log[waits ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
+      const { held } = { held: plan.changes.filter((change) => change.held !== null) };
+      if (plan.verdict.state !== 'ready') {
+        const approve = plan.verdict.state === 'held' ? `octavo approve ${plan.checksum}` : undefined;
+        log.warn({ reasons: plan.verdict.reasons, approve }, `the whole plan is ${plan.verdict.state}`);
+      } else if (held.length > 0) {
+        const approve = held.some((change) => change.approvable) ? `octavo approve ${plan.heldChecksum}` : undefined;
+        log.warn(
+          { held: held.map((change) => `${change.address}: ${change.held}`), approve },
+          'changes wait for a person',
+        );
+      }
+    },
+    onWait: (reason) => log.info(`not applied now: ${reason}`),
+    onResult: ({ address, action, status, id, error }) => {
+      if (status === 'applied') {
+        log.info({ address, action, id }, `${action} applied`);
+      } else if (status === 'failed') {
+        log.error({ address, action, id }, `${action} failed: ${error}`);
+      } else if (status === 'skipped') {
+        log.info({ address, action }, `${action} skipped: ${error}`);
+      }
+    },
+    onPassEnd: ({ outcome, milliseconds, requests, trigger, error, again }) => {
+      const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, again };
+      if (error !== null && !(error instanceof DesiredStateError)) {
+        log.error(words, `pass failed: ${error.message}`);
+      } else {
+        log[requests.writes > 0 ? 'info' : 'debug'](words, `pass ended: ${outcome}`);
+      }
+    },
+  };
+}
+
+/** Keeps the metrics of one organization. */
+export function metricEvents(organization: string, metrics: Metrics): PassEvents {
+  let lastGood: string | null = null;
+  return {
+    onSource: ({ commit }) => {
+      lastGood = commit;
+      metrics.source({ organization, good: true, commit });
+    },
+    onBadSource: () => metrics.source({ organization, good: false, commit: lastGood }),
+    onPlan: (_planned, drift) => {
+      for (const [kind, changes] of Map.groupBy(drift, (change) => change.kind)) {
+        metrics.drift(organization, kind, changes.length);
+      }
+    },
+    onResult: ({ action, status }, change) => {
+      metrics.change({ organization, kind: change?.kind ?? 'unknown', action, status });
+    },
+    onPassEnd: ({ outcome, milliseconds, plan, results, endedAt }) => {
+      metrics.pass({ organization, outcome, seconds: milliseconds / 1000, at: endedAt });
+      metrics.pending(organization, {
+        held: plan?.changes.filter((change) => change.held !== null).length ?? 0,
+        paused: plan?.changes.filter((change) => change.held === null && change.paused !== null).length ?? 0,
+        failed: results.filter((result) => result.status === 'failed').length,
+      });
+    },
+  };
+}
+
+/** Keeps the metrics of one queue. */
+export function observeQueue(metrics: Metrics): (event: QueueEvent) => void {
+  return (event) => {
+    if (event.kind !== 'attempt') {
+      return;
+    }
+    metrics.request({ class: event.class, outcome: event.outcome, waitedSeconds: event.waited / 1000 });
+    if (event.outcome === 'refused') {
+      metrics.rateLimited(event.class);
+    }
+  };
+}
