@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import { didYouMean } from '../core/suggest.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
 import { configSchema } from './schema.ts';
-import { didYouMean } from './suggest.ts';
 
 /** What a config is made of. Nothing else is read. */
 export interface LoadOptions {

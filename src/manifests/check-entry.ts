@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { nearest, quote } from '../core/suggest.ts';
 import { type EntryPath, FileContent } from '../kinds/manifest.ts';
 import { complaintOf, demandOf } from './issue-words.ts';
-import { nearest, quote } from './suggest.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
+import { nearest, quote } from '../core/suggest.ts';
 import { FileContent } from '../kinds/manifest.ts';
-import { nearest, quote } from './suggest.ts';
 
 /** A file that a manifest names, and how to tell whether it is still the one that was read. */
 export interface NamedDependency {

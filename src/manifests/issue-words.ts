@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { didYouMean, quote } from '../core/suggest.ts';
 import { FileContent } from '../kinds/manifest.ts';
-import { didYouMean, quote } from './suggest.ts';
 
 type Issue = z.core.$ZodIssue;
 

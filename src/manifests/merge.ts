@@ -1,13 +1,13 @@
 import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import type { Declared, Source } from '../core/resource.ts';
+import { quote } from '../core/suggest.ts';
 import { findCycles } from './cycles.ts';
 import { plainFields } from './fields.ts';
 import type { KindIndex } from './kind-index.ts';
 import type { ReadEntry, ReadResource } from './read-entry.ts';
 import type { ReadManifest } from './read-manifest.ts';
 import { type ReferenceIndex, resolveReference } from './resolve-reference.ts';
-import { quote } from './suggest.ts';
 
 export interface Merged {
   readonly declared: ReadonlyMap<Address, Declared>;

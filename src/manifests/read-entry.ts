@@ -1,12 +1,12 @@
 import { type Address, addressOf } from '../core/address.ts';
 import type { Declared, Source } from '../core/resource.ts';
+import { didYouMean, quote } from '../core/suggest.ts';
 import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../kinds/manifest.ts';
 import { checkEntry } from './check-entry.ts';
 import { plainFields } from './fields.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import type { Position } from './lines.ts';
 import type { Locator, WrittenPair } from './locate.ts';
-import { didYouMean, quote } from './suggest.ts';
 
 /** A reference of a resource, and where it is written. */
 export interface PlacedReference {

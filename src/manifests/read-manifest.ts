@@ -1,6 +1,7 @@
 import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
+import { didYouMean, quote } from '../core/suggest.ts';
 import { Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
 import { valueWords } from './issue-words.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
@@ -8,7 +9,6 @@ import { Lines, type Position } from './lines.ts';
 import { Locator, type WrittenPair } from './locate.ts';
 import type { YamlFile } from './parse-yaml.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
-import { didYouMean, quote } from './suggest.ts';
 
 /** What one file declares, by itself: all that need not be known of the others. */
 export interface ReadManifest {

@@ -1,8 +1,8 @@
 import { type Address, addressOf } from '../core/address.ts';
+import { nearest, quote } from '../core/suggest.ts';
 import type { Reference } from '../kinds/manifest.ts';
 import type { KindIndex } from './kind-index.ts';
 import type { ReadEntry, ReadResource } from './read-entry.ts';
-import { nearest, quote } from './suggest.ts';
 
 /** What references are looked up in. */
 export interface ReferenceIndex {
