@@ -46,6 +46,7 @@ export type Learned = Iterable<readonly [Address, string]>;
 export interface PlannedRequest {
   readonly operation: WriteOperation;
   readonly input: unknown;
+  /** Throws AppError where the answer says that it was not done after all. */
   readonly learns: (answer: unknown) => Learned;
   /** Statuses of refusals that mean it is so already: a move that would change nothing (409). */
   readonly tolerates: readonly number[];

@@ -2,7 +2,7 @@ import { RejectedError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
-import { operations, type Site } from '../platform/operations/index.ts';
+import { operations, type PublishResult, type Site } from '../platform/operations/index.ts';
 import { collect, type Kind, type ObserveContext } from './kind.ts';
 import { manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
@@ -132,7 +132,20 @@ function publishing(
   if (published === undefined || (creates && !published)) {
     return [];
   }
-  return published ? [request(operations.publishSite, { path })] : [request(operations.unpublishSite, { path })];
+  return published
+    ? [request(operations.publishSite, { path }, { learns: mustBePublished })]
+    : [request(operations.unpublishSite, { path })];
+}
+
+/** A checkout instead of the site means that nothing was published (supplement, section 7). */
+function mustBePublished(answer: PublishResult): [] {
+  if (answer.type === 'checkout') {
+    throw new RejectedError(
+      'publishSite: the platform asks for an upgrade of the plan first; nothing was published',
+      402,
+    );
+  }
+  return [];
 }
 
 function observed(each: Site): Actual {
