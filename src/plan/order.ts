@@ -108,8 +108,24 @@ class ChangeOrder {
         this.#requireCreation(id, address);
       }
     }
-    if (change.action === 'create' && Object.keys(change.declared).some((name) => kind.fields[name]?.late === true)) {
+    this.#lateAfterParts(change, kind);
+  }
+
+  /** What concerns the whole, such as publishing it, comes after its parts. */
+  #lateAfterParts(change: Change, kind: KindRules): void {
+    const written = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
+    if (!written.some((name) => kind.fields[name]?.late === true)) {
+      return;
+    }
+    const id = changeId(change);
+    if (change.action === 'create') {
       this.#lateOf(id).soft.push(...this.#changesWithin(change.address));
+      return;
+    }
+    for (const part of this.#changes) {
+      if (part.within === change.address && part.action !== 'delete') {
+        this.#graph.prefer(id, changeId(part));
+      }
     }
   }
 
