@@ -2,6 +2,7 @@ import type { Address } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Declared } from '../core/resource.ts';
 import type { Identity } from './identity.ts';
+import type { KindRules } from './rules.ts';
 import { type Repositioning, repositionings } from './siblings.ts';
 
 /**
@@ -9,6 +10,7 @@ import { type Repositioning, repositionings } from './siblings.ts';
  * what stands in the wrong place (design: reordering a structure takes the fewest moves).
  */
 export function arrangeSiblings(
+  kinds: readonly KindRules[],
   changes: readonly Change[],
   declared: ReadonlyMap<Address, Declared>,
   identity: Identity,
@@ -17,7 +19,7 @@ export function arrangeSiblings(
     [...declared.values()].filter((resource) => resource.place !== null),
     (resource) => resource.place?.list ?? '',
   );
-  const standing = standingOrders(identity);
+  const standing = standingOrders(holdersOf(kinds), identity);
   const arrivals = new Map(
     changes.filter((change) => arrives(change)).map((change) => [change.address, change] as const),
   );
@@ -36,16 +38,22 @@ export function arrangeSiblings(
   return positions.size === 0 ? changes : withPositions(changes, positions, declared, identity);
 }
 
+/** Kinds that can hold a list of siblings: wholes and their parts. */
+function holdersOf(kinds: readonly KindRules[]): readonly string[] {
+  const parts = kinds.filter((kind) => kind.partOf !== undefined);
+  return [...new Set(parts.flatMap((kind) => [kind.partOf ?? kind.name, kind.name]))];
+}
+
 /** Whether a change makes a resource appear at the end of a list of siblings. */
 function arrives(change: Change): boolean {
   return change.place !== null && (change.action === 'create' || change.action === 'move');
 }
 
 /** What stands in each list now, by the address of what holds it, in order. */
-function standingOrders(identity: Identity): ReadonlyMap<Address, readonly Address[]> {
+function standingOrders(holders: readonly string[], identity: Identity): ReadonlyMap<Address, readonly Address[]> {
   const lists = new Map<Address, { address: Address; index: number }[]>();
   for (const [address, actual] of identity.bound) {
-    const list = listOf(actual, identity);
+    const list = listOf(actual, holders, identity);
     if (list !== null && actual.place !== null) {
       const items = lists.get(list) ?? [];
       items.push({ address, index: actual.place.index });
@@ -58,8 +66,8 @@ function standingOrders(identity: Identity): ReadonlyMap<Address, readonly Addre
 }
 
 /** The address of what holds the list a resource stands in. */
-function listOf(actual: Actual, identity: Identity): Address | null {
-  return actual.place === null ? null : identity.addressOf(['site', 'section-group', 'section'], actual.place.list);
+function listOf(actual: Actual, holders: readonly string[], identity: Identity): Address | null {
+  return actual.place === null ? null : identity.addressOf(holders, actual.place.list);
 }
 
 function withPositions(

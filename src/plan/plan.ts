@@ -58,7 +58,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
   // 2. What differs?
   const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
   // 3. In which place among siblings, and in which order?
-  const arranged = arrangeSiblings(draft.changes, declared, identity);
+  const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
   const held = holdChanges(kinds, arranged, identity, observation, base, policy);
   const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address) });
   // 4. What does it hurt, and what may be done without a person?

@@ -273,8 +273,9 @@ export class OrganizationReconciler {
   #againAfter(outcome: Outcome, planned: Planned): number | null {
     // People join when they like; what the platform still works on is looked at again soon.
     const works = planned.plan.pending.some(({ address }) => !address.startsWith('member/'));
-    const made = planned.plan.changes.some((change) => change.kind === 'translation');
-    if (outcome === 'failed' || works || made) {
+    const slow = new Set(this.#options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));
+    const begun = planned.plan.changes.some((change) => change.action === 'create' && slow.has(change.kind));
+    if (outcome === 'failed' || works || begun) {
       return this.#nextAgain();
     }
     this.#again = AGAIN_FIRST;

@@ -67,17 +67,10 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
   const failed = applied.results.some((result) => result.status === 'failed');
   if (record !== null && !failed && !options.signal.aborted) {
     await record.moveHead({ commit: input.commit, at: clock.now() });
-    await consumeApprovals(record, planned);
+    // An approval serves one plan: what it was not needed for must not be approved by it some day.
+    await Promise.all(input.policy.approved.map((checksum) => record.consume(checksum)));
   }
   return applied;
-}
-
-async function consumeApprovals(record: OrganizationRecord, planned: Planned): Promise<void> {
-  for (const checksum of await record.approvals()) {
-    if (checksum === planned.plan.checksum || checksum === planned.plan.heldChecksum) {
-      await record.consume(checksum);
-    }
-  }
 }
 
 /** Where the whole plan is held or refused, nothing of it is applied. */

@@ -1,6 +1,6 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
+import { isObject, type JsonObject, sameJson } from '../core/json.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { keptFields } from '../plan/diff.ts';
@@ -141,15 +141,17 @@ export class Recorder {
     const before = this.#base?.get(entry.address);
     return (
       before !== undefined &&
-      JSON.stringify([before.id, before.fields, before.protect, { ...before.marks, ...whereabouts(before) }]) ===
-        JSON.stringify([entry.id, entry.fields, entry.protect, entry.marks])
+      before.id === entry.id &&
+      before.protect === entry.protect &&
+      sameJson(before.fields, entry.fields) &&
+      sameJson({ ...before.marks, ...whereabouts(before) }, entry.marks)
     );
   }
 
   /** What goes with a resource that is deleted. */
   #partsOf(address: Address): readonly Address[] {
     return [...(this.#base?.values() ?? [])]
-      .filter((entry) => entry.within === address || entry.fields.section === address)
+      .filter((entry) => entry.within === address || this.#kinds.get(entry.kind)?.goesWith?.(entry.fields) === address)
       .map((entry) => entry.address);
   }
 }
