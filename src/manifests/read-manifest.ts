@@ -163,7 +163,7 @@ export class ManifestReader {
         const names = [...this.kinds.sections.keys()];
         this.report(
           offset,
-          `unknown section ${quote(section)}${didYouMean(section, names, `; there are ${this.sectionNames()}`)}`,
+          `unknown section ${quote(section)}${didYouMean(section, names, `; there are ${this.sectionNames()} (what is no manifest can be listed in .octavoignore)`)}`,
         );
       }
       return;

@@ -41,7 +41,9 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
 export function planTitle(plan: Plan): string {
   const commit = plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}`;
   const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
-  return `Plan for ${printable(plan.title)} (${plan.organization})${commit}${commit === '' ? '' : base}`;
+  const name = plan.title === plan.organization ? '' : `${printable(plan.title)} `;
+  const id = name === '' ? plan.organization : `(${plan.organization})`;
+  return `Plan for ${name}${id}${commit}${commit === '' ? '' : base}`;
 }
 
 /** `1 to create, 1 to update, 1 held, 38 unchanged`. */
