@@ -102,7 +102,8 @@ function report(error: unknown, argv: readonly string[], terminal: Terminal): Ex
 
 type Done = (code: ExitCode) => void;
 
-function createProgram(around: Surroundings, done: Done): Command {
+/** All commands, for parsing and for the reference page. `done` is told what the process exits with. */
+export function createProgram(around: Surroundings, done: Done): Command {
   const program = new Command('octavo')
     .description('GitOps for a documentation platform: a git repository of YAML declares an organization.')
     .version(around.version, '--version')

@@ -36,7 +36,9 @@ export function readPlanFile(text: string, name: string): PlanFile {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new ConfigError(`${name} is no plan file: ${messageOf(error)}; make one with octavo plan --out`);
+    throw new ConfigError(`${name} is no plan file: ${messageOf(error)}; make one with octavo plan --out`, {
+      cause: error,
+    });
   }
   if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
     throw new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);

@@ -61,8 +61,8 @@ describe('openSqliteStore', () => {
     await store.close();
   });
 
-  test('a file of a newer Octavo is not touched', () => {
-    openSqliteStore(file).close();
+  test('a file of a newer Octavo is not touched', async () => {
+    await openSqliteStore(file).close();
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
