@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Platform } from './platform.ts';
+
+/** Writes manifests of so many teams, in one file or in one file each, and says where. */
+export function writeTeams(folder: string, count: number, options: { members?: number; single: boolean }): string {
+  mkdirSync(folder, { recursive: true });
+  const entries = Array.from({ length: count }, (_, index) => teamEntry(index, options.members ?? 0));
+  if (options.single) {
+    writeFileSync(join(folder, 'teams.yaml'), `teams:\n${entries.join('')}`);
+    return folder;
+  }
+  for (const [index, entry] of entries.entries()) {
+    const part = join(folder, `part-${Math.floor(index / 100)}`);
+    mkdirSync(part, { recursive: true });
+    writeFileSync(join(part, `team-${index}.yaml`), `teams:\n${entry}`);
+  }
+  return folder;
+}
+
+/** The same teams that the floor client creates. */
+function teamEntry(index: number, members: number): string {
+  const people = Array.from(
+    { length: members },
+    (_, at) => `      person-${(index + at) % 50}@bench.example: member\n`,
+  );
+  return `  team-${index}:\n    title: Team ${index}\n${members === 0 ? '' : `    members:\n${people.join('')}`}`;
+}
+
+/** Writes files of 17 lines and about 310 bytes, a hundred to a folder. */
+export function writeFiles(folder: string, count: number): string {
+  for (let index = 0; index < count; index += 1) {
+    const part = join(folder, `part-${Math.floor(index / 100)}`);
+    mkdirSync(part, { recursive: true });
+    const people = Array.from({ length: 13 }, (_, at) => `      p${(index + at) % 100}@acme.example: member\n`);
+    const text = `teams:\n  team-${index}:\n    title: Team ${index}\n    members:\n${people.join('')}`;
+    writeFileSync(join(part, `team-${index}.yaml`), text);
+  }
+  return folder;
+}
+
+/** Writes a configuration, and says where. The daemon's passes are begun by hand here, and its log says when they end. */
+export function writeConfig(path: string, platform: Platform, parallel: number, directory: string): string {
+  const config = {
+    platform: { baseUrl: platform.url, token: platform.token },
+    organizations: [{ id: platform.organization, source: { directory }, schedule: { drift: '0 0 1 1 *' } }],
+    queue: { concurrency: parallel },
+    store: { path: `${path}.db` },
+    server: { listen: '127.0.0.1:0' },
+    log: { level: 'debug', format: 'json' },
+  };
+  // JSON is YAML.
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}

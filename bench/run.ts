@@ -1,0 +1,51 @@
+/**
+ * Measures Octavo as it is installed, whole processes, beside a client that does the least for the same requests.
+ *
+ *   npm run bench -- [--case TEXT]... [--runs N] [--list]
+ *
+ * The platform runs in another process and answers after 20 ms. Runs of Octavo and of the floor are made in turn, and
+ * a ratio is the median of theirs pair by pair. It needs Linux for the daemon's figures. It is no test: nothing fails.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { CASES } from './cases.ts';
+import { DAEMON_CASES } from './daemon.ts';
+import { type Figure, table } from './figures.ts';
+import { buildStage } from './stage.ts';
+
+const { values } = parseArgs({
+  options: {
+    case: { type: 'string', multiple: true, default: [] },
+    runs: { type: 'string', default: '3' },
+    list: { type: 'boolean', default: false },
+  },
+});
+const all = [...CASES, ...DAEMON_CASES];
+const chosen = all.filter(({ name }) => values.case.length === 0 || values.case.some((part) => name.includes(part)));
+if (values.list) {
+  process.stdout.write(`${all.map(({ name }) => name).join('\n')}\n`);
+} else {
+  await measureAll();
+}
+
+async function measureAll(): Promise<void> {
+  const stage = buildStage();
+  const figures: Figure[] = [];
+  try {
+    for (const each of chosen) {
+      process.stderr.write(`${each.name} …\n`);
+      figures.push(...(await each.measure(stage, Number(values.runs))));
+    }
+  } finally {
+    rmSync(stage.folder, { recursive: true, force: true });
+  }
+  const results = fileURLToPath(new URL('results/', import.meta.url));
+  mkdirSync(results, { recursive: true });
+  const at = new Date().toISOString();
+  const report = { at, node: process.version, processors: cpus().length, runs: Number(values.runs), figures };
+  const file = `${results}${at.replaceAll(/[:.]/g, '-')}.json`;
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+  process.stdout.write(`${table(figures)}\n`);
+}

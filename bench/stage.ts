@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Octavo as it is installed: built, beside the measuring programs, in a temporary folder. */
+export interface Stage {
+  readonly folder: string;
+  /** The command's entry. */
+  readonly octavo: string;
+  /** A measuring program of `process/`. */
+  program(name: string): string;
+}
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const ROOT = join(HERE, '..');
+
+export function buildStage(): Stage {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-bench-'));
+  const compiler = join(ROOT, 'node_modules/.bin/tsc');
+  execFileSync(compiler, ['-p', join(HERE, 'tsconfig.json'), '--outDir', folder], { stdio: 'inherit' });
+  mkdirSync(join(folder, 'bin'));
+  copyFileSync(join(ROOT, 'bin/octavo.js'), join(folder, 'bin/octavo.js'));
+  copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  symlinkSync('src', join(folder, 'dist'));
+  return {
+    folder,
+    octavo: join(folder, 'bin/octavo.js'),
+    program: (name) => join(folder, 'bench/process', `${name}.js`),
+  };
+}
