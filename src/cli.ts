@@ -5,7 +5,7 @@ import type { Surroundings } from './commands/setup.ts';
 import { DEFAULT_COLUMNS, type Terminal } from './commands/terminal.ts';
 import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
-import { createRedactor } from './log.ts';
+import { createRedactor } from './redact.ts';
 
 /**
  * The command line: argv to command, error to exit code. Nothing is printed on standard output but the answer.

@@ -1,6 +1,7 @@
+import { createRequire } from 'node:module';
 import type { Writable } from 'node:stream';
 import { type Logger, destination as openDestination, pino } from 'pino';
-import pretty from 'pino-pretty';
+import { createRedactor, SECRET } from './redact.ts';
 
 export type { Logger } from 'pino';
 
@@ -15,9 +16,6 @@ export interface LogOptions {
   readonly destination?: Writable & { readonly isTTY?: boolean };
 }
 
-const SECRET = '[secret]';
-const SHORTEST = 4;
-
 /** A logger whose records carry no known secret, no `authorization` and no password of a URL, wherever they stand. */
 export function createLogger({ level, format, secrets, destination }: LogOptions): Logger {
   const redact = createRedactor(secrets);
@@ -25,7 +23,7 @@ export function createLogger({ level, format, secrets, destination }: LogOptions
   const out = destination ?? openDestination({ dest: 2, sync: true });
   const isPretty = format === 'pretty' || (format === 'auto' && terminal === true);
   const colorize = terminal === true && (process.env.NO_COLOR ?? '') === '';
-  const sink = isPretty ? pretty({ destination: out, colorize, sync: true, ignore: 'pid,hostname' }) : out;
+  const sink = isPretty ? prettyOf()({ destination: out, colorize, sync: true, ignore: 'pid,hostname' }) : out;
   // Whole records are cleaned, after pino has put them together: nothing that adds to one can be forgotten here.
   const cleaned = {
     write: (line: string) => {
@@ -43,53 +41,9 @@ export function createLogger({ level, format, secrets, destination }: LogOptions
   );
 }
 
-/**
- * Replaces every known secret in a text by `[secret]`, also where secrets overlap, and what is secret by its shape:
- * `Bearer …`, `Basic …` and the user info of URLs. Each long line of a secret of several lines is secret by itself.
- */
-export function createRedactor(secrets: Iterable<string>): (text: string) => string {
-  const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
-  const needles = [...new Set(known)].filter((secret) => secret.length >= SHORTEST);
-  return (text) =>
-    blank(text, spansOf(text, needles))
-      .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${SECRET}`)
-      .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${SECRET}@`);
-}
-
-function longLines(secret: string): readonly string[] {
-  return secret.includes('\n') ? secret.split(/\r?\n/).filter((line) => line.length >= 16) : [];
-}
-
-type Span = readonly [start: number, end: number];
-
-/** Where secrets stand, in order, overlapping ones made one. */
-function spansOf(text: string, needles: readonly string[]): readonly Span[] {
-  const found: Span[] = [];
-  for (const needle of needles) {
-    for (let start = text.indexOf(needle); start >= 0; start = text.indexOf(needle, start + 1)) {
-      found.push([start, start + needle.length]);
-    }
-  }
-  const merged: Span[] = [];
-  for (const span of found.sort(([a], [b]) => a - b)) {
-    const last = merged.at(-1);
-    if (last !== undefined && span[0] < last[1]) {
-      merged[merged.length - 1] = [last[0], Math.max(last[1], span[1])];
-    } else {
-      merged.push(span);
-    }
-  }
-  return merged;
-}
-
-function blank(text: string, spans: readonly Span[]): string {
-  let from = 0;
-  let out = '';
-  for (const [start, end] of spans) {
-    out += text.slice(from, start) + SECRET;
-    from = end;
-  }
-  return out + text.slice(from);
+/** Loaded for a person's terminal only. */
+function prettyOf(): typeof import('pino-pretty') {
+  return createRequire(import.meta.url)('pino-pretty');
 }
 
 function redactValue(value: unknown, redact: (text: string) => string): unknown {

@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLogger, createRedactor, type LogOptions } from '../src/log.ts';
+import { createLogger, type LogOptions } from '../src/log.ts';
+import { createRedactor } from '../src/redact.ts';
 
 function capture(over: Partial<LogOptions> = {}, isTTY = false) {
   let text = '';

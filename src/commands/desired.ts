@@ -20,8 +20,10 @@ export interface LoadedFolder {
 export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
   const path = resolve(cwd, folder);
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
+  // Git looks at the files while they are read here.
+  const looked = headOf(path);
   const state = await loadTree(openDiskTree(path), relative(cwd, path), own);
-  const head = await headOf(path);
+  const head = await looked;
   return { state, commit: head === null || head.dirty ? null : head.commit };
 }
 

@@ -107,7 +107,7 @@ function organizationSchema(kinds: readonly string[]) {
       .strictObject({ deletes: count(0, 1_000_000).prefault(5), share: count(0, 100).prefault(30) })
       .prefault({}),
     selfHeal: flag().prefault(true),
-    schedule: z.strictObject({ drift: cron().prefault('*/5 * * * *') }).prefault({}),
+    schedule: z.strictObject({ drift: cron().default('*/5 * * * *') }).prefault({}),
     windows: z.array(windowSchema()).prefault([]),
     conversations: z.strictObject({}).prefault({}),
     clusters: z.strictObject({}).prefault({}),

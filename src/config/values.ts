@@ -1,5 +1,7 @@
-import { CronExpressionParser } from 'cron-parser';
-import { validate as validCron } from 'node-cron';
+import { createRequire } from 'node:module';
+
+/** Loaded when they are first needed: a command that runs once looks at no schedule but one that is written. */
+const require = createRequire(import.meta.url);
 
 /** Where the server listens. */
 export interface ListenAddress {
@@ -28,9 +30,11 @@ export function readDuration(text: unknown): number | undefined {
  * node-cron fires it, cron-parser says when it last fired.
  */
 export function readCron(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !validCron(text)) {
+  const { validate } = require('node-cron') as typeof import('node-cron');
+  if (typeof text !== 'string' || !validate(text)) {
     return undefined;
   }
+  const { CronExpressionParser } = require('cron-parser') as typeof import('cron-parser');
   try {
     CronExpressionParser.parse(text);
     return text;

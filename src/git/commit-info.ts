@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import { gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId } from './safe-names.ts';
@@ -17,6 +19,9 @@ export interface Head {
 
 /** The commit checked out around a folder; null where it lies in no repository, or in one without a commit. */
 export async function headOf(directory: string): Promise<Head | null> {
+  if (!isInRepository(directory)) {
+    return null;
+  }
   try {
     const git = openGit({ directory, timeout: TIMEOUT });
     const [root = '', commit = ''] = (await git.raw(['rev-parse', '--show-toplevel', 'HEAD'])).trim().split('\n');
@@ -32,6 +37,23 @@ export async function headOf(directory: string): Promise<Head | null> {
   } catch {
     return null;
   }
+}
+
+/** Whether git would find a repository from here: its own search, without the cost of starting it. */
+function isInRepository(directory: string): boolean {
+  let folder: string;
+  try {
+    folder = realpathSync(directory);
+  } catch {
+    return false;
+  }
+  while (!existsSync(join(folder, '.git'))) {
+    if (folder === dirname(folder)) {
+      return false;
+    }
+    folder = dirname(folder);
+  }
+  return true;
 }
 
 /** The commit that a branch, tag, full ref, commit or expression such as `HEAD~1` stands for; null where there is none. */

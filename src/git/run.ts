@@ -1,5 +1,9 @@
-import { type SimpleGit, simpleGit } from 'simple-git';
+import { createRequire } from 'node:module';
+import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
+
+/** Loaded when git is first run: folders outside repositories need none. */
+const require = createRequire(import.meta.url);
 
 /** How git is run. */
 export interface GitOptions {
@@ -60,6 +64,7 @@ export function openGit(options: GitOptions): SimpleGit {
     ]),
   );
   const count = secret.length > 0 ? { GIT_CONFIG_COUNT: String(secret.length) } : {};
+  const { simpleGit } = require('simple-git') as typeof import('simple-git');
   const git = simpleGit({
     baseDir: options.directory,
     config: [...SAFE, ...(options.config ?? [])],

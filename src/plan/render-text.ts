@@ -1,5 +1,5 @@
-import stringWidth from 'string-width';
 import type { Change, Plan } from '../core/change.ts';
+import { textWidth } from './text-width.ts';
 import { counted, durationWords, fieldLines, printable } from './words.ts';
 
 /** How things are set off from each other; the identity where there are no colours. */
@@ -67,7 +67,7 @@ export function summaryLine(plan: Plan): string {
 
 function changeLines(plan: Plan, options: TextOptions): readonly string[] {
   const shown = shownOrder(plan.changes);
-  const widest = Math.max(0, ...shown.map((change) => stringWidth(change.address)));
+  const widest = Math.max(0, ...shown.map((change) => textWidth(change.address)));
   const column = Math.min(widest, Math.max(20, Math.floor(options.columns / 2) - 4));
   return shown.flatMap((change) => [headLine(change, column, options), ...bodyLines(change, options)]);
 }
@@ -85,12 +85,12 @@ function headLine(change: Change, column: number, options: TextOptions): string 
   const address = printable(change.address);
   const sign = change.replaces ? (change.action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[change.action]}`;
   const place = change.source === null ? '' : `${change.source.file}:${change.source.line}`;
-  const gap = ' '.repeat(Math.max(1, column - stringWidth(address) + 3));
+  const gap = ' '.repeat(Math.max(1, column - textWidth(address) + 3));
   const said = remarks(change);
   const plain = `${sign} ${address}${gap}${place}`;
   const remark = said === '' ? '' : paint.warn(said);
-  const fits = stringWidth(plain) + 3 + stringWidth(said) <= options.columns;
-  if (stringWidth(plain) > options.columns) {
+  const fits = textWidth(plain) + 3 + textWidth(said) <= options.columns;
+  if (textWidth(plain) > options.columns) {
     const below = [place, said].filter((part) => part !== '').map((part) => `\n      ${part}`);
     return `${tone(sign)} ${paint.strong(address)}${below.join('')}`;
   }
@@ -118,9 +118,9 @@ function remarks(change: Change): string {
 function bodyLines(change: Change, options: TextOptions): readonly string[] {
   const fields = change.fields.filter((field) => !(change.action === 'move' && field.path === 'position'));
   const lines = fields.flatMap(fieldLines);
-  const widest = Math.max(8, ...lines.map((line) => stringWidth(line.name)));
+  const widest = Math.max(8, ...lines.map((line) => textWidth(line.name)));
   return lines.map((line) => {
-    const gap = ' '.repeat(Math.max(1, widest - stringWidth(line.name) + 2));
+    const gap = ' '.repeat(Math.max(1, widest - textWidth(line.name) + 2));
     return wrap(`      ${line.name}${gap}`, line.text, options.columns, Math.min(widest + 8, 24));
   });
 }
@@ -209,7 +209,7 @@ function wrap(lead: string, text: string, columns: number, indent: number): stri
   let line = lead;
   let empty = true;
   for (const word of text.split(' ')) {
-    if (!empty && stringWidth(line) + 1 + stringWidth(word) > columns) {
+    if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
       lines.push(line);
       line = ' '.repeat(indent) + word;
     } else {

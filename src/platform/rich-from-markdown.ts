@@ -1,9 +1,10 @@
+import { createRequire } from 'node:module';
 import type { BlockContent, Code, Definition, List, ListItem, PhrasingContent, Root, RootContent, Table } from 'mdast';
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { gfmFromMarkdown } from 'mdast-util-gfm';
-import { gfm } from 'micromark-extension-gfm';
 import { leafOf, type MarkName, plainText, textNode, tidyLeaves } from './rich-leaves.ts';
 import type { RichDocument, RichLeaf, RichNode } from './rich-node.ts';
+
+/** Loaded when they are first needed: few plans hold rich documents. */
+const require = createRequire(import.meta.url);
 
 /** Where links by reference lead, by identifier. */
 type Definitions = ReadonlyMap<string, string>;
@@ -12,6 +13,9 @@ type Block = RootContent | BlockContent;
 
 /** See `toDocument`. */
 export function documentFromMarkdown(markdown: string): RichDocument {
+  const { fromMarkdown } = require('mdast-util-from-markdown') as typeof import('mdast-util-from-markdown');
+  const { gfmFromMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
+  const { gfm } = require('micromark-extension-gfm') as typeof import('micromark-extension-gfm');
   const root: Root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   const definitions = new Map<string, string>();
   collectDefinitions(root.children, definitions);

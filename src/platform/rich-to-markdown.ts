@@ -1,14 +1,18 @@
+import { createRequire } from 'node:module';
 import type { BlockContent, ListItem, PhrasingContent, RootContent } from 'mdast';
-import { gfmToMarkdown } from 'mdast-util-gfm';
-import { toMarkdown } from 'mdast-util-to-markdown';
 import { isObject } from '../core/json.ts';
 import { isMarkName, leafOf, MARKS, type MarkName, textOf, tidyLeaves } from './rich-leaves.ts';
 import type { RichLeaf, RichNode } from './rich-node.ts';
+
+/** Loaded when they are first needed: few plans hold rich documents. */
+const require = createRequire(import.meta.url);
 
 /** See `toMarkdown` of rich-document.ts. */
 export function markdownFromDocument(document: unknown): string {
   const nodes = isObject(document) && Array.isArray(document.nodes) ? (document.nodes as RichNode[]) : [];
   const children: RootContent[] = nodes.flatMap(blocks);
+  const { gfmToMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
+  const { toMarkdown } = require('mdast-util-to-markdown') as typeof import('mdast-util-to-markdown');
   return toMarkdown(
     { type: 'root', children },
     { extensions: [gfmToMarkdown()], bullet: '-', emphasis: '_', rule: '-', fences: true, listItemIndent: 'one' },

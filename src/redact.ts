@@ -1,0 +1,52 @@
+/** What stands in a secret's place. */
+export const SECRET = '[secret]';
+const SHORTEST = 4;
+
+/**
+ * Replaces every known secret in a text by `[secret]`, also where secrets overlap, and what is secret by its shape:
+ * `Bearer …`, `Basic …` and the user info of URLs. Each long line of a secret of several lines is secret by itself.
+ */
+export function createRedactor(secrets: Iterable<string>): (text: string) => string {
+  const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
+  const needles = [...new Set(known)].filter((secret) => secret.length >= SHORTEST);
+  return (text) =>
+    blank(text, spansOf(text, needles))
+      .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${SECRET}`)
+      .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${SECRET}@`);
+}
+
+function longLines(secret: string): readonly string[] {
+  return secret.includes('\n') ? secret.split(/\r?\n/).filter((line) => line.length >= 16) : [];
+}
+
+type Span = readonly [start: number, end: number];
+
+/** Where secrets stand, in order, overlapping ones made one. */
+function spansOf(text: string, needles: readonly string[]): readonly Span[] {
+  const found: Span[] = [];
+  for (const needle of needles) {
+    for (let start = text.indexOf(needle); start >= 0; start = text.indexOf(needle, start + 1)) {
+      found.push([start, start + needle.length]);
+    }
+  }
+  const merged: Span[] = [];
+  for (const span of found.sort(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last !== undefined && span[0] < last[1]) {
+      merged[merged.length - 1] = [last[0], Math.max(last[1], span[1])];
+    } else {
+      merged.push(span);
+    }
+  }
+  return merged;
+}
+
+function blank(text: string, spans: readonly Span[]): string {
+  let from = 0;
+  let out = '';
+  for (const [start, end] of spans) {
+    out += text.slice(from, start) + SECRET;
+    from = end;
+  }
+  return out + text.slice(from);
+}
