@@ -71,6 +71,7 @@ export const section: Kind = {
     const [first] = reasons;
     return reasons.length > 0 && reasons.every((reason) => reason !== null) ? (first ?? null) : null;
   },
+  createdFrom: (change, creation) => [seedOf(change, creation).space.address],
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
     if (change.action === 'delete') {

@@ -1,8 +1,8 @@
-import { type Address, unboundAddress } from '../core/address.ts';
+import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { diffFields, keptValue, type Surroundings, wantedFields } from './diff.ts';
-import type { Identity } from './identity.ts';
+import { type Identity, parentsFirst } from './identity.ts';
 import type { Prune } from './policy.ts';
 import type { KindRules, RulesContext } from './rules.ts';
 
@@ -31,6 +31,8 @@ class Drafting {
   readonly #inputs: Inputs;
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #pending = new Map<Address, string>();
+  /** Why what is declared and not there cannot be created yet; null where it can. */
+  readonly #waits = new Map<Address, string | null>();
   readonly #notes: { address: Address; text: string }[] = [];
   readonly #changes: Change[] = [];
   /** The ids of what is replaced, by the address that will mean another resource. */
@@ -50,7 +52,8 @@ class Drafting {
     const { kinds, declared, base, identity, prune } = this.#inputs;
     const byKind = Map.groupBy(declared.values(), (resource) => resource.kind);
     for (const kind of kinds) {
-      for (const resource of byKind.get(kind.name) ?? []) {
+      // What is replaced is known before what lies in it.
+      for (const resource of parentsFirst(byKind.get(kind.name) ?? [])) {
         this.#declaredResource(kind, resource);
       }
     }
@@ -83,7 +86,7 @@ class Drafting {
   }
 
   #missing(kind: KindRules, resource: Declared): void {
-    const reason = this.#reasonToWait(kind, resource);
+    const reason = this.#waitsFor(resource.address);
     if (reason !== null) {
       this.#pending.set(resource.address, reason);
       return;
@@ -185,12 +188,28 @@ class Drafting {
     });
   }
 
+  /** Why an address will not be there after this plan, whichever kind's turn it is: a site names its sections. */
+  #waitsFor(address: Address): string | null {
+    const resource = this.#inputs.declared.get(address);
+    const kind = this.#kinds.get(resource?.kind ?? '');
+    if (resource === undefined || kind === undefined || this.#inputs.identity.bound.has(address)) {
+      return null;
+    }
+    const known = this.#waits.get(address);
+    if (known !== undefined) {
+      return known;
+    }
+    this.#waits.set(address, null);
+    const reason = this.#reasonToWait(kind, resource);
+    this.#waits.set(address, reason);
+    return reason;
+  }
+
   #reasonToWait(kind: KindRules, resource: Declared): string | null {
     if (!kind.creatable) {
       return 'not a member of the organization yet';
     }
-    const holder = resource.within === null ? undefined : this.#pending.get(resource.within);
-    if (holder !== undefined) {
+    if (resource.within !== null && this.#waitsFor(resource.within) !== null) {
       return `waits for ${resource.within}`;
     }
     const own = kind.pendingReason?.(resource, this.#context);
@@ -233,12 +252,13 @@ class Drafting {
   readonly #context: RulesContext = {
     declaredOf: (address) => this.#inputs.declared.get(address),
     unusable: (address) => {
-      const waits = this.#inputs.identity.bound.has(address) ? undefined : this.#pending.get(address);
-      if (waits !== undefined) {
+      if (this.#waitsFor(address) !== null) {
         return `waits for ${address}`;
       }
-      const kind = this.#kinds.get(address.slice(0, Math.max(address.indexOf('/'), 0)));
-      return kind?.unusableReason?.(this.#inputs.identity.bound.get(address)) ?? null;
+      const kind = this.#kinds.get(kindOf(address));
+      // What is made anew has made nothing yet.
+      const actual = this.#replaced.has(address) ? undefined : this.#inputs.identity.bound.get(address);
+      return kind?.unusableReason?.(actual) ?? null;
     },
   };
 }

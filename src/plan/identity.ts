@@ -303,7 +303,7 @@ function describe(kind: KindRules, key: NaturalKey, found: readonly Actual[]): s
 }
 
 /** Resources of one kind with those they live in before them, so that a parent can decide between equals. */
-function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
+export function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
   const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
   const ordered = new Set<Declared>();
   const visit = (resource: Declared): void => {

@@ -33,7 +33,7 @@ class ChangeOrder {
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #changes: readonly Change[];
   readonly #context: Pick<RulesContext, 'declaredOf'>;
-  readonly #creations = new Map<Address, string>();
+  readonly #creations = new Map<Address, Change>();
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
@@ -50,7 +50,7 @@ class ChangeOrder {
     this.#graph = new Graph(this.#changes.map(changeId));
     for (const change of this.#changes) {
       if (change.action === 'create') {
-        this.#creations.set(change.address, changeId(change));
+        this.#creations.set(change.address, change);
       } else if (change.action === 'delete') {
         this.#deletions.set(change.replaces ? unboundAddress(change.id ?? '') : change.address, change);
       }
@@ -103,8 +103,13 @@ class ChangeOrder {
         continue;
       }
       if (rules.late === true && change.action === 'create') {
-        this.#lateOf(id).hard.push(...present(this.#creations.get(address)));
+        this.#lateOf(id).hard.push(...present(this.#creations.get(address)).map(changeId));
       } else {
+        this.#requireCreation(id, address);
+      }
+    }
+    if (change.action === 'create') {
+      for (const address of kind.createdFrom?.(change, (each) => this.#creations.get(each)) ?? []) {
         this.#requireCreation(id, address);
       }
     }
@@ -141,8 +146,8 @@ class ChangeOrder {
 
   #requireCreation(id: string, address: Address): void {
     const creation = this.#creations.get(address);
-    if (creation !== undefined && creation !== id) {
-      this.#graph.require(id, creation);
+    if (creation !== undefined && changeId(creation) !== id) {
+      this.#graph.require(id, changeId(creation));
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Address } from '../core/address.ts';
+import type { Change } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
 import type { Actual, BaseEntry, Declared, Fields } from '../core/resource.ts';
 
@@ -71,6 +72,8 @@ export interface KindRules {
   pendingReason?(declared: Declared, context: RulesContext): string | null;
   /** Why nothing can refer to it yet, though it is there or will be: a translation without a result. Null when it can. */
   unusableReason?(actual: Actual | undefined): string | null;
+  /** What its creation refers to besides its fields: the space that a new section shows. */
+  createdFrom?(created: Change, creation: (address: Address) => Change | undefined): readonly Address[];
   /** The address of what it goes with when that is deleted, from its fields as they are. */
   goesWith?(fields: Fields): Json | undefined;
   /** Whether a replacement must delete the old one first, because the platform takes no second one like it. */
