@@ -1,6 +1,7 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { reference } from '../plan/diff.ts';
+import { counted } from '../plan/words.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
@@ -60,7 +61,7 @@ export const section: Kind = {
   renamedKey: (title) => ({ by: 'title', value: title }),
   impact(actual) {
     const count = Number(actual.facts?.siteSpaces ?? 0);
-    return { weight: count, text: count === 1 ? '1 site space' : `${count} site spaces` };
+    return { weight: count, text: counted(count, 'site space') };
   },
   pendingReason(declared, context) {
     const spaces = spacesOf(declared.fields);

@@ -49,6 +49,7 @@ export const siteSpace: Kind = {
   },
   renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
   goesWith: (fields) => fields.section,
+  keepsOne: true,
   /** A space can be added to the site itself only once no section is left. */
   comesAfterDeleting: (declared, deleted) =>
     declared.fields.section === null && deleted.kind === 'section' && deleted.within === declared.within,

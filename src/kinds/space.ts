@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
+import { counted } from '../plan/words.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Space } from '../platform/operations/spaces.ts';
 import { collect, type Kind } from './kind.ts';
@@ -97,7 +98,7 @@ export const space: Kind = {
   renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.collection ?? null }),
   impact(actual) {
     const open = Number(actual.facts?.openChangeRequests ?? 0);
-    return { weight: 15 + open, text: open === 1 ? '1 open change request' : `${open} open change requests` };
+    return { weight: 15 + open, text: open === 0 ? '' : counted(open, 'open change request') };
   },
   async observe({ reader, add }) {
     await collect(reader.pages(operations.listSpaces), (each) => {

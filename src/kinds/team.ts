@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
+import { counted } from '../plan/words.ts';
 import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind, type ObserveContext } from './kind.ts';
 import { commonFields, manifestRules } from './manifest.ts';
@@ -69,7 +70,7 @@ export const team: Kind = {
   renamedKey: (title) => ({ by: 'title', value: title }),
   impact(actual) {
     const members = Number(actual.facts?.members ?? 0);
-    return { weight: members, text: members === 1 ? '1 member' : `${members} members` };
+    return { weight: members, text: members === 0 ? '' : counted(members, 'member') };
   },
   async observe(context) {
     const teams: Actual[] = [];
