@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
 import { operations } from '../platform/operations/index.ts';
