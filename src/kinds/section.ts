@@ -72,7 +72,10 @@ export const section: Kind = {
     const [first] = reasons;
     return reasons.length > 0 && reasons.every((reason) => reason !== null) ? (first ?? null) : null;
   },
-  createdFrom: (change, creation) => [seedOf(change, creation).space.address],
+  seed(change, creation) {
+    const { address, space } = seedOf(change, creation);
+    return { address, refersTo: space.address };
+  },
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
     if (change.action === 'delete') {

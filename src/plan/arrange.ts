@@ -30,7 +30,9 @@ export function arrangeSiblings(
       .map((resource) => resource.address)
       .filter((address) => identity.bound.has(address) || arrivals.has(address));
     const now = (standing.get(list) ?? []).filter((address) => !arrivals.has(address));
-    const arriving = wanted.filter((address) => arrivals.has(address));
+    const inTurn = wanted.filter((address) => arrivals.has(address));
+    const seed = seedOf(kinds, arrivals.get(list), arrivals);
+    const arriving = seed === undefined ? inTurn : [seed, ...inTurn.filter((address) => address !== seed)];
     for (const position of repositionings(wanted, [...now, ...arriving])) {
       positions.set(position.address, position);
     }
@@ -42,6 +44,23 @@ export function arrangeSiblings(
 function holdersOf(kinds: readonly KindRules[]): readonly string[] {
   const parts = kinds.filter((kind) => kind.partOf !== undefined);
   return [...new Set(parts.flatMap((kind) => [kind.partOf ?? kind.name, kind.name]))];
+}
+
+/** What comes into being together with what holds the list, and so stands in it first. */
+function seedOf(
+  kinds: readonly KindRules[],
+  holder: Change | undefined,
+  arrivals: ReadonlyMap<Address, Change>,
+): Address | undefined {
+  if (holder?.action !== 'create') {
+    return undefined;
+  }
+  const creation = (address: Address) => {
+    const change = arrivals.get(address);
+    return change?.action === 'create' ? change : undefined;
+  };
+  const seed = kinds.find((kind) => kind.name === holder.kind)?.seed?.(holder, creation)?.address;
+  return seed !== undefined && creation(seed) !== undefined ? seed : undefined;
 }
 
 /** Whether a change makes a resource appear at the end of a list of siblings. */

@@ -1,6 +1,7 @@
 import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
+import { keepLast, withoutFolded } from './deletions.ts';
 import { diffFields, keptValue, type Surroundings, wantedFields } from './diff.ts';
 import { type Identity, parentsFirst } from './identity.ts';
 import type { Prune } from './policy.ts';
@@ -69,8 +70,12 @@ class Drafting {
         }
       }
     }
+    const { changes, kept } = keepLast(withoutFolded(this.#changes, this.#kinds), this.#inputs);
+    for (const [address, reason] of kept) {
+      this.#pending.set(address, reason);
+    }
     return {
-      changes: withoutFolded(this.#changes, this.#kinds),
+      changes,
       pending: [...this.#pending].map(([address, reason]) => ({ address, reason })),
       notes: this.#notes,
     };
@@ -289,37 +294,4 @@ function changeFrame(resource: Declared): Frame {
 /** What pruning does with one kind (design: How a plan is made). */
 export function pruneOf(prune: Prune, kind: string): 'owned' | 'never' | 'all' {
   return typeof prune === 'string' ? prune : (prune[kind] ?? 'owned');
-}
-
-/**
- * Leaves out the deletions that happen by themselves because what the resource is part of is deleted. A protected part
- * keeps the whole.
- */
-function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
-  const going = new Map(
-    changes.filter((change) => change.action === 'delete').map((change) => [change.address, change]),
-  );
-  const holderOf = (change: Change): Change | undefined => {
-    const whole = kinds.get(change.kind)?.goesWith?.(change.actual);
-    const holder = typeof whole === 'string' ? going.get(whole) : undefined;
-    return holder ?? (change.within === null ? undefined : going.get(change.within));
-  };
-  const guards = new Map<Address, string>();
-  const kept = changes.filter((change) => {
-    let holder = change.action === 'delete' && !change.replaces ? holderOf(change) : undefined;
-    if (holder === undefined) {
-      return true;
-    }
-    for (let outer = holderOf(holder); outer !== undefined; outer = holderOf(outer)) {
-      holder = outer;
-    }
-    if (change.held !== null) {
-      guards.set(holder.address, `${change.address} is part of it and protected`);
-    }
-    return false;
-  });
-  return kept.map((change) => {
-    const guard = change.action === 'delete' ? guards.get(change.address) : undefined;
-    return guard === undefined ? change : { ...change, held: change.held ?? guard };
-  });
 }

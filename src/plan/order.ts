@@ -1,4 +1,4 @@
-import { type Address, unboundAddress } from '../core/address.ts';
+import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import { type Change, changeId } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';
 import { referencesOf } from './diff.ts';
@@ -63,6 +63,7 @@ class ChangeOrder {
         this.#afterWhatItRefersTo(change);
       }
       this.#replacement(change);
+      this.#afterMovesOfItsHolders(change);
     }
     this.#siblingsInTurn();
     this.#afterDeletionsThatMustComeFirst();
@@ -108,11 +109,8 @@ class ChangeOrder {
         this.#requireCreation(id, address);
       }
     }
-    if (change.action === 'create') {
-      for (const address of kind.createdFrom?.(change, (each) => this.#creations.get(each)) ?? []) {
-        this.#requireCreation(id, address);
-      }
-    }
+    const seed = change.action === 'create' ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;
+    this.#requireCreation(id, seed?.refersTo ?? '');
     this.#lateAfterParts(change, kind);
   }
 
@@ -148,6 +146,21 @@ class ChangeOrder {
     const creation = this.#creations.get(address);
     if (creation !== undefined && changeId(creation) !== id) {
       this.#graph.require(id, changeId(creation));
+    }
+  }
+
+  /** What moves into another moves after that and all that holds it: they may have to come out of it first. */
+  #afterMovesOfItsHolders(change: Change): void {
+    const kind = this.#kinds.get(change.kind);
+    if (change.action !== 'move' || kind === undefined) {
+      return;
+    }
+    for (const { field, rules } of referencesOf(kind, pick(change.declared, change))) {
+      let holder = change.declared[field];
+      while (rules.move === true && typeof holder === 'string' && kindOf(holder) === change.kind) {
+        this.#graph.prefer(changeId(change), changeId({ action: 'move', address: holder }));
+        holder = this.#context.declaredOf(holder)?.fields[field];
+      }
     }
   }
 

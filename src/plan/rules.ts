@@ -72,10 +72,15 @@ export interface KindRules {
   pendingReason?(declared: Declared, context: RulesContext): string | null;
   /** Why nothing can refer to it yet, though it is there or will be: a translation without a result. Null when it can. */
   unusableReason?(actual: Actual | undefined): string | null;
-  /** What its creation refers to besides its fields: the space that a new section shows. */
-  createdFrom?(created: Change, creation: (address: Address) => Change | undefined): readonly Address[];
+  /** The part that comes into being together with a new one, and what that refers to: a section's first space. */
+  seed?(
+    created: Change,
+    creation: (address: Address) => Change | undefined,
+  ): { readonly address: Address; readonly refersTo: Address };
   /** The address of what it goes with when that is deleted, from its fields as they are. */
   goesWith?(fields: Fields): Json | undefined;
+  /** Whether what it goes with must not be left without any: a section has at least one space. */
+  readonly keepsOne?: boolean;
   /** Whether a replacement must delete the old one first, because the platform takes no second one like it. */
   readonly replaceDeletesFirst?: boolean;
   /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */

@@ -73,7 +73,8 @@ const collections = keyed(COLLECTIONS, 'Shelf', (_key, title) =>
   fc.record({
     title: fc.constant(title),
     description: maybe(fc.constantFrom('', 'How we work')),
-    parent: nullable(fc.constantFrom(...COLLECTIONS)),
+    // What is left out stays where it is, and keeps what holds it from being deleted.
+    parent: fc.option(fc.constantFrom(...COLLECTIONS), { nil: null }),
     defaultLevel: nullable(fc.constantFrom('read', 'edit', 'inherit')),
   }),
 ) as fc.Arbitrary<Record<string, CollectionModel>>;
@@ -82,7 +83,7 @@ const spaces = keyed(SPACES, 'Space', (_key, title) =>
   fc.record({
     title: fc.constant(title),
     emoji: nullable(fc.constantFrom('1f4d8', '1f680')),
-    collection: nullable(fc.constantFrom(...COLLECTIONS)),
+    collection: fc.option(fc.constantFrom(...COLLECTIONS), { nil: null }),
     language: maybe(language),
     editMode: maybe(fc.constantFrom('live', 'locked')),
     defaultLevel: nullable(fc.constantFrom('read', 'comment', 'inherit')),
@@ -267,7 +268,8 @@ export function valid(drawn: Model): Model {
   distinct(result.spaces, (each) => each.title);
   distinct(result.sites, (each) => each.title);
   for (const each of Object.values(result.saml)) {
-    each.defaultTeam = each.defaultTeam !== undefined && each.defaultTeam in result.teams ? each.defaultTeam : undefined;
+    each.defaultTeam =
+      each.defaultTeam !== undefined && each.defaultTeam in result.teams ? each.defaultTeam : undefined;
   }
   for (const each of Object.values(result.collections)) {
     each.parent = known(each.parent, result.collections);
@@ -279,6 +281,13 @@ export function valid(drawn: Model): Model {
   for (const [key, each] of Object.entries(result.translations)) {
     if (!(each.space in result.spaces)) {
       delete result.translations[key];
+    }
+  }
+  // What a translation makes lies beside its source for good, and would keep a collection from being deleted.
+  for (const each of Object.values(result.translations)) {
+    const source = result.spaces[each.space];
+    if (source !== undefined) {
+      source.collection = null;
     }
   }
   distinct(result.translations, (each) => `${each.space} ${each.to}`);
@@ -298,7 +307,7 @@ export function valid(drawn: Model): Model {
 }
 
 function known(key: string | null | undefined, entries: object): string | null | undefined {
-  return typeof key === 'string' && !(key in entries) ? undefined : key;
+  return typeof key === 'string' && !(key in entries) ? null : key;
 }
 
 function distinct<T>(entries: Record<string, T>, value: (entry: T) => string): void {

@@ -126,7 +126,9 @@ export function shuffledManifestsOf(model: Model): Record<string, string> {
       }
       continue;
     }
-    for (const [index, [key, entry]] of Object.entries(entries ?? {}).reverse().entries()) {
+    for (const [index, [key, entry]] of Object.entries(entries ?? {})
+      .reverse()
+      .entries()) {
       files[`m${String(99 - index)}-${section}.yaml`] = JSON.stringify({ [section]: { [key]: backwards(entry) } });
     }
   }

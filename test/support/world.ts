@@ -63,9 +63,8 @@ export async function openWorld(options: EmulatorOptions = {}): Promise<World> {
     token: emulator.token,
     userAgent: 'octavo/0',
     concurrency: 10,
-    // Waits of retries take no time.
-    clock: { ...systemClock, sleep: () => Promise.resolve() },
-    random: () => 0.5,
+    clock: systemClock,
+    random: () => 0,
   });
   return new OpenWorld(emulator, connection);
 }
@@ -106,7 +105,11 @@ class OpenWorld implements World {
     for (let round = 0; round < 3; round += 1) {
       const bad = pass.results.filter((result) => result.status !== 'applied');
       if (bad.length > 0) {
-        throw new Error(bad.map((result) => `${result.action} ${result.address}: ${result.error}`).join('\n'));
+        const told = pass.planned.plan.changes.map(
+          (each) => `${each.action} ${each.address} ${JSON.stringify(each.fields)}`,
+        );
+        const wrong = bad.map((result) => `${result.action} ${result.address}: ${result.error}`);
+        throw new Error([...wrong, 'in this plan:', ...told].join('\n'));
       }
       if (pass.planned.plan.pending.length === 0) {
         break;

@@ -1,0 +1,79 @@
+import type { Address } from '../core/address.ts';
+import type { Change } from '../core/change.ts';
+import type { Json } from '../core/json.ts';
+import type { Observation } from '../core/resource.ts';
+import type { Identity } from './identity.ts';
+import type { KindRules } from './rules.ts';
+
+/**
+ * Leaves out the deletions that happen by themselves because what the resource is part of is deleted. A protected part
+ * keeps the whole.
+ */
+export function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
+  const going = new Map(
+    changes.filter((change) => change.action === 'delete').map((change) => [change.address, change]),
+  );
+  const holderOf = (change: Change): Change | undefined => {
+    const whole = kinds.get(change.kind)?.goesWith?.(change.actual);
+    const holder = typeof whole === 'string' ? going.get(whole) : undefined;
+    return holder ?? (change.within === null ? undefined : going.get(change.within));
+  };
+  const guards = new Map<Address, string>();
+  const kept = changes.filter((change) => {
+    let holder = change.action === 'delete' && !change.replaces ? holderOf(change) : undefined;
+    if (holder === undefined) {
+      return true;
+    }
+    for (let outer = holderOf(holder); outer !== undefined; outer = holderOf(outer)) {
+      holder = outer;
+    }
+    if (change.held !== null) {
+      guards.set(holder.address, `${change.address} is part of it and protected`);
+    }
+    return false;
+  });
+  return kept.map((change) => {
+    const guard = change.action === 'delete' ? guards.get(change.address) : undefined;
+    return guard === undefined ? change : { ...change, held: change.held ?? guard };
+  });
+}
+
+/**
+ * Leaves out deletions that would leave a whole without what it must have one of, until another has arrived: that may
+ * be pending.
+ */
+export function keepLast(
+  changes: readonly Change[],
+  {
+    kinds,
+    observation,
+    identity,
+  }: { readonly kinds: readonly KindRules[]; readonly observation: Observation; readonly identity: Identity },
+): { readonly changes: readonly Change[]; readonly kept: ReadonlyMap<Address, string> } {
+  const kept = new Map<Address, string>();
+  const stays = new Set<Change>();
+  for (const { name, keepsOne, goesWith } of kinds) {
+    const deletions = changes.filter((change) => change.kind === name && change.action === 'delete');
+    if (keepsOne !== true || deletions.length === 0) {
+      continue;
+    }
+    const going = new Set(deletions.map((deletion) => deletion.id));
+    const left = new Set<Json | undefined>([
+      ...(observation.kinds.get(name) ?? [])
+        .filter((actual) => !going.has(actual.id))
+        .map((actual) => goesWith?.(identity.fieldsOf(actual))),
+      ...changes
+        .filter((change) => change.kind === name && change.action === 'create')
+        .map((change) => goesWith?.(change.declared)),
+    ]);
+    for (const deletion of deletions) {
+      const whole = goesWith?.(deletion.actual);
+      if (typeof whole === 'string' && !left.has(whole)) {
+        left.add(whole);
+        stays.add(deletion);
+        kept.set(deletion.address, `is the last of ${whole}, and stays until there is another`);
+      }
+    }
+  }
+  return { changes: stays.size === 0 ? changes : changes.filter((change) => !stays.has(change)), kept };
+}

@@ -1,0 +1,331 @@
+import type { EmulatorState, SiteRecord } from '../../src/emulator/records.ts';
+import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-document.ts';
+import { type GroupModel, type ItemModel, type Model, NAMED_FILES, type SiteSpaceModel } from './model.ts';
+
+type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;
+type Named = { readonly id: string };
+
+/**
+ * Where the platform differs from what a model declares, in words; nothing where it does not. It reads the platform's
+ * own records and the model, and nothing of the product: titles are unique in a model, so they tell what is what.
+ *
+ * @param before the platform's records before anything was applied: what is in there belongs to others
+ */
+export function differences(model: Model, before: EmulatorState, after: EmulatorState): string[] {
+  return new Oracle(model, before, after).differences();
+}
+
+/** Everything that was there before, as text, without what the organization and its people are made of. */
+export function untouched(before: EmulatorState, now: EmulatorState): string {
+  const tables = Object.keys(before).filter(
+    (name) => !['format', 'sequence', 'organizations', 'members'].includes(name),
+  );
+  const kept = tables.map((name) => {
+    const ids = new Set(rows(before, name as Table).map((record) => record.id));
+    return [name, rows(now, name as Table).filter((record) => ids.has(record.id))];
+  });
+  return JSON.stringify(Object.fromEntries(kept));
+}
+
+function rows<Name extends Table>(state: EmulatorState, name: Name): NonNullable<EmulatorState[Name]> {
+  return (state[name] ?? []) as NonNullable<EmulatorState[Name]>;
+}
+
+class Oracle {
+  readonly #model: Model;
+  readonly #before: EmulatorState;
+  readonly #after: EmulatorState;
+  readonly #wrong: string[] = [];
+
+  constructor(model: Model, before: EmulatorState, after: EmulatorState) {
+    this.#model = model;
+    this.#before = before;
+    this.#after = after;
+  }
+
+  differences(): string[] {
+    this.#organization();
+    this.#teams();
+    this.#saml();
+    this.#content();
+    this.#specs();
+    this.#translations();
+    this.#sites();
+    return this.#wrong;
+  }
+
+  /** The records that were not there at first. */
+  #own<Name extends Table>(name: Name): NonNullable<EmulatorState[Name]> {
+    const foreign = new Set(rows(this.#before, name).map((record: Named) => record.id));
+    return rows(this.#after, name).filter((record: Named) => !foreign.has(record.id)) as NonNullable<
+      EmulatorState[Name]
+    >;
+  }
+
+  /** Compares what is declared; what is left out says nothing, and null says that there is none. */
+  #same(where: string, declared: object, actual: Readonly<Record<string, unknown>>): void {
+    for (const [name, wanted] of Object.entries(declared)) {
+      if (wanted !== undefined) {
+        this.#equal(`${where}.${name}`, wanted, actual[name] ?? null);
+      }
+    }
+  }
+
+  #equal(where: string, wanted: unknown, actual: unknown): void {
+    if (JSON.stringify(wanted) !== JSON.stringify(actual)) {
+      this.#wrong.push(`${where}: ${JSON.stringify(actual)} instead of ${JSON.stringify(wanted)}`);
+    }
+  }
+
+  /** Exactly one record for each entry, and none besides. */
+  #pairs<Entry, Item extends Named>(
+    where: string,
+    entries: Readonly<Record<string, Entry>>,
+    records: readonly Item[],
+    means: (entry: Entry, record: Item, key: string) => boolean,
+  ): (readonly [string, Entry, Item])[] {
+    const left = new Set(records);
+    const found: (readonly [string, Entry, Item])[] = [];
+    for (const [key, entry] of Object.entries(entries)) {
+      const meant = records.filter((record) => means(entry, record, key));
+      const [record] = meant;
+      if (record === undefined || meant.length > 1) {
+        this.#wrong.push(`${where}/${key}: there are ${meant.length}`);
+      } else {
+        left.delete(record);
+        found.push([key, entry, record]);
+      }
+    }
+    for (const record of left) {
+      this.#wrong.push(`${where}: nothing declares ${JSON.stringify(record)}`);
+    }
+    return found;
+  }
+
+  #organization(): void {
+    const [record] = rows(this.#after, 'organizations');
+    const { defaultContent, emailDomains, ...plain } = this.#model.organization ?? {};
+    this.#same('organization', plain, { ...record });
+    if (emailDomains !== undefined) {
+      this.#equal('organization.emailDomains', emailDomains.toSorted(), [...(record?.emailDomains ?? [])].sort());
+    }
+    if (defaultContent !== undefined) {
+      const title = defaultContent === null ? null : this.#model.sites[defaultContent.site]?.title;
+      const site = rows(this.#after, 'sites').find((each) => each.id === record?.defaultContent?.site);
+      this.#equal('organization.defaultContent', title, site?.title ?? null);
+    }
+    for (const [email, { role }] of Object.entries(this.#model.members)) {
+      const member = rows(this.#after, 'members').find((each) => this.#email(each.user) === email);
+      this.#equal(`member/${email}.role`, role, member?.role ?? null);
+    }
+  }
+
+  #email(user: string): string {
+    return rows(this.#after, 'users').find((each) => each.id === user)?.email ?? '';
+  }
+
+  #teams(): void {
+    const pairs = this.#pairs('team', this.#model.teams, this.#own('teams'), (each, team) => each.title === team.title);
+    for (const [key, { members, membership }, record] of pairs) {
+      const memberships = rows(this.#after, 'teamMembers').filter((each) => each.team === record.id);
+      const actual = Object.fromEntries(memberships.map((each) => [this.#email(each.user), each.role]));
+      if (members !== undefined && membership === 'additive') {
+        this.#same(`team/${key}.members`, members, actual);
+      } else if (members !== undefined) {
+        this.#equal(`team/${key}.members`, Object.entries(members).sort(), Object.entries(actual).sort());
+      }
+    }
+  }
+
+  #saml(): void {
+    const pairs = this.#pairs('saml', this.#model.saml, this.#own('samlProviders'), (a, b) => a.label === b.label);
+    for (const [key, { defaultTeam, ...plain }, record] of pairs) {
+      this.#same(`saml/${key}`, plain, { ...record });
+      if (defaultTeam !== undefined) {
+        const team = rows(this.#after, 'teams').find((each) => each.id === record.defaultTeam);
+        this.#equal(`saml/${key}.defaultTeam`, this.#model.teams[defaultTeam]?.title, team?.title);
+      }
+    }
+  }
+
+  #content(): void {
+    const title = (key: string | null) => (key === null ? null : this.#model.collections[key]?.title);
+    const parentOf = (record: { readonly parent?: string | undefined }) =>
+      rows(this.#after, 'collections').find((each) => each.id === record.parent)?.title ?? null;
+    const collections = this.#pairs(
+      'collection',
+      this.#model.collections,
+      this.#own('collections'),
+      (each, record) => each.title === record.title,
+    );
+    for (const [key, { parent, description, ...plain }, record] of collections) {
+      this.#same(
+        `collection/${key}`,
+        { ...plain, parent: parent === undefined ? undefined : title(parent) },
+        {
+          ...record,
+          parent: parentOf(record),
+        },
+      );
+      if (description !== undefined) {
+        this.#equal(`collection/${key}.description`, description, record.description ?? '');
+      }
+    }
+    // What a translation makes stays when the translation goes, and is nobody's.
+    const spaces = this.#own('spaces').filter((each) => each.deletedAt === undefined && !/ \(\w+\)$/.test(each.title));
+    for (const [key, { collection, ...plain }, record] of this.#pairs(
+      'space',
+      this.#model.spaces,
+      spaces,
+      (a, b) => a.title === b.title,
+    )) {
+      const wanted = { ...plain, parent: collection === undefined ? undefined : title(collection) };
+      this.#same(`space/${key}`, wanted, { ...record, parent: parentOf(record) });
+    }
+  }
+
+  #specs(): void {
+    const pairs = this.#pairs('openapi', this.#model.openapi, this.#own('specs'), (_, spec, key) => spec.slug === key);
+    for (const [key, { source, ...plain }, record] of pairs) {
+      this.#same(`openapi/${key}`, plain, { ...record });
+      const wanted = 'file' in source ? { text: NAMED_FILES[source.file] } : source;
+      this.#equal(`openapi/${key}.source`, wanted, record.source);
+    }
+  }
+
+  #translations(): void {
+    const pairs = this.#pairs(
+      'translation',
+      this.#model.translations,
+      this.#own('translations'),
+      (each, record) =>
+        this.#spaceTitle(record.source.space) === this.#model.spaces[each.space]?.title && each.to === record.language,
+    );
+    for (const [key, { from, instructions }, record] of pairs) {
+      this.#equal(`translation/${key}.from`, from, record.source.language);
+      if (instructions !== undefined) {
+        this.#equal(
+          `translation/${key}.instructions`,
+          normalizeMarkdown(instructions),
+          toMarkdown(record.instructions),
+        );
+      }
+    }
+  }
+
+  #spaceTitle(id: string): string | undefined {
+    return rows(this.#after, 'spaces').find((each) => each.id === id)?.title;
+  }
+
+  #sites(): void {
+    for (const [key, entry, record] of this.#pairs(
+      'site',
+      this.#model.sites,
+      this.#own('sites'),
+      (a, b) => a.title === b.title,
+    )) {
+      const { structure, adaptiveContent, default: first, ...plain } = entry;
+      this.#same(`site/${key}`, { ...plain, adaptiveContent: adaptiveContent?.enabled }, { ...record });
+      this.#equal(
+        `site/${key}.structure`,
+        structure.map((item) => this.#wanted(item)),
+        this.#tree(record, structure),
+      );
+      if (first !== undefined) {
+        const section = rows(this.#after, 'sections').find((each) => each.id === record.defaultSection);
+        const shown = rows(this.#after, 'siteSpaces').find((each) => each.id === record.defaultSiteSpace);
+        const sectioned = structure.some((item) => !('key' in item));
+        const wanted = sectioned ? titleOf(structure, first) : this.#shown(itemOf(structure, first)?.space ?? '');
+        this.#equal(`site/${key}.default`, wanted, sectioned ? section?.title : shown?.space);
+      }
+    }
+  }
+
+  /** The id of the space that a key shows: its own, or the one its translation made. */
+  #shown(key: string): string {
+    const translation = this.#model.translations[key];
+    const source = this.#model.spaces[translation?.space ?? key]?.title;
+    const space = this.#own('spaces').find((each) => each.deletedAt === undefined && each.title === source);
+    const made = this.#own('translations').find(
+      (each) => each.source.space === space?.id && each.language === translation?.to,
+    );
+    return (translation === undefined ? space?.id : made?.result?.space) ?? `no ${key}`;
+  }
+
+  #wanted(item: ItemModel): unknown {
+    if ('group' in item) {
+      return { group: item.title, icon: item.icon, items: item.items.map((each) => this.#wanted(each)) };
+    }
+    if ('section' in item) {
+      const { section: _key, spaces, default: first, ...plain } = item;
+      const chosen = spaces.find((each) => each.key === first)?.space;
+      return {
+        ...plain,
+        default: chosen === undefined ? undefined : this.#shown(chosen),
+        spaces: spaces.map((each) => this.#wanted(each)),
+      };
+    }
+    const { key: _key, space, ...plain } = item;
+    return { ...plain, space: this.#shown(space) };
+  }
+
+  /** The site's records in the shape of what is declared, with the members that are declared. */
+  #tree(site: SiteRecord, declared: readonly ItemModel[]): unknown {
+    return this.#items(site.id, declared);
+  }
+
+  #items(place: string, declared: readonly ItemModel[]): unknown[] {
+    const items = [
+      ...rows(this.#after, 'sections').filter((each) => (each.group ?? each.site) === place),
+      ...rows(this.#after, 'sectionGroups').filter((each) => (each.parent ?? each.site) === place),
+      ...rows(this.#after, 'siteSpaces').filter((each) => (each.section ?? each.site) === place),
+    ].toSorted((a, b) => a.rank - b.rank);
+    return items.map((record, index) => this.#item({ ...record }, declared[index]));
+  }
+
+  #item(record: Record<string, unknown> & { id: string }, declared: ItemModel | undefined): unknown {
+    if (declared === undefined) {
+      return record;
+    }
+    const nulled = (name: string) => [name, record[name] ?? null];
+    if ('group' in declared) {
+      const plain = declaredNames(declared, ['icon']).map(nulled);
+      return { group: record.title, ...Object.fromEntries(plain), items: this.#items(record.id, declared.items) };
+    }
+    if ('section' in declared) {
+      const names = declaredNames(declared, ['title', 'icon', 'path', 'description', 'condition']);
+      const first = rows(this.#after, 'siteSpaces').find((each) => each.id === record.defaultSiteSpace);
+      return {
+        ...Object.fromEntries(names.map(nulled)),
+        default: declared.default === undefined ? undefined : first?.space,
+        spaces: this.#items(record.id, declared.spaces),
+      };
+    }
+    return Object.fromEntries(declaredNames(declared, ['path', 'condition', 'hidden', 'space']).map(nulled));
+  }
+}
+
+/** The names of these members that are declared, in the order they are declared in. */
+function declaredNames(declared: object, names: readonly string[]): string[] {
+  const known = new Set(names);
+  const own = Object.entries(declared).filter(([name, value]) => known.has(name) && value !== undefined);
+  const order = own.map(([name]) => name).filter((name) => name !== 'space');
+  return 'space' in declared ? [...order, 'space'] : order;
+}
+
+function titleOf(items: readonly ItemModel[], key: string): string | undefined {
+  for (const item of items) {
+    if ('section' in item && item.section === key) {
+      return item.title;
+    }
+    const inner = 'group' in item ? titleOf((item as GroupModel).items, key) : undefined;
+    if (inner !== undefined) {
+      return inner;
+    }
+  }
+  return undefined;
+}
+
+function itemOf(items: readonly ItemModel[], key: string): SiteSpaceModel | undefined {
+  return items.find((item): item is SiteSpaceModel => 'key' in item && item.key === key);
+}
