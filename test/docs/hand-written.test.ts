@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { referencePages } from '../../scripts/docs.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { manifestJsonSchema } from '../../src/manifests/json-schema.ts';
+import { commandLinesIn, faultOf } from './command-lines.ts';
+
+const at = (path: string) => new URL(`../../${path}`, import.meta.url);
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(at('docs')).map((name) => `docs/${name}`),
+  ...readdirSync(at('examples'), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.md') && !name.startsWith('acme'))
+    .map((name) => `examples/${name}`),
+];
+const text = (page: string) => readFileSync(at(page), 'utf8');
+
+/** The fenced blocks of a language. */
+function blocks(page: string, language: string): readonly string[] {
+  return [...text(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2] ?? '');
+}
+
+/** As GitHub makes the anchor of a heading. */
+function anchors(page: string): readonly string[] {
+  return [...text(page).matchAll(/^#+ (.+)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('every page', () => {
+  test.each(pages)('%s: links lead somewhere', (page) => {
+    const links = [...text(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    const broken = links.filter(([, path = '', anchor]) => {
+      const target = path === '' ? at(page) : new URL(path, at(page));
+      const name = target.pathname.slice(at('').pathname.length);
+      return !existsSync(target) || (anchor !== undefined && !anchors(name).includes(anchor));
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  test.each(pages)('%s: commands are ones that there are', (page) => {
+    const lines = blocks(page, 'sh').flatMap(commandLinesIn);
+    expect(lines.map((line) => [line, faultOf(line)]).filter(([, fault]) => fault !== null)).toEqual([]);
+  });
+
+  test.each(pages)('%s: scripts are in package.json', (page) => {
+    const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+    const named = [...text(page).matchAll(/npm run ([a-z:]+)/g)].map((match) => match[1] ?? '');
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  test.each(pages)('%s: YAML can be read', (page) => {
+    const wrong = blocks(page, 'yaml').flatMap((block) => parseAllDocuments(block).flatMap(({ errors }) => errors));
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  test('begins with the two commands', () => {
+    const [first = ''] = blocks('README.md', 'sh');
+    expect(first).toContain('npm ci && npm run demo');
+    expect(first).toContain('npm ci && npm test');
+  });
+
+  test('leads to every page of docs/', () => {
+    const missing = pages.filter((page) => page.startsWith('docs/') && !text('README.md').includes(`](${page})`));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('docs/concepts.md', () => {
+  const concepts = () => text('docs/concepts.md');
+
+  test.each(['id', 'renamedFrom', 'protect', 'paused', 'ignore'])('explains %s', (member) => {
+    expect(concepts()).toContain(`\`${member}`);
+  });
+
+  test.each([
+    'desired state',
+    'actual state',
+    'base',
+    'owned',
+    'plan',
+    'change',
+    'adopt',
+    'prune',
+    'drift',
+    'held',
+    'reconcile',
+  ])('explains the word "%s"', (word) => {
+    expect(concepts()).toMatch(new RegExp(`^\\| ${word} \\| .+ \\|$`, 'm'));
+  });
+});
+
+describe('docs/manifests.md', () => {
+  test('names every section of a manifest', () => {
+    const { properties } = manifestJsonSchema(kinds) as { properties: Record<string, unknown> };
+    const page = referencePages().get('docs/manifests.md') ?? '';
+    expect(Object.keys(properties).filter((section) => !page.includes(`\n## ${section}\n`))).toEqual([]);
+  });
+});
+
+describe('docs/configuration.md', () => {
+  test('holds the example with every setting, which its own test keeps whole', () => {
+    expect(text('docs/configuration.md')).toContain(text('config.example.yaml').trimEnd());
+  });
+});

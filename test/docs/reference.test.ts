@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { referencePages } from '../../scripts/docs.ts';
+
+const read = (path: string) => {
+  try {
+    return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  } catch {
+    return 'nothing';
+  }
+};
+
+describe('pages made from the source', () => {
+  test.each([...referencePages()])('%s is fresh', (path, text) => {
+    expect(read(path) === text, `${path} is stale; run: npm run docs`).toBe(true);
+  });
+
+  test('every command and every option has a description', () => {
+    const page = referencePages().get('docs/commands.md') ?? '';
+    expect(page).not.toMatch(/\| {2}\|.*\|$\n^\| `-.*\| {2}\| {2}\|$/m);
+    expect(page.match(/^## octavo /gm)?.length).toBeGreaterThan(8);
+    expect(page).toContain('## octavo plan');
+  });
+
+  test('every metric has a meaning', () => {
+    const rows = (referencePages().get('docs/metrics.md') ?? '').split('\n').filter((line) => line.startsWith('| `'));
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.filter((row) => !/\| [A-Z][^|]+\. \|$/.test(row))).toEqual([]);
+  });
+});

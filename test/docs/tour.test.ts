@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+let folder: string;
+let output = '';
+let code: number | null = null;
+
+/** The blocks of the tour as one script, with folders and ports of its own. */
+async function script(): Promise<string> {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const tour = /^## A tour$([\s\S]*?)^## /m.exec(readme)?.[1] ?? '';
+  const blocks = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
+  const [platform, daemon] = [await freePort(), await freePort()];
+  const text = blocks
+    .join('\n')
+    .replaceAll('npx octavo', `"${process.execPath}" bin/octavo.js`)
+    .replaceAll('/tmp/acme', `${folder}/acme`)
+    .replaceAll('8471', String(platform))
+    .replaceAll('8472', String(daemon));
+  return `set -e -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${text}`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-tour-'));
+  const bash = spawn('bash', ['-c', await script()], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const late = setTimeout(() => bash.kill(), 50_000);
+  for (const stream of [bash.stdout, bash.stderr]) {
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+    });
+  }
+  [code] = (await once(bash, 'close')) as [number | null];
+  clearTimeout(late);
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the tour of the README works as it is written', () => {
+  expect(code, output).toBe(0);
+});
+
+test.each([
+  ['validates', /^Valid: \d+ resources in \d+ manifests$/m],
+  ['plans without a base', /there is no base, so nothing is deleted/],
+  ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
+  ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
+  ['holds a deletion', /- space\/playground .* held: deleting space needs approval/],
+  ['applies the rest', /^exit code 4: something is held$/m],
+  ['plans as Markdown', /^### Plan for Acme/m],
+  ['runs a daemon', /^octavo_reconcile_passes_total\{organization="org_acme",outcome="done"\} [1-9]/m],
+])('it %s', (_what, words) => {
+  expect(output).toMatch(words);
+});

@@ -1,0 +1,156 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ignore from 'ignore';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
+
+interface Instruction {
+  readonly name: string;
+  readonly value: string;
+}
+
+interface Stage {
+  readonly base: string;
+  readonly name: string;
+  readonly instructions: readonly Instruction[];
+}
+
+/** The instructions of a Dockerfile by stage. */
+function readStages(text: string): readonly Stage[] {
+  const lines = text
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const stages: { base: string; name: string; instructions: Instruction[] }[] = [];
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([A-Z]+)\s+(.*)$/.exec(line.trim()) ?? [];
+    const [, base = '', as = ''] = name === 'FROM' ? (/^(\S+)(?:\s+AS\s+(\S+))?$/.exec(value) ?? []) : [];
+    if (name === 'FROM') {
+      stages.push({ base, name: as, instructions: [] });
+    } else {
+      stages.at(-1)?.instructions.push({ name, value });
+    }
+  }
+  return stages;
+}
+
+const stages = readStages(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+const final = stages.at(-1);
+const all = stages.flatMap(({ instructions }) => instructions);
+const valuesOf = (name: string) =>
+  (final?.instructions ?? []).filter((each) => each.name === name).map((each) => each.value);
+const commandsOf = (stage: Stage | undefined) =>
+  (stage?.instructions ?? []).filter(({ name }) => name === 'RUN').flatMap(({ value }) => value.split(/\s+&&\s+/));
+
+/** Each source of a COPY, with the stage it comes from. */
+const copies = all
+  .filter(({ name }) => name === 'COPY')
+  .flatMap(({ value }) => {
+    const from = /^--from=(\S+)\s+/.exec(value)?.[1] ?? null;
+    const words = value.replace(/^--\S+\s+/g, '').split(/\s+/);
+    return words.slice(0, -1).map((source) => ({ from, source }));
+  });
+
+describe('Dockerfile', () => {
+  test.each(copies.filter(({ from }) => from === null))('$source is there, and reaches the build', ({ source }) => {
+    expect(existsSync(join(ROOT, source))).toBe(true);
+    const rules = ignore().add(readFileSync(join(ROOT, '.dockerignore'), 'utf8'));
+    const path = source.replace(/^\.\//, '');
+    expect(rules.ignores(path)).toBe(false);
+  });
+
+  test.each(copies.filter(({ from }) => from !== null))('$source is made by the stage $from', ({ from, source }) => {
+    const stage = stages.find(({ name }) => name === from);
+    const [, folder = '', made = ''] = /^(.*)\/([^/]+)$/.exec(source) ?? [];
+    expect(stage?.instructions).toContainEqual({ name: 'WORKDIR', value: folder });
+    const maker = { node_modules: /^npm ci/, dist: /^npm run build$/ }[made];
+    expect(maker).toBeDefined();
+    expect(commandsOf(stage).some((command) => maker?.test(command))).toBe(true);
+  });
+
+  test('runs before the last stage only what continuous integration runs too', () => {
+    const runs = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+    const commands = stages.slice(0, -1).flatMap(commandsOf);
+    expect(commands).toEqual(['npm ci', 'npm run build', 'npm ci --omit=dev']);
+    for (const command of commands) {
+      expect(runs).toMatch(new RegExp(`^\\(?.*\\b${command}( --no-audit --no-fund\\)?)?$`, 'm'));
+    }
+  });
+
+  test('every stage is Node 24, slim', () => {
+    expect(stages.map(({ base }) => base)).toEqual(stages.map(() => 'node:24-slim'));
+  });
+
+  test('ships git, an SSH client and certificates, and no development dependency', () => {
+    const install = commandsOf(final).find((command) => command.startsWith('apt-get install')) ?? '';
+    expect(install.split(' ')).toEqual(expect.arrayContaining(['git', 'openssh-client', 'ca-certificates']));
+    expect(copies).toContainEqual({ from: 'production', source: '/production/node_modules' });
+  });
+
+  test('is not root, keeps its state in a volume, and watches its health', () => {
+    expect(valuesOf('USER')).toEqual(['node']);
+    const order = (final?.instructions ?? []).map(({ name }) => name);
+    expect(order.indexOf('USER')).toBeGreaterThan(order.lastIndexOf('RUN'));
+    expect(valuesOf('VOLUME')).toEqual(['["/var/lib/octavo"]']);
+    expect(valuesOf('HEALTHCHECK')[0]).toContain('/healthz');
+  });
+
+  test('runs the daemon', () => {
+    expect(valuesOf('ENTRYPOINT')).toEqual(['["octavo"]']);
+    expect(valuesOf('CMD')).toEqual(['["run","--config","/etc/octavo/config.yaml"]'.replaceAll(',', ', ')]);
+    expect(commandsOf(final)).toContain('ln -s /opt/octavo/bin/octavo.js /usr/local/bin/octavo');
+  });
+});
+
+describe('what the image holds', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'octavo-image-'));
+    copyInto(
+      folder,
+      copies
+        .filter(({ from, source }) => from === null && !/^(src|tsconfig)|lock/.test(source))
+        .map(({ source }) => source),
+    );
+    const build = ['run', '--silent', 'build', '--', '--outDir', join(folder, 'dist')];
+    execFileSync('npm', build, { cwd: ROOT, stdio: 'pipe' });
+    linkProductionModules(folder);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (...args: readonly string[]) =>
+    execFileSync(process.execPath, [join(folder, 'bin/octavo.js'), ...args], { cwd: folder, encoding: 'utf8' });
+
+  test('says its version', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(run('--version')).toBe(`${version}\n`);
+  });
+
+  test('validates the example', () => {
+    expect(run('validate', 'examples/acme')).toMatch(/^Valid: \d+ resources in \d+ manifests\n$/);
+  });
+
+  test('knows every command without what only development needs', () => {
+    expect(existsSync(join(folder, 'node_modules/node'))).toBe(false);
+    expect(existsSync(join(folder, 'node_modules/typescript'))).toBe(false);
+    expect(run('schema')).toContain('"Octavo manifest"');
+    expect(run('run', '--help')).toContain('--dry-run');
+  });
+
+  test('plays the demo', () => {
+    expect(run('demo', '--once')).toContain('All of it happened.');
+  });
+
+  test('the health check asks the daemon', () => {
+    const [, json = '[]'] = /CMD (\[.*\])$/.exec(valuesOf('HEALTHCHECK')[0] ?? '') ?? [];
+    const [command, flag, script = ''] = JSON.parse(json) as readonly string[];
+    expect([command, flag]).toEqual(['node', '-e']);
+    const nobody = script.replace(':8080', ':1');
+    expect(() => execFileSync(process.execPath, ['-e', nobody], { stdio: 'pipe' })).toThrow();
+  });
+});

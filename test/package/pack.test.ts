@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** `npm pack` runs the build (prepack) in a copy, so that nothing appears in this working tree. */
+describe('the npm package', () => {
+  let folder: string;
+  let packed: Packed;
+  let installed: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'octavo-pack-'));
+    const checkout = join(folder, 'checkout');
+    mkdirSync(checkout);
+    const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] };
+    const kept = files.filter((path) => path !== 'dist');
+    copyInto(checkout, [
+      ...kept,
+      'src',
+      'package.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'README.md',
+      'LICENSE',
+    ]);
+    symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+    const answer = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
+      cwd: checkout,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const parsed = JSON.parse(answer.slice(answer.search(/^[[{]/m))) as readonly Packed[] | Record<string, Packed>;
+    packed = Object.values(parsed)[0] as Packed;
+    execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
+    installed = join(folder, 'package');
+    linkProductionModules(installed);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (...args: readonly string[]) =>
+    execFileSync(process.execPath, [join(installed, 'bin/octavo.js'), ...args], { cwd: folder, encoding: 'utf8' });
+
+  test('holds what is run and read, and no source', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'CHANGELOG.md',
+        'bin/octavo.js',
+        'dist/cli.js',
+        'config.example.yaml',
+        'examples/acme/teams.yaml',
+        'examples/kubernetes/deployment.yaml',
+      ]),
+    );
+    expect(paths.filter((path) => /^(src|test|bench|scripts)\/|\.ts$|\.db/.test(path))).toEqual([]);
+  });
+
+  test('runs where there is no source', () => {
+    expect(existsSync(join(installed, 'src'))).toBe(false);
+    expect(run('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(run('validate', join(installed, 'examples/acme'))).toMatch(/^Valid: /);
+    expect(run('demo', '--once')).toContain('All of it happened.');
+  });
+
+  test('every command can be loaded', () => {
+    const modules = readdirSync(join(installed, 'dist/commands')).filter((name) => name.endsWith('.js'));
+    const script = `await Promise.all(${JSON.stringify(modules)}.map((name) => import(${JSON.stringify(`${installed}/dist/commands/`)} + name)))`;
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
+    expect(modules).toContain('plan.js');
+  });
+});
