@@ -76,6 +76,12 @@ export const section: Kind = {
     const { address, space } = seedOf(change, creation);
     return { address, refersTo: space.address };
   },
+  /** It is made with a space, which must not stand on the site itself any more. */
+  comesAfterDeleting: (declared, deleted, context) =>
+    deleted.kind === 'site-space' &&
+    deleted.within === declared.within &&
+    deleted.actual.section === null &&
+    spacesOf(declared.fields).some((address) => context.declaredOf(address)?.fields.space === deleted.actual.space),
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
     if (change.action === 'delete') {

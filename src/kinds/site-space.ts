@@ -50,9 +50,17 @@ export const siteSpace: Kind = {
   renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
   goesWith: (fields) => fields.section,
   keepsOne: true,
-  /** A space can be added to the site itself only once no section is left. */
+  /**
+   * A space can be added to the site itself only once no section is left. The first section of a site takes in what
+   * stood on the site itself, and shows no space twice.
+   */
   comesAfterDeleting: (declared, deleted) =>
-    declared.fields.section === null && deleted.kind === 'section' && deleted.within === declared.within,
+    deleted.within === declared.within &&
+    (declared.fields.section === null
+      ? deleted.kind === 'section'
+      : deleted.kind === 'site-space' &&
+        deleted.actual.section === null &&
+        deleted.actual.space === declared.fields.space),
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSpaceId: ref(change.address) };
     if (change.action === 'delete') {

@@ -202,7 +202,7 @@ class ChangeOrder {
         continue;
       }
       for (const deletion of deletions) {
-        if (rule(declared, deletion)) {
+        if (rule(declared, deletion, this.#context)) {
           this.#graph.require(changeId(change), changeId(deletion));
         }
       }

@@ -86,7 +86,11 @@ export interface KindRules {
   /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */
   readonly follows?: readonly string[];
   /** Deletions that have to come first, though nothing refers to them: the sections of a site that will have none. */
-  comesAfterDeleting?(declared: Declared, deleted: { readonly kind: string; readonly within: Address | null }): boolean;
+  comesAfterDeleting?(
+    declared: Declared,
+    deleted: { readonly kind: string; readonly within: Address | null; readonly actual: Fields },
+    context: Pick<RulesContext, 'declaredOf'>,
+  ): boolean;
 }
 
 /** What a rule may look up while a plan is made. */
