@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Case } from './cases.ts';
 import { Figures } from './figures.ts';
-import { writeConfig, writeTeams } from './manifests.ts';
+import { writeDaemonConfig, writeTeams } from './manifests.ts';
 import { median } from './measure.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import type { Stage } from './stage.ts';
@@ -22,7 +22,7 @@ interface Line {
 }
 
 interface Running {
-  readonly child: ChildProcessByStdio<null, Readable, null>;
+  readonly child: ChildProcessByStdio<null, null, Readable>;
   next(matches: (line: Line) => boolean): Promise<Line>;
   stop(): Promise<void>;
 }
@@ -81,15 +81,15 @@ export const DAEMON_CASES: readonly Case[] = [
 async function world(stage: Stage, count: number, name: string): Promise<{ platform: Platform; config: string }> {
   const folder = writeTeams(join(stage.folder, `teams-${count}-one`), count, { single: true });
   const platform = await startPlatform(stage, count);
-  return { platform, config: writeConfig(join(stage.folder, `${name}.yaml`), platform, 10, folder) };
+  return { platform, config: writeDaemonConfig(join(stage.folder, `${name}.yaml`), platform, folder) };
 }
 
 function start(stage: Stage, config: string): Running {
   const child = spawn(process.execPath, [stage.octavo, 'run', '--config', config], {
     cwd: stage.folder,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
   return {
     child,
     async next(matches) {

@@ -39,17 +39,30 @@ export function writeFiles(folder: string, count: number): string {
   return folder;
 }
 
-/** Writes a configuration, and says where. The daemon's passes are begun by hand here, and its log says when they end. */
+/** Writes a configuration, and says where. */
 export function writeConfig(path: string, platform: Platform, parallel: number, directory: string): string {
-  const config = {
-    platform: { baseUrl: platform.url, token: platform.token },
-    organizations: [{ id: platform.organization, source: { directory }, schedule: { drift: '0 0 1 1 *' } }],
-    queue: { concurrency: parallel },
+  writeFileSync(path, JSON.stringify(configOf(platform, parallel, directory)));
+  return path;
+}
+
+/** The same for a daemon, whose passes are begun by hand; its log says when they end. */
+export function writeDaemonConfig(path: string, platform: Platform, directory: string): string {
+  const config = configOf(platform, 10, directory);
+  const organizations = config.organizations.map((each) => ({ ...each, schedule: { drift: '0 0 1 1 *' } }));
+  const rest = {
     store: { path: `${path}.db` },
     server: { listen: '127.0.0.1:0' },
     log: { level: 'debug', format: 'json' },
   };
-  // JSON is YAML.
-  writeFileSync(path, JSON.stringify(config));
+  writeFileSync(path, JSON.stringify({ ...config, organizations, ...rest }));
   return path;
+}
+
+/** JSON is YAML. */
+function configOf(platform: Platform, parallel: number, directory: string) {
+  return {
+    platform: { baseUrl: platform.url, token: platform.token },
+    organizations: [{ id: platform.organization, source: { directory } }],
+    queue: { concurrency: parallel },
+  };
 }

@@ -54,13 +54,3 @@ export function median(values: readonly number[]): number {
     ? (sorted[middle] ?? Number.NaN)
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
-
-/** The medians of several runs, figure by figure. */
-export function medianRun(runs: readonly Run[]): Run {
-  return {
-    wall: median(runs.map((run) => run.wall)),
-    cpu: median(runs.map((run) => run.cpu)),
-    peak: median(runs.map((run) => run.peak)),
-    output: runs.at(-1)?.output ?? '',
-  };
-}

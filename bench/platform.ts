@@ -19,7 +19,7 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-export interface Requests {
+interface Requests {
   readonly total: number;
   readonly byMethod: Readonly<Record<string, number>>;
   readonly entries: readonly { readonly at: number; readonly status: number | null }[];

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Octavo as it is installed: built, beside the measuring programs, in a temporary folder. */
@@ -10,8 +10,16 @@ export interface Stage {
   /** The command's entry. */
   readonly octavo: string;
   /** A measuring program of `process/`. */
-  program(name: string): string;
+  program(name: keyof typeof PROGRAMS): string;
 }
+
+/** Named one by one, so that it shows that they are used. */
+const PROGRAMS = {
+  account: new URL('./process/account.ts', import.meta.url),
+  floor: new URL('./process/floor.ts', import.meta.url),
+  load: new URL('./process/load.ts', import.meta.url),
+  'yaml-alone': new URL('./process/yaml-alone.ts', import.meta.url),
+};
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '..');
@@ -28,6 +36,6 @@ export function buildStage(): Stage {
   return {
     folder,
     octavo: join(folder, 'bin/octavo.js'),
-    program: (name) => join(folder, 'bench/process', `${name}.js`),
+    program: (name) => join(folder, relative(ROOT, fileURLToPath(PROGRAMS[name])).replace(/ts$/, 'js')),
   };
 }
