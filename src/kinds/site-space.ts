@@ -52,15 +52,18 @@ export const siteSpace: Kind = {
   keepsOne: true,
   /**
    * A space can be added to the site itself only once no section is left. The first section of a site takes in what
-   * stood on the site itself, and shows no space twice.
+   * stood on the site itself, and has no space and no path twice.
    */
-  comesAfterDeleting: (declared, deleted) =>
-    deleted.within === declared.within &&
-    (declared.fields.section === null
-      ? deleted.kind === 'section'
-      : deleted.kind === 'site-space' &&
-        deleted.actual.section === null &&
-        deleted.actual.space === declared.fields.space),
+  comesAfterDeleting({ within, fields }, deleted) {
+    if (deleted.within !== within) {
+      return false;
+    }
+    if (fields.section === null) {
+      return deleted.kind === 'section';
+    }
+    const { section, space, path } = deleted.actual;
+    return deleted.kind === 'site-space' && section === null && (space === fields.space || path === fields.path);
+  },
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSpaceId: ref(change.address) };
     if (change.action === 'delete') {

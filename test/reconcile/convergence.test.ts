@@ -54,9 +54,12 @@ describe('any two sets of manifests', () => {
       fc.asyncProperty(twoModels, async ([a, b]) => {
         await fresh();
         await expectConverges(a, { policy: UNLIMITED, base: null });
-        const base = { manifests: manifestsOf(a) };
-        await world.settle(manifestsOf(b), { policy: UNLIMITED, base });
-        const again = await world.plan(manifestsOf(b), { policy: UNLIMITED, base: { manifests: manifestsOf(b) } });
+        const pass = await world.apply(manifestsOf(b), { policy: UNLIMITED, base: { manifests: manifestsOf(a) } });
+        expect(pass.results.filter((result) => result.status !== 'applied')).toEqual([]);
+        // Nothing failed, so the applied ref moves on; what was pending follows.
+        const moved: PassOptions = { policy: UNLIMITED, base: { manifests: manifestsOf(b) } };
+        await world.settle(manifestsOf(b), moved);
+        const again = await world.plan(manifestsOf(b), moved);
         expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
         expect(differences(b, start, world.emulator.state())).toEqual([]);
         expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
