@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+// An older Node has no such function, and must still get as far as finding the checkout's own.
+import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const from = (path) => new URL(path, import.meta.url);
@@ -11,7 +12,7 @@ const major = Number(process.versions.node.split('.')[0]);
 
 if (major >= 24) {
   // What was compiled once is not compiled again by the next start; where nothing can be written, it just is.
-  enableCompileCache();
+  nodeModule.enableCompileCache?.();
   const source = from('../src/cli.ts');
   const entry = existsSync(source) ? source : from('../dist/cli.js');
   const { main } = await import(entry.href);

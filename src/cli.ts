@@ -14,9 +14,18 @@ import { createRedactor } from './redact.ts';
  */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const onTerminate = () => stop.abort();
+  let interrupted = Number.POSITIVE_INFINITY;
+  const onInterrupt = () => {
+    // Whoever presses Ctrl-C again does not want to wait; npm passes on the one that the terminal sent already.
+    if (systemClock.monotonic() - interrupted > SAME_INTERRUPT) {
+      process.exit(INTERRUPTED);
+    }
+    interrupted = Math.min(interrupted, systemClock.monotonic());
+    stop.abort();
+  };
+  process.on('SIGINT', onInterrupt);
+  process.on('SIGTERM', onTerminate);
   const terminal = processTerminal();
   const around: Surroundings = {
     terminal,
@@ -24,14 +33,35 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     random: Math.random,
     version: version(),
     signal: stop.signal,
+    secrets: new Set([process.env.OCTAVO_TOKEN ?? '']),
   };
+  // What nobody waited for: said like everything else, and the end of the process.
+  process.once('uncaughtException', (error) => process.exit(report(error, argv, around)));
+  leaveWithReader();
   try {
     return await parse(argv, around);
   } catch (error) {
-    return report(error, argv, terminal);
+    return report(error, argv, around);
   } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onInterrupt);
+    process.off('SIGTERM', onTerminate);
+  }
+}
+
+/** What a shell says of a process that Ctrl-C ended. */
+const INTERRUPTED = 130;
+/** Milliseconds within which two interrupts are one. */
+const SAME_INTERRUPT = 500;
+
+/** Whoever reads the answer may have seen enough of it, as `head` has: that is no mistake of anybody's. */
+function leaveWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') {
+        throw error;
+      }
+      process.exit(EXIT.done);
+    });
   }
 }
 
@@ -61,8 +91,10 @@ function processTerminal(): Terminal {
 
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D answer too: not with a yes.
+  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    return await lines.question(question);
+    return await Promise.race([lines.question(question).catch(() => ''), closed]);
   } finally {
     lines.close();
   }
@@ -73,22 +105,20 @@ function version(): string {
   return manifest.version;
 }
 
-/** Says what went wrong, for a person: no stack trace, and no secret. */
-function report(error: unknown, argv: readonly string[], terminal: Terminal): ExitCode {
+/** Says what went wrong, for a person: no stack trace, and no secret. Where JSON was asked for, in JSON besides. */
+function report(error: unknown, argv: readonly string[], { terminal, secrets }: Surroundings): ExitCode {
   if (error instanceof CommanderError) {
     // Commander has said it already; help that was asked for is no mistake.
     return error.exitCode === 0 ? EXIT.done : EXIT.invalid;
   }
-  const token = terminal.env.OCTAVO_TOKEN;
-  const clean = createRedactor(token === undefined ? [] : [token]);
-  if (error instanceof DesiredStateError && argv.includes('json')) {
-    const { problems } = error;
-    terminal.out(`${JSON.stringify({ format: 'octavo.validation/1', valid: false, problems }, null, 2)}\n`);
-  } else if (error instanceof DesiredStateError) {
+  const clean = createRedactor(secrets ?? []);
+  if (wantsJson(argv)) {
+    terminal.out(clean(`${JSON.stringify(failureAsJson(error), null, 2)}\n`));
+  }
+  if (error instanceof DesiredStateError) {
     const count = error.problems.length;
-    terminal.err(
-      clean(`${error.problems.map(formatProblem).join('\n')}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`),
-    );
+    const list = error.problems.map(formatProblem).join('\n');
+    terminal.err(clean(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`));
   } else if (error instanceof AppError) {
     terminal.err(clean(`octavo: ${error.message}\n`));
   } else {
@@ -98,6 +128,18 @@ function report(error: unknown, argv: readonly string[], terminal: Terminal): Ex
     }
   }
   return error instanceof AppError ? error.exitCode : EXIT.failed;
+}
+
+function wantsJson(argv: readonly string[]): boolean {
+  return argv.some((word, index) => word === '--format=json' || (word === 'json' && argv[index - 1] === '--format'));
+}
+
+function failureAsJson(error: unknown): object {
+  if (error instanceof DesiredStateError) {
+    return { format: 'octavo.validation/1', valid: false, problems: error.problems };
+  }
+  const code = error instanceof AppError ? error.code : 'unexpected';
+  return { format: 'octavo.error/1', error: { code, message: messageOf(error) } };
 }
 
 type Done = (code: ExitCode) => void;
@@ -215,13 +257,13 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .command('emulate')
     .description('the embedded platform, to try things on')
     .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <n>', 'which port; 0 is any free one', count, 0)
+    .option('--port <n>', 'which port; 0 is any free one', upTo(65_535), 0)
     .option('--token <token>', 'the token it accepts', 'emulator-token')
     .option('--seed <file>', 'the state to start with')
     .option('--state <file>', 'keep the state in this file, and go on from it')
     .option('--latency <ms>', 'wait so long before each answer', count)
     .option('--limit <n/seconds>', 'a rate limit, such as 60/2s')
-    .option('--faults <percent>', 'fail so many requests with 503', count)
+    .option('--faults <percent>', 'fail so many requests with 503', upTo(100))
     .action(async (options) => {
       const { emulateCommand } = await import('./commands/emulate.ts');
       done(await emulateCommand(options, around));
@@ -242,4 +284,14 @@ function count(text: string): number {
     throw new InvalidArgumentError('It must be a whole number.');
   }
   return value;
+}
+
+function upTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = count(text);
+    if (value > most) {
+      throw new InvalidArgumentError(`It must be ${most} at most.`);
+    }
+    return value;
+  };
 }

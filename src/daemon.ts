@@ -4,6 +4,7 @@ import type { Config, OrganizationConfig } from './config/config.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { ConfigError, RefusedPlanError } from './core/errors.ts';
 import type { JsonObject } from './core/json.ts';
+import { endsWithin } from './core/within.ts';
 import { kinds } from './kinds/registry.ts';
 import type { Logger } from './log.ts';
 import { createManifestLoader } from './manifests/loader.ts';
@@ -15,7 +16,7 @@ import { createSchedule, type Schedule } from './reconcile/schedule.ts';
 import { type DesiredSource, openSource } from './reconcile/source.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
-import { logEvents, metricEvents, observeQueue } from './server/pass-events.ts';
+import { combineEvents, logEvents, metricEvents, observeQueue } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
@@ -48,6 +49,9 @@ export interface Daemon {
 
 /** Milliseconds that requests in flight get to end after a SIGTERM. */
 const IN_FLIGHT = 6000;
+/** Milliseconds after which what still goes on is left: with the closing, less than 10 s. */
+const STOP_LIMIT = 8000;
+const CLOSE_LIMIT = 1000;
 
 interface Member {
   readonly reconciler: OrganizationReconciler;
@@ -80,7 +84,7 @@ class RunningDaemon implements Daemon {
     for (const organization of config.organizations) {
       if (organization.source === null) {
         throw new ConfigError(
-          `organization ${organization.id} has no source; octavo run needs a git url or a directory`,
+          `organization ${organization.id} has no source: set source.git.url or source.directory for it in the configuration`,
         );
       }
     }
@@ -122,17 +126,24 @@ class RunningDaemon implements Daemon {
   }
 
   async stop(): Promise<void> {
+    const { clock, log } = this.#options;
     this.#stopping.abort();
     clearInterval(this.#timer);
-    const idle = this.#members.map(({ reconciler }) => reconciler.idle());
     const late = setTimeout(() => this.#abort.abort(), IN_FLIGHT);
-    await Promise.all([...this.#queues.values()].map((queue) => queue.drain(IN_FLIGHT)));
-    await Promise.all(idle);
+    const ended = await endsWithin(clock, STOP_LIMIT, [
+      ...[...this.#queues.values()].map((queue) => queue.drain(IN_FLIGHT)),
+      ...this.#members.map(({ schedule }) => schedule.stop()),
+      ...this.#members.map(({ reconciler }) => reconciler.idle()),
+    ]);
     clearTimeout(late);
-    await Promise.all(this.#members.map(({ schedule }) => schedule.stop()));
-    await Promise.all([...this.#connections.values()].map((connection) => connection.close(0)));
-    await this.#control?.close();
-    await this.#server.close();
+    if (!ended) {
+      log.warn('something does not end in time, such as a git that waits for its server; it is left');
+    }
+    await endsWithin(clock, CLOSE_LIMIT, [
+      ...[...this.#connections.values()].map((connection) => connection.close(0)),
+      this.#control?.close(),
+      this.#server.close(),
+    ]);
     await this.#store.close();
   }
 
@@ -161,7 +172,7 @@ class RunningDaemon implements Daemon {
       parallel: 2 * config.queue.concurrency,
       signal: this.#stopping.signal,
       abort: this.#abort.signal,
-      events: combine([
+      events: combineEvents([
         logEvents(log.child({ organization: organization.id })),
         metricEvents(organization.id, this.#metrics),
         this.#options.events?.(organization.id) ?? {},
@@ -284,17 +295,4 @@ function heldOf(plan: OrganizationReconciler['lastPlan']): readonly string[] {
     return [];
   }
   return [plan.verdict.state === 'held' ? plan.checksum : (plan.heldChecksum ?? plan.checksum)];
-}
-
-/** Tells every listener, in order. */
-function combine(listeners: readonly PassEvents[]): PassEvents {
-  return {
-    onPassStart: (...told) => listeners.forEach((each) => void each.onPassStart?.(...told)),
-    onSource: (...told) => listeners.forEach((each) => void each.onSource?.(...told)),
-    onBadSource: (...told) => listeners.forEach((each) => void each.onBadSource?.(...told)),
-    onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
-    onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
-    onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
-    onPassEnd: (...told) => listeners.forEach((each) => void each.onPassEnd?.(...told)),
-  };
 }

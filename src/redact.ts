@@ -11,7 +11,7 @@ export function createRedactor(secrets: Iterable<string>): (text: string) => str
   const needles = [...new Set(known)].filter((secret) => secret.length >= SHORTEST);
   return (text) =>
     blank(text, spansOf(text, needles))
-      .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${SECRET}`)
+      .replace(/\b(Bearer|Basic)\s+(?!token\b)[A-Za-z0-9._~+/=-]+/gi, `$1 ${SECRET}`)
       .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${SECRET}@`);
 }
 

@@ -16,7 +16,7 @@ import { renderPlan } from './plan.ts';
 import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
 import { type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
 import { showProgress } from './progress.ts';
-import { chooseOrganization, connect, RequestCount, readConfig, type Surroundings } from './setup.ts';
+import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 
 export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
@@ -27,28 +27,31 @@ export interface ApplyFlags extends PlanningFlags {
 
 /** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
 export async function applyCommand(target: string, flags: ApplyFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readConfig(flags.config, around.terminal);
+  const config = await readConfig(flags.config, around);
   const file = await planFileAt(resolve(around.terminal.cwd, target), target);
   const organization = chooseOrganization(config, flags.organization ?? file?.organization);
-  const connection = connect(config, organization, around);
-  try {
+  return withPlatform(config, organization, around, async (way) => {
+    const { connection } = way;
     const input =
       file === null
         ? await passInput(target, flags, config, organization, connection, around)
         : inputOfFile(file, config, organization, connection, flags, around);
-    const planned = await planOnly(input, connection, around);
+    const planned = await planOnly(input, way);
     mustStillBe(file, planned.plan);
     mustBeApproved(flags, planned.plan);
     const record = flags.record === true ? await recordable(target, input, around) : null;
     around.terminal.err(renderPlan(planned.plan, 'text', toErr(around)));
-    const exit = await carryOut(input, planned, connection, flags, around);
+    if (!(await isWanted(planned.plan, flags, around))) {
+      around.terminal.err('Not applied.\n');
+      return EXIT.failed;
+    }
+    const results = await carryOut(input, planned, way, flags, around);
+    const exit = exitOf(planned, results, around);
     if (record !== null && exit === EXIT.done) {
-      await record();
+      await record(results);
     }
     return exit;
-  } finally {
-    await connection.close();
-  }
+  });
 }
 
 async function planFileAt(path: string, name: string): Promise<PlanFile | null> {
@@ -98,15 +101,26 @@ function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
 }
 
 /** Moves the ref that says what was applied; only a commit can be recorded. */
-async function recordable(target: string, input: PassInput, around: Surroundings): Promise<() => Promise<void>> {
+async function recordable(
+  target: string,
+  input: PassInput,
+  around: Surroundings,
+): Promise<(results: readonly ChangeResult[]) => Promise<void>> {
   const { commit } = input;
   const head = await headOf(resolve(around.terminal.cwd, target)).catch(() => null);
   const here = head ?? (await headOf(around.terminal.cwd));
   if (commit === null || here === null) {
     throw new ConfigError('--record needs manifests that are all committed: only a commit can be recorded as applied');
   }
-  return async () => {
+  return async (results) => {
     const ref = appliedRef(input.organization);
+    const left = results.filter((result) => result.status !== 'applied');
+    if (left.length > 0) {
+      // What is paused was not applied: recorded as if it were, it would be taken for something else in the next plan.
+      const names = left.map((result) => result.address).join(', ');
+      around.terminal.err(`${ref} stays where it is: not applied yet: ${names}\n`);
+      return;
+    }
     const { pushed } = await updateRef(here.root, ref, commit, { push: true });
     around.terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
   };
@@ -115,15 +129,11 @@ async function recordable(target: string, input: PassInput, around: Surroundings
 async function carryOut(
   input: PassInput,
   planned: Planned,
-  connection: Connection,
+  { connection, signal }: Way,
   flags: ApplyFlags,
   around: Surroundings,
-): Promise<ExitCode> {
+): Promise<readonly ChangeResult[]> {
   const { plan } = planned;
-  const due = plan.changes.filter((change) => change.held === null && change.paused === null).length;
-  if (plan.verdict.state === 'ready' && due > 0) {
-    await mustBeWanted(plan, due, flags, around);
-  }
   const count = new RequestCount();
   const progress = showProgress(around.terminal, plan.changes.length);
   const { results } = await apply(input, planned, {
@@ -134,7 +144,7 @@ async function carryOut(
     }),
     clock: around.clock,
     parallel: APPLY_PARALLEL,
-    signal: around.signal,
+    signal,
     abort: new AbortController().signal,
     record: null,
     onStart: progress.start,
@@ -142,27 +152,32 @@ async function carryOut(
   });
   progress.end();
   answer(planned, results, count, flags, around);
-  return exitOf(planned, results);
+  return results;
 }
 
 /** Changes worked on at the same time at most; the queue decides how many requests are in flight. */
 const APPLY_PARALLEL = 100;
 
-async function mustBeWanted(plan: Plan, due: number, flags: ApplyFlags, { terminal }: Surroundings): Promise<void> {
-  if (flags.yes === true || flags.approve !== undefined) {
-    return;
+/** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
+async function isWanted(plan: Plan, flags: ApplyFlags, { terminal }: Surroundings): Promise<boolean> {
+  const due = plan.changes.filter((change) => change.held === null && change.paused === null).length;
+  if (plan.verdict.state !== 'ready' || due === 0 || flags.yes === true || flags.approve !== undefined) {
+    return true;
   }
   if (terminal.ask === null) {
     throw new ConfigError('nobody can be asked here whether to apply this; say so with --yes');
   }
   const said = await terminal.ask(`\nApply ${counted(due, 'change')} to ${plan.organization}? Only "yes" is a yes: `);
-  if (said.trim().toLowerCase() !== 'yes') {
-    throw new ConfigError('not applied');
-  }
+  return said.trim().toLowerCase() === 'yes';
 }
 
-function exitOf(planned: Planned, results: readonly ChangeResult[]): ExitCode {
+function exitOf(planned: Planned, results: readonly ChangeResult[], { signal, terminal }: Surroundings): ExitCode {
   const outcome = outcomeOf(planned, results);
+  const left = results.filter((result) => result.status === 'skipped').length;
+  if (signal.aborted && left > 0) {
+    terminal.err(`Stopped: ${counted(left, 'change')} not begun\n`);
+    return EXIT.failed;
+  }
   return outcome === 'failed' ? EXIT.failed : outcome === 'held' ? EXIT.held : EXIT.done;
 }
 

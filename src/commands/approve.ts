@@ -7,9 +7,10 @@ import { readConfig, type Surroundings } from './setup.ts';
 export async function approveCommand(
   checksum: string,
   flags: { readonly config?: string },
-  { terminal }: Surroundings,
+  around: Surroundings,
 ): Promise<ExitCode> {
-  const config = await readConfig(flags.config, terminal);
+  const { terminal } = around;
+  const config = await readConfig(flags.config, around);
   const socket = controlSocketPath(resolve(terminal.cwd, config.store.path));
   const answer = await callControl(socket, { ask: 'approve', checksum });
   const approved = Array.isArray(answer.approved) ? answer.approved.map(String) : [];

@@ -11,12 +11,12 @@ import { kinds } from '../kinds/registry.ts';
 import { createLogger } from '../log.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import { openConnection } from '../platform/connection.ts';
-import type { Surroundings } from './setup.ts';
+import { asked, type Surroundings } from './setup.ts';
 import { paintFor } from './terminal.ts';
 
 /** `octavo demo`: all of it on the embedded platform, told as it happens; then it follows whatever is committed. */
 export async function demoCommand(flags: { readonly once?: boolean }, around: Surroundings): Promise<ExitCode> {
-  const { terminal, clock, random, version, signal } = around;
+  const { terminal, clock, signal } = around;
   const stage: Stage = {
     say: terminal.out,
     paint: paintFor(terminal.isOutTerminal, terminal.env),
@@ -24,8 +24,28 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
     clock,
     signal,
   };
+  // Whatever was begun is ended, in the opposite order, also where something later cannot begin.
+  await using ending = new AsyncDisposableStack();
+  const cast = await gather(stage, around, ending);
+  introduce(cast, stage);
+  if (!(await playStory(cast, stage))) {
+    return signal.aborted && flags.once !== true ? EXIT.done : EXIT.failed;
+  }
+  if (flags.once === true) {
+    stage.say(`\n${stage.paint.strong('All of it happened.')}\n`);
+  } else {
+    await stayUp(cast, stage);
+  }
+  return EXIT.done;
+}
+
+/** Everybody who takes part, on a machine that has nothing but git. */
+async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposableStack): Promise<Cast> {
+  const { clock, random, version } = around;
   const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-'));
+  ending.defer(() => rm(directory, { recursive: true, force: true }));
   const emulator = await startEmulator({ clock, latency: 20 });
+  ending.defer(() => emulator.close());
   const connection = openConnection({
     baseUrl: emulator.url,
     token: emulator.token,
@@ -34,13 +54,15 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
     clock,
     random,
   });
+  ending.defer(() => connection.close());
   const repository = await makeAcmeRepository(join(directory, 'acme'));
   const narrator = new Narrator(stage);
   const config = demoConfig(emulator, repository.directory, join(directory, 'state', 'octavo.db'));
   const log = createLogger({ level: 'fatal', format: 'json', secrets: config.secrets });
   const daemon = createDaemon({ config, clock, random, log, version, dryRun: false, events: () => narrator.events });
+  ending.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;
-  const cast: Cast = {
+  return {
     emulator,
     repository,
     daemon,
@@ -48,24 +70,6 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
     reader: openReader(connection, client),
     somebody: openWriter(connection, client),
   };
-  try {
-    introduce(cast, stage);
-    const told = await playStory(cast, stage);
-    if (!told) {
-      return signal.aborted && flags.once !== true ? EXIT.done : EXIT.failed;
-    }
-    if (flags.once !== true) {
-      await stayUp(cast, stage);
-    } else {
-      stage.say(`\n${stage.paint.strong('All of it happened.')}\n`);
-    }
-    return EXIT.done;
-  } finally {
-    await daemon.stop();
-    await connection.close();
-    await emulator.close();
-    await rm(directory, { recursive: true, force: true });
-  }
 }
 
 function introduce({ emulator, repository }: Cast, { say, paint }: Stage): void {
@@ -91,9 +95,7 @@ async function stayUp({ repository, daemon, emulator }: Cast, { say, paint, sign
       '',
     ].join('\n'),
   );
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await asked(signal);
 }
 
 /** The daemon's configuration, as a user would write it, but quick to look: every second, and every 3 s for drift. */

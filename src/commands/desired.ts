@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { ConfigError, SourceError } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
@@ -19,6 +20,9 @@ export interface LoadedFolder {
 /** Reads the manifests of a folder. Throws DesiredStateError with every problem. */
 export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
   const path = resolve(cwd, folder);
+  if (!(await stat(path).catch(() => null))?.isDirectory()) {
+    throw new ConfigError(`${folder} is no folder; name the folder of the manifests`);
+  }
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
   // Git looks at the files while they are read here.
   const looked = headOf(path);

@@ -4,7 +4,7 @@ import type { Paint } from '../plan/render-text.ts';
 import { openReader, type Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../queue/snapshot.ts';
-import { connect, readConfig, type Surroundings } from './setup.ts';
+import { readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 import { paintFor } from './terminal.ts';
 
 /** One thing that was looked at. */
@@ -17,12 +17,14 @@ interface Finding {
 /** `octavo doctor`: whether the platform can be reached, what the token may do, and what the platform has. */
 export async function doctorCommand(flags: { readonly config?: string }, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
-  const config = await readConfig(flags.config, terminal);
+  const config = await readConfig(flags.config, around);
   const paint = paintFor(terminal.isOutTerminal, terminal.env);
   let exit: ExitCode = EXIT.done;
   for (const organization of config.organizations) {
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
-    for (const finding of await examine(config, organization, around)) {
+    for (const finding of await withPlatform(config, organization, around, (way) =>
+      examine(config, organization, way),
+    )) {
       terminal.out(`  ${mark(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
       exit = finding.verdict === 'bad' ? EXIT.failed : exit;
     }
@@ -37,34 +39,37 @@ function mark({ verdict }: Finding, paint: Paint): string {
 async function examine(
   config: Config,
   organization: OrganizationConfig,
-  around: Surroundings,
+  { connection, signal, explain }: Way,
 ): Promise<readonly Finding[]> {
-  const connection = connect(config, organization, around);
-  try {
-    const reader = openReader(connection, { organization: organization.id, priority: 'person', signal: around.signal });
-    const platform = await ask('platform', () => reader.get(operations.getVersion), versionWords);
-    const token = await ask('token', () => reader.get(operations.getOrganization), organizationWords);
-    if (token.verdict === 'bad') {
-      return [platform, token];
+  const reader = openReader(connection, { organization: organization.id, priority: 'person', signal });
+  const ask = async (what: string, look: () => Promise<Finding>): Promise<Finding> => {
+    try {
+      return await look();
+    } catch (error) {
+      return { verdict: 'bad', what, detail: messageOf(explain(error)) };
     }
-    const findings = await Promise.all([
-      permissionsOf(reader),
-      userOf(config, reader),
-      ...FEATURES.map((each) => each(reader)),
-    ]);
-    const { ahead, budgets } = connection.queue.snapshot();
-    return [platform, token, clockOf(ahead), limitOf(budgets), ...findings];
-  } finally {
-    await connection.close();
+  };
+  const platform = await ask('platform', async () =>
+    good('platform', versionWords(await reader.get(operations.getVersion))),
+  );
+  const token = await ask('token', async () =>
+    good('token', organizationWords(await reader.get(operations.getOrganization))),
+  );
+  if (token.verdict === 'bad') {
+    return [platform, token];
   }
+  const findings = await Promise.all([
+    ask('permissions', () => permissionsOf(reader)),
+    ask('platform.user', () => userOf(config, reader)),
+    ask('sites', () => structureProbe(reader)),
+    ...FEATURES.map((each) => each(reader)),
+  ]);
+  const { ahead, budgets } = connection.queue.snapshot();
+  return [platform, token, clockOf(ahead), limitOf(budgets), ...findings];
 }
 
-async function ask<T>(what: string, read: () => Promise<T>, words: (answer: T) => string): Promise<Finding> {
-  try {
-    return { verdict: 'good', what, detail: words(await read()) };
-  } catch (error) {
-    return { verdict: 'bad', what, detail: messageOf(error) };
-  }
+function good(what: string, detail: string): Finding {
+  return { verdict: 'good', what, detail };
 }
 
 function versionWords({
@@ -145,7 +150,6 @@ const FEATURES: readonly Probe[] = [
   feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
   feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
   feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
-  structureProbe,
   feature(
     'conversations',
     (reader) => reader.get(operations.listConversationClusters, { query: { limit: 1 } }),

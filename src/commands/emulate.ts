@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
-import { type EmulatorState, type RateLimits, startEmulator } from '../emulator/emulator.ts';
-import type { Surroundings } from './setup.ts';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type EmulatorState,
+  type RateLimits,
+  startEmulator,
+} from '../emulator/emulator.ts';
+import { asked, type Surroundings } from './setup.ts';
 
 export interface EmulateFlags {
   readonly host: string;
@@ -19,7 +25,7 @@ export interface EmulateFlags {
 /** `octavo emulate`: the embedded platform, until it is asked to end. */
 export async function emulateCommand(flags: EmulateFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal, clock, signal } = around;
-  const emulator = await startEmulator({
+  const emulator = await start(flags.port, {
     host: flags.host,
     port: flags.port,
     token: flags.token,
@@ -42,13 +48,26 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
   );
   terminal.err('The embedded platform is running; the lines above are for the shell you work in. Ctrl-C ends it.\n');
   try {
-    await new Promise<void>((resolveWait) => {
-      signal.addEventListener('abort', () => resolveWait(), { once: true });
-    });
+    await asked(signal);
   } finally {
     await emulator.close();
   }
   return EXIT.done;
+}
+
+/** What does not let it start is the port, or a file that is no state of it. */
+async function start(port: number, options: EmulatorOptions): Promise<Emulator> {
+  try {
+    return await startEmulator(options);
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    throw new ConfigError(
+      isTaken
+        ? `port ${port} is taken; name another with --port, or leave it out`
+        : `the embedded platform cannot start: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
 }
 
 async function readSeed(path: string, name: string): Promise<EmulatorState> {

@@ -7,7 +7,7 @@ import { renderPlanMarkdown } from '../plan/render-markdown.ts';
 import { renderPlanText } from '../plan/render-text.ts';
 import { writePlanFile } from './plan-file.ts';
 import { type PlanningFlags, passInput, planOnly } from './planning.ts';
-import { chooseOrganization, connect, readConfig, type Surroundings } from './setup.ts';
+import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
 import { paintFor } from './terminal.ts';
 
 export type PlanFormat = 'text' | 'markdown' | 'json';
@@ -22,21 +22,18 @@ export interface PlanFlags extends PlanningFlags {
 /** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
 export async function planCommand(folder: string, flags: PlanFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
-  const config = await readConfig(flags.config, terminal);
+  const config = await readConfig(flags.config, around);
   const organization = chooseOrganization(config, flags.organization);
-  const connection = connect(config, organization, around);
-  try {
-    const input = await passInput(folder, flags, config, organization, connection, around);
-    const { plan } = await planOnly(input, connection, around);
+  return withPlatform(config, organization, around, async (way) => {
+    const input = await passInput(folder, flags, config, organization, way.connection, around);
+    const { plan } = await planOnly(input, way);
     if (flags.out !== undefined) {
       await save(resolve(terminal.cwd, flags.out), writePlanFile(input, plan));
       terminal.err(`The plan is in ${flags.out}; apply it with: octavo apply ${flags.out}\n`);
     }
     terminal.out(renderPlan(plan, flags.format, around));
     return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
-  } finally {
-    await connection.close();
-  }
+  });
 }
 
 /** A plan in the format asked for. */

@@ -6,7 +6,7 @@ import type { Connection } from '../platform/connection.ts';
 import type { Planned } from '../reconcile/planning.ts';
 import { type PassInput, plan } from '../reconcile/reconcile.ts';
 import { loadBase, loadFolder } from './desired.ts';
-import { RequestCount, type Surroundings } from './setup.ts';
+import { RequestCount, type Surroundings, type Way } from './setup.ts';
 
 /** What a person says about a plan on the command line. */
 export interface PlanningFlags {
@@ -60,12 +60,12 @@ export function policyOf(
 }
 
 /** Plans with a client that has no way to write. */
-export async function planOnly(input: PassInput, connection: Connection, around: Surroundings): Promise<Planned> {
+export async function planOnly(input: PassInput, { connection, signal }: Way): Promise<Planned> {
   const count = new RequestCount();
   const reader = openReader(connection, {
     organization: input.organization,
     priority: 'person',
-    signal: around.signal,
+    signal,
     onRequest: count.onRequest,
   });
   return plan(input, reader, () => count.reads);

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../log.ts';
-import { readConfig, type Surroundings } from './setup.ts';
+import { asked, readConfig, type Surroundings } from './setup.ts';
 
 export interface RunFlags {
   readonly config?: string;
@@ -11,7 +11,7 @@ export interface RunFlags {
 
 /** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization. */
 export async function runCommand(flags: RunFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readConfig(flags.config, around.terminal);
+  const config = await readConfig(flags.config, around);
   const log = createLogger({ ...config.log, secrets: config.secrets });
   const { clock, random, version } = around;
   const daemon = createDaemon({ config, clock, random, log, version, dryRun: flags.dryRun === true });
@@ -23,11 +23,11 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
   process.on('SIGHUP', onHangup);
   try {
     if (flags.once === true) {
-      await Promise.race([daemon.once(), aborted(around.signal)]);
+      await Promise.race([daemon.once(), asked(around.signal)]);
       return worstOf(daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed'));
     }
     await daemon.start();
-    await aborted(around.signal);
+    await asked(around.signal);
     log.info('asked to stop: nothing new is begun, what is in flight ends');
     return EXIT.done;
   } finally {
@@ -42,14 +42,4 @@ function worstOf(outcomes: readonly ('done' | 'held' | 'failed')[]): ExitCode {
     return EXIT.failed;
   }
   return outcomes.includes('held') ? EXIT.held : EXIT.done;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-    } else {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    }
-  });
 }

@@ -4,10 +4,12 @@ import { dirname, resolve } from 'node:path';
 import { type Config, configFromEnvironment, type OrganizationConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Clock, Random } from '../core/clock.ts';
-import { ConfigError, messageOf } from '../core/errors.ts';
+import { ConfigError, messageOf, TransientError } from '../core/errors.ts';
 import { kinds } from '../kinds/registry.ts';
 import type { ClientOptions } from '../platform/client.ts';
 import { type Connection, openConnection } from '../platform/connection.ts';
+import { createRequestQueue } from '../queue/request-queue.ts';
+import { Reach } from './reach.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command is given: the world outside. */
@@ -19,6 +21,19 @@ export interface Surroundings {
   readonly version: string;
   /** Aborts when the process is asked to end. */
   readonly signal: AbortSignal;
+  /** What must never be shown; whoever reads a configuration adds what it holds. */
+  readonly secrets?: Set<string>;
+}
+
+/** Resolves when the process is asked to end. */
+export function asked(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve_) => {
+    if (signal.aborted) {
+      resolve_();
+    } else {
+      signal.addEventListener('abort', () => resolve_(), { once: true });
+    }
+  });
 }
 
 const DEFAULT_CONFIG = 'config.yaml';
@@ -27,7 +42,15 @@ const DEFAULT_CONFIG = 'config.yaml';
  * The configuration of a command: the file that `--config` names, else `config.yaml` where it is there, else the
  * environment alone (design: Commands). Throws ConfigError.
  */
-export async function readConfig(file: string | undefined, terminal: Terminal): Promise<Config> {
+export async function readConfig(file: string | undefined, { terminal, secrets }: Surroundings): Promise<Config> {
+  const config = await loadOrAssume(file, terminal);
+  for (const secret of config.secrets) {
+    secrets?.add(secret);
+  }
+  return config;
+}
+
+async function loadOrAssume(file: string | undefined, terminal: Terminal): Promise<Config> {
   const names = kinds.map((kind) => kind.name);
   const path = file ?? DEFAULT_CONFIG;
   const full = resolve(terminal.cwd, path);
@@ -38,7 +61,10 @@ export async function readConfig(file: string | undefined, terminal: Terminal): 
   try {
     text = await readFile(full, 'utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new ConfigError(`cannot read ${path}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
+      cause: error,
+    });
   }
   return loadConfig({
     text,
@@ -66,19 +92,79 @@ export function chooseOrganization(config: Config, id: string | undefined): Orga
   return only;
 }
 
-/** A command's way to the platform. */
-export function connect(config: Config, organization: OrganizationConfig, around: Surroundings): Connection {
+/** A command's way to the platform. `signal` aborts when the process is asked to end, or nothing ever answers. */
+export interface Way {
+  readonly connection: Connection;
+  readonly signal: AbortSignal;
+  /** Says why nothing ever answered, where that is why it ended. */
+  explain(error: unknown): unknown;
+}
+
+/** Works with a way to the platform, and closes it. */
+export async function withPlatform<T>(
+  config: Config,
+  organization: OrganizationConfig,
+  around: Surroundings,
+  work: (way: Way) => Promise<T>,
+): Promise<T> {
+  const reach = new Reach(new URL(config.platform.baseUrl).origin, around.terminal);
+  const connection = connect(config, organization, around, reach);
+  try {
+    return await work({
+      connection,
+      signal: AbortSignal.any([around.signal, reach.signal]),
+      explain: (error) => reach.explain(error),
+    });
+  } catch (error) {
+    throw reach.explain(error);
+  } finally {
+    await connection.close();
+  }
+}
+
+function connect(config: Config, organization: OrganizationConfig, around: Surroundings, reach: Reach): Connection {
   const { timeout, baseUrl } = config.platform;
-  return openConnection({
+  const { clock, random } = around;
+  const { concurrency, deadline } = config.queue;
+  const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent: reach.onEvent });
+  const connection = openConnection({
     baseUrl,
     token: organization.token,
     userAgent: `octavo/${around.version}`,
-    concurrency: config.queue.concurrency,
-    clock: around.clock,
-    random: around.random,
+    concurrency,
+    clock,
+    random,
     timeouts: { headers: timeout, body: timeout },
+    queue,
   });
+  const transport: Connection['transport'] = {
+    async send(request, signal) {
+      try {
+        const answer = await connection.transport.send(request, signal);
+        if (answer.status >= 500) {
+          reach.failed(new TransientError(`${connection.origin} answers with ${answer.status}`, false));
+        }
+        return answer;
+      } catch (error) {
+        if (!signal.aborted) {
+          reach.failed(error);
+        }
+        throw error;
+      }
+    },
+  };
+  return {
+    ...connection,
+    transport,
+    async close() {
+      await queue.drain(CLOSING);
+      await connection.close();
+    },
+  };
 }
+
+/** Milliseconds that requests in flight get to end. */
+const CLOSING = 5000;
 
 /** Counts the requests that a client sends. */
 export class RequestCount {

@@ -119,6 +119,9 @@ export class OrganizationReconciler {
     if (held === null || (checksum !== held.checksum && checksum !== held.heldChecksum)) {
       return null;
     }
+    if (held.verdict.state === 'ready' && held.heldChecksum === null) {
+      return null;
+    }
     if (held.verdict.state === 'refused') {
       throw new RefusedPlanError(`refused, and no approval helps: ${held.verdict.reasons.join('; ')}`);
     }

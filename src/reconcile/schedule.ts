@@ -22,6 +22,9 @@ export interface ScheduleOptions {
   readonly onError: (message: string) => void;
 }
 
+/** A timer counts no further than about 24 days; a pass made meanwhile asks again. */
+const LONGEST_SLEEP = 24 * 60 * 60_000;
+
 /** Commits, the drift schedule, and what failed or waits: each asks for a pass. */
 export function createSchedule({ reconciler, source, drift, clock, onError }: ScheduleOptions): Schedule {
   const stopping = new AbortController();
@@ -49,10 +52,15 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   return {
     async start() {
       await task.start();
-      await source.watch(
-        () => void reconciler.trigger('commit'),
-        (error) => onError(messageOf(error)),
-      );
+      try {
+        await source.watch(
+          () => void reconciler.trigger('commit'),
+          (error) => onError(messageOf(error)),
+        );
+      } catch (error) {
+        // The drift schedule still looks.
+        onError(messageOf(error));
+      }
       if (source.poll !== null) {
         polling = poll(source.poll);
       }
@@ -62,7 +70,7 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
       const mine = new AbortController();
       later = mine;
       const until = AbortSignal.any([mine.signal, stopping.signal]);
-      clock.sleep(milliseconds, until).then(
+      clock.sleep(Math.min(milliseconds, LONGEST_SLEEP), until).then(
         () => void reconciler.trigger('retry'),
         () => undefined,
       );

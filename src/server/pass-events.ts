@@ -114,3 +114,16 @@ export function observeQueue(metrics: Metrics): (event: QueueEvent) => void {
     }
   };
 }
+
+/** Tells every listener, in order. */
+export function combineEvents(listeners: readonly PassEvents[]): PassEvents {
+  return {
+    onPassStart: (...told) => listeners.forEach((each) => void each.onPassStart?.(...told)),
+    onSource: (...told) => listeners.forEach((each) => void each.onSource?.(...told)),
+    onBadSource: (...told) => listeners.forEach((each) => void each.onBadSource?.(...told)),
+    onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
+    onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
+    onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
+    onPassEnd: (...told) => listeners.forEach((each) => void each.onPassEnd?.(...told)),
+  };
+}
