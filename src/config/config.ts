@@ -3,7 +3,6 @@ import { configSchema, type ParsedConfig, type Prune } from './schema.ts';
 import { readBaseUrl } from './values.ts';
 
 export type { Prune } from './schema.ts';
-export type { ListenAddress } from './values.ts';
 
 type ParsedOrganization = ParsedConfig['organizations'][number];
 type ParsedGit = NonNullable<ParsedOrganization['source']['git']>;

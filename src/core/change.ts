@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { Json } from './json.ts';
 import type { Fields, Pause, Place, Source } from './resource.ts';
 
 export type Action = 'create' | 'update' | 'move' | 'delete';
@@ -119,6 +119,3 @@ export interface ChangeResult {
   readonly id: string | null;
   readonly error: string | null;
 }
-
-/** What the platform does not give back, as of a change that was applied. */
-export type Marks = JsonObject;

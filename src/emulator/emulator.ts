@@ -27,11 +27,11 @@ import { StateFile } from './state-file.ts';
 import { createStore, type Store } from './store.ts';
 
 export type { Latency } from './control.ts';
-export type { Fault, FaultRule } from './faults.ts';
-export type { RateLimit, RateLimits } from './limits.ts';
+export type { FaultRule } from './faults.ts';
+export type { RateLimits } from './limits.ts';
 export type { Features, Permission, Processing } from './operation.ts';
 export type { EmulatorState } from './records.ts';
-export type { RequestEntry, RequestLog } from './request-log.ts';
+export type { RequestLog } from './request-log.ts';
 export { createState, defaultState, emptyOrganization } from './seed.ts';
 
 /** Another token, and what it may do: `read` is refused writes, `none` everything (403). */

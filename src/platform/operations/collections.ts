@@ -10,9 +10,6 @@ export const collection = z.looseObject({
   defaultLevel: optionalText,
   permissions,
 });
-/** Collection, as read. */
-export type Collection = z.output<typeof collection>;
-
 const title = text(0, 50).optional();
 
 /** Collections. Lengths: supplement, section 5. */

@@ -10,9 +10,6 @@ export const issuesCluster = z.looseObject({
   muted: optionalFlag,
   impact: optionalText,
 });
-/** Cluster of issues, as read. */
-export type IssuesCluster = z.output<typeof issuesCluster>;
-
 /** Conversations and what is derived from them. */
 export const conversationOperations = {
   listConversationClusters: list(

@@ -15,18 +15,10 @@ import { spaceOperations } from './spaces.ts';
 import { teamOperations } from './teams.ts';
 import { translationOperations } from './translations.ts';
 
-export type { Collection } from './collections.ts';
-export type { IssuesCluster } from './conversations.ts';
-export type { Member, User } from './members.ts';
 export type { OpenApiSpec } from './openapi.ts';
-export type { Organization } from './organizations.ts';
-export type { SamlProvider } from './saml.ts';
 export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './site-structure.ts';
 export { isSection, isSectionGroup, isSiteSpace } from './site-structure.ts';
-export type { AdaptiveSchema, PublishResult, Site } from './sites.ts';
-export type { Space } from './spaces.ts';
-export type { Team, TeamMember } from './teams.ts';
-export type { Translation } from './translations.ts';
+export type { PublishResult, Site } from './sites.ts';
 
 /** Every operation that Octavo uses, by name. */
 export const operations = {

@@ -7,9 +7,6 @@ export const user = z.looseObject({
   displayName: optionalText,
   email: optionalText,
 });
-/** User, as read. */
-export type User = z.output<typeof user>;
-
 export const member = z.looseObject({
   id: z.string(),
   /** Null means guest. */
@@ -22,9 +19,6 @@ export const member = z.looseObject({
   spaces: optionalNumber,
   teams: optionalNumber,
 });
-/** Member of an organization, as read. */
-export type Member = z.output<typeof member>;
-
 /** Members of the organization. */
 export const memberOperations = {
   listMembers: list('listMembers', '/v1/orgs/{organizationId}/members', member, {

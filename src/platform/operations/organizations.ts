@@ -26,9 +26,6 @@ export const organization = z.looseObject({
   urls,
   permissions,
 });
-/** Organization, as read. */
-export type Organization = z.output<typeof organization>;
-
 const organizationUpdate = z.strictObject({
   title: text(2, 255).optional(),
   emailDomains: z.array(z.string()).optional(),

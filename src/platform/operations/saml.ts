@@ -13,9 +13,6 @@ export const samlProvider = z.looseObject({
   defaultRole: optionalText,
   status: optionalText,
 });
-/** SAML provider, as read. */
-export type SamlProvider = z.output<typeof samlProvider>;
-
 const fields = {
   entityID: text(0, 1024).optional(),
   certificate: text(0, 10_000).optional(),

@@ -33,9 +33,6 @@ const adaptiveSchema = z.looseObject({
   jsonSchema: z.record(z.string(), z.unknown()).nullish(),
   updatedAt: optionalText,
 });
-/** Adaptive-content schema of a site, as read. */
-export type AdaptiveSchema = z.output<typeof adaptiveSchema>;
-
 const title = text(2, 128).optional();
 const visibility = z.enum(['public', 'unlisted', 'share-link', 'visitor-auth']).optional();
 const types = ['basic', 'premium', 'ultimate', 'sponsored', 'legacy-basic', 'legacy-premium'] as const;

@@ -11,16 +11,10 @@ export const team = z.looseObject({
   createdAt: optionalText,
   permissions,
 });
-/** Team, as read. */
-export type Team = z.output<typeof team>;
-
 const teamMember = z.looseObject({
   organization: member,
   team: z.looseObject({ role: z.string() }),
 });
-/** One person of a team, as read: who, and as what. */
-export type TeamMember = z.output<typeof teamMember>;
-
 const title = text(1, 64);
 const teamRole = z.enum(['owner', 'member']);
 

@@ -13,9 +13,6 @@ export const translation = z.looseObject({
   result: z.looseObject({ space: optionalText, revision: optionalText }).nullish(),
   permissions,
 });
-/** Translation of a space, as read. */
-export type Translation = z.output<typeof translation>;
-
 /** Translations of spaces. */
 export const translationOperations = {
   listTranslations: list('listTranslations', '/v1/orgs/{organizationId}/translations', translation),
