@@ -12,7 +12,8 @@ import { type Platform, startPlatform } from './platform.ts';
 import type { Stage } from './stage.ts';
 
 const CYCLES = 100;
-const WARM_UP = 10;
+/** V8 lets the heap of a young process grow up to a level before it collects in earnest. */
+const WARM_UP = 40;
 /** Clock ticks a second in /proc: fixed on Linux. */
 const TICKS = 100;
 

@@ -30,25 +30,22 @@ export function ratio(ours: readonly number[], theirs: readonly number[]): numbe
   return median(ours.map((value, index) => value / (theirs[index] ?? Number.NaN)));
 }
 
-/** A table for a terminal. */
-export function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ case: name, figure, value, unit, goal, met }) => [
-    name,
-    figure,
-    `${format(value)} ${unit}`,
-    goal === null ? '' : `<= ${format(goal)}`,
-    met === null ? '' : met ? 'met' : 'MISSED',
-  ]);
-  const all = [['case', 'figure', 'value', 'goal', ''], ...rows];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+const WIDTHS = [42, 38, 16, 10] as const;
+
+/** The head of the table. */
+export const HEADING = row('case', 'figure', 'value', 'goal', '');
+
+/** One line of the table. */
+export function line({ case: name, figure, value, unit, goal, met }: Figure): string {
+  const wanted = goal === null ? '' : `<= ${format(goal)}`;
+  return row(name, figure, `${format(value)} ${unit}`, wanted, met === null ? '' : met ? 'met' : 'MISSED');
+}
+
+function row(...cells: string[]): string {
+  return `${cells
+    .map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0))
+    .join('')
+    .trimEnd()}\n`;
 }
 
 function format(value: number): string {

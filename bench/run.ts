@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { DAEMON_CASES } from './daemon.ts';
-import { type Figure, table } from './figures.ts';
+import { type Figure, HEADING, line } from './figures.ts';
 import { buildStage } from './stage.ts';
 
 const { values } = parseArgs({
@@ -34,9 +34,11 @@ async function measureAll(): Promise<void> {
   const stage = buildStage();
   const figures: Figure[] = [];
   try {
+    process.stdout.write(HEADING);
     for (const each of chosen) {
-      process.stderr.write(`${each.name} …\n`);
-      figures.push(...(await each.measure(stage, Number(values.runs))));
+      const found = await each.measure(stage, Number(values.runs));
+      process.stdout.write(found.map(line).join(''));
+      figures.push(...found);
     }
   } finally {
     rmSync(stage.folder, { recursive: true, force: true });
@@ -47,5 +49,5 @@ async function measureAll(): Promise<void> {
   const report = { at, node: process.version, processors: cpus().length, runs: Number(values.runs), figures };
   const file = `${results}${at.replaceAll(/[:.]/g, '-')}.json`;
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
-  process.stdout.write(`${table(figures)}\n`);
+  process.stdout.write(`\n${file}\n`);
 }

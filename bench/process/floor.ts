@@ -53,9 +53,10 @@ const found = await list(teams);
 if (what === 'create') {
   // `<n>` or `<n>+<people>`: so many teams, with so many members each.
   const [count = 0, people = 0] = amount.split('+').map(Number);
+  const someone = people === 0 ? [] : await list(`/v1/orgs/${organization}/members`);
   const numbers = Array.from({ length: count }, (_, index) => index);
   await forEach(numbers, (number) => {
-    const members = Array.from({ length: people }, (_, index) => `person-${(number + index) % 50}@bench.example`);
+    const members = Array.from({ length: people }, (_, index) => someone[(number + index) % someone.length]?.id);
     const body = { title: `Team ${number}`, ...(people === 0 ? {} : { members }) };
     return call('PUT', teams, body);
   });
