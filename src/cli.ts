@@ -39,9 +39,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   process.once('uncaughtException', (error) => process.exit(report(error, argv, around)));
   leaveWithReader();
   try {
-    return await parse(argv, around);
-  } catch (error) {
-    return report(error, argv, around);
+    return await runCommandLine(argv, around);
   } finally {
     process.off('SIGINT', onInterrupt);
     process.off('SIGTERM', onTerminate);
@@ -65,13 +63,18 @@ function leaveWithReader(): void {
   }
 }
 
-async function parse(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+/** A command line in given surroundings. Never throws: what goes wrong is said, and is in the exit code. */
+export async function runCommandLine(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
   let exit: ExitCode = EXIT.done;
   const program = createProgram(around, (code) => {
     exit = code;
   });
-  await program.parseAsync(argv, { from: 'user' });
-  return exit;
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exit;
+  } catch (error) {
+    return report(error, argv, around);
+  }
 }
 
 function processTerminal(): Terminal {

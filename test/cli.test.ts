@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { OctavoProcess, octavo } from './support/octavo-process.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'octavo-cli-'));
+
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+test.concurrent.each([
+  [['plna'], "unknown command 'plna'", 'Did you mean plan?'],
+  [['plan', '--bsae', 'HEAD'], "unknown option '--bsae'", 'Did you mean --base?'],
+  [['plan', '--format', 'xml'], "argument 'xml' is invalid", 'text, markdown, json'],
+  [['apply', '--allow-deletes', 'many'], "argument 'many' is invalid", 'a whole number'],
+  [['emulate', '--port', '70000'], "argument '70000' is invalid", '65535 at most'],
+  [['approve'], "missing required argument 'checksum'", '--help'],
+  [['plan', 'a', 'b'], 'too many arguments', '--help'],
+])('%j is invalid input', async (args, wrong, hint) => {
+  const { code, stdout, stderr } = await octavo(args, { cwd });
+  expect(stderr).toContain(wrong);
+  expect(stderr).toContain(hint);
+  expect(stdout).toBe('');
+  expect(code).toBe(3);
+});
+
+test.concurrent.each([
+  ['plan', ['OCTAVO_BASE_URL, OCTAVO_TOKEN, OCTAVO_ORGANIZATION are not set', '--config FILE']],
+  ['doctor', ['are not set']],
+  ['run', ['are not set']],
+  ['approve sha256:x', ['are not set']],
+  ['plan --config nowhere.yaml', ['cannot read nowhere.yaml: there is no such file']],
+  ['validate nowhere', ['nowhere is no folder']],
+])('octavo %s without what it needs', async (line, words) => {
+  const { code, stdout, stderr } = await octavo(line.split(' '), { cwd });
+  for (const word of words) {
+    expect(stderr).toContain(word);
+  }
+  expect(stdout).toBe('');
+  expect(code).toBe(3);
+});
+
+test.concurrent('help and version are answers', async () => {
+  const help = await octavo(['--help'], { cwd });
+  expect(help).toMatchObject({ code: 0, stderr: '' });
+  for (const command of ['validate', 'plan', 'apply', 'run', 'approve', 'doctor', 'schema', 'emulate', 'demo']) {
+    expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
+  }
+  expect(help.stdout).toContain('Exit codes: 0 done; 1 failed; 2');
+  const version = await octavo(['--version'], { cwd });
+  expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test.concurrent('the schema is a JSON Schema', async () => {
+  const { code, stdout, stderr } = await octavo(['schema'], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ type: 'object', properties: { teams: {}, sites: {}, spaces: {} } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test.concurrent('a reader that has seen enough is no mistake', async () => {
+  const reading = new OctavoProcess(['schema'], { cwd });
+  reading.child.stdout?.destroy();
+  const { code, stderr } = await reading.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test.concurrent('JSON stays JSON when there is no answer', async () => {
+  const { code, stdout } = await octavo(['plan', '--format=json'], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ format: 'octavo.error/1', error: { code: 'invalid-config' } });
+  expect(code).toBe(3);
+});
+
+test.concurrent('the embedded platform says what to export, and ends when asked', async () => {
+  const running = new OctavoProcess(['emulate', '--token', 'given-token'], { cwd });
+  await new Promise((resolve) => running.child.stderr?.once('data', resolve));
+  const exported = Object.fromEntries(
+    [...running.stdout.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
+  expect(exported).toMatchObject({ OCTAVO_TOKEN: 'given-token', OCTAVO_ORGANIZATION: 'org_acme' });
+  const port = new URL(String(exported.OCTAVO_BASE_URL)).port;
+  const second = await octavo(['emulate', '--port', port], { cwd });
+  expect(second.stderr).toContain(`port ${port} is taken`);
+  expect(second.code).toBe(3);
+  const doctor = await octavo(['doctor'], { cwd, env: exported });
+  expect(doctor.stdout).toMatch(/ok +token +accepted, for Acme/);
+  expect(doctor.code).toBe(0);
+  expect((await running.stop('SIGINT')).code).toBe(0);
+});
+
+test.concurrent.each([
+  [['emulate', '--limit', 'fast'], 'not of the form 60/2s'],
+  [['emulate', '--seed', 'nowhere.json'], 'cannot read the seed nowhere.json'],
+  [['emulate', '--seed', '/dev/null'], 'cannot read the seed /dev/null'],
+])('%j does not start', async (args, words) => {
+  const { code, stderr } = await octavo(args, { cwd });
+  expect(stderr).toContain(words);
+  expect(code).toBe(3);
+});

@@ -1,0 +1,184 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommandLine } from '../../src/cli.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
+import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
+import { type Ended, eventually, OctavoProcess, octavo, seemly, TOKEN } from './octavo-process.ts';
+
+/** A machine for a test: a platform, a repository, and processes of Octavo between them. */
+export interface Workspace extends AsyncDisposable {
+  readonly folder: string;
+  readonly emulator: Emulator;
+  readonly repository: TestRepository;
+  /** The environment that a person exports. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs a command in the repository. */
+  run(...args: string[]): Promise<Ended>;
+  /** Runs a command in the repository with other variables besides. */
+  runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
+  /** Runs a command in this process, as if in the repository: quicker, where no process is needed to make the point. */
+  inside(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** Begins a command in the folder above; it is killed with the workspace. */
+  begin(...args: string[]): OctavoProcess;
+  /** Writes a configuration for a daemon that follows the repository, and gives its path. */
+  configure(settings?: DaemonSettings): string;
+  /** Titles of the teams on the platform. */
+  teams(): readonly string[];
+  /** Waits until the platform has exactly these teams. */
+  untilTeams(...titles: string[]): Promise<void>;
+  /** Requests that were not reads. */
+  writes(): number;
+  /** A request out of band, below the organization. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  call(method: string, path: string, body?: unknown): Promise<any>;
+}
+
+export interface DaemonSettings {
+  /** Laid over the organization's settings. */
+  readonly organization?: Readonly<Record<string, unknown>>;
+  /** More organizations. */
+  readonly others?: readonly Readonly<Record<string, unknown>>[];
+  /** Laid over the whole. */
+  readonly top?: Readonly<Record<string, unknown>>;
+  readonly name?: string;
+}
+
+/** Drift is looked for by hand (SIGHUP) or never, unless a test says otherwise. */
+const NEVER = '0 0 1 1 *';
+
+/** Makes a workspace; processing on its platform takes no time. */
+export async function openWorkspace(options: EmulatorOptions = {}): Promise<Workspace> {
+  const folder = makeFolder();
+  const emulator = await startEmulator({ token: TOKEN, processing: { openapi: 0, translation: 0 }, ...options });
+  return new OpenWorkspace(folder, emulator);
+}
+
+class OpenWorkspace implements Workspace {
+  readonly folder: string;
+  readonly emulator: Emulator;
+  readonly repository: TestRepository;
+  readonly env: Readonly<Record<string, string>>;
+  readonly #begun: OctavoProcess[] = [];
+
+  constructor(folder: string, emulator: Emulator) {
+    this.folder = folder;
+    this.emulator = emulator;
+    this.repository = makeRepository(join(folder, 'repository'));
+    this.env = {
+      OCTAVO_BASE_URL: emulator.url,
+      OCTAVO_TOKEN: TOKEN,
+      OCTAVO_ORGANIZATION: emulator.organization,
+    };
+  }
+
+  run(...args: string[]): Promise<Ended> {
+    return this.runWith({}, ...args);
+  }
+
+  runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
+    return octavo(args, { cwd: this.repository.directory, env: { ...this.env, ...env } });
+  }
+
+  async inside(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+    let stdout = '';
+    let stderr = '';
+    const code = await runCommandLine(args, {
+      terminal: {
+        out: (text) => {
+          stdout += text;
+        },
+        err: (text) => {
+          stderr += text;
+        },
+        isOutTerminal: false,
+        isErrTerminal: false,
+        columns: 100,
+        ask: null,
+        env: { ...this.env, ...env },
+        cwd: this.repository.directory,
+      },
+      clock: systemClock,
+      random: () => 0.5,
+      version: '0',
+      signal: new AbortController().signal,
+      secrets: new Set([TOKEN]),
+    });
+    return seemly({ code, stdout, stderr });
+  }
+
+  begin(...args: string[]): OctavoProcess {
+    const begun = new OctavoProcess(args, { cwd: this.folder, env: this.env });
+    this.#begun.push(begun);
+    return begun;
+  }
+
+  configure({ organization = {}, others = [], top = {}, name = 'config.yaml' }: DaemonSettings = {}): string {
+    const path = join(this.folder, name);
+    const settings = {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+      platform: { baseUrl: this.emulator.url, token: '${env:OCTAVO_TOKEN}' },
+      organizations: [
+        {
+          id: this.emulator.organization,
+          source: { git: { url: this.repository.directory, poll: '100ms' } },
+          schedule: { drift: NEVER },
+          ...organization,
+        },
+        ...others.map((other) => ({ schedule: { drift: NEVER }, ...other })),
+      ],
+      store: { path: join(this.folder, 'state', 'octavo.db') },
+      server: { listen: '127.0.0.1:0' },
+      log: { level: 'debug', format: 'json' },
+      ...top,
+    };
+    mkdirSync(this.folder, { recursive: true });
+    writeFileSync(path, JSON.stringify(settings));
+    return path;
+  }
+
+  teams(): readonly string[] {
+    const { organization } = this.emulator;
+    const { teams = [] } = this.emulator.state() as unknown as { teams?: { title: string; organization: string }[] };
+    return teams
+      .filter((team) => team.organization === organization)
+      .map((team) => team.title)
+      .sort();
+  }
+
+  async untilTeams(...titles: string[]): Promise<void> {
+    const wanted = titles.toSorted().join();
+    await eventually(`the teams ${wanted}`, () => this.teams().join() === wanted).catch((error: Error) => {
+      const logs = this.#begun.map((begun) => begun.stderr).join('\n');
+      throw new Error(`${error.message}; there are ${this.teams().join()}\n${logs}`);
+    });
+  }
+
+  writes(): number {
+    const { total, byMethod } = this.emulator.requests;
+    return total - (byMethod.GET ?? 0);
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const { url, organization } = this.emulator;
+    const response = await fetch(`${url}/v1/orgs/${organization}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) {
+      throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    }
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const begun of this.#begun) {
+      begun.child.kill('SIGKILL');
+    }
+    await Promise.allSettled(this.#begun.map((begun) => begun.ended));
+    await this.emulator.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
