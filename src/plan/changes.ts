@@ -1,9 +1,10 @@
 import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
+import { parentsFirst } from './binder.ts';
 import { keepLast, withoutFolded } from './deletions.ts';
 import { diffFields, keptValue, type Surroundings, wantedFields } from './diff.ts';
-import { type Identity, parentsFirst } from './identity.ts';
+import type { Identity } from './identity.ts';
 import type { Prune } from './policy.ts';
 import type { KindRules, RulesContext } from './rules.ts';
 

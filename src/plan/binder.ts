@@ -1,0 +1,289 @@
+import type { Address } from '../core/address.ts';
+import type { Problem } from '../core/errors.ts';
+import { canonicalJson } from '../core/json.ts';
+import type { Actual, Base, BaseEntry, Declared, Fields } from '../core/resource.ts';
+import { lookUp } from './lookup.ts';
+import type { KindRules, NaturalKey } from './rules.ts';
+
+/** What has been bound so far, over all kinds. */
+export interface Tables {
+  readonly addresses: Map<string, Address>;
+  readonly bound: Map<Address, Actual>;
+  readonly owned: Map<Address, Actual>;
+  readonly claims: Map<Actual, Address>;
+  readonly adopted: { address: Address; id: string }[];
+  readonly problems: Problem[];
+  readonly notes: { address: Address; text: string }[];
+}
+
+/** How resources are looked for by one of their natural keys. */
+interface KeyStep {
+  readonly may: (actual: Actual) => boolean;
+  readonly inPlace: boolean;
+  readonly adopts: boolean;
+  /** Who has taken which key in this step, where that is to be told. */
+  readonly taken: Map<string, Address> | null;
+}
+
+/** Binds the keys of one kind. */
+export class KindBinder {
+  readonly #kind: KindRules;
+  readonly #tables: Tables;
+  readonly #base: Base;
+  readonly #byId: ReadonlyMap<string, Actual>;
+  readonly #byKey = new Map<string, Actual[]>();
+
+  constructor(kind: KindRules, tables: Tables, base: Base, actuals: readonly Actual[]) {
+    this.#kind = kind;
+    this.#tables = tables;
+    this.#base = base;
+    this.#byId = new Map(actuals.map((actual) => [actual.id, actual]));
+    for (const actual of actuals) {
+      if (kind.givenAddress !== undefined) {
+        this.#remember(actual, kind.givenAddress(actual));
+      }
+      for (const key of kind.actualKeys(actual, this.#fieldsOf(actual))) {
+        const slot = slotOf(actual.within, key);
+        const sharers = this.#byKey.get(slot);
+        if (sharers === undefined) {
+          this.#byKey.set(slot, [actual]);
+        } else {
+          sharers.push(actual);
+        }
+      }
+    }
+  }
+
+  bind(declared: readonly Declared[], dropped: readonly BaseEntry[]): void {
+    const waiting = new Set(parentsFirst(declared));
+    this.#each(waiting, (resource) => this.#byOwnId(resource), true);
+    this.#each(waiting, (resource) => this.#byRecordedId(resource.address), false);
+    this.#bindDropped(dropped);
+    this.#byKeys(
+      waiting,
+      (resource) => this.#baseKeys(resource),
+      (actual) => this.#isFree(actual),
+      false,
+    );
+    // A resource whose key has gone may be taken over: that is how a key is renamed.
+    const mayTake = (actual: Actual) => this.#isFree(actual) || this.#isDropped(actual);
+    this.#byKeys(waiting, (resource) => this.#declaredKeys(resource), mayTake, true);
+  }
+
+  #each(waiting: Set<Declared>, step: (resource: Declared) => Actual | undefined, adopts: boolean): void {
+    for (const resource of waiting) {
+      const actual = step(resource);
+      if (actual !== undefined) {
+        waiting.delete(resource);
+        this.#claim(actual, resource, adopts);
+      }
+    }
+  }
+
+  /**
+   * Binds by natural keys: all by their best key before any by the next, and all in their place before any that would
+   * have to move, so that the order of keys decides nothing.
+   */
+  #byKeys(
+    waiting: Set<Declared>,
+    keysOf: (resource: Declared) => readonly NaturalKey[],
+    may: (actual: Actual) => boolean,
+    adopts: boolean,
+  ): void {
+    const keys = new Map([...waiting].map((resource) => [resource, keysOf(resource)]));
+    const most = Math.max(0, ...[...keys.values()].map((list) => list.length));
+    for (let rank = 0; rank < most; rank += 1) {
+      for (const inPlace of [true, false]) {
+        const taken = new Map<string, Address>();
+        for (const resource of waiting) {
+          const key = keys.get(resource)?.[rank];
+          if (key !== undefined && (inPlace || key.parent !== undefined)) {
+            this.#byOneKey(waiting, resource, key, {
+              may,
+              inPlace,
+              adopts,
+              taken: rank === 0 && inPlace ? taken : null,
+            });
+          }
+        }
+      }
+    }
+  }
+
+  #byOneKey(
+    waiting: Set<Declared>,
+    resource: Declared,
+    key: NaturalKey,
+    { may, inPlace, adopts, taken }: KeyStep,
+  ): void {
+    const found = this.#candidates(resource.within, key, inPlace).filter(may);
+    const [actual] = found;
+    const claim = `${resource.within ?? ''}\n${key.by}\n${key.value}\n${canonicalJson(key.parent ?? null)}`;
+    const other = taken?.get(claim);
+    if (actual === undefined && other === undefined) {
+      return;
+    }
+    waiting.delete(resource);
+    if (other !== undefined) {
+      this.#problem(
+        resource,
+        `has the same ${key.by} as ${other}, and only one is there; set id to say which is meant`,
+      );
+    } else if (found.length > 1) {
+      this.#problem(resource, `${describe(this.#kind, key, found)}; set id to the one that is meant`);
+    } else if (actual !== undefined) {
+      taken?.set(claim, resource.address);
+      this.#claim(actual, resource, adopts);
+    }
+  }
+
+  #byOwnId(resource: Declared): Actual | undefined {
+    if (resource.id === null) {
+      return undefined;
+    }
+    const actual = this.#byId.get(resource.id);
+    if (actual === undefined) {
+      this.#problem(resource, `there is no ${this.#kind.name} with the id ${JSON.stringify(resource.id)}`);
+    }
+    return actual;
+  }
+
+  #byRecordedId(address: Address): Actual | undefined {
+    const id = this.#base?.get(address)?.id;
+    const actual = id === undefined || id === null ? undefined : this.#byId.get(id);
+    return actual !== undefined && this.#tables.claims.has(actual) ? undefined : actual;
+  }
+
+  #baseKeys(resource: Declared): readonly NaturalKey[] {
+    const entry = this.#base?.get(resource.address);
+    return entry === undefined ? [] : this.#kind.naturalKeys(entry.fields, entry.address);
+  }
+
+  #declaredKeys(resource: Declared): readonly NaturalKey[] {
+    const keys = this.#kind.naturalKeys(resource.fields, resource.address);
+    return resource.renamedFrom === null || this.#kind.renamedKey === undefined
+      ? keys
+      : [...keys, this.#kind.renamedKey(resource.renamedFrom, resource.fields)];
+  }
+
+  #bindDropped(entries: readonly BaseEntry[]): void {
+    for (const entry of entries) {
+      const actual = this.#byRecordedId(entry.address) ?? this.#droppedByKey(entry);
+      if (actual !== undefined) {
+        this.#tables.owned.set(entry.address, actual);
+        this.#tables.claims.set(actual, entry.address);
+        this.#remember(actual, entry.address);
+      }
+    }
+  }
+
+  #droppedByKey(entry: BaseEntry): Actual | undefined {
+    if (entry.id !== null) {
+      return undefined;
+    }
+    for (const key of this.#kind.naturalKeys(entry.fields, entry.address)) {
+      const free = (inPlace: boolean) =>
+        this.#candidates(entry.within, key, inPlace).filter((actual) => this.#isFree(actual));
+      const held = free(true);
+      const found = held.length === 0 ? free(false) : held;
+      if (found.length > 1) {
+        const text = `no longer declared, but ${describe(this.#kind, key, found)}; none of them is deleted`;
+        this.#tables.notes.push({ address: entry.address, text });
+        return undefined;
+      }
+      if (found[0] !== undefined) {
+        return found[0];
+      }
+    }
+    return undefined;
+  }
+
+  /** Those that carry a natural key; in place: those that the same parent holds, where the parent decides. */
+  #candidates(within: Address | null, key: NaturalKey, inPlace: boolean): readonly Actual[] {
+    const holder = within === null ? null : this.#idOf(within);
+    if (holder === undefined) {
+      return [];
+    }
+    const found = this.#byKey.get(slotOf(holder, key)) ?? [];
+    return inPlace && key.parent !== undefined ? found.filter((actual) => this.#isHeldBy(actual, key)) : found;
+  }
+
+  #isHeldBy(actual: Actual, key: NaturalKey): boolean {
+    return this.#kind
+      .actualKeys(actual, this.#fieldsOf(actual))
+      .some((other) => other.by === key.by && other.value === key.value && other.parent === key.parent);
+  }
+
+  #idOf(address: Address): string | undefined {
+    return (this.#tables.bound.get(address) ?? this.#tables.owned.get(address))?.id;
+  }
+
+  #isFree(actual: Actual): boolean {
+    return !this.#tables.claims.has(actual);
+  }
+
+  #isDropped(actual: Actual): boolean {
+    const address = this.#tables.claims.get(actual);
+    return address !== undefined && this.#tables.owned.has(address);
+  }
+
+  #claim(actual: Actual, resource: Declared, adopts: boolean): void {
+    const { claims, bound, owned, adopted, problems } = this.#tables;
+    const other = claims.get(actual);
+    if (other !== undefined && !owned.has(other)) {
+      const message = `is the same ${this.#kind.name} as ${other} (id ${actual.id}); one resource can have one key`;
+      problems.push({ ...resource.source, address: resource.address, message });
+      return;
+    }
+    if (other !== undefined) {
+      owned.delete(other);
+    }
+    claims.set(actual, resource.address);
+    bound.set(resource.address, actual);
+    this.#remember(actual, resource.address);
+    if (adopts && this.#base?.has(resource.address) !== true) {
+      adopted.push({ address: resource.address, id: actual.id });
+    }
+  }
+
+  #remember(actual: Actual, address: Address): void {
+    for (const id of [actual.id, ...(actual.aliases ?? [])]) {
+      this.#tables.addresses.set(`${this.#kind.name} ${id}`, address);
+    }
+  }
+
+  #fieldsOf(actual: Actual): Fields {
+    return lookUp(actual.fields, this.#tables.addresses) as Fields;
+  }
+
+  #problem(resource: Declared, message: string): void {
+    this.#tables.problems.push({ ...resource.source, address: resource.address, message });
+  }
+}
+
+function slotOf(within: string | null, key: NaturalKey): string {
+  return `${within ?? ''}\n${key.by}\n${key.value}`;
+}
+
+function describe(kind: KindRules, key: NaturalKey, found: readonly Actual[]): string {
+  const ids = found.map((actual) => actual.id).sort();
+  return `${found.length} resources of kind ${kind.name} have the ${key.by} ${JSON.stringify(key.value)} (${ids.join(', ')})`;
+}
+
+/** Resources of one kind with those they live in before them, so that a parent can decide between equals. */
+export function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
+  const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
+  const ordered = new Set<Declared>();
+  const visit = (resource: Declared): void => {
+    const parent = resource.fields.parent;
+    const holder = typeof parent === 'string' ? byAddress.get(parent) : undefined;
+    if (holder !== undefined && !ordered.has(holder)) {
+      visit(holder);
+    }
+    ordered.add(resource);
+  };
+  for (const resource of declared) {
+    visit(resource);
+  }
+  return [...ordered];
+}
