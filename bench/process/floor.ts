@@ -9,8 +9,13 @@ const pool = new Pool(url, { connections: concurrency });
 const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
 const withBody = { ...headers, 'content-type': 'application/json' };
 
+interface Item {
+  readonly id: string;
+  readonly user?: { readonly email: string };
+}
+
 interface Page {
-  readonly items: readonly { readonly id: string }[];
+  readonly items: readonly Item[];
   readonly next?: { readonly page: string } | undefined;
 }
 
@@ -28,8 +33,8 @@ async function call(method: 'GET' | 'PUT', path: string, body?: unknown): Promis
   return text === '' ? null : JSON.parse(text);
 }
 
-async function list(path: string): Promise<readonly { readonly id: string }[]> {
-  const items: { readonly id: string }[] = [];
+async function list(path: string): Promise<readonly Item[]> {
+  const items: Item[] = [];
   let page: string | undefined;
   do {
     const answer = (await call('GET', `${path}?limit=1000${page === undefined ? '' : `&page=${page}`}`)) as Page;
@@ -53,10 +58,13 @@ const found = await list(teams);
 if (what === 'create') {
   // `<n>` or `<n>+<people>`: so many teams, with so many members each.
   const [count = 0, people = 0] = amount.split('+').map(Number);
-  const someone = people === 0 ? [] : await list(`/v1/orgs/${organization}/members`);
+  const known = people === 0 ? [] : await list(`/v1/orgs/${organization}/members`);
+  const byEmail = new Map(known.map(({ id, user }) => [user?.email, id]));
   const numbers = Array.from({ length: count }, (_, index) => index);
   await forEach(numbers, (number) => {
-    const members = Array.from({ length: people }, (_, index) => someone[(number + index) % someone.length]?.id);
+    const members = Array.from({ length: people }, (_, index) =>
+      byEmail.get(`person-${(number + index) % 50}@bench.example`),
+    );
     const body = { title: `Team ${number}`, ...(people === 0 ? {} : { members }) };
     return call('PUT', teams, body);
   });
