@@ -36,7 +36,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
       file === null
         ? await passInput(target, flags, config, organization, connection, around)
         : inputOfFile(file, config, organization, connection, flags, around);
-    const planned = await planOnly(input, way);
+    const planned = await planOnly(input, way, around.terminal);
     mustStillBe(file, planned.plan);
     mustBeApproved(flags, planned.plan);
     const record = flags.record === true ? await recordable(target, input, around) : null;

@@ -26,7 +26,7 @@ export async function planCommand(folder: string, flags: PlanFlags, around: Surr
   const organization = chooseOrganization(config, flags.organization);
   return withPlatform(config, organization, around, async (way) => {
     const input = await passInput(folder, flags, config, organization, way.connection, around);
-    const { plan } = await planOnly(input, way);
+    const { plan } = await planOnly(input, way, terminal);
     if (flags.out !== undefined) {
       await save(resolve(terminal.cwd, flags.out), writePlanFile(input, plan));
       terminal.err(`The plan is in ${flags.out}; apply it with: octavo apply ${flags.out}\n`);

@@ -6,7 +6,9 @@ import type { Connection } from '../platform/connection.ts';
 import type { Planned } from '../reconcile/planning.ts';
 import { type PassInput, plan } from '../reconcile/reconcile.ts';
 import { loadBase, loadFolder } from './desired.ts';
+import { showReading } from './progress.ts';
 import { RequestCount, type Surroundings, type Way } from './setup.ts';
+import type { Terminal } from './terminal.ts';
 
 /** What a person says about a plan on the command line. */
 export interface PlanningFlags {
@@ -60,13 +62,21 @@ export function policyOf(
 }
 
 /** Plans with a client that has no way to write. */
-export async function planOnly(input: PassInput, { connection, signal }: Way): Promise<Planned> {
+export async function planOnly(input: PassInput, { connection, signal }: Way, terminal: Terminal): Promise<Planned> {
   const count = new RequestCount();
+  const progress = showReading(terminal, () => count.reads);
   const reader = openReader(connection, {
     organization: input.organization,
     priority: 'person',
     signal,
-    onRequest: count.onRequest,
+    onRequest: (operation) => {
+      count.onRequest(operation);
+      progress.step();
+    },
   });
-  return plan(input, reader, () => count.reads);
+  try {
+    return await plan(input, reader, () => count.reads);
+  } finally {
+    progress.end();
+  }
 }
