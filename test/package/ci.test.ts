@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from './pruned.ts';
+
+const text = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+
+describe('.ci/run', () => {
+  test('can be run, and is valid bash', () => {
+    expect(statSync(join(ROOT, '.ci/run')).mode & 0o111).not.toBe(0);
+    expect(text).toMatch(/^#!\/usr\/bin\/env bash\n[\s\S]*^set -euo pipefail$/m);
+    execFileSync('bash', ['-n', join(ROOT, '.ci/run')]);
+  });
+
+  test('checks what npm test checks', () => {
+    const parts = (scripts.test ?? '').split(' && ').map((part) => part.replace('npm run ', ''));
+    const [, checks = ''] = /^for check in (.*); do$/m.exec(text) ?? [];
+    expect([...checks.split(' '), 'test:unit']).toEqual(parts);
+    expect(text).toContain('npm run test:unit -- ');
+  });
+
+  test('every script it runs is there', () => {
+    const named = [...text.matchAll(/^npm run ([a-z:]+)/gm)].map((match) => match[1] ?? '');
+    expect(named).toContain('build');
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+});
