@@ -149,8 +149,7 @@ async function carryOut(
     record: null,
     onStart: progress.start,
     onResult: progress.result,
-  });
-  progress.end();
+  }).finally(progress.end);
   answer(planned, results, count, flags, around);
   return results;
 }

@@ -37,39 +37,50 @@ function isLive(terminal: Terminal): boolean {
   return terminal.isErrTerminal && terminal.env.TERM !== 'dumb';
 }
 
+/** Milliseconds in which lines are gathered: written one by one, they would cost more than the requests they tell of. */
+const GATHER = 50;
+
 /** Makes the progress for this terminal; `total` is how many changes there are. */
 export function showProgress(terminal: Terminal, total: number): Progress {
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const live = isLive(terminal);
   let ended = 0;
   let current = '';
-  const draw = () => {
-    if (live) {
-      const line = `  ${ended}/${total} ${current}`.slice(0, Math.max(10, terminal.columns - 1));
-      terminal.err(`${CLEAR}${paint.faint(line)}`);
-    }
+  let lines = '';
+  let timer: NodeJS.Timeout | undefined;
+  const write = () => {
+    timer = undefined;
+    const line = `  ${ended}/${total} ${current}`.slice(0, Math.max(10, terminal.columns - 1));
+    terminal.err(live ? `${CLEAR}${lines}${paint.faint(line)}` : lines);
+    lines = '';
+  };
+  const writeSoon = () => {
+    timer ??= setTimeout(write, GATHER);
   };
   return {
     start(change) {
-      current = printable(change.address);
-      draw();
+      if (live) {
+        current = printable(change.address);
+        writeSoon();
+      }
     },
     result({ address, action, status, error }) {
       ended += 1;
       const name = printable(address);
-      const clear = live ? CLEAR : '';
       if (status === 'failed') {
-        terminal.err(`${clear}${paint.remove('failed')}   ${name}: ${printable(error ?? '')}\n`);
+        lines += `${paint.remove('failed')}   ${name}: ${printable(error ?? '')}\n`;
       } else if (status === 'skipped') {
-        terminal.err(`${clear}${paint.warn('skipped')}  ${name}: ${printable(error ?? '')}\n`);
+        lines += `${paint.warn('skipped')}  ${name}: ${printable(error ?? '')}\n`;
       } else if (status === 'applied' && !live) {
-        terminal.err(`${DONE[action].padEnd(8)} ${name}\n`);
+        lines += `${DONE[action].padEnd(8)} ${name}\n`;
       }
-      draw();
+      writeSoon();
     },
     end() {
-      if (live) {
-        terminal.err(CLEAR);
+      clearTimeout(timer);
+      const rest = `${live ? CLEAR : ''}${lines}`;
+      if (rest !== '') {
+        terminal.err(rest);
       }
     },
   };
