@@ -123,7 +123,9 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
     const list = error.problems.map(formatProblem).join('\n');
     terminal.err(clean(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`));
   } else if (error instanceof AppError) {
-    terminal.err(clean(`octavo: ${error.message}\n`));
+    // What names its place in a file needs no other beginning.
+    const start = /^\S+:\d+:\d+: /.test(error.message) ? '' : 'octavo: ';
+    terminal.err(clean(`${start}${error.message}\n`));
   } else {
     terminal.err(clean(`octavo: unexpected: ${messageOf(error)}\nThis is a mistake of Octavo's; please report it.\n`));
     if (terminal.env.OCTAVO_DEBUG !== undefined && error instanceof Error) {

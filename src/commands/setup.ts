@@ -109,6 +109,9 @@ export async function withPlatform<T>(
 ): Promise<T> {
   const reach = new Reach(new URL(config.platform.baseUrl).origin, around.terminal);
   const connection = connect(config, organization, around, reach);
+  // Asked to end: what is in flight ends, and what waits is given up.
+  const onEnd = () => void connection.queue.drain(CLOSING);
+  around.signal.addEventListener('abort', onEnd, { once: true });
   try {
     return await work({
       connection,
@@ -118,6 +121,7 @@ export async function withPlatform<T>(
   } catch (error) {
     throw reach.explain(error);
   } finally {
+    around.signal.removeEventListener('abort', onEnd);
     await connection.close();
   }
 }

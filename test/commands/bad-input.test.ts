@@ -1,0 +1,187 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openWorkspace } from '../support/workspace.ts';
+
+/** What is wrong with manifests, and what every line of the answer says. */
+const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[]])[] = [
+  ['broken YAML', { 'a.yaml': 'teams:\n  one: { title: One\n' }, ['a.yaml:3:1: ']],
+  ['a tab', { 'a.yaml': 'teams:\n\tone: { title: One }\n' }, ['a.yaml:2:1: ', 'tab']],
+  [
+    'a key twice in a file',
+    { 'a.yaml': 'teams:\n  one: { title: One }\n  one: { title: Two }\n' },
+    ['a.yaml:3:3: ', 'a.yaml:2'],
+  ],
+  [
+    'a key twice over files',
+    { 'a.yaml': 'teams:\n  one: { title: One }\n', 'b.yaml': 'teams:\n  one: { title: Two }\n' },
+    ['b.yaml:2:3: team/one: ', 'a.yaml:2'],
+  ],
+  ['an unknown key', { 'a.yaml': 'teams:\n  one: { tilte: One }\n' }, ['a.yaml:2:10: team/one: ', '"title"']],
+  ['an unknown section', { 'a.yaml': 'team:\n  one: { title: One }\n' }, ['a.yaml:1:1: ', '"teams"']],
+  ['a wrong type', { 'a.yaml': 'teams:\n  one: { title: [One] }\n' }, ['a.yaml:2:17: team/one']],
+  ['a title too long', { 'a.yaml': `teams:\n  one: { title: ${'x'.repeat(300)} }\n` }, ['a.yaml:2:17: team/one']],
+  [
+    'a bad slug',
+    { 'a.yaml': 'openapi:\n  Pet Store!: { source: { url: https://a.example/x.json } }\n' },
+    ['a.yaml:2:3: openapi/Pet Store!'],
+  ],
+  ['a bad role', { 'a.yaml': 'members:\n  ana@acme.example: { role: amdin }\n' }, ['a.yaml:2:29: ', 'admin']],
+  [
+    'a reference to nothing',
+    {
+      'a.yaml': 'spaces:\n  api: { title: API, collection: handbok }\ncollections:\n  handbook: { title: Handbook }\n',
+    },
+    ['a.yaml:2:34: space/api: ', 'no collection "handbok"', 'did you mean "handbook"', 'a.yaml:4'],
+  ],
+  [
+    'a circle of references',
+    { 'a.yaml': 'collections:\n  a: { title: A, parent: b }\n  b: { title: B, parent: a }\n' },
+    ['a.yaml:', 'collection/a', 'collection/b'],
+  ],
+  [
+    'one id claimed twice',
+    { 'a.yaml': 'teams:\n  one: { id: team_1, title: One }\n  two: { id: team_1, title: Two }\n' },
+    ['team_1', 'a.yaml:'],
+  ],
+  [
+    'a file outside the repository',
+    { 'a.yaml': 'openapi:\n  pets: { source: { file: ../secret.yaml } }\n' },
+    ['a.yaml:2:27: openapi/pets', 'leaves the folder of the manifests'],
+  ],
+  [
+    'an alias bomb',
+    {
+      'a.yaml': `a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi']
+        .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[index]}`).join(',')}]`)
+        .join('\n')}\n`,
+    },
+    ['a.yaml:'],
+  ],
+  ['nothing', {}, ['no manifest here', 'write one with a section (']],
+];
+
+test.each(MANIFESTS)('%s', async (_what, files, words) => {
+  await using work = await openWorkspace();
+  for (const [name, text] of Object.entries(files)) {
+    work.repository.write(name, text);
+  }
+  const { code, stdout, stderr } = await work.inside(['plan']);
+  for (const word of words) {
+    expect(stderr).toContain(word);
+  }
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(work.emulator.requests.total).toBe(0);
+});
+
+test('every problem of every file in one run, as text and as JSON', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'teams:\n  one: { tilte: One }\n  two: { title: 7 }\n');
+  work.repository.write('b.yaml', 'spaces:\n  api: { title: API, collection: none }\n');
+  work.repository.write('c.yaml', 'members: [\n');
+  const text = await work.inside(['validate']);
+  const files = text.stderr.split('\n').flatMap((line) => /^(\w\.yaml):\d+:\d+: \S/.exec(line)?.[1] ?? []);
+  expect(new Set(files)).toEqual(new Set(['a.yaml', 'b.yaml', 'c.yaml']));
+  expect(text.stderr).toContain(`${files.length} problems`);
+  const json = await work.inside(['validate', '--format', 'json']);
+  const answer = JSON.parse(json.stdout) as { problems: { file: string; line: number }[] };
+  expect(answer).toMatchObject({ format: 'octavo.validation/1', valid: false });
+  expect(answer.problems.map(({ file }) => file)).toEqual(files);
+  expect([text.code, json.code]).toEqual([3, 3]);
+});
+
+test('a file outside the repository through a symbolic link, and nothing of it shown', async () => {
+  await using work = await openWorkspace();
+  writeFileSync(join(work.folder, 'secret.yaml'), 'openapi: 3.1.0 # of somebody else\n');
+  symlinkSync(join(work.folder, 'secret.yaml'), join(work.repository.directory, 'pets.json'));
+  work.repository.write('a.yaml', 'openapi:\n  pets: { source: { file: pets.json } }\n');
+  const { code, stderr } = await work.inside(['plan']);
+  expect(stderr).toContain('a.yaml:2:27: openapi/pets');
+  expect(stderr).toContain('symbolic link that leaves');
+  expect(stderr).not.toContain('somebody else');
+  expect(code).toBe(3);
+});
+
+test('a file of 50 MB is refused by its size', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', Buffer.alloc(50 * 2 ** 20, '# a comment that never ends\n'));
+  const { code, stderr } = await work.inside(['validate']);
+  expect(stderr).toMatch(/a\.yaml:1:1: .*MB|a\.yaml:1:1: .*MiB|a\.yaml:1:1: .*large/);
+  expect(code).toBe(3);
+});
+
+test('two resources that a key could mean: asks for the id, and writes nothing', async () => {
+  await using work = await openWorkspace();
+  await work.call('PUT', '/teams', { title: 'Writers' });
+  await work.call('PUT', '/teams', { title: 'Writers' });
+  const before = work.writes();
+  work.repository.write('a.yaml', 'teams:\n  writers: { title: Writers }\n');
+  const { code, stderr } = await work.inside(['apply', '--yes']);
+  expect(stderr).toContain('team/writers');
+  expect(stderr).toMatch(/\bid\b/);
+  expect(code).toBe(3);
+  expect(work.writes()).toBe(before);
+});
+
+test('a refused token, no permission, another organization: 1, and why', async () => {
+  await using work = await openWorkspace({
+    tokens: { 'no-rights-token': { user: 'bo@acme.example', permission: 'none' } },
+  });
+  work.repository.write('a.yaml', 'teams:\n  one: { title: One }\n');
+  const refused = await work.inside(['plan'], { OCTAVO_TOKEN: 'another-token' });
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toContain('the platform does not accept the token (401)');
+  const forbidden = await work.inside(['plan'], { OCTAVO_TOKEN: 'no-rights-token' });
+  expect(forbidden).toMatchObject({ code: 1, stdout: '' });
+  expect(forbidden.stderr).toContain('the token has no permission for');
+  const wrong = await work.inside(['plan', '--format', 'json'], { OCTAVO_ORGANIZATION: 'org_other' });
+  expect(wrong.code).toBe(1);
+  expect(JSON.parse(wrong.stdout)).toMatchObject({ format: 'octavo.error/1', error: { code: 'rejected' } });
+  expect(wrong.stderr).toContain('(404): Organization "org_other" not found');
+  for (const { stderr } of [refused, forbidden]) {
+    expect(stderr).not.toMatch(/another-token|no-rights-token/);
+  }
+});
+
+test('a platform that is not there, and one that answers HTML: 1, and soon', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'teams:\n  one: { title: One }\n');
+  const page = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Sign in</title>');
+  });
+  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  const html = await work.inside(['plan'], { OCTAVO_BASE_URL: origin });
+  await new Promise((resolve) => page.close(resolve));
+  expect(html.stderr).toContain(`${origin} answered with HTML, not JSON (200): is the base URL right?`);
+  const gone = await work.inside(['plan'], { OCTAVO_BASE_URL: origin });
+  expect(gone.stderr).toContain(`cannot reach ${origin}: connection refused`);
+  expect([html.code, gone.code]).toEqual([1, 1]);
+});
+
+test('every problem of a configuration, with its place and no secret', async () => {
+  await using work = await openWorkspace();
+  const config = `platform: { baseUrl: nowhere, token: "\${env:OCTAVO_TOKEN}", tiemout: 3s }
+organizations:
+  - id: org_1
+    source: { git: { url: https://git.example/a.git }, directory: /b }
+    confirm: [sites]
+    schedule: { drift: often }
+server: { listen: "\${env:NOT_THERE}" }
+`;
+  work.repository.write('octavo-config.yaml', config);
+  const { code, stdout, stderr } = await work.inside(['run', '--config', 'octavo-config.yaml']);
+  for (const place of [
+    'octavo-config.yaml:1:22: platform.baseUrl: ',
+    'octavo-config.yaml:1:61: platform.tiemout: there is no such setting; did you mean "timeout"?',
+    'octavo-config.yaml:4:13: organizations[0].source: needs exactly one of git and directory',
+    'octavo-config.yaml:5:15: organizations[0].confirm[0]: ',
+    'octavo-config.yaml:6:24: organizations[0].schedule.drift: ',
+    'octavo-config.yaml:7:19: server.listen: ',
+  ]) {
+    expect(stderr).toContain(place);
+  }
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+});

@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runGit } from '../git/repository.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const REF = 'refs/octavo/org_acme/applied';
+
+interface Answer {
+  readonly base: string | null;
+  readonly changes: readonly { readonly action: string; readonly address: string }[];
+  readonly unmanaged: readonly { readonly title: string }[];
+}
+
+async function planned(work: Workspace, ...args: string[]): Promise<Answer> {
+  const { code, stdout, stderr } = await work.inside(['plan', '--format', 'json', ...args]);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Answer;
+}
+
+const said = ({ changes }: Answer) => changes.map(({ action, address }) => `${action} ${address}`);
+
+/** Applied once by somebody else's machine; another team was made by hand. */
+async function applied(): Promise<Workspace> {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n  old: { title: Old }\n');
+  work.repository.commit('Two teams');
+  const { code } = await work.inside(['apply', '--yes', '--record']);
+  expect(code).toBe(0);
+  await work.call('PUT', '/teams', { title: 'By hand' });
+  return work;
+}
+
+test('with a base a rename is a rename, and only what the base declared is deleted', async () => {
+  await using work = await applied();
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
+  work.repository.commit('Rename one, drop one');
+  const withBase = await planned(work, '--base', 'HEAD~1');
+  expect(said(withBase).toSorted()).toEqual(['delete team/old', 'update team/writers']);
+  expect(withBase.base).toBe(work.repository.git('rev-parse', 'HEAD~1'));
+  expect(withBase.unmanaged.map(({ title }) => title)).toEqual(['By hand']);
+  const without = await planned(work);
+  expect(said(without)).toEqual(['create team/writers']);
+  expect(without.base).toBe(null);
+  expect((await work.inside(['plan'])).stdout).toContain('there is no base, so nothing is deleted');
+});
+
+test('--record moves the ref only after everything was applied; --base applied reads it', async () => {
+  await using work = await applied();
+  const first = work.repository.git('rev-parse', 'HEAD');
+  expect(work.repository.git('rev-parse', REF)).toBe(first);
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n  more: { title: More }\n');
+  const second = work.repository.commit('Rename, drop, add');
+  work.emulator.setFaults([{ match: { method: 'PUT' }, fault: { kind: 'status', status: 422 } }]);
+  const failed = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
+  expect(failed.code).toBe(1);
+  expect(work.repository.git('rev-parse', REF)).toBe(first);
+  // The failed run lost no ownership: what is left is still known for what it is.
+  work.emulator.setFaults([]);
+  expect(said(await planned(work, '--base', 'applied'))).toEqual(['create team/more']);
+  const done = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
+  expect(done.code).toBe(0);
+  expect(done.stderr).toContain(`Recorded ${second.slice(0, 7)} as applied in ${REF}\n`);
+  expect(work.repository.git('rev-parse', REF)).toBe(second);
+  expect(work.teams()).toEqual(['By hand', 'Docs writers', 'More']);
+});
+
+test('what is paused keeps the ref where it is', async () => {
+  await using work = await applied();
+  const first = work.repository.git('rev-parse', 'HEAD');
+  work.repository.write(
+    'teams.yaml',
+    'teams:\n  writers: { title: Docs writers, paused: { reason: Launch, until: 2999-01-01 } }\n  old: { title: Old }\n',
+  );
+  work.repository.commit('Rename, but later');
+  const { code, stderr } = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
+  expect(code).toBe(0);
+  expect(stderr).toContain(`${REF} stays where it is: not applied yet: team/writers`);
+  expect(work.repository.git('rev-parse', REF)).toBe(first);
+});
+
+test('the ref is pushed, and read from the remote by a clone that has none', async () => {
+  await using work = await openWorkspace();
+  const remote = join(work.folder, 'remote.git');
+  runGit(work.folder, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', remote]);
+  work.repository.git('remote', 'add', 'origin', remote);
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  const commit = work.repository.commit('One');
+  work.repository.git('push', '--quiet', 'origin', 'main');
+  const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect(code).toBe(0);
+  expect(stderr).toContain(', and pushed it');
+  expect(runGit(remote, ['rev-parse', REF]).trim()).toBe(commit);
+  const clone = join(work.folder, 'clone');
+  runGit(work.folder, ['clone', '--quiet', '--no-local', remote, clone]);
+  const { base } = await planned(work, clone, '--base', 'applied');
+  expect(base).toBe(commit);
+});
+
+test('a push that is refused: applied, not recorded, and said', async () => {
+  await using work = await openWorkspace();
+  work.repository.git('remote', 'add', 'origin', join(work.folder, 'nowhere.git'));
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  work.repository.commit('One');
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect(code).toBe(1);
+  expect(stdout).toContain('1 applied');
+  expect(stderr).toContain(`cannot move ${REF}`);
+  expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+});
+
+test.each([
+  ['--base', 'nowhere', 1, '"nowhere" is no commit, branch or tag of this repository'],
+  ['--base', '--upload-pack=x', 1, 'is no commit'],
+])('%s %s', async (option, ref, exit, words) => {
+  await using work = await applied();
+  const { code, stderr } = await work.inside(['plan', `${option}=${ref}`]);
+  expect(stderr).toContain(words);
+  expect(code).toBe(exit);
+});
+
+test('what cannot be recorded is said before anything is applied', async () => {
+  await using work = await applied();
+  work.repository.write('new.yaml', 'teams:\n  new: { title: New }\n');
+  const before = work.writes();
+  const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect(stderr).toContain('--record needs manifests that are all committed');
+  expect(code).toBe(3);
+  expect(work.writes()).toBe(before);
+});
+
+test('nothing was ever applied: --base applied is no base, and says so', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  work.repository.commit('One');
+  expect((await planned(work, '--base', 'applied')).base).toBe(null);
+});
+
+test('a base whose manifests are wrong by today’s rules names itself as the place', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers, colour: red }\n');
+  const base = work.repository.commit('From another time');
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  work.repository.commit('Now');
+  const { code, stderr } = await work.inside(['plan', '--base', 'HEAD~1']);
+  expect(stderr).toContain(`${base.slice(0, 7)}:teams.yaml:2:30: team/writers: unknown field "colour"`);
+  expect(stderr).toContain("in the base, by today's rules");
+  expect(code).toBe(3);
+  expect(work.emulator.requests.total).toBe(0);
+});
+
+test('a base before the first manifest owns nothing', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('README.md', '# Acme\n');
+  const base = work.repository.commit('Begin');
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  work.repository.commit('One');
+  const answer = await planned(work, '--base', 'HEAD~1');
+  expect([answer.base, ...said(answer)]).toEqual([base, 'create team/writers']);
+});

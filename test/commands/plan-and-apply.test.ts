@@ -1,0 +1,246 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
+
+async function withTeams(): Promise<Workspace> {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', TEAMS);
+  work.repository.commit('Two teams');
+  return work;
+}
+
+test('plan, apply, plan: the answer on standard output, everything else beside it', async () => {
+  await using work = await withTeams();
+  const plan = await work.run('plan', '--detailed-exitcode');
+  expect(plan).toMatchObject({ code: 2, stderr: '' });
+  expect(plan.stdout).toMatch(/^Plan for .*org_acme.*: commit [0-9a-f]{7}\n/);
+  expect(plan.stdout).toContain('there is no base, so nothing is deleted; name one with --base REF');
+  expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
+  const unasked = await work.run('apply');
+  expect(unasked).toMatchObject({ code: 3, stdout: '' });
+  expect(unasked.stderr).toContain('say so with --yes');
+  expect(work.writes()).toBe(0);
+  const apply = await work.run('apply', '--yes');
+  expect(apply).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
+  expect(apply.stderr).toMatch(/^created {2}team\/editors$/m);
+  const after = await work.run('plan', '--detailed-exitcode');
+  expect(after.code).toBe(0);
+  expect(after.stdout).toMatch(/\nNo changes, 2 unchanged\n$/);
+  expect(work.writes()).toBe(2);
+});
+
+test('the JSON of a plan and of a result have the designed shape', async () => {
+  await using work = await withTeams();
+  const commit = work.repository.git('rev-parse', 'HEAD');
+  await work.call('PUT', '/teams', { title: 'Old writers' });
+  await work.call('PUT', '/teams', { title: 'By hand' });
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers, renamedFrom: Old writers }\n');
+  const { code, stdout } = await work.inside(['plan', '--format', 'json']);
+  const plan = JSON.parse(stdout) as Record<string, unknown>;
+  expect(plan).toEqual({
+    format: 'octavo.plan/1',
+    organization: 'org_acme',
+    commit: null,
+    base: null,
+    hasBase: false,
+    checksum: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    changes: [
+      {
+        action: 'update',
+        address: 'team/writers',
+        kind: 'team',
+        id: expect.any(String),
+        fields: [{ path: 'title', from: 'Old writers', to: 'Writers' }],
+        source: { file: 'teams.yaml', line: 2, column: 3 },
+        requires: [],
+        held: null,
+        paused: null,
+        replaces: false,
+      },
+    ],
+    adopted: [{ address: 'team/writers', id: expect.any(String) }],
+    unmanaged: [{ kind: 'team', id: expect.any(String), title: 'By hand' }],
+    pending: [],
+    access: [],
+    summary: { create: 0, update: 1, move: 0, delete: 0, held: 0, unchanged: 0, paused: 0, unmanaged: 1 },
+    verdict: { state: 'ready', reasons: [] },
+    notes: [],
+    requests: { reads: expect.any(Number), writes: 1 },
+    seconds: expect.any(Number),
+  });
+  expect(code).toBe(0);
+  work.repository.write('teams.yaml', TEAMS);
+  expect(JSON.parse((await work.inside(['plan', '--format', 'json'])).stdout)).toMatchObject({ commit });
+  const applied = await work.inside(['apply', '--yes', '--format', 'json']);
+  expect(JSON.parse(applied.stdout)).toMatchObject({
+    format: 'octavo.result/1',
+    organization: 'org_acme',
+    commit,
+    base: null,
+    checksum: expect.any(String),
+    results: [
+      { address: 'team/editors', action: 'create', status: 'applied', id: expect.any(String), error: null },
+      { address: 'team/writers', action: 'create', status: 'applied', id: expect.any(String), error: null },
+    ],
+    summary: expect.any(Object),
+    requests: { reads: expect.any(Number), writes: 2 },
+  });
+});
+
+test('what fails is said, in JSON too, and the rest is applied', async () => {
+  await using work = await withTeams();
+  work.emulator.setFaults([{ match: { method: 'PUT', nth: 1 }, fault: { kind: 'status', status: 422 } }]);
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--format', 'json']);
+  const { results } = JSON.parse(stdout) as { results: { status: string; error: string | null }[] };
+  expect(results.map(({ status }) => status).toSorted()).toEqual(['applied', 'failed']);
+  expect(results.find(({ status }) => status === 'failed')?.error).toContain('(422)');
+  expect(stderr).toMatch(/^failed {3}team\/\w+: .*\(422\)/m);
+  expect(code).toBe(1);
+  expect((await work.inside(['apply', '--yes'])).code).toBe(0);
+  expect(work.teams()).toEqual(['Editors', 'Writers']);
+});
+
+test('a plan file is applied if it still is the plan', async () => {
+  await using work = await withTeams();
+  const path = join(work.folder, 'plan.json');
+  const plan = await work.inside(['plan', '--out', path]);
+  expect(plan.stderr).toContain(`apply it with: octavo apply ${path}`);
+  // What was planned is applied, whatever the folder says by now.
+  work.repository.write('teams.yaml', 'teams: { others: { title: Others } }\n');
+  expect((await work.inside(['apply', path, '--yes'])).code).toBe(0);
+  expect(work.teams()).toEqual(['Editors', 'Writers']);
+});
+
+test.each([
+  [
+    'stale',
+    async (work: Workspace) => {
+      await work.call('PUT', '/teams', { title: 'Editors' });
+    },
+    ['the plan file is stale', 'no longer needed: create team/editors'],
+  ],
+  [
+    'altered',
+    async (_work: Workspace, path: string) => {
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('Editors', 'Creditors'));
+    },
+    ['was altered after it was made; plan again'],
+  ],
+])('a plan file that is %s is refused, and nothing is written', async (_how, spoil, words) => {
+  await using work = await withTeams();
+  const path = join(work.folder, 'plan.json');
+  await work.inside(['plan', '--out', path]);
+  await spoil(work, path);
+  const before = work.writes();
+  const { code, stdout, stderr } = await work.inside(['apply', path, '--yes']);
+  for (const word of words) {
+    expect(stderr).toContain(word);
+  }
+  expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+  expect(work.writes()).toBe(before);
+});
+
+test('a file that is no plan file, and one of another organization', async () => {
+  await using work = await withTeams();
+  const none = await work.inside(['apply', 'teams.yaml', '--yes']);
+  expect(none.code).toBe(3);
+  expect(none.stderr).toContain('teams.yaml is no plan file');
+  const gone = await work.inside(['apply', 'nowhere', '--yes']);
+  expect(gone.code).toBe(3);
+  expect(gone.stderr).toContain('nowhere is neither a folder of manifests nor a plan file');
+  const path = join(work.folder, 'plan.json');
+  await work.inside(['plan', '--out', path]);
+  const other = await work.inside(['apply', path, '--yes'], { OCTAVO_ORGANIZATION: 'org_other' });
+  expect(other).toMatchObject({ code: expect.any(Number), stdout: '' });
+  expect([3, 4]).toContain(other.code);
+  expect(work.writes()).toBe(0);
+});
+
+test('a held deletion: the rest is applied, and its checksum approves exactly it', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
+  work.repository.commit('Two collections');
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\nteams:\n  new: { title: New }\n');
+  work.repository.commit('One collection');
+  const held = await work.inside(['apply', '--yes', '--base', 'applied']);
+  expect(held.stdout).toBe('1 applied, 1 held; 1 write\n');
+  expect(held.code).toBe(4);
+  const checksum = /octavo apply --approve (sha256:\w+)/.exec(held.stderr)?.[1] ?? '';
+  const wrong = await work.inside(['apply', '--base', 'applied', '--approve', `${checksum.slice(0, -1)}x`]);
+  expect(wrong.code).toBe(4);
+  expect(wrong.stderr).toContain('is not the checksum of what would be done now');
+  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
+  const approved = await work.inside(['apply', '--base', 'applied', '--approve', checksum]);
+  expect(approved, approved.stderr).toMatchObject({ code: 0, stdout: '1 applied; 1 write\n' });
+});
+
+test('more deletions than the limit hold the whole plan, until so many are allowed', async () => {
+  await using work = await openWorkspace();
+  const teams = (count: number) =>
+    `teams:\n${Array.from({ length: count }, (_, index) => `  t${index}: { title: T${index} }\n`).join('')}`;
+  work.repository.write('a.yaml', teams(7));
+  work.repository.commit('Seven');
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  work.repository.write('a.yaml', `${teams(1)}  new: { title: New }\n`);
+  work.repository.commit('One, and a new one');
+  const before = work.writes();
+  const held = await work.inside(['apply', '--yes', '--base', 'applied']);
+  expect(held.code).toBe(4);
+  expect(held.stderr).toMatch(/6 deletions.*5/);
+  expect(work.writes()).toBe(before);
+  expect((await work.inside(['apply', '--yes', '--base', 'applied', '--allow-deletes', '5'])).code).toBe(4);
+  expect((await work.inside(['apply', '--yes', '--base', 'applied', '--allow-deletes', '6'])).code).toBe(0);
+  expect(work.teams()).toEqual(['New', 'T0']);
+});
+
+test('a plan that would leave no admin is refused, and no approval helps', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'members:\n  ana@acme.example: { role: read }\nteams:\n  new: { title: New }\n');
+  const plan = await work.inside(['plan', '--format', 'json']);
+  const { checksum } = JSON.parse(plan.stdout) as { checksum: string };
+  const refused = await work.inside(['apply', '--approve', checksum]);
+  expect(refused.code).toBe(4);
+  expect(refused.stderr).toContain('admin');
+  expect(work.writes()).toBe(0);
+});
+
+test('nothing but reads: validate asks nothing, and plan and a dry run write nothing', async () => {
+  await using work = await withTeams();
+  expect((await work.run('validate')).stdout).toBe('Valid: 2 resources in 1 manifest\n');
+  expect(work.emulator.requests.total).toBe(0);
+  const config = work.configure();
+  expect((await work.inside(['plan', '--config', config])).code).toBe(0);
+  const dry = await work.run('run', '--dry-run', '--once', '--config', config);
+  expect(dry.code).toBe(0);
+  expect(dry.stderr).toContain('dry run: nothing is written');
+  expect(work.emulator.requests.total).toBeGreaterThan(0);
+  expect(work.writes()).toBe(0);
+  expect(work.teams()).toEqual([]);
+});
+
+test('an apply that is interrupted is no success, and records nothing', async () => {
+  await using work = await openWorkspace({ latency: 150 });
+  const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);
+  work.repository.write('a.yaml', `teams:\n${titles.join('')}`);
+  work.repository.commit('Many');
+  const applying = work.begin('apply', 'repository', '--yes', '--record');
+  work.emulator.setFaults([
+    {
+      match: { method: 'PUT', nth: 3 },
+      fault: { kind: 'hook', when: 'after', run: () => applying.child.kill('SIGINT') },
+    },
+  ]);
+  const { code, stderr } = await applying.ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/Stopped: \d+ changes not begun/);
+  expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+  expect(work.teams().length).toBeLessThan(60);
+  work.emulator.setLatency(0);
+  expect((await work.inside(['apply', '--yes'])).code).toBe(0);
+  expect(new Set(work.teams()).size).toBe(60);
+  expect(work.teams().length).toBe(60);
+});
