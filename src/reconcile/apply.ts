@@ -1,7 +1,7 @@
 import type { Address } from '../core/address.ts';
 import { type Change, type ChangeResult, changeId, type ResultStatus } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
-import { messageOf } from '../core/errors.ts';
+import { CancelledError, messageOf } from '../core/errors.ts';
 import type { Writes } from '../kinds/request.ts';
 import type { Writer } from '../platform/client.ts';
 import type { Planned } from './planning.ts';
@@ -194,7 +194,10 @@ class Applying {
       }
       return null;
     } catch (error) {
-      return { status: 'failed', error: messageOf(error), sent: false };
+      // Given up while it waited for its turn, because work is being ended: nothing went wrong.
+      return error instanceof CancelledError && this.#options.signal.aborted
+        ? { status: 'skipped', error: 'stopped before it was done', sent: false }
+        : { status: 'failed', error: messageOf(error), sent: false };
     }
   }
 
