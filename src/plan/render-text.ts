@@ -156,7 +156,9 @@ function verdictRows(plan: Plan): readonly (readonly [string, string])[] {
   if (plan.verdict.state === 'refused') {
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }
-  const approve = `approve with: octavo apply --approve ${plan.checksum}`;
+  // What is held keeps its own checksum when the rest has been applied.
+  const checksum = plan.verdict.state === 'ready' ? (plan.heldChecksum ?? plan.checksum) : plan.checksum;
+  const approve = `approve with: octavo apply --approve ${checksum}`;
   if (plan.verdict.state === 'held') {
     return [
       ['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`],
@@ -203,12 +205,12 @@ export function costWords(plan: Plan): string {
   return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;
 }
 
-/** Breaks a line at spaces; what follows is indented. */
+/** Breaks a line at spaces, but no command, which is to be copied; what follows is indented. */
 function wrap(lead: string, text: string, columns: number, indent: number): string {
   const lines: string[] = [];
   let line = lead;
   let empty = true;
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/ (?!(?:apply )?--approve |sha256:)/)) {
     if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
       lines.push(line);
       line = ' '.repeat(indent) + word;
