@@ -3,6 +3,7 @@ import type { Problem } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields } from '../core/resource.ts';
 import { lookUp } from './lookup.ts';
+import { parentsFirst } from './parents-first.ts';
 import type { KindRules, NaturalKey } from './rules.ts';
 
 /** What has been bound so far, over all kinds. */
@@ -11,6 +12,8 @@ export interface Tables {
   readonly bound: Map<Address, Actual>;
   readonly owned: Map<Address, Actual>;
   readonly claims: Map<Actual, Address>;
+  /** Addresses of the base whose resource has another key now, with that. */
+  readonly renamed: Map<Address, Address>;
   readonly adopted: { address: Address; id: string }[];
   readonly problems: Problem[];
   readonly notes: { address: Address; text: string }[];
@@ -156,7 +159,17 @@ export class KindBinder {
 
   #baseKeys(resource: Declared): readonly NaturalKey[] {
     const entry = this.#base?.get(resource.address);
-    return entry === undefined ? [] : this.#kind.naturalKeys(entry.fields, entry.address);
+    return entry === undefined ? [] : this.#keysOfEntry(entry);
+  }
+
+  /** The natural keys of the base, told in the addresses of now. */
+  #keysOfEntry(entry: BaseEntry): readonly NaturalKey[] {
+    const { renamed } = this.#tables;
+    const fields = Object.entries(entry.fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? (renamed.get(value) ?? value) : value,
+    ]);
+    return this.#kind.naturalKeys(renamed.size === 0 ? entry.fields : Object.fromEntries(fields), entry.address);
   }
 
   #declaredKeys(resource: Declared): readonly NaturalKey[] {
@@ -181,7 +194,7 @@ export class KindBinder {
     if (entry.id !== null) {
       return undefined;
     }
-    for (const key of this.#kind.naturalKeys(entry.fields, entry.address)) {
+    for (const key of this.#keysOfEntry(entry)) {
       const free = (inPlace: boolean) =>
         this.#candidates(entry.within, key, inPlace).filter((actual) => this.#isFree(actual));
       const held = free(true);
@@ -215,7 +228,8 @@ export class KindBinder {
   }
 
   #idOf(address: Address): string | undefined {
-    return (this.#tables.bound.get(address) ?? this.#tables.owned.get(address))?.id;
+    const { bound, owned, renamed } = this.#tables;
+    return (bound.get(renamed.get(address) ?? address) ?? owned.get(address))?.id;
   }
 
   #isFree(actual: Actual): boolean {
@@ -228,7 +242,7 @@ export class KindBinder {
   }
 
   #claim(actual: Actual, resource: Declared, adopts: boolean): void {
-    const { claims, bound, owned, adopted, problems } = this.#tables;
+    const { claims, bound, owned, adopted, problems, renamed } = this.#tables;
     const other = claims.get(actual);
     if (other !== undefined && !owned.has(other)) {
       const message = `is the same ${this.#kind.name} as ${other} (id ${actual.id}); one resource can have one key`;
@@ -237,6 +251,7 @@ export class KindBinder {
     }
     if (other !== undefined) {
       owned.delete(other);
+      renamed.set(other, resource.address);
     }
     claims.set(actual, resource.address);
     bound.set(resource.address, actual);
@@ -268,22 +283,4 @@ function slotOf(within: string | null, key: NaturalKey): string {
 function describe(kind: KindRules, key: NaturalKey, found: readonly Actual[]): string {
   const ids = found.map((actual) => actual.id).sort();
   return `${found.length} resources of kind ${kind.name} have the ${key.by} ${JSON.stringify(key.value)} (${ids.join(', ')})`;
-}
-
-/** Resources of one kind with those they live in before them, so that a parent can decide between equals. */
-export function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
-  const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
-  const ordered = new Set<Declared>();
-  const visit = (resource: Declared): void => {
-    const parent = resource.fields.parent;
-    const holder = typeof parent === 'string' ? byAddress.get(parent) : undefined;
-    if (holder !== undefined && !ordered.has(holder)) {
-      visit(holder);
-    }
-    ordered.add(resource);
-  };
-  for (const resource of declared) {
-    visit(resource);
-  }
-  return [...ordered];
 }

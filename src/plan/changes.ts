@@ -1,10 +1,10 @@
 import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
-import { parentsFirst } from './binder.ts';
 import { keepLast, withoutFolded } from './deletions.ts';
 import { diffFields, keptValue, type Surroundings, wantedFields } from './diff.ts';
 import type { Identity } from './identity.ts';
+import { parentsFirst } from './parents-first.ts';
 import type { Prune } from './policy.ts';
 import type { KindRules, RulesContext } from './rules.ts';
 
@@ -71,12 +71,8 @@ class Drafting {
         }
       }
     }
-    const { changes, kept } = keepLast(withoutFolded(this.#changes, this.#kinds), this.#inputs);
-    for (const [address, reason] of kept) {
-      this.#pending.set(address, reason);
-    }
     return {
-      changes,
+      changes: keepLast(withoutFolded(this.#changes, this.#kinds), this.#inputs),
       pending: [...this.#pending].map(([address, reason]) => ({ address, reason })),
       notes: this.#notes,
     };

@@ -39,7 +39,7 @@ export function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<str
 }
 
 /**
- * Leaves out deletions that would leave a whole without what it must have one of, until another has arrived: that may
+ * Holds deletions back that would leave a whole without what it must have one of, until another has arrived: that may
  * be pending.
  */
 export function keepLast(
@@ -49,9 +49,8 @@ export function keepLast(
     observation,
     identity,
   }: { readonly kinds: readonly KindRules[]; readonly observation: Observation; readonly identity: Identity },
-): { readonly changes: readonly Change[]; readonly kept: ReadonlyMap<Address, string> } {
-  const kept = new Map<Address, string>();
-  const stays = new Set<Change>();
+): readonly Change[] {
+  const kept = new Map<Change, string>();
   for (const { name, keepsOne, goesWith } of kinds) {
     const deletions = changes.filter((change) => change.kind === name && change.action === 'delete');
     if (keepsOne !== true || deletions.length === 0) {
@@ -70,10 +69,11 @@ export function keepLast(
       const whole = goesWith?.(deletion.actual);
       if (typeof whole === 'string' && !left.has(whole)) {
         left.add(whole);
-        stays.add(deletion);
-        kept.set(deletion.address, `is the last of ${whole}, and stays until there is another`);
+        kept.set(deletion, `the last of ${whole}: it stays until another is there`);
       }
     }
   }
-  return { changes: stays.size === 0 ? changes : changes.filter((change) => !stays.has(change)), kept };
+  return kept.size === 0
+    ? changes
+    : changes.map((change) => ({ ...change, held: change.held ?? kept.get(change) ?? null }));
 }

@@ -37,6 +37,7 @@ export function identify(
     bound: new Map(),
     owned: new Map(),
     claims: new Map(),
+    renamed: new Map(),
     adopted: [],
     problems: [],
     notes: [],

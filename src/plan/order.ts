@@ -272,10 +272,10 @@ class ChangeOrder {
   }
 }
 
+/** The natural keys a resource occupies: of a site space its path and its space, neither of which there can be twice. */
 function slots(kind: KindRules, fields: Fields, change: Change): readonly string[] {
   return kind
     .naturalKeys(fields, change.address)
-    .slice(0, 1)
     .map((key) => `${change.kind}\n${change.within ?? ''}\n${key.by}\n${key.value}`);
 }
 

@@ -101,23 +101,16 @@ class OpenWorld implements World {
   }
 
   async settle(manifests: Manifests, options: PassOptions = {}): Promise<Pass> {
-    let pass = await this.apply(manifests, options);
-    for (let round = 0; round < 3; round += 1) {
-      const bad = pass.results.filter((result) => result.status !== 'applied');
-      if (bad.length > 0) {
-        const told = pass.planned.plan.changes.map(
-          (each) => `${each.action} ${each.address} ${JSON.stringify(each.fields)}`,
-        );
-        const wrong = bad.map((result) => `${result.action} ${result.address}: ${result.error}`);
-        throw new Error([...wrong, 'in this plan:', ...told].join('\n'));
+    for (let round = 0; ; round += 1) {
+      const pass = await this.apply(manifests, options);
+      const open = pass.results.filter((result) => result.status !== 'applied');
+      if (open.length === 0 && pass.planned.plan.pending.length === 0) {
+        return pass;
       }
-      if (pass.planned.plan.pending.length === 0) {
-        break;
+      if (round === 3 || open.some((result) => result.status === 'failed')) {
+        throw new Error(tellUnsettled(pass, open));
       }
-      const again = await this.apply(manifests, options);
-      pass = { planned: again.planned, results: [...pass.results, ...again.results] };
     }
-    return pass;
   }
 
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
@@ -176,4 +169,14 @@ class OpenWorld implements World {
     }
     return baseOfManifests(kinds, await declare(base.manifests));
   }
+}
+
+function tellUnsettled({ planned }: Pass, open: readonly ChangeResult[]): string {
+  const { changes, pending } = planned.plan;
+  return [
+    ...open.map(({ action, address, status, error }) => `${status}: ${action} ${address}: ${error}`),
+    'in this plan:',
+    ...changes.map((each) => `${each.action} ${each.address} ${JSON.stringify(each.fields)}`),
+    ...pending.map(({ address, reason }) => `pending ${address}: ${reason}`),
+  ].join('\n');
 }
