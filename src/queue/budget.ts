@@ -1,8 +1,9 @@
 import { ForeignUse } from './foreign-use.ts';
 import { InFlightCap } from './in-flight-cap.ts';
 import type { RateHeaders } from './rate-headers.ts';
+import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
 import type { RequestClass } from './request.ts';
-import type { ServerClock } from './server-clock.ts';
+import { isFromNow, type ServerClock } from './server-clock.ts';
 import type { BudgetSnapshot } from './snapshot.ts';
 
 /** What may happen with the next request of a class. `until` is monotonic; Infinity: until an answer comes in. */
@@ -13,7 +14,9 @@ export type Decision =
 
 /** One request in flight. */
 export interface Ticket {
-  readonly class: RequestClass;
+  readonly call: { readonly class: RequestClass; readonly name: string };
+  /** The lane it was sent in. */
+  readonly lane: string;
   readonly sentAt: number;
   /** It was sent to learn the budget. */
   readonly probe: boolean;
@@ -26,8 +29,6 @@ const PROBE: Decision = { kind: 'probe' };
 const PROBE_ROUND_TRIPS = 4;
 const PROBE_PATIENCE = 5000;
 const RTT_WEIGHT = 0.2;
-/** Servers that floor Reset name an instant up to a second before the real one. */
-const FLOOR_BIAS = 1000;
 /** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
 const FREE_SHARE = 0.1;
 const BACKOFF_FIRST = 1000;
@@ -35,17 +36,17 @@ const BACKOFF_MOST = 60_000;
 
 /** What is known of one limit, and what may be sent under it (queue policy). All times are monotonic milliseconds. */
 export class Budget {
+  /** What draws on it: classes, or single operations of one. */
+  readonly lanes: string[];
+  /** The classes of these. */
   readonly classes: RequestClass[];
   readonly #clock: ServerClock;
   #limit: number | null = null;
   /** Null: nothing known, the next request is a probe. */
   #remaining: number | null = null;
-  /** Server time. */
-  #resetAt: number | null = null;
-  #window = 0;
+  readonly #window: RateWindow;
   #inFlight = 0;
   #rtt: number | null = null;
-  #bias = 0;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #closedAt = Number.NEGATIVE_INFINITY;
   #refusals = 0;
@@ -55,9 +56,11 @@ export class Budget {
   readonly #cap = new InFlightCap();
   readonly #foreign = new ForeignUse();
 
-  constructor(requestClass: RequestClass, clock: ServerClock) {
+  constructor(lane: string, requestClass: RequestClass, clock: ServerClock) {
+    this.lanes = [lane];
     this.classes = [requestClass];
     this.#clock = clock;
+    this.#window = new RateWindow(clock);
   }
 
   get limit(): number | null {
@@ -67,7 +70,7 @@ export class Budget {
     return this.#remaining;
   }
   get resetAt(): number | null {
-    return this.#resetAt;
+    return this.#window.resetAt;
   }
   get inFlight(): number {
     return this.#inFlight;
@@ -89,17 +92,23 @@ export class Budget {
       return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform allows few requests at a time' };
     }
     const remaining = this.#remaining;
-    if (remaining === null || now >= this.#windowEnd()) {
+    if (remaining === null || now >= this.#window.end) {
       return this.#decideUnknown(now);
     }
-    const raw = remaining - this.#inFlight - Math.ceil(2 * this.#foreign.rate * (this.#rtt ?? 0));
+    const share = this.#foreign.share(remaining);
+    const raw = remaining - this.#inFlight - this.#takenByOthers(share);
     if (raw >= 1) {
       return urgent || waiting <= raw ? SEND : this.#release(now, raw);
     }
-    if (this.#inFlight === 0 && remaining > 0) {
+    if (this.#inFlight === 0 && remaining > share) {
       return SEND;
     }
-    return { kind: 'wait', until: this.#windowEnd(), why: 'the rate limit is used up' };
+    return { kind: 'wait', until: this.#window.end, why: 'the rate limit is used up' };
+  }
+
+  /** What others may have used since the last answer: as much as lately, and as much for each of our calls in flight. */
+  #takenByOthers(share: number): number {
+    return Math.ceil(Math.max(2 * this.#foreign.rate * (this.#rtt ?? 0), share * this.#inFlight));
   }
 
   #decideUnknown(now: number): Decision {
@@ -116,24 +125,25 @@ export class Budget {
   /** Linear release: in the course of a window ever less is kept back for urgent requests and for others. */
   #release(now: number, raw: number): Decision {
     const limit = this.#limit ?? raw;
-    const end = this.#windowEnd();
-    const share = this.#window > 0 ? (end - now) / this.#window : 0;
+    const end = this.#window.end;
+    const { length } = this.#window;
+    const share = length > 0 ? (end - now) / length : 0;
     const reserve = Math.max(0, (limit * (share - FREE_SHARE)) / (1 - FREE_SHARE));
     if (raw - reserve >= 1) {
       return SEND;
     }
-    const left = this.#window * (FREE_SHARE + ((1 - FREE_SHARE) * (raw - 1)) / limit);
+    const left = length * (FREE_SHARE + ((1 - FREE_SHARE) * (raw - 1)) / limit);
     return { kind: 'wait', until: Math.max(end - left, now + 1), why: 'the rate limit is released bit by bit' };
   }
 
   /** Call it right before sending; `probe` as decided. */
-  onSent(requestClass: RequestClass, now: number, probe: boolean): Ticket {
+  onSent(ticket: Ticket): Ticket {
     this.#inFlight += 1;
     this.#foreign.count(1);
-    if (probe) {
-      this.#probeSentAt = now;
+    if (ticket.probe) {
+      this.#probeSentAt = ticket.sentAt;
     }
-    return { class: requestClass, sentAt: now, probe };
+    return ticket;
   }
 
   /** Any answer but a refusal. */
@@ -155,7 +165,7 @@ export class Budget {
   }
 
   #onSilence(): void {
-    if (this.#resetAt === null) {
+    if (this.#window.resetAt === null) {
       this.#silent = true;
     } else if (this.#remaining !== null) {
       this.#remaining -= 1;
@@ -163,21 +173,21 @@ export class Budget {
   }
 
   #learn(ticket: Ticket, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
-    const known = this.#resetAt;
+    const known = this.#window.resetAt;
     // Seconds from now are rounded, so that one window seems to end at instants up to a second apart.
-    const tolerance = headers.reset !== null && headers.reset < 1e9 ? FLOOR_BIAS : 0;
+    const tolerance = isFromNow(headers) ? FLOOR_BIAS : 0;
     if (known === null || resetAt > known + tolerance) {
-      this.#adopt(headers, remaining, resetAt, receivedAt);
+      this.#adopt(ticket, headers, remaining, resetAt, receivedAt);
       return;
     }
-    const late = ticket.sentAt >= this.#windowEnd();
+    const late = ticket.sentAt >= this.#window.end;
     if (late) {
-      this.#bias = FLOOR_BIAS;
+      this.#window.outlast();
     }
     if (this.#remaining === null || late) {
       // Only what was asked after the class was closed, or the window seemed over, tells something new.
       if (ticket.probe || late) {
-        this.#adopt(headers, remaining, resetAt, receivedAt);
+        this.#adopt(ticket, headers, remaining, resetAt, receivedAt);
       }
       return;
     }
@@ -188,14 +198,13 @@ export class Budget {
     }
   }
 
-  #adopt(headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
-    this.#limit = headers.limit ?? Math.max(this.#limit ?? 0, remaining);
+  #adopt(ticket: Ticket, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
+    const limit = headers.limit ?? Math.max(this.#limit ?? 0, remaining);
+    const opened = remaining >= limit - 1 && (this.#remaining ?? 0) < remaining;
+    this.#limit = limit;
     this.#remaining = remaining;
-    this.#resetAt = resetAt;
-    this.#window = Math.max(this.#window, resetAt - this.#clock.toServer(receivedAt));
-    if (this.#windowEnd() <= receivedAt) {
-      this.#bias = FLOOR_BIAS;
-    }
+    const date = isFromNow(headers) ? null : headers.date;
+    this.#window.begin({ resetAt, sentAt: ticket.sentAt, receivedAt, date, opened });
     this.#foreign.begin(remaining, this.#inFlight, receivedAt);
   }
 
@@ -214,7 +223,7 @@ export class Budget {
       this.#cap.halve(this.#inFlight + 1);
     }
     if (resetAt !== null && !crowded) {
-      this.#resetAt = Math.max(this.#resetAt ?? resetAt, resetAt);
+      this.#window.extend(resetAt, receivedAt);
       this.#limit = headers.limit ?? this.#limit;
       this.#remaining = null;
     }
@@ -234,11 +243,11 @@ export class Budget {
     if (headers.reset === null) {
       return receivedAt + backoff * (0.5 + jitter / 2);
     }
-    if (this.#windowEnd() > receivedAt) {
-      return this.#windowEnd();
+    if (this.#window.end > receivedAt) {
+      return this.#window.end;
     }
-    this.#bias = FLOOR_BIAS;
-    return Math.max(this.#windowEnd(), receivedAt + backoff);
+    this.#window.outlast();
+    return Math.max(this.#window.end, receivedAt + backoff);
   }
 
   /** No answer, or one without headers from something in between: the call counts as made (queue policy: 5xx). */
@@ -262,13 +271,10 @@ export class Budget {
     }
   }
 
-  #windowEnd(): number {
-    return this.#resetAt === null ? Number.NEGATIVE_INFINITY : this.#clock.toMonotonic(this.#resetAt) + this.#bias;
-  }
-
   /** Takes over a budget that proved to be this one. */
   absorb(other: Budget): void {
-    this.classes.push(...other.classes);
+    this.lanes.push(...other.lanes);
+    this.classes.push(...other.classes.filter((name) => !this.classes.includes(name)));
     this.#inFlight += other.#inFlight;
     this.#foreign.count(other.#inFlight);
     this.#probeSentAt ??= other.#probeSentAt;
@@ -278,17 +284,28 @@ export class Budget {
     }
   }
 
+  /** A class is no longer counted here; what is in flight still is. False when nothing is left that draws on it. */
+  leave(requestClass: RequestClass): boolean {
+    if (this.classes.includes(requestClass)) {
+      this.classes.splice(this.classes.indexOf(requestClass), 1);
+      this.lanes.splice(this.lanes.indexOf(requestClass), 1);
+    }
+    return this.lanes.length > 0;
+  }
+
   snapshot(now: number): BudgetSnapshot {
-    const known = this.#remaining !== null && now < this.#windowEnd();
+    const { length } = this.#window;
+    const known = this.#remaining !== null && now < this.#window.end;
     return {
       classes: [...this.classes],
+      operations: this.lanes.flatMap((lane) => lane.split(' ')[1] ?? []),
       limit: this.#limit,
       left: known ? Math.max(0, (this.#remaining ?? 0) - this.#inFlight) : null,
-      resetIn: known ? this.#windowEnd() - now : null,
-      window: this.#window > 0 ? this.#window : null,
+      resetIn: known ? this.#window.end - now : null,
+      window: length > 0 ? length : null,
       closedFor: Math.max(0, this.#closedUntil - now),
       foreign: this.#foreign.rate * 1000,
-      rate: this.#limit !== null && this.#window > 0 ? (this.#limit / this.#window) * 1000 : null,
+      rate: this.#limit !== null && length > 0 ? (this.#limit / length) * 1000 : null,
     };
   }
 }

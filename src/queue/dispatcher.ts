@@ -47,10 +47,10 @@ export class Dispatcher implements RequestQueue {
     this.#serverClock = createServerClock(clock.now() - now());
     this.#gate = createGate(this.#serverClock);
     this.#breaker = createHostBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
-    this.#sender = new Sender(this.#gate, this.#breaker, this.#tally, options);
     this.#alarm = new Alarm(clock, () => this.#wake());
     const room = new WaitingRoom(this.#gate, this.#breaker, now, (time) => this.#alarm.set(time));
     this.#room = room;
+    this.#sender = new Sender(this.#gate, this.#breaker, this.#tally, options, () => room.regroup());
     // p-queue makes its queue itself; this hands it the one that is already there.
     const queueClass = function give() {
       return room;
@@ -233,7 +233,7 @@ export class Dispatcher implements RequestQueue {
     for (const job of this.#book.takeExpired(now)) {
       this.#giveUp(
         job,
-        `no answer within ${Math.round((now - job.enqueuedAt) / 1000)} s, ${waitsFor(job, this.#room.why(job.request.class))}`,
+        `no answer within ${Math.round((now - job.enqueuedAt) / 1000)} s, ${waitsFor(job, this.#room.why(job))}`,
       );
     }
     this.#poke();

@@ -30,6 +30,11 @@ export class ForeignUse {
     return Math.max(0, this.#start - remaining - this.#own);
   }
 
+  /** Calls of others for each of ours since the window was first seen. */
+  share(remaining: number): number {
+    return this.#own === 0 ? 0 : this.unexplained(remaining) / this.#own;
+  }
+
   /** Samples are at least `rtt` apart, in milliseconds: within one round trip a drop means nothing. */
   observe(remaining: number, now: number, rtt: number): void {
     const elapsed = now - this.#at;

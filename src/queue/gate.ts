@@ -1,16 +1,28 @@
 import { Budget, type Decision, type Ticket } from './budget.ts';
+import { compareBudgets } from './budget-comparison.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import { REQUEST_CLASSES, type RequestClass } from './request.ts';
 import type { ServerClock } from './server-clock.ts';
+import { SplitProof } from './split-proof.ts';
 
-/** Answers in a row that must agree before two classes are taken for one budget. */
+/** Answers in a row that must agree before two budgets are taken for one. */
 const PROOF = 3;
+
+/** What of a request says which budget it draws on. */
+export interface Call {
+  readonly class: RequestClass;
+  /** The operation. */
+  readonly name: string;
+}
+
+/** What an answer proved of the budgets, if anything: that two are one, or that each operation of a class has one. */
+export type Proven = 'joined' | 'split' | null;
 
 /**
  * Decides when a request may be sent, from what the answers say. Pure: time is passed in (monotonic milliseconds),
  * nothing waits in here.
  *
- * | state of the class | next request |
+ * | state of the budget | next request |
  * |---|---|
  * | nothing known, or the window is over | one probe, the others wait for its answer |
  * | more left than wait | goes |
@@ -20,14 +32,17 @@ const PROOF = 3;
  * | refused (429) | waits for Retry-After, else the reset; then one probe |
  */
 export interface Gate {
-  /** The budget a class draws on: the same for classes that proved to share one. */
-  budget(requestClass: RequestClass): Budget;
+  /** The budget a call draws on: one for its class, or for its operation where those proved to differ. */
+  budget(call: Call): Budget;
+  /** Every budget once. */
   budgets(): readonly Budget[];
+  /** Calls that wait in one line: those of a class, or of an operation where its class was split. */
+  lane(call: Call): string;
   /** `waiting`: requests that wait for the same budget. */
-  decide(requestClass: RequestClass, now: number, waiting: number, urgent: boolean): Decision;
-  onSent(requestClass: RequestClass, now: number, probe: boolean): Ticket;
-  /** An answer that is no refusal. Returns true when it proved two classes to share one budget. */
-  onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): boolean;
+  decide(call: Call, now: number, waiting: number, urgent: boolean): Decision;
+  onSent(call: Call, now: number, probe: boolean): Ticket;
+  /** An answer that is no refusal. */
+  onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): Proven;
   /** A 429. `jitter` from 0 to 1 spreads the wait where the platform names none. */
   onRefused(ticket: Ticket, headers: RateHeaders, receivedAt: number, jitter: number): void;
   /** Sent, and no answer. */
@@ -38,76 +53,119 @@ export interface Gate {
 
 /** Every class starts with a budget of its own. */
 export function createGate(clock: ServerClock): Gate {
-  const byClass = new Map<RequestClass, Budget>(REQUEST_CLASSES.map((name) => [name, new Budget(name, clock)]));
-  const proofs = new Map<string, number>();
+  return new ClassGate(clock);
+}
 
-  function budget(requestClass: RequestClass): Budget {
-    return byClass.get(requestClass) as Budget;
-  }
+class ClassGate implements Gate {
+  readonly #clock: ServerClock;
+  readonly #byLane = new Map<string, Budget>();
+  readonly #split = new Set<RequestClass>();
+  readonly #splitProofs = new Map<RequestClass, SplitProof>();
+  readonly #joinProofs = new Map<string, number>();
+  #budgets: Budget[] = [];
 
-  function join(into: Budget, other: Budget): void {
-    into.absorb(other);
-    for (const name of other.classes) {
-      byClass.set(name, into);
+  constructor(clock: ServerClock) {
+    this.#clock = clock;
+    for (const name of REQUEST_CLASSES) {
+      this.#add(new Budget(name, name, clock));
+      this.#splitProofs.set(name, new SplitProof());
     }
   }
 
+  lane(call: Call): string {
+    return this.#split.has(call.class) ? `${call.class} ${call.name}` : call.class;
+  }
+
+  budget(call: Call): Budget {
+    const lane = this.lane(call);
+    return this.#byLane.get(lane) ?? this.#add(new Budget(lane, call.class, this.#clock));
+  }
+
+  budgets(): readonly Budget[] {
+    return this.#budgets;
+  }
+
+  decide(call: Call, now: number, waiting: number, urgent: boolean): Decision {
+    return this.budget(call).decide(now, waiting, urgent);
+  }
+
+  onSent(call: Call, now: number, probe: boolean): Ticket {
+    return this.budget(call).onSent({ call, lane: this.lane(call), sentAt: now, probe });
+  }
+
+  onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): Proven {
+    this.#clock.observe(headers, ticket.sentAt, receivedAt);
+    const own = this.#of(ticket);
+    own.onResponse(ticket, headers, receivedAt);
+    if (headers.remaining === null || this.lane(ticket.call) !== ticket.lane) {
+      return null;
+    }
+    const { class: requestClass, name } = ticket.call;
+    if (!this.#split.has(requestClass)) {
+      const proof = this.#splitProofs.get(requestClass);
+      if (proof?.observe(name, headers, ticket.sentAt, receivedAt)) {
+        this.#splitClass(requestClass);
+        return 'split';
+      }
+    }
+    return this.#joinProven(own) ? 'joined' : null;
+  }
+
+  onRefused(ticket: Ticket, headers: RateHeaders, receivedAt: number, jitter: number): void {
+    this.#clock.observe(headers, ticket.sentAt, receivedAt);
+    this.#of(ticket).onRefused(ticket, headers, receivedAt, jitter);
+  }
+
+  onLost(ticket: Ticket): void {
+    this.#of(ticket).onLost(ticket);
+  }
+
+  onUnsent(ticket: Ticket): void {
+    this.#of(ticket).onUnsent(ticket);
+  }
+
+  /** The budget a call was sent under, even where it would be another one now. */
+  #of(ticket: Ticket): Budget {
+    return this.#byLane.get(ticket.lane) as Budget;
+  }
+
+  #add(budget: Budget): Budget {
+    for (const lane of budget.lanes) {
+      this.#byLane.set(lane, budget);
+    }
+    this.#budgets.push(budget);
+    return budget;
+  }
+
+  /** From now on each operation of the class has a budget of its own. */
+  #splitClass(requestClass: RequestClass): void {
+    this.#split.add(requestClass);
+    this.#budgets = this.#budgets.filter((budget) => budget.leave(requestClass));
+  }
+
   /** Looks for another budget that this answer proves to be the same. */
-  function joinProven(own: Budget): boolean {
-    for (const other of new Set(byClass.values())) {
-      const verdict = other === own ? 'none' : compare(own, other);
+  #joinProven(own: Budget): boolean {
+    for (const other of this.#budgets) {
+      const verdict = other === own ? 'none' : compareBudgets(own, other);
       if (verdict === 'none') {
         continue;
       }
-      const pair = [own.classes[0], other.classes[0]].sort().join(' ');
-      const proof = verdict === 'same' ? (proofs.get(pair) ?? 0) + 1 : 0;
-      proofs.set(pair, proof);
+      const pair = [own.lanes[0], other.lanes[0]].sort().join(', ');
+      const proof = verdict === 'same' ? (this.#joinProofs.get(pair) ?? 0) + 1 : 0;
+      this.#joinProofs.set(pair, proof);
       if (proof >= PROOF) {
-        join(own, other);
+        this.#join(own, other);
         return true;
       }
     }
     return false;
   }
 
-  return {
-    budget,
-    budgets: () => [...new Set(byClass.values())],
-    decide: (requestClass, now, waiting, urgent) => budget(requestClass).decide(now, waiting, urgent),
-    onSent: (requestClass, now, probe) => budget(requestClass).onSent(requestClass, now, probe),
-    onResponse(ticket, headers, receivedAt) {
-      clock.observe(headers, ticket.sentAt, receivedAt);
-      const own = budget(ticket.class);
-      own.onResponse(ticket, headers, receivedAt);
-      return headers.remaining !== null && joinProven(own);
-    },
-    onRefused(ticket, headers, receivedAt, jitter) {
-      clock.observe(headers, ticket.sentAt, receivedAt);
-      budget(ticket.class).onRefused(ticket, headers, receivedAt, jitter);
-    },
-    onLost: (ticket) => budget(ticket.class).onLost(ticket),
-    onUnsent: (ticket) => budget(ticket.class).onUnsent(ticket),
-  };
-}
-
-/**
- * Two budgets look like one when limit and reset agree, one fell by more than its own calls, and it stands about
- * where the other does.
- */
-function compare(own: Budget, other: Budget): 'same' | 'different' | 'none' {
-  if (own.remaining === null || other.remaining === null) {
-    return 'none';
+  #join(into: Budget, other: Budget): void {
+    into.absorb(other);
+    this.#budgets = this.#budgets.filter((budget) => budget !== other);
+    for (const lane of other.lanes) {
+      this.#byLane.set(lane, into);
+    }
   }
-  if (own.limit !== other.limit) {
-    return 'different';
-  }
-  if (own.resetAt !== other.resetAt) {
-    return 'none';
-  }
-  const slack = own.inFlight + other.inFlight + 2;
-  // Inside a window what is left only falls, so that a later answer cannot show more than an earlier one.
-  if (own.remaining > other.remaining + slack) {
-    return 'different';
-  }
-  return own.unexplained >= 1 && own.remaining >= other.remaining - slack ? 'same' : 'none';
 }

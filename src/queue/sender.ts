@@ -1,6 +1,6 @@
 import { RateLimitedError, TransientError } from '../core/errors.ts';
 import type { Ticket } from './budget.ts';
-import type { Gate } from './gate.ts';
+import type { Gate, Proven } from './gate.ts';
 import type { HostBreaker } from './host-breaker.ts';
 import type { Job } from './job.ts';
 import type { QueueOptions } from './queue-contract.ts';
@@ -13,8 +13,11 @@ export class Sender {
   readonly #breaker: HostBreaker;
   readonly #tally: Tally;
   readonly #options: QueueOptions;
+  readonly #onSplit: () => void;
 
-  constructor(gate: Gate, breaker: HostBreaker, tally: Tally, options: QueueOptions) {
+  /** `onSplit`: the operations of a class no longer wait in one line. */
+  constructor(gate: Gate, breaker: HostBreaker, tally: Tally, options: QueueOptions, onSplit: () => void) {
+    this.#onSplit = onSplit;
     this.#gate = gate;
     this.#breaker = breaker;
     this.#tally = tally;
@@ -23,7 +26,7 @@ export class Sender {
 
   /** Resolves with the answer's value, rejects with its error. `sentAt` is monotonic milliseconds. */
   send(job: Job, sentAt: number, probe: boolean): Promise<unknown> {
-    const ticket = this.#gate.onSent(job.request.class, sentAt, probe);
+    const ticket = this.#gate.onSent(job.request, sentAt, probe);
     return this.#breaker.run(async () => {
       const { result } = await this.#attempt(job, ticket);
       if (!result.ok) {
@@ -50,6 +53,15 @@ export class Sender {
     return reply;
   }
 
+  #tell({ call }: Ticket, proven: Proven): void {
+    if (proven === 'split') {
+      this.#onSplit();
+      this.#options.onEvent?.({ kind: 'split', class: call.class });
+    } else if (proven === 'joined') {
+      this.#options.onEvent?.({ kind: 'joined', classes: [...this.#gate.budget(call).classes] });
+    }
+  }
+
   #learn(ticket: Ticket, { headers, receivedAt, result }: Reply<unknown>): void {
     const error = result.ok ? null : result.error;
     if (error instanceof RateLimitedError) {
@@ -57,9 +69,8 @@ export class Sender {
     } else if (error instanceof TransientError && headers.remaining === null) {
       // A fault without headers comes from something in between, and says nothing about the limit.
       this.#gate.onLost(ticket);
-    } else if (this.#gate.onResponse(ticket, headers, receivedAt)) {
-      const { classes } = this.#gate.budget(ticket.class);
-      this.#options.onEvent?.({ kind: 'joined', classes: [...classes] });
+    } else {
+      this.#tell(ticket, this.#gate.onResponse(ticket, headers, receivedAt));
     }
   }
 }

@@ -20,6 +20,11 @@ export interface ServerClock {
   ahead(): number | null;
 }
 
+/** Whether a reset is told as seconds from now. */
+export function isFromNow({ reset }: RateHeaders): boolean {
+  return reset !== null && reset < DELTA_BELOW;
+}
+
 /** `wallOffset` (wall clock minus monotonic) is used until a server has sent a date. */
 export function createServerClock(wallOffset: number): ServerClock {
   let bound: number | null = null;
@@ -38,7 +43,7 @@ export function createServerClock(wallOffset: number): ServerClock {
       if (headers.reset === null) {
         return null;
       }
-      return headers.reset < DELTA_BELOW ? receivedAt + offset() + headers.reset * 1000 : headers.reset * 1000;
+      return isFromNow(headers) ? receivedAt + offset() + headers.reset * 1000 : headers.reset * 1000;
     },
     toMonotonic: (serverTime) => serverTime - offset(),
     toServer: (monotonic) => monotonic + offset(),

@@ -4,6 +4,8 @@ import type { Priority, RequestClass } from './request.ts';
 export interface BudgetSnapshot {
   /** The classes that draw on it. */
   readonly classes: readonly RequestClass[];
+  /** Single operations that draw on it, where those of a class proved to have budgets of their own; mostly empty. */
+  readonly operations: readonly string[];
   /** Calls a window allows; null while nothing is known. */
   readonly limit: number | null;
   /** Calls left in this window, requests in flight taken off; null while nothing is known. */
@@ -54,5 +56,8 @@ export type QueueEvent =
       readonly waited: number;
       readonly took: number;
     }
+  /** These proved to draw on one budget. */
   | { readonly kind: 'joined'; readonly classes: readonly RequestClass[] }
+  /** The operations of this class proved to draw on several. */
+  | { readonly kind: 'split'; readonly class: RequestClass }
   | { readonly kind: 'breaker'; readonly state: 'closed' | 'open' };

@@ -1,9 +1,8 @@
 import type { Queue, QueueAddOptions, RunFunction } from 'p-queue';
-import type { Gate } from './gate.ts';
+import type { Call, Gate } from './gate.ts';
 import { Heap } from './heap.ts';
 import type { HostBreaker } from './host-breaker.ts';
 import { isUrgent, type Job, virtualDeadline } from './job.ts';
-import { REQUEST_CLASSES, type RequestClass } from './request.ts';
 
 /** What p-queue hands on with a task. */
 export interface JobOptions extends QueueAddOptions {
@@ -19,12 +18,15 @@ interface Entry {
 }
 
 interface Lane {
-  readonly class: RequestClass;
+  /** Any call of this lane: they draw on one budget. */
+  readonly call: Call;
   readonly urgent: Heap<Entry>;
   readonly others: Heap<Entry>;
   /** Jobs that still wait. */
   waiting: number;
   why: string;
+  /** Urgent ones that went before the first since that could have gone. */
+  overtakes: number;
 }
 
 interface Pick {
@@ -33,6 +35,9 @@ interface Pick {
   readonly entry: Entry;
   readonly probe: boolean;
 }
+
+/** After so many urgent ones the first of the others goes as if it were urgent, so that it is not starved by them. */
+const MOST_OVERTAKES = 4;
 
 const BUSY = 'other requests go first';
 
@@ -45,7 +50,7 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   readonly #breaker: HostBreaker;
   readonly #now: () => number;
   readonly #wakeAt: (time: number) => void;
-  readonly #lanes: readonly Lane[];
+  readonly #lanes = new Map<string, Lane>();
   readonly #entries = new Map<Job, Entry>();
   /** Decided for the job that was taken last. */
   #probe = false;
@@ -56,14 +61,6 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
     this.#breaker = breaker;
     this.#now = now;
     this.#wakeAt = wakeAt;
-    const first = (a: Entry, b: Entry) => isBefore(a, b);
-    this.#lanes = REQUEST_CLASSES.map((name) => ({
-      class: name,
-      urgent: new Heap(first),
-      others: new Heap(first),
-      waiting: 0,
-      why: BUSY,
-    }));
   }
 
   /** One if something may be sent now, else none: p-queue only asks whether to go on. */
@@ -84,10 +81,15 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
     if (pick === null) {
       return undefined;
     }
-    pick.heap.pop();
+    const { lane, heap } = pick;
+    heap.pop();
     if (this.#entries.delete(pick.entry.job)) {
-      pick.lane.waiting -= 1;
+      lane.waiting -= 1;
     }
+    lane.why = BUSY;
+    const other = front(lane.others);
+    const overtakes = heap === lane.urgent && other !== undefined && isBefore(other, pick.entry);
+    lane.overtakes = overtakes ? lane.overtakes + 1 : 0;
     this.#probe = pick.probe;
     return pick.entry.run;
   }
@@ -113,9 +115,28 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
     }
   }
 
-  /** What jobs of this class wait for, in words. */
-  why(requestClass: RequestClass): string {
-    return this.#lanes.find((lane) => lane.class === requestClass)?.why ?? BUSY;
+  /** What a job waits for, in words. */
+  why(job: Job): string {
+    return this.#lane(job).why;
+  }
+
+  /** The operations of a class no longer wait in one line. */
+  regroup(): void {
+    const lanes = [...this.#lanes.values()];
+    this.#lanes.clear();
+    for (const { urgent, others } of lanes) {
+      for (const heap of [urgent, others]) {
+        for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+          this.#regroupOne(entry);
+        }
+      }
+    }
+  }
+
+  #regroupOne(entry: Entry): void {
+    const lane = this.#lane(entry.job);
+    lane.waiting += this.#entries.get(entry.job) === entry ? 1 : 0;
+    (isUrgent(entry.job.priority) ? lane.urgent : lane.others).push(entry);
   }
 
   filter(): RunFunction[] {
@@ -139,14 +160,21 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   }
 
   #lane(job: Job): Lane {
-    return this.#lanes.find((lane) => lane.class === job.request.class) as Lane;
+    const key = this.#gate.lane(job.request);
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      const call = { class: job.request.class, name: job.request.name };
+      lane = { call, urgent: new Heap(isBefore), others: new Heap(isBefore), waiting: 0, why: BUSY, overtakes: 0 };
+      this.#lanes.set(key, lane);
+    }
+    return lane;
   }
 
   #pick(): Pick | null {
     const now = this.#now();
     const admitted = this.#breaker.admits();
     let best: Pick | null = null;
-    for (const lane of this.#lanes) {
+    for (const lane of this.#lanes.values()) {
       const pick = this.#pickFrom(lane, now, admitted);
       if (pick !== null && (best === null || isBefore(pick.entry, best.entry))) {
         best = pick;
@@ -174,24 +202,34 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   }
 
   #admit(lane: Lane, now: number, first: Entry, urgent: Entry | undefined): Pick | null {
-    let waiting = 0;
-    const { classes } = this.#gate.budget(lane.class);
-    for (const other of this.#lanes) {
-      waiting += classes.includes(other.class) ? other.waiting : 0;
-    }
-    const decision = this.#gate.decide(lane.class, now, waiting, first === urgent);
+    const waiting = this.#waitingWith(lane);
+    const isUrgentFirst = first === urgent || lane.overtakes >= MOST_OVERTAKES;
+    const decision = this.#gate.decide(lane.call, now, waiting, isUrgentFirst);
     if (decision.kind !== 'wait') {
-      lane.why = BUSY;
       const heap = first === urgent ? lane.urgent : lane.others;
       return { lane, heap, entry: first, probe: decision.kind === 'probe' };
     }
-    const hasUrgent = urgent !== undefined && first !== urgent;
-    const second = hasUrgent ? this.#gate.decide(lane.class, now, waiting, true) : decision;
-    if (urgent !== undefined && second.kind !== 'wait') {
-      return { lane, heap: lane.urgent, entry: urgent, probe: second.kind === 'probe' };
+    if (urgent !== undefined && !isUrgentFirst) {
+      const second = this.#gate.decide(lane.call, now, waiting, true);
+      if (second.kind !== 'wait') {
+        return { lane, heap: lane.urgent, entry: urgent, probe: second.kind === 'probe' };
+      }
     }
     this.#wait(lane, decision.until, decision.why);
     return null;
+  }
+
+  /** Requests that wait for the same budget as those of this lane. */
+  #waitingWith(lane: Lane): number {
+    const budget = this.#gate.budget(lane.call);
+    if (budget.lanes.length === 1) {
+      return lane.waiting;
+    }
+    let waiting = 0;
+    for (const name of budget.lanes) {
+      waiting += this.#lanes.get(name)?.waiting ?? 0;
+    }
+    return waiting;
   }
 
   #wait(lane: Lane, until: number, why: string): void {

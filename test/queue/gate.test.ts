@@ -8,6 +8,9 @@ import { createServerClock } from '../../src/queue/server-clock.ts';
 const OFFSET = 2_000_000_000_000;
 const EPOCH = OFFSET / 1000;
 
+const read = { class: 'read', name: 'listTeams' } as const;
+const write = { class: 'write', name: 'createTeam' } as const;
+
 function headersOf(remaining: number, reset: number, rest: Partial<RateHeaders> = {}): RateHeaders {
   return { ...NO_RATE_HEADERS, limit: 100, remaining, reset, ...rest };
 }
@@ -15,13 +18,13 @@ function headersOf(remaining: number, reset: number, rest: Partial<RateHeaders> 
 /** A gate that has seen one answer: so many left of 100, in a window that ends at this second. */
 function gateWith(remaining: number, resetSecond = 60, receivedAt = 0): Gate {
   const gate = createGate(createServerClock(OFFSET));
-  const probe = gate.onSent('read', 0, true);
+  const probe = gate.onSent(read, 0, true);
   gate.onResponse(probe, headersOf(remaining, EPOCH + resetSecond), receivedAt);
   return gate;
 }
 
 function send(gate: Gate, now: number, count = 1): Ticket[] {
-  return Array.from({ length: count }, () => gate.onSent('read', now, false));
+  return Array.from({ length: count }, () => gate.onSent(read, now, false));
 }
 
 describe('decide', () => {
@@ -48,7 +51,7 @@ describe('decide', () => {
   test.each(cases)('$name', ({ left, flying = 0, now, waiting, urgent = false, expected }) => {
     const gate = gateWith(left);
     send(gate, 1, flying);
-    const decision = gate.decide('read', now, waiting, urgent);
+    const decision = gate.decide(read, now, waiting, urgent);
     if (typeof expected === 'string') {
       expect(decision.kind).toBe(expected);
     } else {
@@ -58,17 +61,17 @@ describe('decide', () => {
 
   test('one probe at a time while nothing is known', () => {
     const gate = createGate(createServerClock(OFFSET));
-    expect(gate.decide('read', 0, 9, true).kind).toBe('probe');
-    gate.onSent('read', 0, true);
-    expect(gate.decide('read', 10, 9, true)).toMatchObject({ kind: 'wait', until: 5000 });
-    expect(gate.decide('write', 10, 9, true).kind).toBe('probe');
+    expect(gate.decide(read, 0, 9, true).kind).toBe('probe');
+    gate.onSent(read, 0, true);
+    expect(gate.decide(read, 10, 9, true)).toMatchObject({ kind: 'wait', until: 5000 });
+    expect(gate.decide(write, 10, 9, true).kind).toBe('probe');
   });
 
   test('nothing is held back where no limit is told', () => {
     const gate = createGate(createServerClock(OFFSET));
-    gate.onResponse(gate.onSent('read', 0, true), NO_RATE_HEADERS, 100);
+    gate.onResponse(gate.onSent(read, 0, true), NO_RATE_HEADERS, 100);
     send(gate, 100, 500);
-    expect(gate.decide('read', 100, 9999, false).kind).toBe('send');
+    expect(gate.decide(read, 100, 9999, false).kind).toBe('send');
   });
 });
 
@@ -76,7 +79,7 @@ describe('answers', () => {
   test('of a newer window are taken, of this one only lower, of an older one not at all', () => {
     const gate = gateWith(50);
     const tickets = send(gate, 1000, 4);
-    const left = () => gate.budget('read').remaining;
+    const left = () => gate.budget(read).remaining;
     const answer = (remaining: number, second: number) => {
       const ticket = tickets.pop();
       if (ticket !== undefined) {
@@ -95,7 +98,7 @@ describe('answers', () => {
     const [lost, unsent] = send(gate, 1000, 2);
     gate.onLost(lost as Ticket);
     gate.onUnsent(unsent as Ticket);
-    expect(gate.budget('read')).toMatchObject({ remaining: 49, inFlight: 0 });
+    expect(gate.budget(read)).toMatchObject({ remaining: 49, inFlight: 0 });
   });
 
   test('show what others use', () => {
@@ -106,7 +109,7 @@ describe('answers', () => {
       const [ticket] = send(gate, second * 1000 - 100);
       gate.onResponse(ticket as Ticket, headersOf(left, EPOCH + 60), second * 1000);
     }
-    expect(gate.budget('read').snapshot(10_000).foreign).toBeGreaterThan(4);
+    expect(gate.budget(read).snapshot(10_000).foreign).toBeGreaterThan(4);
   });
 });
 
@@ -124,9 +127,9 @@ describe('refusals', () => {
   ])('close the class until %s', (_, headers, until) => {
     const gate = gateWith(20, 9);
     refuse(gate, headers, 10_000);
-    expect(gate.decide('read', 10_001, 1, true)).toMatchObject({ kind: 'wait', until });
-    expect(gate.decide('write', 10_001, 1, true).kind).toBe('probe');
-    expect(gate.decide('read', until, 1, true).kind).toBe('probe');
+    expect(gate.decide(read, 10_001, 1, true)).toMatchObject({ kind: 'wait', until });
+    expect(gate.decide(write, 10_001, 1, true).kind).toBe('probe');
+    expect(gate.decide(read, until, 1, true).kind).toBe('probe');
   });
 
   test('with calls left halve what is sent at a time', () => {
@@ -136,17 +139,17 @@ describe('refusals', () => {
     for (const ticket of tickets.splice(0, 3)) {
       gate.onResponse(ticket, headersOf(82, EPOCH + 60), 1200);
     }
-    expect(gate.decide('read', 2000, 1, true).kind).toBe('wait');
+    expect(gate.decide(read, 2000, 1, true).kind).toBe('wait');
     gate.onResponse(tickets.pop() as Ticket, headersOf(82, EPOCH + 60), 1300);
-    expect(gate.decide('read', 2000, 1, true).kind).toBe('send');
+    expect(gate.decide(read, 2000, 1, true).kind).toBe('send');
   });
 
   test('wait longer each time where nothing is said', () => {
     const gate = createGate(createServerClock(OFFSET));
     let now = 1000;
     const waits = [0, 1, 2, 3].map(() => {
-      gate.onRefused(gate.onSent('read', now, true), NO_RATE_HEADERS, now, 0);
-      const decision = gate.decide('read', now, 1, true);
+      gate.onRefused(gate.onSent(read, now, true), NO_RATE_HEADERS, now, 0);
+      const decision = gate.decide(read, now, 1, true);
       const until = decision.kind === 'wait' ? decision.until : now;
       const wait = until - now;
       now = until;
