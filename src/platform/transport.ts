@@ -103,11 +103,9 @@ async function readBody(
     answer.body.dump().catch(() => {});
     return '';
   }
-  const chunks: Buffer[] = [];
+  let bytes: Uint8Array;
   try {
-    for await (const chunk of answer.body) {
-      chunks.push(chunk as Buffer);
-    }
+    bytes = await answer.body.bytes();
   } catch (error) {
     if (signal.aborted) {
       throw signal.reason;
@@ -118,7 +116,10 @@ async function readBody(
       : networkError(error, origin, true);
   }
   try {
-    return decode(Buffer.concat(chunks), String(answer.headers['content-encoding'] ?? '').toLowerCase());
+    return decode(
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+      String(answer.headers['content-encoding'] ?? '').toLowerCase(),
+    );
   } catch (error) {
     return new NotThePlatformError(`${origin} answered with a body that cannot be unpacked`, { cause: error });
   }
