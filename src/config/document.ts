@@ -62,7 +62,7 @@ export function readDocument(text: string, file: string, surroundings: Surroundi
 }
 
 /** `organizations[0].source.git.url`. */
-export function formatPath(path: Path): string {
+function formatPath(path: Path): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') {
       return `${text}[${part}]`;

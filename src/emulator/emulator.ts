@@ -32,7 +32,7 @@ export type { RateLimits } from './limits.ts';
 export type { Features, Permission, Processing } from './operation.ts';
 export type { EmulatorState } from './records.ts';
 export type { RequestLog } from './request-log.ts';
-export { createState, defaultState, emptyOrganization } from './seed.ts';
+export { createState, emptyOrganization } from './seed.ts';
 
 /** Another token, and what it may do: `read` is refused writes, `none` everything (403). */
 export interface TokenOptions {

@@ -106,7 +106,7 @@ function surroundings(): Record<string, string> {
 }
 
 /** What git complained of, without its boilerplate and without passwords. */
-export function complaintOf(error: unknown, secrets: readonly string[] = []): string {
+function complaintOf(error: unknown, secrets: readonly string[] = []): string {
   const message = messageOf(error);
   if (/\bspawn git ENOENT\b/.test(message)) {
     return 'there is no git on this machine; install it';

@@ -30,7 +30,7 @@ export type Level = Role | 'inherit' | null;
 export type Language = (typeof LANGUAGES)[number];
 
 /** Unicode code points, which is what the platform's lengths count (design: Manifests). */
-export function lengthOf(text: string): number {
+function lengthOf(text: string): number {
   let count = 0;
   for (const _ of text) {
     count += 1;
@@ -97,7 +97,7 @@ export function url(max = 2048): z.ZodType<string, string> {
 }
 
 /** A day, as YYYY-MM-DD. */
-export const day = z
+const day = z
   .string()
   .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`)), {
     error: 'is not a day written as YYYY-MM-DD',

@@ -159,7 +159,7 @@ function withSubject(path: EntryPath, message: string): string {
 }
 
 /** A path as a person writes it: `structure[0].spaces[1].path`. */
-export function subjectOf(path: EntryPath): string {
+function subjectOf(path: EntryPath): string {
   if (path.length === 0) {
     return 'the entry';
   }

@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What a schema's name for a type means to a person. */
-export function typeWords(expected: string): string {
+function typeWords(expected: string): string {
   return TYPES[expected] ?? expected;
 }
 

@@ -1,4 +1,4 @@
-import { type Address, addressOf } from '../core/address.ts';
+import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
 import type { BaseEntry, Declared, Fields } from '../core/resource.ts';
@@ -139,9 +139,4 @@ export function referencesOf(
 /** The rule of a field that holds one reference. */
 export function reference(rules: Omit<FieldRules, 'refers'> = {}): FieldRules {
   return { ...rules, refers: (value) => (typeof value === 'string' ? [value] : []) };
-}
-
-/** The address of a person. */
-export function personAddress(email: string): Address {
-  return addressOf('member', email);
 }

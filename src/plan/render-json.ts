@@ -52,7 +52,7 @@ function head(plan: Plan): object {
 }
 
 /** How many changes ended how. */
-export function summarizeResults(summary: PlanSummary, results: readonly ChangeResult[]): object {
+function summarizeResults(summary: PlanSummary, results: readonly ChangeResult[]): object {
   const count = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
   return {
     applied: count('applied'),

@@ -199,7 +199,7 @@ function unmanagedWords(plan: Plan): string {
 }
 
 /** `5 requests, about 2 s (4 were read)`. */
-export function costWords(plan: Plan): string {
+function costWords(plan: Plan): string {
   const { reads, writes } = plan.cost.requests;
   const read = `${counted(reads, 'request')} made to read`;
   return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;

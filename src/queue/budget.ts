@@ -1,5 +1,6 @@
 import { ForeignUse } from './foreign-use.ts';
 import { InFlightCap } from './in-flight-cap.ts';
+import { Pace } from './pace.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
 import type { RequestClass } from './request.ts';
@@ -28,7 +29,8 @@ const PROBE: Decision = { kind: 'probe' };
 /** A probe that takes longer than this many round trips (and milliseconds) no longer keeps others from probing. */
 const PROBE_ROUND_TRIPS = 4;
 const PROBE_PATIENCE = 5000;
-const RTT_WEIGHT = 0.2;
+/** What a new round trip weighs at least against those before. */
+const RTT_WEIGHT = 0.05;
 /** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
 const FREE_SHARE = 0.1;
 const BACKOFF_FIRST = 1000;
@@ -55,6 +57,8 @@ export class Budget {
   #silent = false;
   readonly #cap = new InFlightCap();
   readonly #foreign = new ForeignUse();
+  readonly #pace = new Pace();
+  #answers = 0;
 
   constructor(lane: string, requestClass: RequestClass, clock: ServerClock) {
     this.lanes = [lane];
@@ -150,7 +154,8 @@ export class Budget {
   onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): void {
     this.#settle(ticket);
     const sample = Math.max(0, receivedAt - ticket.sentAt);
-    this.#rtt = this.#rtt === null ? sample : this.#rtt + RTT_WEIGHT * (sample - this.#rtt);
+    this.#answers += 1;
+    this.#rtt = (this.#rtt ?? 0) + Math.max(RTT_WEIGHT, 1 / this.#answers) * (sample - (this.#rtt ?? 0));
     this.#cap.grow();
     if (ticket.sentAt >= this.#closedAt) {
       this.#refusals = 0;
@@ -162,6 +167,7 @@ export class Budget {
     }
     this.#silent = false;
     this.#learn(ticket, headers, headers.remaining, resetAt, receivedAt);
+    this.#pace.onAnswer(headers.remaining, this.#limit ?? 0, receivedAt);
   }
 
   #onSilence(): void {
@@ -204,7 +210,9 @@ export class Budget {
     this.#limit = limit;
     this.#remaining = remaining;
     const date = isFromNow(headers) ? null : headers.date;
-    this.#window.begin({ resetAt, sentAt: ticket.sentAt, receivedAt, date, opened });
+    const sighting = { resetAt, sentAt: ticket.sentAt, receivedAt, date, opened };
+    this.#window.begin(sighting);
+    this.#pace.onReset(sighting);
     this.#foreign.begin(remaining, this.#inFlight, receivedAt);
   }
 
@@ -294,18 +302,23 @@ export class Budget {
   }
 
   snapshot(now: number): BudgetSnapshot {
-    const { length } = this.#window;
-    const known = this.#remaining !== null && now < this.#window.end;
+    const { length, end } = this.#window;
+    const known = this.#remaining !== null && now < end;
+    const window = length > 0 ? this.#pace.period(length) : null;
+    const { refill } = this.#pace;
+    const rate = this.#limit === null || window === null ? null : (this.#limit / window) * 1000;
     return {
       classes: [...this.classes],
       operations: this.lanes.flatMap((lane) => lane.split(' ')[1] ?? []),
       limit: this.#limit,
       left: known ? Math.max(0, (this.#remaining ?? 0) - this.#inFlight) : null,
-      resetIn: known ? this.#window.end - now : null,
-      window: length > 0 ? length : null,
+      resetIn: known ? end - now : null,
+      window,
+      refill,
       closedFor: Math.max(0, this.#closedUntil - now),
+      rtt: this.#rtt,
       foreign: this.#foreign.rate * 1000,
-      rate: this.#limit !== null && length > 0 ? (this.#limit / length) * 1000 : null,
+      rate: refill ?? rate,
     };
   }
 }

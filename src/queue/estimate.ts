@@ -16,29 +16,46 @@ export interface Load {
 
 /** Seconds that the requests take: bound by latency or by the rate limit, whichever is longer. */
 export function estimateSeconds(load: Load): number {
-  const rounds = Math.ceil(load.reads / load.concurrency) + Math.ceil(load.writes / load.concurrency);
-  let longest = rounds * (load.rtt ?? ASSUMED_RTT);
-  for (const budget of load.budgets) {
-    const calls =
-      (budget.classes.includes('read') ? load.reads : 0) + (budget.classes.includes('write') ? load.writes : 0);
-    longest = Math.max(longest, rateBound(budget, calls));
+  const { budgets, concurrency } = load;
+  const reading = rttOf('read', load);
+  const writing = rttOf('write', load);
+  let longest = Math.ceil(load.reads / concurrency) * reading + Math.ceil(load.writes / concurrency) * writing;
+  const known = budgets.filter(({ limit }) => limit !== null);
+  const calls = new Map<BudgetSnapshot, number>();
+  for (const [name, amount] of [['read', load.reads] as const, ['write', load.writes] as const]) {
+    const own = budgets.filter(({ classes, rtt }) => classes.includes(name) && rtt !== null);
+    // What was never asked is taken to draw on what is known to be limited.
+    const payers = own.length > 0 ? own : known;
+    for (const budget of payers) {
+      calls.set(budget, (calls.get(budget) ?? 0) + amount / (own.length > 0 ? own.length : 1));
+    }
+  }
+  for (const [budget, amount] of calls) {
+    longest = Math.max(longest, rateBound(budget, amount, concurrency, Math.max(reading, writing)));
   }
   return longest / 1000;
 }
 
-/** Milliseconds until the last of so many calls may be sent. */
-function rateBound(budget: BudgetSnapshot, calls: number): number {
-  const { limit, window } = budget;
+function rttOf(name: 'read' | 'write', { budgets, rtt }: Load): number {
+  return budgets.find(({ classes, rtt: own }) => classes.includes(name) && own !== null)?.rtt ?? rtt ?? ASSUMED_RTT;
+}
+
+/** Milliseconds until the last of so many calls is answered. */
+function rateBound(budget: BudgetSnapshot, calls: number, concurrency: number, rtt: number): number {
+  const { limit, window, refill, closedFor } = budget;
   if (calls === 0) {
     return 0;
   }
-  if (limit === null || window === null || limit === 0) {
-    return budget.closedFor;
+  const beyond = calls - (budget.left ?? limit ?? calls);
+  if (limit === null || window === null || limit === 0 || beyond <= 0) {
+    return closedFor;
   }
-  const beyond = calls - (budget.left ?? limit);
-  if (beyond <= 0) {
-    return budget.closedFor;
+  if (refill !== null && refill > 0) {
+    return Math.max(closedFor, (beyond / refill) * 1000 + rtt);
   }
   const fullWindows = Math.ceil(beyond / limit) - 1;
-  return Math.max(budget.closedFor, (budget.resetIn ?? 0) + fullWindows * window);
+  const lastWindow = beyond - fullWindows * limit;
+  const opens = (budget.resetIn ?? window) + fullWindows * window;
+  // One call to see the new window, then the rest of them.
+  return Math.max(closedFor, opens) + (1 + Math.ceil((lastWindow - 1) / concurrency)) * rtt;
 }

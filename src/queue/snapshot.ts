@@ -12,10 +12,14 @@ export interface BudgetSnapshot {
   readonly left: number | null;
   /** Milliseconds until the window ends; null while nothing is known. */
   readonly resetIn: number | null;
-  /** The longest window seen, in milliseconds; null while nothing is known. */
+  /** From one window to the next, in milliseconds; a guess until two were seen; null while nothing is known. */
   readonly window: number | null;
+  /** Calls per second that flow in evenly, where the limit is a bucket that fills rather than windows; else null. */
+  readonly refill: number | null;
   /** Milliseconds for which a refusal (429) keeps it closed; 0 when open. */
   readonly closedFor: number;
+  /** Average time from sending to the answer's headers, in milliseconds; null before the first answer. */
+  readonly rtt: number | null;
   /** Calls per second by others who share it. */
   readonly foreign: number;
   /** Calls per second that the limit allows; null while nothing is known. */

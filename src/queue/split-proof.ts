@@ -53,7 +53,5 @@ export class SplitProof {
 
 /** Inside a window what is left only falls. */
 function rises(before: Sight, after: Sight): boolean {
-  return (
-    before.limit === after.limit && before.reset === after.reset && after.remaining > before.remaining + SLACK
-  );
+  return before.limit === after.limit && before.reset === after.reset && after.remaining > before.remaining + SLACK;
 }

@@ -1,6 +1,7 @@
 import type { Outcome } from './snapshot.ts';
 
-const RTT_WEIGHT = 0.1;
+/** What a new answer weighs at least against those before. */
+const RTT_WEIGHT = 0.05;
 
 /** Counts since the queue was made. */
 export class Tally {
@@ -14,6 +15,7 @@ export class Tally {
   };
   /** Milliseconds; null before the first answer. */
   rtt: number | null = null;
+  #answers = 0;
 
   count(outcome: Outcome): void {
     this.outcomes[outcome] += 1;
@@ -21,6 +23,7 @@ export class Tally {
 
   /** An answer came in after so many milliseconds. */
   observe(took: number): void {
-    this.rtt = this.rtt === null ? took : this.rtt + RTT_WEIGHT * (took - this.rtt);
+    this.#answers += 1;
+    this.rtt = (this.rtt ?? 0) + Math.max(RTT_WEIGHT, 1 / this.#answers) * (took - (this.rtt ?? 0));
   }
 }

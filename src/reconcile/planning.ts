@@ -40,7 +40,7 @@ export async function makePlan(options: PlanningOptions, reader: Reader, reads: 
 }
 
 /** Plans from an observation that is there already. */
-export function planFrom(options: PlanningOptions, observation: Observation): Planned {
+function planFrom(options: PlanningOptions, observation: Observation): Planned {
   const byName = new Map(options.kinds.map((kind) => [kind.name, kind]));
   let creations: ReadonlyMap<Address, Change> = new Map();
   const writesOf = (change: Change): Writes =>

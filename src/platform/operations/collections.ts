@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
 import { level, move, optionalText, permissions, text } from './shapes.ts';
 
-export const collection = z.looseObject({
+const collection = z.looseObject({
   id: z.string(),
   title: optionalText,
   description: optionalText,

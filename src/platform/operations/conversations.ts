@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { list } from './operation.ts';
 import { optionalFlag, optionalText } from './shapes.ts';
 
-export const issuesCluster = z.looseObject({
+const issuesCluster = z.looseObject({
   id: z.string(),
   label: optionalText,
   /** A rich document or a string (supplement, section 1). */

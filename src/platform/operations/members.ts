@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
 import { nullableRole, optionalFlag, optionalNumber, optionalText, role } from './shapes.ts';
 
-export const user = z.looseObject({
+const user = z.looseObject({
   id: z.string(),
   displayName: optionalText,
   email: optionalText,

@@ -12,7 +12,7 @@ import {
   urls,
 } from './shapes.ts';
 
-export const organization = z.looseObject({
+const organization = z.looseObject({
   id: z.string(),
   title: z.string(),
   emailDomains: z.array(z.string()).nullish(),

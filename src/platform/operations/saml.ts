@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
 import { nullableRole, optionalText, reference, text, url } from './shapes.ts';
 
-export const samlProvider = z.looseObject({
+const samlProvider = z.looseObject({
   id: z.string(),
   label: z.string(),
   ssoURL: optionalText,

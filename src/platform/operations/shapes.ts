@@ -31,7 +31,7 @@ export const nullableRole = role.nullable();
 export const level = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read', 'inherit']).nullable();
 
 /** The languages a space may have and be translated into (supplement, section 4). */
-export const LANGUAGES = [
+const LANGUAGES = [
   ...['en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv'],
   ...['no', 'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv'],
   ...['et', 'sl'],

@@ -55,7 +55,7 @@ export interface UnknownItem {
 /** What a site's structure, or a group, is made of. */
 export type StructureItem = Section | SectionGroup | SiteSpace | UnknownItem;
 
-export const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
+const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
   object: z.literal('site-section-group').optional(),
   id: z.string(),
   title: z.string(),

@@ -3,7 +3,7 @@ import { member } from './members.ts';
 import { list, read, remove, write } from './operation.ts';
 import { optionalNumber, optionalText, permissions, text } from './shapes.ts';
 
-export const team = z.looseObject({
+const team = z.looseObject({
   id: z.string(),
   title: z.string(),
   members: optionalNumber,

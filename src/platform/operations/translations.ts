@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
 import { language, optionalText, permissions, richDocument } from './shapes.ts';
 
-export const translation = z.looseObject({
+const translation = z.looseObject({
   id: z.string(),
   status: optionalText,
   source: z.looseObject({ space: z.string(), language: optionalText }),
