@@ -38,6 +38,9 @@ export async function startPlatform(stage: Stage, teams = 0, members = 0): Promi
   const child = spawn(process.execPath, [stage.octavo, 'emulate', '--latency', String(LATENCY), '--seed', seed], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  // A case that fails leaves no platform behind.
+  const end = () => child.kill('SIGTERM');
+  process.once('exit', end);
   const said = new Map<string, string>();
   for await (const line of createInterface(child.stdout)) {
     const [, name, value] = /^export (\w+)=(.*)$/.exec(line) ?? [];
@@ -62,7 +65,8 @@ export async function startPlatform(stage: Stage, teams = 0, members = 0): Promi
     limit: async (limits) => void (await control('POST', 'limits', limits)),
     stop: async () => {
       const ended = once(child, 'exit');
-      child.kill('SIGTERM');
+      process.off('exit', end);
+      end();
       await ended;
     },
   };
