@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { octavo } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+const BOTH = 'collections:\n  a: { title: A }\n  b: { title: B }\n';
+const ONE = 'collections:\n  a: { title: A }\n';
+
+function approve(work: Workspace, checksum: string) {
+  return octavo(['approve', checksum, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
+}
+
+test('a held deletion waits for the approval of exactly that', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', BOTH);
+  work.repository.commit('Two');
+  const daemon = await startDaemon(work);
+  await daemon.process.says('create applied', 2);
+  work.repository.write('a.yaml', `${ONE}${teams('New')}`);
+  work.repository.commit('One, and a team');
+  const line = await daemon.process.says('changes wait for a person');
+  expect(line.held).toEqual(['collection/b: deleting collection needs approval']);
+  await work.untilTeams('New');
+  await daemon.pass();
+  const checksum = /^octavo approve (sha256:[0-9a-f]{64})$/.exec(String(line.approve))?.[1] ?? '';
+  const wrong = await approve(work, 'sha256:0000');
+  expect(wrong).toMatchObject({ code: 4, stdout: '' });
+  expect(wrong.stderr).toContain('no held plan has the checksum sha256:0000');
+  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
+  const right = await approve(work, checksum);
+  expect(right).toMatchObject({ code: 0, stdout: 'Approved for org_acme: collection/b\n' });
+  await daemon.process.says('delete applied');
+  // It served once.
+  await daemon.pass();
+  const again = await approve(work, checksum);
+  expect(again.code).toBe(4);
+  expect(again.stderr).toContain('nothing is held now');
+});
+
+test('nobody to approve: says where it looked', async () => {
+  await using work = await openWorkspace();
+  work.configure();
+  const { code, stderr } = await approve(work, 'sha256:0000');
+  expect(stderr).toContain('no daemon answers on');
+  expect(stderr).toContain('octavo run');
+  expect(code).toBe(3);
+});
+
+test('in a deny window it plans and does not apply', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const daemon = await startDaemon(work, { organization: { windows: [{ deny: '* * * * *', duration: '1h' }] } });
+  await daemon.process.says('plan: 1 to create');
+  expect((await daemon.process.says('not applied now: ')).msg).toContain('deny window');
+  await daemon.pass();
+  expect(work.writes()).toBe(0);
+});
+
+test('a dry run follows and never writes', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const daemon = await startDaemon(work, {}, '--dry-run');
+  await daemon.process.says('not applied now: dry run');
+  work.repository.write('a.yaml', teams('Writers', 'More'));
+  work.repository.commit('Two');
+  await daemon.process.says('plan: 2 to create');
+  expect(work.writes()).toBe(0);
+});
+
+test('an organization whose token is refused disturbs no other', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const source = { git: { url: work.repository.directory, poll: '100ms' } };
+  const daemon = await startDaemon(work, {
+    others: [{ id: 'org_other', token: 'a-refused-token', source }],
+  });
+  await work.untilTeams('Writers');
+  const line = await daemon.process.says('pass failed: the platform does not accept the token (401)');
+  expect(line.organization).toBe('org_other');
+  await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
+  expect(
+    await daemon.metric('octavo_reconcile_passes_total{organization="org_other",outcome="failed"}'),
+  ).toBeGreaterThan(0);
+  const ready = await fetch(`${daemon.address}/readyz`);
+  expect(ready.status).toBe(200);
+  work.repository.write('a.yaml', teams('Writers', 'More'));
+  work.repository.commit('Two');
+  await work.untilTeams('Writers', 'More');
+  expect(daemon.process.stderr).not.toContain('a-refused-token');
+});
+
+test('--once ends with what became of it', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', BOTH);
+  work.repository.commit('Two');
+  const once = () => work.run('run', '--once', '--config', work.configure());
+  expect((await once()).code).toBe(0);
+  work.repository.write('a.yaml', ONE);
+  work.repository.commit('One');
+  expect((await once()).code).toBe(4);
+  work.repository.write('a.yaml', 'collections: [\n');
+  work.repository.commit('A mistake');
+  expect((await once()).code).toBe(1);
+});

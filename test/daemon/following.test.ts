@@ -1,0 +1,141 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+async function withTeams(...titles: string[]): Promise<Workspace> {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', teams(...titles));
+  work.repository.commit('Begin');
+  return work;
+}
+
+test('follows a commit; a pass with nothing to do writes nothing', async () => {
+  await using work = await withTeams('Writers');
+  const daemon = await startDaemon(work);
+  await work.untilTeams('Writers');
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n  more: { title: More }\n');
+  const commit = work.repository.commit('Rename, and add');
+  await work.untilTeams('Docs writers', 'More');
+  await daemon.untilMetric(`octavo_source_commit_info{organization="org_acme",commit="${commit}"}`, 1);
+  const before = work.writes();
+  const { requests, outcome } = await daemon.pass();
+  expect(outcome).toBe('done');
+  expect(requests).toMatchObject({ writes: 0 });
+  expect(work.writes()).toBe(before);
+  expect(
+    await daemon.metric('octavo_changes_total{organization="org_acme",kind="team",action="create",status="applied"}'),
+  ).toBe(2);
+  const { code } = await daemon.process.stop();
+  expect(code).toBe(0);
+  expect(daemon.process.said('octavo has stopped')).toHaveLength(1);
+});
+
+test('several commits during a slow pass become one more pass', async () => {
+  await using work = await withTeams('One');
+  work.emulator.setLatency(400);
+  const daemon = await startDaemon(work);
+  await eventually('the first pass to read', () => work.emulator.requests.total > 0);
+  for (const title of ['Two', 'Three', 'Four']) {
+    work.repository.write('teams.yaml', teams('One', title));
+    work.repository.commit(title);
+    daemon.process.child.kill('SIGHUP');
+  }
+  await work.untilTeams('One', 'Four');
+  await daemon.process.says('pass ended', 2);
+  await daemon.pass();
+  // The first, one for all that came meanwhile (and one more where that began between two commits), and the last.
+  expect(daemon.process.said('pass begins').length).toBeLessThanOrEqual(4);
+  expect(work.teams()).not.toContain('Three');
+});
+
+test('undoes drift', async () => {
+  await using work = await withTeams('Writers');
+  const daemon = await startDaemon(work);
+  await work.untilTeams('Writers');
+  await daemon.pass();
+  const { items } = await work.call('GET', '/teams');
+  await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
+  await daemon.pass();
+  expect(work.teams()).toEqual(['Writers']);
+  const [line] = daemon.process.said('behind the repository’s back');
+  expect(line?.drift).toEqual(['team/writers']);
+  expect(await daemon.metric('octavo_drift_total{organization="org_acme",kind="team"}')).toBe(1);
+});
+
+test('only reports drift where it is not to heal it, and still follows commits', async () => {
+  await using work = await withTeams('Writers');
+  const daemon = await startDaemon(work, { organization: { selfHeal: false } });
+  await work.untilTeams('Writers');
+  await daemon.pass();
+  const { items } = await work.call('GET', '/teams');
+  await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
+  const before = work.writes();
+  await daemon.pass();
+  expect(work.writes()).toBe(before);
+  expect(daemon.process.said('behind the repository’s back').length).toBeGreaterThan(0);
+  expect(await daemon.metric('octavo_drift_total{organization="org_acme",kind="team"}')).toBe(1);
+  expect(await daemon.metric('octavo_changes_pending{organization="org_acme",status="held"}')).toBe(1);
+  work.repository.write('teams.yaml', teams('Writers', 'More'));
+  work.repository.commit('More');
+  await work.untilTeams('By hand', 'More');
+});
+
+test('survives a bad commit: the last good state stays in force, and the next good one is followed', async () => {
+  await using work = await withTeams('Writers');
+  const daemon = await startDaemon(work);
+  await work.untilTeams('Writers');
+  const good = work.repository.git('rev-parse', 'HEAD');
+  work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Docs writers }\n');
+  work.repository.commit('A mistake');
+  const line = await daemon.process.says('the manifests are wrong');
+  expect(line.msg).toContain(`the last good commit ${good.slice(0, 7)} stays in force`);
+  expect(line.problems).toEqual([expect.stringContaining('teams.yaml:2:14: team/writers: ')]);
+  await daemon.untilMetric('octavo_source_good{organization="org_acme"}', 0);
+  expect(await daemon.metric(`octavo_source_commit_info{organization="org_acme",commit="${good}"}`)).toBe(1);
+  // Drift is undone meanwhile.
+  const { items } = await work.call('GET', '/teams');
+  await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
+  daemon.process.child.kill('SIGHUP');
+  await work.untilTeams('Writers');
+  work.repository.write('teams.yaml', teams('Writers', 'More'));
+  work.repository.commit('Mended');
+  await work.untilTeams('Writers', 'More');
+  await daemon.untilMetric('octavo_source_good{organization="org_acme"}', 1);
+});
+
+test('a repository that is gone for a while changes nothing', async () => {
+  await using work = await withTeams('Writers');
+  const daemon = await startDaemon(work);
+  await work.untilTeams('Writers');
+  const away = join(work.folder, 'away');
+  renameSync(work.repository.directory, away);
+  await daemon.process.says('the manifests cannot be read');
+  const before = work.writes();
+  renameSync(away, work.repository.directory);
+  work.repository.write('teams.yaml', teams('Writers', 'More'));
+  work.repository.commit('Back');
+  await work.untilTeams('Writers', 'More');
+  expect(work.writes()).toBe(before + 1);
+});
+
+test('a directory that is swapped as git-sync does it', async () => {
+  await using work = await openWorkspace();
+  const root = join(work.folder, 'sync');
+  const swap = (name: string, text: string) => {
+    mkdirSync(join(root, name), { recursive: true });
+    writeFileSync(join(root, name, 'teams.yaml'), text);
+    symlinkSync(name, join(root, 'next'));
+    renameSync(join(root, 'next'), join(root, 'now'));
+  };
+  swap('one', teams('Writers'));
+  const daemon = await startDaemon(work, { organization: { source: { directory: join(root, 'now') } } });
+  await work.untilTeams('Writers');
+  await daemon.pass();
+  swap('two', teams('Writers', 'More'));
+  await work.untilTeams('Writers', 'More');
+  writeFileSync(join(root, 'two', 'teams.yaml'), teams('Writers', 'More', 'Last'));
+  await work.untilTeams('Writers', 'More', 'Last');
+});

@@ -1,0 +1,155 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+const MANY = Array.from({ length: 60 }, (_, index) => `T${index}`);
+
+async function withMany(): Promise<Workspace> {
+  const work = await openWorkspace({ latency: 100 });
+  work.repository.write('teams.yaml', teams(...MANY));
+  work.repository.commit('Many');
+  return work;
+}
+
+test('healthy at once, ready after the first sync, and the designed metrics', async () => {
+  await using work = await openWorkspace({ latency: 300 });
+  work.repository.write('teams.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const { address, process } = await startDaemon(work);
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  const early = await fetch(`${address}/readyz`);
+  expect(early.status).toBe(503);
+  expect(await early.json()).toEqual({ ready: false, reasons: ['org_acme: no first sync yet'] });
+  await eventually('readiness', async () => (await fetch(`${address}/readyz`)).status === 200);
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  for (const name of [
+    'octavo_reconcile_passes_total',
+    'octavo_reconcile_last_seconds',
+    'octavo_reconcile_last_success_timestamp_seconds',
+    'octavo_changes_total',
+    'octavo_changes_pending',
+    'octavo_drift_total',
+    'octavo_source_good',
+    'octavo_source_commit_info',
+    'octavo_requests_total',
+    'octavo_request_wait_seconds',
+    'octavo_rate_limited_total',
+    'octavo_queue_waiting',
+    'octavo_queue_oldest_seconds',
+    'octavo_budget_limit',
+    'octavo_budget_remaining',
+    'octavo_process_cpu_seconds_total',
+  ]) {
+    expect(metrics).toContain(`# TYPE ${name} `);
+  }
+  expect(metrics).not.toContain('Writers');
+  expect((await fetch(`${address}/other`)).status).toBe(404);
+  expect((await process.stop('SIGINT')).code).toBe(0);
+});
+
+test('SIGTERM in the middle of an apply: leaves in time, and finishes after a restart without duplicates', async () => {
+  await using work = await withMany();
+  const first = await startDaemon(work);
+  await eventually('the apply to be under way', () => work.teams().length > 5);
+  const asked = performance.now();
+  const { code } = await first.process.stop();
+  expect(code).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+  expect(work.teams().length).toBeLessThan(MANY.length);
+  expect(first.process.log.filter(({ level }) => level >= 50)).toEqual([]);
+  work.emulator.setLatency(0);
+  const second = await startDaemon(work);
+  await work.untilTeams(...MANY);
+  await second.process.stop();
+  // And again: nothing is left to do.
+  const before = work.writes();
+  const third = await startDaemon(work);
+  const { requests } = await third.pass();
+  expect(requests).toMatchObject({ writes: 0 });
+  expect(third.process.said('plan: No changes, 60 unchanged').length).toBeGreaterThan(0);
+  expect(work.writes()).toBe(before);
+});
+
+test('killed in the middle of an apply: the next start converges without duplicates', async () => {
+  await using work = await withMany();
+  const first = await startDaemon(work);
+  await eventually('the apply to be under way', () => work.teams().length > 5);
+  first.process.child.kill('SIGKILL');
+  await first.process.ended;
+  expect(work.teams().length).toBeLessThan(MANY.length);
+  work.emulator.setLatency(0);
+  const second = await startDaemon(work);
+  await work.untilTeams(...MANY);
+  await second.pass();
+  expect(work.teams()).toHaveLength(MANY.length);
+});
+
+test('a platform that hangs does not keep it from leaving in time', async () => {
+  await using work = await withMany();
+  work.emulator.setLatency(60_000);
+  const daemon = await startDaemon(work);
+  await eventually('a request', () => work.emulator.requests.total > 0);
+  const asked = performance.now();
+  expect((await daemon.process.stop()).code).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+});
+
+test('a second daemon on the same state is told so in a line', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const first = await startDaemon(work);
+  await work.untilTeams('Writers');
+  const { code, stdout, stderr } = await work.begin('run', '--config', work.configure()).ended;
+  expect(stderr).toBe(
+    `octavo: ${join(work.folder, 'state', 'octavo.db')} is in use by another process; only one Octavo may use a state file\n`,
+  );
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  // The first one lives.
+  expect((await first.pass()).outcome).toBe('done');
+});
+
+test('a port that is taken is said, and nothing hangs', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const first = await startDaemon(work);
+  const listen = new URL(first.address).host;
+  const path = work.configure({
+    name: 'other.yaml',
+    top: { server: { listen }, store: { path: join(work.folder, 'other', 'octavo.db') } },
+  });
+  const { code, stderr } = await work.begin('run', '--config', path).ended;
+  expect(stderr).toContain(`octavo: cannot listen on ${listen}`);
+  expect(code).toBe(3);
+});
+
+test.each([
+  [
+    'damaged',
+    (path: string) => writeFileSync(path, 'this is no database, and it is long enough to be sure of that\n'.repeat(90)),
+    'is damaged; move it away and start again',
+  ],
+  [
+    'of a newer Octavo',
+    (path: string) => {
+      const database = new DatabaseSync(path);
+      database.exec('PRAGMA user_version = 99');
+      database.close();
+    },
+    'was written by a newer Octavo (layout 99',
+  ],
+])('a state file that is %s', async (_how, spoil, words) => {
+  await using work = await openWorkspace();
+  const path = join(work.folder, 'state', 'octavo.db');
+  mkdirSync(join(work.folder, 'state'));
+  spoil(path);
+  const { code, stdout, stderr } = await work.begin('run', '--config', work.configure()).ended;
+  expect(stderr).toContain(`octavo: ${path} ${words}`);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+});
