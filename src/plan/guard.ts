@@ -57,7 +57,12 @@ export function driftOf(kinds: readonly KindRules[], changes: readonly Change[],
     changes.filter((change) => {
       const entry = base?.get(change.address);
       const kind = byName.get(change.kind);
-      if (entry === undefined || kind === undefined || (change.action === 'delete' && !change.replaces)) {
+      if (
+        entry === undefined ||
+        entry.marks.begun === true ||
+        kind === undefined ||
+        (change.action === 'delete' && !change.replaces)
+      ) {
         return false;
       }
       return change.fields.every(({ path }) => {

@@ -10,6 +10,8 @@ import { type Bindings, sendPlanned } from './sending.ts';
 /** What an apply tells while it goes on. */
 export interface ApplyEvents {
   readonly onStart?: (change: Change) => void;
+  /** Before the first request of a change; nothing is sent before it has resolved. */
+  readonly onIntent?: (change: Change) => Promise<void> | void;
   /** After a change has ended, however it did. `sent`: all its requests were made; such a change is recorded here. */
   readonly onResult?: (result: ChangeResult, change: Change, sent: boolean) => Promise<void> | void;
 }
@@ -183,6 +185,7 @@ class Applying {
     try {
       if (node.half === 'first') {
         this.#options.onStart?.(change);
+        await this.#options.onIntent?.(change);
       }
       for (const planned of (node.half === 'first' ? writes.first : writes.late) ?? []) {
         await sendPlanned(planned, change, {

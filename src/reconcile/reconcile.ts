@@ -58,6 +58,7 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
   const applied = await applyPlan({
     ...options,
     planned,
+    onIntent: (change) => recorder?.intends(change),
     locate: (change, bindings) => locateCreated(change, bindings, input.declared, input.kinds, writer),
     onResult: async (result, change, sent) => {
       await recorder?.changed(change, result.id, sent);

@@ -93,6 +93,17 @@ export class Recorder {
     await this.#record.remove(gone);
   }
 
+  /**
+   * Before a creation is sent: whatever happens to its answer, or to this process, the next pass knows that what has
+   * this natural key was made here, and owns it. A replacement is owned already, by the id of the old one.
+   */
+  async intends(change: Change): Promise<void> {
+    const resource = change.action === 'create' && !change.replaces ? this.#declared.get(change.address) : undefined;
+    if (resource !== undefined) {
+      await this.#record.put([this.#begun(resource, null)]);
+    }
+  }
+
   /** Records a change whose requests were all made, and what is left of a creation that got no further. */
   async changed(change: Change, id: string | null, sent: boolean): Promise<void> {
     const resource = this.#declared.get(change.address);
@@ -112,11 +123,12 @@ export class Recorder {
     }
   }
 
-  #entry(resource: Declared, id: string, changed: boolean): RecordEntry {
+  #entry(resource: Declared, id: string | null, changed: boolean): RecordEntry {
     const kind = this.#kinds.get(resource.kind);
     const before = this.#base?.get(resource.address);
     const actualOf = (address: Address) => this.#planned.identity.bound.get(address);
-    const marks = kind?.marks?.(resource, before?.marks ?? {}, changed, actualOf) ?? before?.marks ?? {};
+    const { begun: _begun, ...known } = before?.marks ?? {};
+    const marks = kind?.marks?.(resource, known, changed, actualOf) ?? known;
     return {
       address: resource.address,
       kind: resource.kind,
@@ -128,13 +140,13 @@ export class Recorder {
   }
 
   /** What was created and not finished is owned, but nothing that cannot be read back counts as sent. */
-  #begun(resource: Declared, id: string): RecordEntry {
+  #begun(resource: Declared, id: string | null): RecordEntry {
     const entry = this.#entry(resource, id, false);
     const rules = this.#kinds.get(resource.kind)?.fields ?? {};
     const fields: JsonObject = Object.fromEntries(
       Object.entries(entry.fields).filter(([name]) => rules[name]?.compare !== 'base'),
     );
-    return { ...entry, fields };
+    return { ...entry, fields, marks: { ...entry.marks, begun: true } };
   }
 
   #isRecorded(entry: RecordEntry): boolean {

@@ -39,21 +39,27 @@ const SETTLE = 300;
 /** Milliseconds of silence after which git is ended. */
 const GIT_TIMEOUT = 60_000;
 
-/** Opens a source. `clones` is a folder for clones, which is made where it is missing. */
+/** Opens a source. `clones` is a folder for clones, which is made where it is missing; `signal` ends what runs. */
 export function openSource(
   source: Source,
   organization: string,
   clones: string,
   loader: ManifestLoader,
+  signal: AbortSignal,
 ): DesiredSource {
   return source.git === undefined
     ? directorySource(source.directory, loader)
-    : gitSource(source.git, join(clones, organization), loader);
+    : gitSource(source.git, join(clones, organization), loader, signal);
 }
 
-function gitSource(git: NonNullable<Source['git']>, directory: string, loader: ManifestLoader): DesiredSource {
+function gitSource(
+  git: NonNullable<Source['git']>,
+  directory: string,
+  loader: ManifestLoader,
+  signal: AbortSignal,
+): DesiredSource {
   mkdirSync(directory, { recursive: true });
-  const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT });
+  const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal });
   let read: string | null = null;
   let forced = false;
   const sync = async () => {
