@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { idRef } from '../../src/core/resource.ts';
+import { actual, change, type PlanCase, planOf, short } from '../support/planning.ts';
+
+const team = (id: string, title: string, members?: Record<string, string>) =>
+  actual('team', id, { title, ...(members === undefined ? {} : { members }) }, { facts: { members: 3 } });
+const spaceAt = (collection: string | null, rest: object = {}) =>
+  actual('space', 's1', {
+    title: 'Guides',
+    emoji: '1f4d8',
+    collection: collection && idRef(collection, 'collection'),
+    ...rest,
+  });
+
+const WRITERS = 'teams: { writers: { title: Writers } }';
+const WITH_SITE = `spaces: { one: { title: One } }
+sites: { help: { title: Help, structure: [{ section: a, title: First, spaces: [{ key: x, space: one }] }] } }`;
+const parts = [
+  actual('space', 's1', { title: 'One' }),
+  actual('site', 'w1', { title: 'Help', published: true }, { facts: { siteSpaces: 4 } }),
+  actual(
+    'section',
+    'x1',
+    { title: 'First', group: null, path: 'first' },
+    { within: 'w1', place: { list: 'w1', index: 0 } },
+  ),
+  actual(
+    'site-space',
+    'e1',
+    { space: idRef('s1', 'space'), section: idRef('x1', 'section'), path: 'en' },
+    { within: 'w1', place: { list: 'x1', index: 0 } },
+  ),
+];
+
+const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
+  ['declared, bound, same: none', { manifests: WRITERS, actuals: [team('t1', 'Writers')] }, []],
+  [
+    'declared, bound, different: update',
+    { manifests: WRITERS, base: WRITERS, ids: { 'team/writers': 't1' }, actuals: [team('t1', 'Others')] },
+    ['update team/writers title'],
+  ],
+  [
+    'declared, bound, elsewhere: move',
+    {
+      manifests: 'collections: { c: { title: C } }\nspaces: { g: { title: Guides, collection: c } }',
+      actuals: [actual('collection', 'c1', { title: 'C' }), spaceAt(null)],
+    },
+    ['move space/g collection'],
+  ],
+  [
+    'declared, bound, and such that only a new one can be as declared: a replacement',
+    {
+      manifests: 'spaces: { g: { title: Guides } }\ntranslations: { fr: { space: g, from: en, to: fr } }',
+      base: 'spaces: { g: { title: Guides } }\ntranslations: { fr: { space: g, from: de, to: fr } }',
+      actuals: [spaceAt(null), actual('translation', 'r1', { space: idRef('s1', 'space'), from: 'de', to: 'fr' })],
+    },
+    ['delete translation/fr replaces', 'create translation/fr replaces'],
+  ],
+  ['declared, none there: create', { manifests: WRITERS }, ['create team/writers']],
+  [
+    'gone, owned, there: delete',
+    { manifests: 'teams: {}', base: WRITERS, actuals: [team('t1', 'Writers')] },
+    ['delete team/writers'],
+  ],
+  ['gone, owned, not there: none', { manifests: 'teams: {}', base: WRITERS }, []],
+  ['never declared, there: unmanaged', { manifests: 'teams: {}', base: WRITERS, actuals: [team('t2', 'Others')] }, []],
+  [
+    'never declared, there, prune all: delete',
+    { manifests: 'teams: {}', base: 'teams: {}', actuals: [team('t2', 'Others')], policy: { prune: 'all' } },
+    ['delete #t2'],
+  ],
+  [
+    'prune all of another kind: none',
+    { manifests: 'teams: {}', base: 'teams: {}', actuals: [team('t2', 'Others')], policy: { prune: { space: 'all' } } },
+    [],
+  ],
+  [
+    'prune never: none',
+    { manifests: 'teams: {}', base: WRITERS, actuals: [team('t1', 'Writers')], policy: { prune: 'never' } },
+    [],
+  ],
+  [
+    'prune never for its kind: none',
+    { manifests: 'teams: {}', base: WRITERS, actuals: [team('t1', 'Writers')], policy: { prune: { team: 'never' } } },
+    [],
+  ],
+  [
+    'no base: nothing is deleted, whatever prune says',
+    { manifests: 'teams: {}', actuals: [team('t1', 'Writers')], policy: { prune: 'all' } },
+    [],
+  ],
+  ['absent is not managed', { manifests: 'spaces: { g: { title: Guides } }', actuals: [spaceAt('c9')] }, []],
+  [
+    'null clears',
+    { manifests: 'spaces: { g: { title: Guides, emoji: null } }', actuals: [spaceAt(null)] },
+    ['update space/g emoji'],
+  ],
+  [
+    'null is what is not there',
+    { manifests: 'spaces: { g: { title: Guides, emoji: null } }', actuals: [spaceAt(null, { emoji: null })] },
+    [],
+  ],
+  [
+    'an ignored field is left alone',
+    { manifests: 'spaces: { g: { title: Guides, emoji: "1f680", ignore: [emoji] } }', actuals: [spaceAt(null)] },
+    [],
+  ],
+  [
+    'a paused change is shown',
+    {
+      manifests: 'spaces: { g: { title: Guides, emoji: null, paused: { reason: freeze, until: 2026-06-02 } } }',
+      actuals: [spaceAt(null)],
+    },
+    ['update space/g emoji paused'],
+  ],
+  [
+    'a pause ends when its day begins',
+    {
+      manifests: 'spaces: { g: { title: Guides, emoji: null, paused: { reason: freeze, until: 2026-06-01 } } }',
+      actuals: [spaceAt(null)],
+    },
+    ['update space/g emoji'],
+  ],
+  [
+    'a pause without a day lasts',
+    {
+      manifests: 'spaces: { g: { title: Guides, emoji: null, paused: { reason: freeze } } }',
+      actuals: [spaceAt(null)],
+    },
+    ['update space/g emoji paused'],
+  ],
+  [
+    'the parts of a site go with it',
+    { manifests: 'spaces: { one: { title: One } }', base: WITH_SITE, actuals: parts },
+    ['delete site/help'],
+  ],
+  [
+    'a section takes its spaces along',
+    {
+      manifests: `spaces: { one: { title: One } }\nsites: { help: { title: Help, structure: [] } }`,
+      base: WITH_SITE,
+      actuals: parts,
+    },
+    ['delete section/help/a'],
+  ],
+];
+
+describe('a plan, row by row', () => {
+  test.each(rows)('%s', async (_name, input, expected) => {
+    expect(short(await planOf(input))).toEqual(expected);
+  });
+});
+
+describe('membership', () => {
+  const members = { 'ana@acme.example': 'owner', 'cy@acme.example': 'member' };
+  const declared = (membership: string) =>
+    `teams: { writers: { title: Writers, membership: ${membership}, members: { ana@acme.example: member, bo@acme.example: member } } }`;
+
+  test('exact: nobody else stays', async () => {
+    const planned = await planOf({ manifests: declared('exact'), actuals: [team('t1', 'Writers', members)] });
+    expect(change(planned, 'team/writers', 'members')).toEqual([
+      members,
+      { 'ana@acme.example': 'member', 'bo@acme.example': 'member' },
+    ]);
+    expect(planned.plan.access).toEqual([
+      {
+        person: 'ana@acme.example',
+        from: 'team/writers',
+        to: 'team/writers',
+        as: 'owner → member',
+        change: 'team/writers',
+      },
+      { person: 'bo@acme.example', from: null, to: 'team/writers', as: 'member', change: 'team/writers' },
+      { person: 'cy@acme.example', from: 'team/writers', to: null, as: 'member', change: 'team/writers' },
+    ]);
+  });
+
+  test('additive: everybody else stays', async () => {
+    const planned = await planOf({ manifests: declared('additive'), actuals: [team('t1', 'Writers', members)] });
+    expect(change(planned, 'team/writers', 'members')).toEqual([
+      members,
+      { 'ana@acme.example': 'member', 'bo@acme.example': 'member', 'cy@acme.example': 'member' },
+    ]);
+  });
+
+  test('who has not joined is pending, and the rest of the team is made', async () => {
+    const planned = await planOf({
+      manifests:
+        'teams: { writers: { title: Writers, members: { ana@acme.example: owner, dana@acme.example: member } } }',
+    });
+    expect(short(planned)).toEqual(['create team/writers']);
+    expect(change(planned, 'team/writers', 'members')).toEqual([null, { 'ana@acme.example': 'owner' }]);
+    expect(planned.plan.pending).toEqual([
+      { address: 'member/dana@acme.example', reason: 'not a member of the organization yet' },
+    ]);
+  });
+
+  test('deleting a team and removing a person tell who loses what', async () => {
+    const planned = await planOf({
+      manifests: 'members: { ana@acme.example: { role: admin } }',
+      base: `members: { ana@acme.example: { role: admin }, bo@acme.example: { role: edit } }\nteams: { writers: { title: Writers } }`,
+      actuals: [
+        team('t1', 'Writers', { 'cy@acme.example': 'owner' }),
+        actual('member', 'usr_ana', { role: 'admin' }, { title: 'ana@acme.example' }),
+        actual('member', 'usr_bo', { role: 'edit' }, { title: 'bo@acme.example' }),
+      ],
+    });
+    expect(planned.plan.access.map(({ person, from, to, as }) => [person, from, to, as])).toEqual(
+      expect.arrayContaining([
+        ['cy@acme.example', 'team/writers', null, 'owner'],
+        ['bo@acme.example', 'organization', null, 'edit'],
+      ]),
+    );
+  });
+});
+
+describe('protection', () => {
+  const protectedTeam = 'teams: { writers: { title: Writers, protect: true } }';
+
+  test.each<[string, PlanCase]>([
+    [
+      'when the declaration vanished',
+      { manifests: 'teams: {}', base: protectedTeam, actuals: [team('t1', 'Writers')] },
+    ],
+    [
+      'as the record says',
+      { manifests: 'teams: {}', base: WRITERS, recordedProtection: ['team/writers'], actuals: [team('t1', 'Writers')] },
+    ],
+  ])('holds %s, and no approval helps', async (_name, input) => {
+    const planned = await planOf(input);
+    expect(short(planned)).toEqual(['delete team/writers held']);
+    const approved = await planOf({ ...input, policy: { approved: [planned.plan.checksum] } });
+    expect(short(approved)).toEqual(['delete team/writers held']);
+  });
+
+  test('of a part holds the whole', async () => {
+    const planned = await planOf({
+      manifests: 'spaces: { one: { title: One } }',
+      base: WITH_SITE,
+      recordedProtection: ['section/help/a'],
+      actuals: parts,
+    });
+    expect(short(planned)).toEqual(['delete site/help held']);
+    expect(planned.plan.changes[0]?.held).toBe('section/help/a is part of it and protected');
+  });
+
+  test('holds back a replacement as a whole', async () => {
+    const fr = (from: string, more = '') =>
+      `spaces: { g: { title: Guides } }\ntranslations: { fr: { space: g, from: ${from}, to: fr${more} } }`;
+    const planned = await planOf({
+      manifests: fr('en', ', protect: true'),
+      base: fr('de'),
+      actuals: [spaceAt(null), actual('translation', 'r1', { space: idRef('s1', 'space'), from: 'de', to: 'fr' })],
+    });
+    expect(short(planned)).toEqual(['delete translation/fr replaces held', 'create translation/fr replaces held']);
+  });
+});
