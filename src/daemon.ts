@@ -200,7 +200,7 @@ class RunningDaemon implements Daemon {
     if (organization.source === null) {
       throw new ConfigError(`organization ${organization.id} has no source`);
     }
-    return openSource(organization.source, organization.id, clones, createManifestLoader(kinds));
+    return openSource(organization.source, organization.id, clones, createManifestLoader(kinds), this.#abort.signal);
   }
 
   /** Organizations with one token share its queue, and so its budget. */

@@ -42,7 +42,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
     const record = flags.record === true ? await recordable(target, input, around) : null;
     around.terminal.err(renderPlan(planned.plan, 'text', toErr(around)));
     if (!(await isWanted(planned.plan, flags, around))) {
-      around.terminal.err('Not applied.\n');
+      around.terminal.err('\nNot applied.\n');
       return EXIT.failed;
     }
     const results = await carryOut(input, planned, way, flags, around);

@@ -36,21 +36,20 @@ export async function makeAcmeRepository(directory: string): Promise<AcmeReposit
       return (await git.raw(['rev-parse', 'HEAD'])).trim();
     },
     renameTeam: () => edit('teams.yaml', (text) => text.replace('title: Writers', 'title: Docs writers')),
-    moveSection: () => edit('sites.yaml', changelogBeforeDevelopers),
+    moveSection: () => edit('sites.yaml', changelogFirst),
     addTranslation: () => edit('translations.yaml', withGerman),
   };
   await repository.commit('Acme’s documentation, as code');
   return repository;
 }
 
-/** The section `changelog` stands last; it comes to stand before the group `developers`. Comments stay. */
-function changelogBeforeDevelopers(text: string): string {
+/** The section `changelog` stands last; it comes to stand first. Comments stay. */
+function changelogFirst(text: string): string {
   const document = parseDocument(text);
   const structure = document.getIn(['sites', 'help', 'structure']);
   if (isSeq(structure)) {
     const at = structure.items.findIndex((item) => isMap(item) && item.get('section') === 'changelog');
-    const before = structure.items.findIndex((item) => isMap(item) && item.get('group') === 'developers');
-    structure.items.splice(before, 0, ...structure.items.splice(at, 1));
+    structure.items.splice(0, 0, ...structure.items.splice(at, 1));
   }
   return document.toString({ lineWidth: 0 });
 }

@@ -18,6 +18,8 @@ export interface CheckoutOptions {
   readonly path: string;
   /** Milliseconds without a sign of life after which git is ended. */
   readonly timeout: number;
+  /** Ends git when it aborts. */
+  readonly signal?: AbortSignal;
 }
 
 /** What a sync found. */
@@ -75,11 +77,13 @@ export function openCheckout(options: CheckoutOptions): Checkout {
     directory: resolve(options.directory),
     tree,
     path: options.path,
+    isEnding: () => options.signal?.aborted === true,
     fail: (error, tried) => gitFailure(`cannot ${tried} ${remote.label}`, error, secrets),
     open: (directory) =>
       openGit({
         directory,
         timeout: options.timeout,
+        signal: options.signal,
         env: remote.credentials === null ? {} : environment,
         secretConfig: [
           ['remote.octavo.url', remote.url],
@@ -106,6 +110,7 @@ interface Context {
   readonly directory: string;
   readonly tree: string;
   readonly path: string;
+  isEnding(): boolean;
   fail(error: unknown, tried: string): SourceError;
   open(directory: string): SimpleGit;
 }
@@ -124,6 +129,9 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
   } catch (error) {
     if (error instanceof SourceError) {
       throw error;
+    }
+    if (context.isEnding()) {
+      throw context.fail(error, 'fetch');
     }
     // The repository answered just now, so it is our copy that is broken: it is made anew, once.
     await rm(context.tree, { recursive: true, force: true });

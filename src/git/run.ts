@@ -11,6 +11,8 @@ export interface GitOptions {
   readonly directory: string;
   /** Milliseconds without a sign of life after which git is ended. */
   readonly timeout: number;
+  /** Ends git when it aborts. */
+  readonly signal?: AbortSignal;
   /** Further settings, `key=value`, as with `git -c`. */
   readonly config?: readonly string[];
   /** Settings that must not be seen in a process list or on disk, such as a URL with a password. */
@@ -70,6 +72,7 @@ export function openGit(options: GitOptions): SimpleGit {
     config: [...SAFE, ...(options.config ?? [])],
     timeout: { block: options.timeout },
     trimmed: false,
+    ...(options.signal === undefined ? {} : { abort: options.signal }),
     allowEnvironment: [...ALLOWED_ENVIRONMENT, ...Object.keys(secretEnvironment), ...Object.keys(count)],
     unsafe: {
       allowUnsafeHooksPath: true,

@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { eventually } from '../support/octavo-process.ts';
+import { eventually, OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
 
@@ -95,6 +95,18 @@ test('a platform that hangs does not keep it from leaving in time', async () => 
   await eventually('a request', () => work.emulator.requests.total > 0);
   const asked = performance.now();
   expect((await daemon.process.stop()).code).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+});
+
+test('a git that hangs does not keep it from leaving in time, and is ended', async () => {
+  await using work = await openWorkspace();
+  const mark = join(work.folder, 'ssh-is-waiting');
+  const config = work.configure({ organization: { source: { git: { url: 'git@git.example:acme/docs.git' } } } });
+  const env = { ...work.env, GIT_SSH_COMMAND: `sh -c "touch ${mark}; exec cat"` };
+  const daemon = new OctavoProcess(['run', '--config', config], { cwd: work.folder, env });
+  await eventually('git to wait for ssh', () => existsSync(mark));
+  const asked = performance.now();
+  expect((await daemon.stop()).code).toBe(0);
   expect(performance.now() - asked).toBeLessThan(10_000);
 });
 
