@@ -24,13 +24,18 @@ export interface Ticket {
 }
 
 const SEND: Decision = { kind: 'send' };
+const AFTER_ANSWER: Decision = {
+  kind: 'wait',
+  until: Number.POSITIVE_INFINITY,
+  why: 'the rate limit is released bit by bit',
+};
 const PROBE: Decision = { kind: 'probe' };
 
 /** A probe that takes longer than this many round trips (and milliseconds) no longer keeps others from probing. */
 const PROBE_ROUND_TRIPS = 4;
 const PROBE_PATIENCE = 5000;
 /** What a new round trip weighs at least against those before. */
-const RTT_WEIGHT = 0.05;
+const RTT_WEIGHT = 0.02;
 /** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
 const FREE_SHARE = 0.1;
 const BACKOFF_FIRST = 1000;
@@ -59,6 +64,7 @@ export class Budget {
   readonly #foreign = new ForeignUse();
   readonly #pace = new Pace();
   #answers = 0;
+  #answeredAt = 0;
 
   constructor(lane: string, requestClass: RequestClass, clock: ServerClock) {
     this.lanes = [lane];
@@ -100,9 +106,12 @@ export class Budget {
       return this.#decideUnknown(now);
     }
     const share = this.#foreign.share(remaining);
-    const raw = remaining - this.#inFlight - this.#takenByOthers(share);
+    const raw = remaining - this.#inFlight - this.#takenByOthers(now, share);
+    if (raw >= 1 && !urgent) {
+      return waiting <= raw ? this.#drain(remaining) : this.#release(now, raw);
+    }
     if (raw >= 1) {
-      return urgent || waiting <= raw ? SEND : this.#release(now, raw);
+      return SEND;
     }
     if (this.#inFlight === 0 && remaining > share) {
       return SEND;
@@ -110,9 +119,18 @@ export class Budget {
     return { kind: 'wait', until: this.#window.end, why: 'the rate limit is used up' };
   }
 
-  /** What others may have used since the last answer: as much as lately, and as much for each of our calls in flight. */
-  #takenByOthers(share: number): number {
-    return Math.ceil(Math.max(2 * this.#foreign.rate * (this.#rtt ?? 0), share * this.#inFlight));
+  /** What others may have used by the time a call arrives: as much as lately, and as much for each of ours in flight. */
+  #takenByOthers(now: number, share: number): number {
+    const rtt = this.#rtt ?? 0;
+    const lately = this.#foreign.rate * (rtt + Math.max(rtt, now - this.#answeredAt));
+    return Math.ceil(Math.max(lately, share * this.#inFlight));
+  }
+
+  /** What waits is covered. A bucket does not show whether others draw on it, so that it is emptied in steps. */
+  #drain(remaining: number): Decision {
+    const own = (2 * (this.#pace.refill ?? 0) * (this.#rtt ?? 0)) / 1000;
+    const gently = this.#pace.isBucket && this.#inFlight >= Math.max(1, remaining / 4, own);
+    return gently ? AFTER_ANSWER : SEND;
   }
 
   #decideUnknown(now: number): Decision {
@@ -155,6 +173,7 @@ export class Budget {
     this.#settle(ticket);
     const sample = Math.max(0, receivedAt - ticket.sentAt);
     this.#answers += 1;
+    this.#answeredAt = receivedAt;
     this.#rtt = (this.#rtt ?? 0) + Math.max(RTT_WEIGHT, 1 / this.#answers) * (sample - (this.#rtt ?? 0));
     this.#cap.grow();
     if (ticket.sentAt >= this.#closedAt) {

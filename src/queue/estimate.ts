@@ -19,7 +19,7 @@ export function estimateSeconds(load: Load): number {
   const { budgets, concurrency } = load;
   const reading = rttOf('read', load);
   const writing = rttOf('write', load);
-  let longest = Math.ceil(load.reads / concurrency) * reading + Math.ceil(load.writes / concurrency) * writing;
+  let longest = rounds('read', load.reads, load) * reading + rounds('write', load.writes, load) * writing;
   const known = budgets.filter(({ limit }) => limit !== null);
   const calls = new Map<BudgetSnapshot, number>();
   for (const [name, amount] of [['read', load.reads] as const, ['write', load.writes] as const]) {
@@ -34,6 +34,12 @@ export function estimateSeconds(load: Load): number {
     longest = Math.max(longest, rateBound(budget, amount, concurrency, Math.max(reading, writing)));
   }
   return longest / 1000;
+}
+
+/** Round trips one after the other; where a class was never asked, one call goes ahead to learn its budget. */
+function rounds(name: 'read' | 'write', calls: number, { budgets, concurrency }: Load): number {
+  const wasAsked = budgets.some(({ classes, rtt }) => classes.includes(name) && rtt !== null);
+  return calls === 0 || wasAsked ? Math.ceil(calls / concurrency) : 1 + Math.ceil((calls - 1) / concurrency);
 }
 
 function rttOf(name: 'read' | 'write', { budgets, rtt }: Load): number {

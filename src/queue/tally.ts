@@ -1,7 +1,7 @@
 import type { Outcome } from './snapshot.ts';
 
 /** What a new answer weighs at least against those before. */
-const RTT_WEIGHT = 0.05;
+const RTT_WEIGHT = 0.02;
 
 /** Counts since the queue was made. */
 export class Tally {

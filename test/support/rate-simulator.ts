@@ -1,109 +1,54 @@
-import { RateLimitedError } from '../../src/core/errors.ts';
+import { RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import type { QueueOptions } from '../../src/queue/queue-contract.ts';
 import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/rate-headers.ts';
-import type { Priority, Reply, RequestClass } from '../../src/queue/request.ts';
+import type { Priority, QueuedRequest, Reply, RequestClass } from '../../src/queue/request.ts';
 import { createRequestQueue, type RequestQueue } from '../../src/queue/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import type { Limiter, Verdict } from './rate-limiters.ts';
 
-/** What a simulated server decides about one call. Times are the server's, in milliseconds. */
-export interface Verdict {
-  readonly accepted: boolean;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly reset: number;
-}
-
-export interface Limiter {
-  take(now: number): Verdict;
-  /** The earliest time at which the last of so many calls could have been accepted, had they all come at `start`. */
-  floor(calls: number, start: number): number;
-}
-
-/** Windows that follow the clock. */
-export function fixedWindow(limit: number, length: number): Limiter {
-  let window = -1;
-  let used = 0;
-  return {
-    take(now) {
-      const current = Math.floor(now / length);
-      if (current !== window) {
-        window = current;
-        used = 0;
-      }
-      const accepted = used < limit;
-      used += accepted ? 1 : 0;
-      return { accepted, limit, remaining: limit - used, reset: (current + 1) * length };
-    },
-    floor(calls, start) {
-      const windows = Math.ceil(calls / limit) - 1;
-      return windows === 0 ? start : (Math.floor(start / length) + windows) * length;
-    },
-  };
-}
-
-/** Windows that begin with the first call after the last one ended. */
-export function firstCallWindow(limit: number, length: number): Limiter {
-  let end = Number.NEGATIVE_INFINITY;
-  let used = 0;
-  return {
-    take(now) {
-      if (now >= end) {
-        end = now + length;
-        used = 0;
-      }
-      const accepted = used < limit;
-      used += accepted ? 1 : 0;
-      return { accepted, limit, remaining: limit - used, reset: end };
-    },
-    floor: (calls, start) => start + (Math.ceil(calls / limit) - 1) * length,
-  };
-}
-
-/** `rate` calls per second, `burst` at once; the reset is when it will be full again. */
-export function tokenBucket(rate: number, burst: number): Limiter {
-  let tokens = burst;
-  let at: number | null = null;
-  return {
-    take(now) {
-      tokens = Math.min(burst, tokens + ((now - (at ?? now)) / 1000) * rate);
-      at = now;
-      const accepted = tokens >= 1;
-      tokens -= accepted ? 1 : 0;
-      return {
-        accepted,
-        limit: burst,
-        remaining: Math.floor(tokens),
-        reset: now + ((burst - tokens) / rate) * 1000,
-      };
-    },
-    floor: (calls, start) => start + (Math.max(0, calls - burst) / rate) * 1000,
-  };
-}
-
-export interface Scenario {
-  readonly limiter: Limiter;
-  readonly calls: number;
+/** What a simulated server is like. */
+export interface Behaviour {
+  /** By operation where there is one of that name, else by class, else `all`. Where there is none, nothing is limited. */
+  readonly limits: Readonly<Record<string, Limiter>>;
   /** Median round trip in milliseconds. */
   readonly rtt?: number;
-  readonly concurrency?: number;
-  readonly seed?: number;
   /** The server's clock minus the client's, in milliseconds. */
   readonly skew?: number;
-  /** Resets are cut to whole seconds instead of rounded up. */
-  readonly floored?: boolean;
-  /** Nothing but Retry-After is sent. */
-  readonly silent?: boolean;
-  /** Calls per second by someone else. */
-  readonly others?: number;
+  /** Resets are rounded up to whole seconds, cut to them, or told as seconds from now. */
+  readonly reset?: 'up' | 'floored' | 'delta';
+  /** All of them, only Retry-After with a 429, or none. */
+  readonly headers?: 'all' | 'retry-after' | 'none';
+  /** The share of calls that end in a reset, or in a 5xx with or without headers. */
+  readonly faults?: number;
+  /** More calls at a time are refused, whatever is left. */
+  readonly mostAtOnce?: number;
+}
+
+export interface Scenario extends Behaviour {
+  readonly calls: number;
+  readonly concurrency?: number;
+  readonly seed?: number;
+  /** So many clients of our kind, the first included, that do not know of each other, and share the calls. */
+  readonly sharers?: number;
+  /** Calls per second by someone who asks evenly, and never waits. */
+  readonly neighbour?: number;
 }
 
 export interface Report {
-  /** Makespan over floor; the floor has the last batch's round trips in it. */
+  /** Makespan over floor. */
   readonly ratio: number;
-  /** Own 429s. */
+  /** Seconds from the start to the acceptance of the last call. */
+  readonly makespan: number;
+  /** Own 429s, of all sharers. */
   readonly refused: number;
-  readonly clock: VirtualClock;
-  readonly queue: RequestQueue;
+  /** The share of the neighbour's calls that was refused. */
+  readonly denied: number;
 }
+
+/** The server's time when a simulation starts, where its clock is right: 41 s into a minute. */
+export const START = 1_750_000_001_000;
+const RTT = 150;
+const CONCURRENCY = 20;
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
 export function seeded(seed: number): () => number {
@@ -116,78 +61,176 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A server under a limiter, as an attempt. */
-export function simulatedServer(scenario: Scenario, clock: VirtualClock, random: () => number) {
-  const half = () => ((scenario.rtt ?? 150) / 2) * (0.6 + 0.8 * random());
-  const serverNow = () => clock.now() + (scenario.skew ?? 0);
-  return async (): Promise<Reply<number>> => {
-    await clock.sleep(half());
-    const now = serverNow();
-    const verdict = scenario.limiter.take(now);
-    await clock.sleep(half());
-    const headers = headersOf(verdict, now, scenario);
-    const receivedAt = clock.monotonic();
+/** Clock, chance, and a server that answers calls. */
+export class SimulatedServer {
+  readonly clock: VirtualClock = createVirtualClock();
+  readonly random: () => number;
+  readonly #behaviour: Behaviour;
+  /** Calls that a limit counted, by limit, those that ended in a fault included. */
+  readonly counted = new Map<Limiter, number>();
+  /** When the last call was accepted, in the server's time. */
+  lastAccepted = 0;
+  #atOnce = 0;
+
+  constructor(behaviour: Behaviour, seed = 1) {
+    this.#behaviour = behaviour;
+    this.random = seeded(seed);
+  }
+
+  get now(): number {
+    return this.clock.now() + (this.#behaviour.skew ?? 0);
+  }
+
+  /** A queue on this server's clock whose requests nobody gives up. */
+  queue(options: Partial<QueueOptions> = {}): RequestQueue {
+    const { clock, random } = this;
+    return createRequestQueue({
+      clock,
+      random,
+      concurrency: CONCURRENCY,
+      deadline: Number.MAX_SAFE_INTEGER,
+      ...options,
+    });
+  }
+
+  /** A request that is shared with nobody. */
+  call(rest: Partial<QueuedRequest<number>> = {}): QueuedRequest<number> {
+    const name = rest.name ?? 'call';
+    const requestClass = rest.class ?? 'read';
+    return {
+      name,
+      class: requestClass,
+      priority: 'apply',
+      repeat: 'safe',
+      attempt: () => this.#answer(name, requestClass),
+      ...rest,
+    };
+  }
+
+  async #answer(name: string, requestClass: RequestClass): Promise<Reply<number>> {
+    const { limits, faults = 0, mostAtOnce = Number.POSITIVE_INFINITY } = this.#behaviour;
+    await this.clock.sleep(this.#oneWay());
+    const fault = this.random() < faults ? Math.floor(3 * this.random()) : -1;
+    if (fault === 0) {
+      await this.clock.sleep(this.#oneWay());
+      return { headers: NO_RATE_HEADERS, receivedAt: this.clock.monotonic(), result: broken };
+    }
+    const limiter = limits[name] ?? limits[requestClass] ?? limits['all'];
+    if (this.#atOnce >= mostAtOnce) {
+      return this.#reply({ accepted: false, limit: 1e6, remaining: 1e6, reset: this.now + 1e6 });
+    }
+    this.#atOnce += 1;
+    const verdict = limiter?.take(this.now) ?? FREE;
+    if (verdict.accepted) {
+      this.lastAccepted = this.now;
+      if (limiter !== undefined) {
+        this.counted.set(limiter, (this.counted.get(limiter) ?? 0) + 1);
+      }
+    }
+    const reply = await this.#reply(verdict).finally(() => {
+      this.#atOnce -= 1;
+    });
+    if (fault === 1) {
+      throw new TransientError('connection reset', true);
+    }
+    return fault === 2 && verdict.accepted ? { ...reply, result: broken } : reply;
+  }
+
+  async #reply(verdict: Verdict): Promise<Reply<number>> {
+    const at = this.now;
+    await this.clock.sleep(this.#oneWay());
+    const headers = this.#headers(verdict, at);
+    const receivedAt = this.clock.monotonic();
     return verdict.accepted
-      ? { headers, receivedAt, result: { ok: true, value: now } }
+      ? { headers, receivedAt, result: { ok: true, value: at } }
       : { headers, receivedAt, result: { ok: false, error: new RateLimitedError('slow down', headers.retryAfter) } };
-  };
-}
-
-function headersOf(verdict: Verdict, now: number, scenario: Scenario): RateHeaders {
-  const date = Math.floor(now / 1000) * 1000;
-  if (scenario.silent) {
-    const wait = Math.ceil((verdict.reset - now) / 1000) * 1000;
-    return { ...NO_RATE_HEADERS, date, retryAfter: verdict.accepted ? null : wait };
   }
-  const reset = verdict.reset / 1000;
-  return {
-    limit: verdict.limit,
-    remaining: verdict.remaining,
-    reset: scenario.floored ? Math.floor(reset) : Math.ceil(reset),
-    retryAfter: null,
-    date,
-  };
+
+  /** Half a round trip: around the median, with a tail. */
+  #oneWay(): number {
+    const bell = this.random() + this.random() + this.random() + this.random() - 2;
+    return ((this.#behaviour.rtt ?? RTT) / 2) * Math.exp(0.5 * bell);
+  }
+
+  #headers(verdict: Verdict, at: number): RateHeaders {
+    const { headers = 'all', reset = 'up' } = this.#behaviour;
+    const date = Math.floor(at / 1000) * 1000;
+    const wait = Math.ceil((verdict.reset - at) / 1000);
+    if (headers !== 'all' || verdict === FREE) {
+      const retryAfter = verdict.accepted || headers === 'none' ? null : wait * 1000;
+      return { ...NO_RATE_HEADERS, date, retryAfter };
+    }
+    const epoch = reset === 'floored' ? Math.floor(verdict.reset / 1000) : Math.ceil(verdict.reset / 1000);
+    const { limit, remaining } = verdict;
+    return { limit, remaining, reset: reset === 'delta' ? wait : epoch, retryAfter: null, date };
+  }
 }
 
-/** Sends all calls at once through a queue and reports how near it came to the best possible. */
+const FREE: Verdict = { accepted: true, limit: 0, remaining: 0, reset: 0 };
+const broken = { ok: false, error: new TransientError('503', true) } as const;
+
+/** Sends all calls at once through queues, and reports how near they came to the best possible. */
 export async function simulate(scenario: Scenario): Promise<Report> {
-  const clock = createVirtualClock();
-  const random = seeded(scenario.seed ?? 1);
-  const concurrency = scenario.concurrency ?? 20;
-  const queue = createRequestQueue({ clock, random, concurrency, deadline: Number.MAX_SAFE_INTEGER });
-  const attempt = simulatedServer(scenario, clock, random);
-  const start = clock.now() + (scenario.skew ?? 0);
-  if (scenario.others) {
-    void useByOthers(scenario.limiter, scenario.others, clock, scenario.skew ?? 0);
-  }
-  const values = await clock.run(
-    Promise.all(Array.from({ length: scenario.calls }, (_, index) => queue.request(callOf(index, attempt)))),
-  );
-  const lastBatch = scenario.calls % scenario.limiter.take(0).limit || concurrency;
-  const push = Math.ceil(lastBatch / concurrency) * (scenario.rtt ?? 150);
-  const makespan = Math.max(...values) - start;
-  const floor = scenario.limiter.floor(scenario.calls, start) - start + push;
-  return { ratio: makespan / floor, refused: queue.snapshot().outcomes.refused, clock, queue };
-}
-
-async function useByOthers(limiter: Limiter, rate: number, clock: VirtualClock, skew: number): Promise<void> {
-  for (let calls = 0; calls < 100_000; calls += 1) {
-    limiter.take(clock.now() + skew);
-    await clock.sleep(1000 / rate);
-  }
-}
-
-/** A read that is not shared with others. */
-export function callOf<T>(
-  index: number,
-  attempt: (signal: AbortSignal) => Promise<Reply<T>>,
-  rest: { readonly priority?: Priority; readonly class?: RequestClass } = {},
-) {
+  const server = new SimulatedServer(scenario, scenario.seed);
+  const { concurrency = CONCURRENCY, sharers = 1, limits, calls } = scenario;
+  const queues = Array.from({ length: sharers }, () => server.queue({ concurrency }));
+  const start = server.now;
+  const neighbour = new Neighbour(server, limits['all'], scenario.neighbour ?? 0);
+  const requests = Array.from({ length: calls }, (_, index) => queues[index % sharers]?.request(server.call()));
+  await server.clock.run(Promise.all(requests));
+  neighbour.stop();
+  const floor = floorOf(scenario, server, start);
+  const makespan = server.lastAccepted - start;
   return {
-    name: `call ${index}`,
-    class: rest.class ?? ('read' as const),
-    priority: rest.priority ?? ('apply' as const),
-    repeat: 'safe' as const,
-    attempt,
+    ratio: makespan / floor,
+    makespan: makespan / 1000,
+    refused: queues.reduce((sum, queue) => sum + queue.snapshot().outcomes.refused, 0),
+    denied: neighbour.denied,
   };
+}
+
+/**
+ * The earliest time after the start at which the last call could have been accepted: what the limit's definition
+ * allows, then what so many connections can push through. Calls that ended in a fault after they were counted had to
+ * be paid for as well.
+ */
+export function floorOf(scenario: Scenario, server: SimulatedServer, start: number): number {
+  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls } = scenario;
+  const perRound = concurrency * sharers;
+  const rounds = (amount: number) => (Math.ceil(amount / perRound) - 1) * rtt;
+  let floor = rounds(calls) + rtt / 2;
+  for (const [limiter, counted] of server.counted) {
+    const { at, last } = limiter.opening(counted, start, neighbour / 1000);
+    floor = Math.max(floor, at - start + rounds(last));
+  }
+  return floor;
+}
+
+/** Someone else with the same token, who asks evenly. */
+class Neighbour {
+  #asked = 0;
+  #refused = 0;
+  #isOver = false;
+
+  constructor(server: SimulatedServer, limiter: Limiter | undefined, rate: number) {
+    if (limiter !== undefined && rate > 0) {
+      void this.#ask(server, limiter, rate);
+    }
+  }
+
+  get denied(): number {
+    return this.#asked === 0 ? 0 : this.#refused / this.#asked;
+  }
+
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  async #ask(server: SimulatedServer, limiter: Limiter, rate: number): Promise<void> {
+    while (!this.#isOver) {
+      this.#asked += 1;
+      this.#refused += limiter.take(server.now).accepted ? 0 : 1;
+      await server.clock.sleep(1000 / rate);
+    }
+  }
 }

@@ -1,0 +1,69 @@
+import type { Sighting } from './rate-window.ts';
+
+/** Resets in a row that moved on before they came, after which a limit is taken for a bucket that fills evenly. */
+const BUCKET_PROOF = 5;
+/** Calls and milliseconds after which a bucket's rate is worth something. */
+const ENOUGH_CALLS = 20;
+const ENOUGH_TIME = 1000;
+/** What windows usually last, in milliseconds. */
+const USUAL = [1000, 2000, 5000, 10_000, 60_000, 3_600_000, 86_400_000];
+
+/** How fast a limit gives calls in the long run. For estimates only: when to send is told by the answers. */
+export class Pace {
+  /** Between the resets of two windows one after the other. */
+  #period: number | null = null;
+  #resetAt: number | null = null;
+  #moved = 0;
+  /** Since when a bucket's calls are counted, what was left then, and the calls since. */
+  #since: { readonly at: number; readonly left: number } | null = null;
+  #calls = 0;
+  #refill: number | null = null;
+
+  /** Calls a second flow in evenly, as far as that is known; null: there are windows, or it is not known. */
+  get refill(): number | null {
+    return this.isBucket ? this.#refill : null;
+  }
+
+  /** Calls flow in evenly. */
+  get isBucket(): boolean {
+    return this.#moved >= BUCKET_PROOF;
+  }
+
+  /** Milliseconds from one window to the next, of which the longest part seen is given; a guess at first. */
+  period(longest: number): number {
+    if (this.#period !== null) {
+      return this.#period;
+    }
+    const reset = this.#resetAt ?? 0;
+    const usual = USUAL.find((length) => length >= longest && reset % length === 0);
+    return usual !== undefined && usual < 10 * longest ? usual : longest;
+  }
+
+  /** An answer shows another window than the one before. */
+  onReset({ resetAt, date, opened }: Sighting): void {
+    const last = this.#resetAt;
+    this.#resetAt = resetAt;
+    if (last === null || resetAt <= last) {
+      return;
+    }
+    if (date !== null && date < last && !opened) {
+      this.#moved += 1;
+      return;
+    }
+    this.#moved = 0;
+    this.#period = Math.min(this.#period ?? Number.POSITIVE_INFINITY, resetAt - last);
+  }
+
+  onAnswer(left: number, limit: number, at: number): void {
+    this.#calls += 1;
+    if (this.#since === null || left >= limit - 1) {
+      this.#since = { at, left };
+      this.#calls = 0;
+      return;
+    }
+    const elapsed = at - this.#since.at;
+    if (this.#calls >= ENOUGH_CALLS && elapsed >= ENOUGH_TIME) {
+      this.#refill = ((left - this.#since.left + this.#calls) / elapsed) * 1000;
+    }
+  }
+}

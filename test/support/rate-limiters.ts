@@ -1,0 +1,111 @@
+/** What a limit decides about one call. Times are the server's, in milliseconds. */
+export interface Verdict {
+  readonly accepted: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+}
+
+/** When the last of some calls could be accepted at the earliest, and how many cannot come before that. */
+export interface Opening {
+  readonly at: number;
+  readonly last: number;
+}
+
+/**
+ * A limit as a server counts it, and beside it, from the definition alone, what the best possible client could get:
+ * one that knows the limit, the clock and all others, and whose calls are there the moment they can be accepted.
+ */
+export interface Limiter {
+  take(now: number): Verdict;
+  /** For so many calls that all wait at `start`, while others ask for so many calls per millisecond. */
+  opening(calls: number, start: number, others: number): Opening;
+}
+
+type Amount = (now: number) => number;
+
+/** The same at all times, or from the given times (ascending) on. */
+export function steps(first: number, ...changes: readonly (readonly [from: number, amount: number])[]): Amount {
+  return (now) => changes.findLast(([from]) => now >= from)?.[1] ?? first;
+}
+
+/** Windows that follow the clock. A limit that is cut inside a window leaves what is used as used. */
+export function fixedWindow(limit: number | Amount, length: number): Limiter {
+  const limitAt = typeof limit === 'number' ? () => limit : limit;
+  let window = -1;
+  let used = 0;
+  return {
+    take(now) {
+      const current = Math.floor(now / length);
+      if (current !== window) {
+        window = current;
+        used = 0;
+      }
+      const most = limitAt(now);
+      const accepted = used < most;
+      used += accepted ? 1 : 0;
+      return { accepted, limit: most, remaining: Math.max(0, most - used), reset: (current + 1) * length };
+    },
+    opening(calls, start, others) {
+      let at = start;
+      let left = calls;
+      for (let end = (Math.floor(start / length) + 1) * length; ; end += length) {
+        const room = Math.max(0, limitAt(at) - others * (end - at));
+        if (left <= room) {
+          return { at, last: left };
+        }
+        left -= room;
+        at = end;
+      }
+    },
+  };
+}
+
+/** Windows that begin with the first call after the last one ended. */
+export function firstCallWindow(limit: number, length: number): Limiter {
+  let end = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  return {
+    take(now) {
+      if (now >= end) {
+        end = now + length;
+        used = 0;
+      }
+      const accepted = used < limit;
+      used += accepted ? 1 : 0;
+      return { accepted, limit, remaining: limit - used, reset: end };
+    },
+    opening(calls, start, others) {
+      const room = limit - others * length;
+      const windows = Math.ceil(calls / room) - 1;
+      return { at: start + windows * length, last: calls - windows * room };
+    },
+  };
+}
+
+/** `rate` calls per second, `burst` at once; the reset is when it will be full again. */
+export function tokenBucket(rate: number, burst: number): Limiter {
+  let tokens = burst;
+  let at: number | null = null;
+  return {
+    take(now) {
+      tokens = Math.min(burst, tokens + ((now - (at ?? now)) / 1000) * rate);
+      at = now;
+      const accepted = tokens >= 1;
+      tokens -= accepted ? 1 : 0;
+      return { accepted, limit: burst, remaining: Math.floor(tokens), reset: now + ((burst - tokens) / rate) * 1000 };
+    },
+    opening(calls, start, others) {
+      const waits = Math.max(0, calls - burst) / (rate / 1000 - others);
+      return { at: start + waits, last: waits > 0 ? 1 : calls };
+    },
+  };
+}
+
+/** No limit, and no word of one: use it with `headers: 'none'`. */
+export function unlimited(): Limiter {
+  return {
+    take: (now) => ({ accepted: true, limit: 0, remaining: 0, reset: now }),
+    opening: (calls, start) => ({ at: start, last: calls }),
+  };
+}
