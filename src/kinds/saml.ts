@@ -82,6 +82,11 @@ export const saml: Kind = {
   actualKeys: (actual) => [{ by: 'label', value: actual.title }],
   renamedKey: (label) => ({ by: 'label', value: label }),
   impact: (actual) => ({ weight: 20, text: actual.facts?.status === 'active' ? 'people sign in through it' : '' }),
+  /** Deleting the last one while single sign-on is enforced locks everyone out, so that must be known. */
+  consults({ declared, base }) {
+    const goes = [...(base?.values() ?? [])].some((owned) => owned.kind === 'saml' && !declared.has(owned.address));
+    return goes ? ['organization'] : [];
+  },
   async observe({ reader, add }) {
     await collect(reader.pages(operations.listSamlProviders), (each) => {
       add({

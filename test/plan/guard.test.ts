@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest';
+import type { Actual } from '../../src/core/resource.ts';
+import { idRef } from '../../src/core/resource.ts';
+import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
+
+/** The policy of an organization whose configuration says nothing. */
+const GUARDED = { confirm: DEFAULT_POLICY.confirm, limits: DEFAULT_POLICY.limits };
+
+function teams(count: number, title = (index: number) => `Team ${index}`): string {
+  const entries = Array.from({ length: count }, (_, index) => `t${index}: { title: ${title(index)} }`);
+  return `teams: { ${entries.join(', ')} }`;
+}
+const actualTeams = (count: number): readonly Actual[] =>
+  Array.from({ length: count }, (_, index) => actual('team', `id${index}`, { title: `Team ${index}` }));
+const deleting = (count: number, of: number): PlanCase => ({
+  manifests: `teams: { ${Array.from({ length: of - count }, (_, index) => `t${index}: { title: Team ${index} }`).join(', ')} }`,
+  base: teams(of),
+  actuals: actualTeams(of),
+  policy: GUARDED,
+});
+const renaming = (count: number, of: number): PlanCase => ({
+  manifests: teams(of, (index) => (index < count ? `Renamed ${index}` : `Team ${index}`)),
+  base: teams(of),
+  actuals: actualTeams(of),
+  policy: GUARDED,
+});
+
+describe('limits', () => {
+  test.each<[string, PlanCase, string, string[]]>([
+    ['5 deletions pass', deleting(5, 40), 'ready', []],
+    ['6 do not', deleting(6, 40), 'held', ['6 deletions are more than the limit of 5']],
+    ['3 of 9 owned: no share is looked at', renaming(3, 9), 'ready', []],
+    ['3 of 10 owned are 30 %', renaming(3, 10), 'ready', []],
+    [
+      '4 of 10 owned are more',
+      renaming(4, 10),
+      'held',
+      ['4 of 10 owned resources (40 %) would be updated or deleted, more than the limit of 30 %'],
+    ],
+    [
+      'creations count for nothing',
+      { manifests: teams(40), base: teams(10), actuals: actualTeams(10), policy: GUARDED },
+      'ready',
+      [],
+    ],
+    ['as many as are let past both', { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 12 } }, 'ready', []],
+    [
+      'one more than is let past',
+      { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 11 } },
+      'held',
+      [
+        '12 deletions are more than the limit of 5',
+        '12 of 20 owned resources (60 %) would be updated or deleted, more than the limit of 30 %',
+      ],
+    ],
+  ])('%s', async (_name, input, state, reasons) => {
+    const { plan } = await planOf(input);
+    expect(plan.verdict).toEqual({ state, reasons });
+  });
+
+  test('an approved checksum lets exactly that plan pass', async () => {
+    const { plan } = await planOf(deleting(6, 40));
+    const policy = { ...GUARDED, approved: [plan.checksum] };
+    expect((await planOf({ ...deleting(6, 40), policy })).plan.verdict.state).toBe('ready');
+    expect((await planOf({ ...deleting(7, 40), policy })).plan.verdict.state).toBe('held');
+  });
+});
+
+const SAML = 'saml: { okta: { label: Okta }, entra: { label: Entra } }';
+const okta = (id: string, label: string) =>
+  actual('saml', id, { label, entityID: 'https://a.example/e', ssoURL: 'https://a.example/s', certificate: 'PEM' });
+
+describe('what waits for a person', () => {
+  test.each<[string, PlanCase, string[]]>([
+    [
+      'deleting a kind that asks for it',
+      { manifests: 'saml: {}', base: SAML, actuals: [okta('p1', 'Okta')], policy: GUARDED },
+      ['delete saml/okta held'],
+    ],
+    [
+      'and no other kind',
+      { manifests: 'teams: {}', base: teams(1), actuals: actualTeams(1), policy: GUARDED },
+      ['delete team/t0'],
+    ],
+    [
+      'letting deletions past the limits confirms no kind',
+      { manifests: 'saml: {}', base: SAML, actuals: [okta('p1', 'Okta')], policy: { ...GUARDED, allowDeletes: 9 } },
+      ['delete saml/okta held'],
+    ],
+    [
+      'a collection with a space that nothing declares',
+      {
+        manifests: 'spaces: {}',
+        base: 'collections: { c: { title: C } }',
+        actuals: [
+          actual('collection', 'c1', { title: 'C', parent: null }),
+          actual('space', 's1', { title: 'Foreign', collection: idRef('c1', 'collection') }),
+        ],
+      },
+      ['delete collection/c held'],
+    ],
+    [
+      'a collection with a space whose collection nothing says any more',
+      {
+        manifests: 'spaces: { s: { title: Guides } }',
+        base: 'collections: { c: { title: C } }\nspaces: { s: { title: Guides, collection: c } }',
+        actuals: [
+          actual('collection', 'c1', { title: 'C', parent: null }),
+          actual('space', 's1', { title: 'Guides', collection: idRef('c1', 'collection') }),
+        ],
+      },
+      ['delete collection/c held'],
+    ],
+    [
+      'a collection whose spaces leave, or go too, does not',
+      {
+        manifests: 'spaces: { s: { title: Guides, collection: null } }',
+        base: 'collections: { c: { title: C } }\nspaces: { s: { title: Guides, collection: c }, t: { title: Old, collection: c } }',
+        actuals: [
+          actual('collection', 'c1', { title: 'C', parent: null }),
+          actual('space', 's1', { title: 'Guides', collection: idRef('c1', 'collection') }),
+          actual('space', 's2', { title: 'Old', collection: idRef('c1', 'collection') }),
+        ],
+      },
+      ['move space/s collection', 'delete space/t', 'delete collection/c'],
+    ],
+    [
+      'drift, where it is only reported',
+      {
+        manifests: teams(1),
+        base: teams(1),
+        ids: { 'team/t0': 'id0' },
+        actuals: [actual('team', 'id0', { title: 'By hand' })],
+        policy: { selfHeal: false },
+      },
+      ['update team/t0 title held'],
+    ],
+    [
+      'what a commit asks for is no drift',
+      {
+        manifests: 'teams: { t0: { title: New } }',
+        base: teams(1),
+        ids: { 'team/t0': 'id0' },
+        actuals: actualTeams(1),
+        policy: { selfHeal: false },
+      },
+      ['update team/t0 title'],
+    ],
+  ])('%s', async (_name, input, expected) => {
+    expect(short(await planOf(input))).toEqual(expected);
+  });
+
+  const mixed: PlanCase = {
+    manifests: 'saml: { okta: { label: Okta } }\nteams: { a: { title: A } }',
+    base: SAML,
+    actuals: [okta('p1', 'Okta'), okta('p2', 'Entra')],
+    policy: GUARDED,
+  };
+
+  test('the others are applied meanwhile; approving the whole, or what is left of it, releases it', async () => {
+    const { plan } = await planOf(mixed);
+    expect(short(await planOf(mixed))).toEqual(['create team/a', 'delete saml/entra held']);
+    expect(plan.verdict.state).toBe('ready');
+    expect(plan.summary).toMatchObject({ create: 1, delete: 0, held: 1 });
+    for (const checksum of [plan.checksum, plan.heldChecksum ?? '']) {
+      const approved = await planOf({ ...mixed, policy: { ...GUARDED, approved: [checksum] } });
+      expect(short(approved)).toEqual(['create team/a', 'delete saml/entra']);
+    }
+    // Once the rest has been applied, the checksum of the next plan is that of what was held.
+    const rest = await planOf({ ...mixed, actuals: [...(mixed.actuals ?? []), actual('team', 't1', { title: 'A' })] });
+    expect(rest.plan.checksum).toBe(plan.heldChecksum);
+  });
+
+  test('another content has another checksum, and is not approved', async () => {
+    const { plan } = await planOf(mixed);
+    const other = await planOf({ ...mixed, manifests: 'saml: {}', policy: { ...GUARDED, approved: [plan.checksum] } });
+    expect(short(other)).toEqual(['delete saml/entra held', 'delete saml/okta held']);
+  });
+});
+
+const person = (name: string, role: string) =>
+  actual('member', `usr_${name}`, { role, sso: false }, { title: `${name}@acme.example` });
+const roles = (ana: string, bo: string) =>
+  `members: { ana@acme.example: { role: ${ana} }, bo@acme.example: { role: ${bo} } }`;
+const enforced = actual('organization', 'org_1', { title: 'Acme', sso: true });
+const lax = actual('organization', 'org_1', { title: 'Acme', sso: false });
+const complete = '{ label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: PEM }';
+
+describe('lock-outs are refused, and no approval helps', () => {
+  const people = [person('ana', 'admin'), person('bo', 'edit')];
+
+  test.each<[string, PlanCase, RegExp | null]>([
+    ['no admin is left', { manifests: roles('edit', 'edit'), actuals: people }, /without an admin/],
+    ['the admin is another one then', { manifests: roles('edit', 'admin'), actuals: people }, null],
+    [
+      'the last admin is removed',
+      { manifests: 'members: { bo@acme.example: { role: edit } }', base: roles('admin', 'edit'), actuals: people },
+      /without an admin/,
+    ],
+    [
+      'a paused demotion does not come to pass',
+      { manifests: 'members: { ana@acme.example: { role: edit, paused: { reason: x } } }', actuals: people },
+      null,
+    ],
+    [
+      'the own user is demoted',
+      { manifests: roles('edit', 'admin'), actuals: people, policy: { user: 'Ana@acme.example' } },
+      /demote ana@acme.example, whose token Octavo uses/,
+    ],
+    [
+      'the own user is removed',
+      {
+        manifests: 'members: { bo@acme.example: { role: admin } }',
+        base: roles('admin', 'edit'),
+        actuals: people,
+        policy: { user: 'ana@acme.example' },
+      },
+      /remove ana@acme.example/,
+    ],
+    [
+      'single sign-on without a provider',
+      { manifests: 'organization: { sso: true }', actuals: [lax] },
+      /no working SAML provider/,
+    ],
+    [
+      'with a provider that is not complete',
+      { manifests: 'organization: { sso: true }', actuals: [lax, actual('saml', 'p1', { label: 'Okta' })] },
+      /no working SAML provider/,
+    ],
+    ['with one that is', { manifests: 'organization: { sso: true }', actuals: [lax, okta('p1', 'Okta')] }, null],
+    [
+      'with one that is made in the same plan',
+      { manifests: `organization: { sso: true }\nsaml: { okta: ${complete} }`, actuals: [lax] },
+      null,
+    ],
+    [
+      'the last provider goes while it is enforced',
+      { manifests: 'teams: {}', base: 'saml: { okta: { label: Okta } }', actuals: [enforced, okta('p1', 'Okta')] },
+      /no working SAML provider/,
+    ],
+    [
+      'the last provider goes, and so does the obligation',
+      {
+        manifests: 'organization: { sso: false }',
+        base: 'saml: { okta: { label: Okta } }',
+        actuals: [enforced, okta('p1', 'Okta')],
+      },
+      null,
+    ],
+  ])('%s', async (_name, input, reason) => {
+    const { plan } = await planOf(input);
+    expect(plan.verdict.state).toBe(reason === null ? 'ready' : 'refused');
+    if (reason !== null) {
+      expect(plan.verdict.reasons.join()).toMatch(reason);
+      const approved = await planOf({
+        ...input,
+        policy: { ...input.policy, approved: [plan.checksum], allowDeletes: 9 },
+      });
+      expect(approved.plan.verdict.state).toBe('refused');
+    }
+  });
+});
