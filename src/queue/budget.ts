@@ -108,7 +108,10 @@ export class Budget {
     const share = this.#foreign.share(remaining);
     const raw = remaining - this.#inFlight - this.#takenByOthers(now, share);
     if (raw >= 1 && !urgent) {
-      return waiting <= raw ? this.#drain(remaining) : this.#release(now, raw);
+      if (this.#isBurst(remaining)) {
+        return AFTER_ANSWER;
+      }
+      return waiting <= raw ? SEND : this.#release(now, raw);
     }
     if (raw >= 1) {
       return SEND;
@@ -126,11 +129,10 @@ export class Budget {
     return Math.ceil(Math.max(lately, share * this.#inFlight));
   }
 
-  /** What waits is covered. A bucket does not show whether others draw on it, so that it is emptied in steps. */
-  #drain(remaining: number): Decision {
-    const own = (2 * (this.#pace.refill ?? 0) * (this.#rtt ?? 0)) / 1000;
-    const gently = this.#pace.isBucket && this.#inFlight >= Math.max(1, remaining / 4, own);
-    return gently ? AFTER_ANSWER : SEND;
+  /** A bucket does not show whether others draw on it, so that it is used in small steps. */
+  #isBurst(remaining: number): boolean {
+    const needed = (2 * (this.#pace.refill ?? 0) * (this.#rtt ?? 0)) / 1000;
+    return this.#pace.isBucket && this.#inFlight >= Math.max(1, remaining / 4, needed);
   }
 
   #decideUnknown(now: number): Decision {
@@ -225,13 +227,17 @@ export class Budget {
 
   #adopt(ticket: Ticket, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
     const limit = headers.limit ?? Math.max(this.#limit ?? 0, remaining);
+    const continues = remaining <= (this.#remaining ?? 0) + limit / 4;
     const opened = remaining >= limit - 1 && (this.#remaining ?? 0) < remaining;
     this.#limit = limit;
     this.#remaining = remaining;
     const date = isFromNow(headers) ? null : headers.date;
     const sighting = { resetAt, sentAt: ticket.sentAt, receivedAt, date, opened };
+    this.#pace.onReset(sighting, continues);
+    if (this.#pace.isBucket) {
+      this.#window.trustResets();
+    }
     this.#window.begin(sighting);
-    this.#pace.onReset(sighting);
     this.#foreign.begin(remaining, this.#inFlight, receivedAt);
   }
 
@@ -267,7 +273,8 @@ export class Budget {
     if (crowded) {
       return receivedAt + (this.#cap.most > 1 ? (this.#rtt ?? 0) : backoff);
     }
-    if (headers.reset === null) {
+    if (headers.reset === null || this.#pace.isBucket) {
+      // A bucket has something again long before its reset, when it is full.
       return receivedAt + backoff * (0.5 + jitter / 2);
     }
     if (this.#window.end > receivedAt) {

@@ -1,6 +1,6 @@
 import type { Sighting } from './rate-window.ts';
 
-/** Resets in a row that moved on before they came, after which a limit is taken for a bucket that fills evenly. */
+/** Resets in a row that moved on before they came, after which a limit is taken, for good, for a bucket. */
 const BUCKET_PROOF = 5;
 /** Calls and milliseconds after which a bucket's rate is worth something. */
 const ENOUGH_CALLS = 20;
@@ -39,15 +39,15 @@ export class Pace {
     return usual !== undefined && usual < 10 * longest ? usual : longest;
   }
 
-  /** An answer shows another window than the one before. */
-  onReset({ resetAt, date, opened }: Sighting): void {
+  /** An answer shows another reset than the one before; `continues`: and about as much left, or less. */
+  onReset({ resetAt, date }: Sighting, continues: boolean): void {
     const last = this.#resetAt;
     this.#resetAt = resetAt;
-    if (last === null || resetAt <= last) {
+    if (last === null || resetAt <= last || this.isBucket) {
       return;
     }
-    if (date !== null && date < last && !opened) {
-      this.#moved += 1;
+    if (date !== null && date < last) {
+      this.#moved = continues ? this.#moved + 1 : this.#moved;
       return;
     }
     this.#moved = 0;

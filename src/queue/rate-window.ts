@@ -56,6 +56,12 @@ export class RateWindow {
       : Math.min(told, this.#opener.receivedAt + this.#learned);
   }
 
+  /** The limit is no window: its resets move with every call. */
+  trustResets(): void {
+    this.#learned = null;
+    this.#trustsResets = true;
+  }
+
   /** An answer of another window than the one known, or the first. */
   begin(sighting: Sighting): void {
     const { resetAt, receivedAt, date } = sighting;
@@ -83,8 +89,7 @@ export class RateWindow {
     if (this.#learned === null) {
       this.#bias = FLOOR_BIAS;
     }
-    this.#learned = null;
-    this.#trustsResets = true;
+    this.trustResets();
   }
 
   /** A refusal names a reset. */

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Priority, PRIORITIES } from '../../src/queue/request.ts';
-import {
-  firstCallWindow,
-  fixedWindow,
-  type Limiter,
-  steps,
-  tokenBucket,
-} from '../support/rate-limiters.ts';
+import { PRIORITIES, type Priority } from '../../src/queue/request.ts';
+import { firstCallWindow, fixedWindow, type Limiter, steps, tokenBucket } from '../support/rate-limiters.ts';
 import { type Report, type Scenario, SimulatedServer, START, simulate } from '../support/rate-simulator.ts';
 
 const MINUTE = 60_000;
@@ -84,8 +78,8 @@ describe('a limit is used in full, and never broken', () => {
       expect(queue.snapshot().outcomes.refused).toBe(0);
       // Both fill four windows, and end in the fifth; the first has 19 s left.
       const floor = limits.read.opening(2900, start, 0).at - start;
-      expect(ends['read']).toBeLessThan(1.02 * floor + 20 * 150 + 1000);
-      expect(ends['write']).toBeLessThan(1.02 * floor + 20 * 150 + 1000);
+      expect(ends.read).toBeLessThan(1.02 * floor + 20 * 150 + 1000);
+      expect(ends.write).toBeLessThan(1.02 * floor + 20 * 150 + 1000);
     }
   });
 });
@@ -302,9 +296,14 @@ describe('which budgets there are is found out', () => {
     await server.clock.run(Promise.all(calls));
     expect(events).toEqual([{ kind: 'split', class: 'read' }]);
     expect(queue.snapshot().outcomes.refused).toBeLessThanOrEqual(3);
-    expect(queue.snapshot().budgets.flatMap(({ operations }) => operations).toSorted()).toEqual(['export', 'list']);
+    expect(
+      queue
+        .snapshot()
+        .budgets.flatMap(({ operations }) => operations)
+        .toSorted(),
+    ).toEqual(['export', 'list']);
     // 150 at 60 a minute end in the third window.
-    expect(ends['export']).toBeLessThan(3 * MINUTE);
+    expect(ends.export).toBeLessThan(3 * MINUTE);
   });
 
   test('a limit that is changed is no reason to split', async () => {

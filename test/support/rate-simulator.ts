@@ -1,7 +1,7 @@
-import { RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { RateLimitedError, TransientError } from '../../src/core/errors.ts';
 import type { QueueOptions } from '../../src/queue/queue-contract.ts';
 import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/rate-headers.ts';
-import type { Priority, QueuedRequest, Reply, RequestClass } from '../../src/queue/request.ts';
+import type { QueuedRequest, Reply, RequestClass } from '../../src/queue/request.ts';
 import { createRequestQueue, type RequestQueue } from '../../src/queue/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import type { Limiter, Verdict } from './rate-limiters.ts';
@@ -115,7 +115,7 @@ export class SimulatedServer {
       await this.clock.sleep(this.#oneWay());
       return { headers: NO_RATE_HEADERS, receivedAt: this.clock.monotonic(), result: broken };
     }
-    const limiter = limits[name] ?? limits[requestClass] ?? limits['all'];
+    const limiter = limits[name] ?? limits[requestClass] ?? limits.all;
     if (this.#atOnce >= mostAtOnce) {
       return this.#reply({ accepted: false, limit: 1e6, remaining: 1e6, reset: this.now + 1e6 });
     }
@@ -175,7 +175,7 @@ export async function simulate(scenario: Scenario): Promise<Report> {
   const { concurrency = CONCURRENCY, sharers = 1, limits, calls } = scenario;
   const queues = Array.from({ length: sharers }, () => server.queue({ concurrency }));
   const start = server.now;
-  const neighbour = new Neighbour(server, limits['all'], scenario.neighbour ?? 0);
+  const neighbour = new Neighbour(server, limits.all, scenario.neighbour ?? 0);
   const requests = Array.from({ length: calls }, (_, index) => queues[index % sharers]?.request(server.call()));
   await server.clock.run(Promise.all(requests));
   neighbour.stop();
