@@ -32,7 +32,7 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
     options.paint.strong(planTitle(plan)),
     changeLines(plan, options).join('\n'),
     tailLines(plan, options).join('\n'),
-    options.paint.strong(summaryLine(plan)),
+    options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -94,7 +94,9 @@ function headLine(change: Change, column: number, options: TextOptions): string 
     const below = [place, said].filter((part) => part !== '').map((part) => `\n      ${part}`);
     return `${tone(sign)} ${paint.strong(address)}${below.join('')}`;
   }
-  const head = `${tone(sign)} ${paint.strong(address)}${place === '' && said === '' ? '' : gap}${paint.faint(place)}`;
+  // A gap only before something on the same line.
+  const goesOn = place !== '' || (said !== '' && fits);
+  const head = `${tone(sign)} ${paint.strong(address)}${goesOn ? gap : ''}${paint.faint(place)}`;
   return said === '' ? head : `${head}${fits ? (place === '' ? '' : '   ') : '\n      '}${remark}`;
 }
 
@@ -210,7 +212,7 @@ function wrap(lead: string, text: string, columns: number, indent: number): stri
   const lines: string[] = [];
   let line = lead;
   let empty = true;
-  for (const word of text.split(/ (?!(?:apply )?--approve |sha256:)/)) {
+  for (const word of text.split(/(?<!(?:^| )[-+~→]) (?!(?:apply )?--approve |sha256:)/)) {
     if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
       lines.push(line);
       line = ' '.repeat(indent) + word;

@@ -1,0 +1,172 @@
+import stringWidth from 'string-width';
+import { describe, expect, test } from 'vitest';
+import { planToJson } from '../../src/plan/render-json.ts';
+import { renderPlanMarkdown } from '../../src/plan/render-markdown.ts';
+import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
+import { actual, type PlanCase, planOf } from '../support/planning.ts';
+
+const EVERYTHING: PlanCase = {
+  commit: '3f2a9c1aaaa',
+  base: {
+    'teams.yaml': 'teams:\n  writers: { title: Writers }\n  old: { title: Old }',
+    'saml.yaml': 'saml: { okta: { label: Okta } }',
+  },
+  manifests: {
+    'teams.yaml': `teams:
+  writers:
+    title: Docs writers
+    members: { ana@acme.example: owner, bo@acme.example: member, dana@acme.example: member }
+  readers: { title: Readers }`,
+    'spaces.yaml': 'spaces:\n  guides: { title: Guides, emoji: null, paused: { reason: a freeze, until: 2026-07-01 } }',
+    'openapi.yaml': 'openapi: { petstore: { source: { file: spec.json } } }',
+    'spec.json': '{}',
+  },
+  actuals: [
+    actual('team', 't1', { title: 'Writers', members: { 'ana@acme.example': 'owner', 'cy@acme.example': 'member' } }),
+    actual('team', 't2', { title: 'Old', members: {} }, { facts: { members: 2 } }),
+    actual('team', 't3', { title: 'Foreign' }),
+    actual('saml', 'p1', { label: 'Okta' }),
+    actual('space', 's1', { title: 'Guides', emoji: '1f4d8' }),
+  ],
+  policy: { confirm: ['saml'] },
+};
+
+/** A title that would do something if it were obeyed. */
+const HOSTILE =
+  'Bad```\n# Heading <img src=x onerror=alert(1)> | [x](http://e.example) \u001b[31mred\u001b[0m \u202egpj.exe @everyone &amp;';
+
+describe('text', () => {
+  test.each([120, 80, 50])('in %i columns', async (columns) => {
+    const { plan } = await planOf(EVERYTHING);
+    const text = renderPlanText(plan, { columns, paint: PLAIN });
+    expect(text.replace(plan.checksum, 'sha256:CHECKSUM')).toMatchSnapshot();
+    // What can be broken is; a word that is longer than the line stays whole, so that it can be copied.
+    const wide = text.split('\n').filter((line) => stringWidth(line) > columns && line.trim().includes(' '));
+    expect(wide.filter((line) => !line.includes('sha256:') && !line.includes('approve with'))).toEqual([]);
+  });
+
+  test('no change says so', async () => {
+    const { plan } = await planOf({
+      manifests: 'teams: { a: { title: A } }',
+      actuals: [actual('team', 't1', { title: 'A' })],
+    });
+    expect(renderPlanText(plan, { columns: 80, paint: PLAIN })).toMatchSnapshot();
+  });
+
+  test('shows a hostile title, and obeys nothing of it', async () => {
+    const { plan } = await planOf({
+      manifests: 'teams: { a: { title: A } }',
+      base: 'teams: {}',
+      actuals: [actual('team', 't1', { title: HOSTILE })],
+    });
+    const text = renderPlanText(plan, { columns: 120, paint: PLAIN });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+    expect(text).toContain('\\u001b[31mred');
+  });
+
+  test('the deletion that hurts most comes first', async () => {
+    const { plan } = await planOf({
+      manifests: 'members: {}',
+      base: 'teams: { a: { title: A }, b: { title: B } }\nspaces: { s: { title: S } }\nsites: { w: { title: Site }, v: { title: Draft } }',
+      actuals: [
+        actual('team', 't1', { title: 'A' }, { facts: { members: 1 } }),
+        actual('team', 't2', { title: 'B' }, { facts: { members: 60 } }),
+        actual('space', 's1', { title: 'S' }, { facts: { openChangeRequests: 7 } }),
+        actual('site', 'w1', { title: 'Site', published: true }, { facts: { siteSpaces: 4 } }),
+        actual('site', 'w2', { title: 'Draft', published: false }),
+      ],
+    });
+    const lines = renderPlanText(plan, { columns: 120, paint: PLAIN })
+      .split('\n')
+      .filter((line) => line.startsWith('  -'));
+    expect(lines.map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
+      expect.stringContaining('- site/w published, 4 site spaces'),
+      expect.stringContaining('- site/v'),
+      expect.stringContaining('- team/b 60 members'),
+      expect.stringContaining('- space/s 7 open change requests'),
+      expect.stringContaining('- team/a 1 member'),
+    ]);
+  });
+});
+
+describe('Markdown', () => {
+  test('has the same words, inside a fence', async () => {
+    const { plan } = await planOf(EVERYTHING);
+    expect(renderPlanMarkdown(plan).replaceAll(plan.checksum, 'sha256:CHECKSUM')).toMatchSnapshot();
+  });
+
+  test('a hostile title neither closes the fence nor is anything but text', async () => {
+    const { plan } = await planOf({
+      manifests: `teams: { a: { title: "back ${'`'.repeat(9)} ticks" } }\norganization: { ai: true }`,
+      base: 'teams: {}',
+      actuals: [
+        actual('team', 't1', { title: HOSTILE }),
+        actual('organization', 'org_1', { title: HOSTILE, ai: false }),
+      ],
+    });
+    const lines = renderPlanMarkdown(plan).split('\n');
+    const open = lines.findIndex((line) => line.startsWith('```'));
+    const fence = /^`+/.exec(lines[open] ?? '')?.[0] ?? '';
+    expect(fence.length).toBeGreaterThan(9);
+    expect(lines.filter((line) => line.startsWith(fence))).toEqual([`${fence}text`, fence]);
+    const outside = lines.slice(0, open).join('\n');
+    expect(outside).not.toMatch(/<|`|\[x\]|@everyone|[^#]# Heading/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    expect(lines.join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+  });
+});
+
+test('JSON has the shape that is promised', async () => {
+  const { plan } = await planOf(EVERYTHING);
+  const json = JSON.parse(JSON.stringify(planToJson(plan)));
+  expect(Object.keys(json)).toEqual(
+    expect.arrayContaining([
+      'format',
+      'organization',
+      'commit',
+      'base',
+      'checksum',
+      'changes',
+      'adopted',
+      'unmanaged',
+      'pending',
+      'access',
+      'summary',
+      'requests',
+      'seconds',
+    ]),
+  );
+  expect(json).toMatchObject({ format: 'octavo.plan/1', organization: 'org_1', commit: '3f2a9c1aaaa', base: null });
+  expect(json.changes.find((each: { address: string }) => each.address === 'team/writers')).toEqual({
+    action: 'update',
+    address: 'team/writers',
+    kind: 'team',
+    id: 't1',
+    fields: [
+      { path: 'title', from: 'Writers', to: 'Docs writers' },
+      {
+        path: 'members',
+        from: { 'ana@acme.example': 'owner', 'cy@acme.example': 'member' },
+        to: { 'ana@acme.example': 'owner', 'bo@acme.example': 'member' },
+      },
+    ],
+    source: { file: 'teams.yaml', line: 2, column: 3 },
+    requires: [],
+    held: null,
+    paused: null,
+    replaces: false,
+  });
+  expect(json.summary).toEqual({
+    create: 2,
+    update: 1,
+    move: 0,
+    delete: 1,
+    held: 1,
+    paused: 1,
+    unchanged: 0,
+    unmanaged: 1,
+  });
+  expect(json.requests).toEqual({ reads: 2, writes: 3 });
+  expect(json.unmanaged).toEqual([{ kind: 'team', id: 't3', title: 'Foreign' }]);
+});
