@@ -88,7 +88,7 @@ test('killed in the middle of an apply: the next start converges without duplica
   expect(work.teams()).toHaveLength(MANY.length);
 });
 
-test('a platform that hangs does not keep it from leaving in time', async () => {
+test.concurrent('a platform that hangs does not keep it from leaving in time', async () => {
   await using work = await withMany();
   work.emulator.setLatency(60_000);
   const daemon = await startDaemon(work);
@@ -98,7 +98,7 @@ test('a platform that hangs does not keep it from leaving in time', async () => 
   expect(performance.now() - asked).toBeLessThan(10_000);
 });
 
-test('a git that hangs does not keep it from leaving in time, and is ended', async () => {
+test.concurrent('a git that hangs does not keep it from leaving in time, and is ended', async () => {
   await using work = await openWorkspace();
   const mark = join(work.folder, 'ssh-is-waiting');
   const config = work.configure({ organization: { source: { git: { url: 'git@git.example:acme/docs.git' } } } });
