@@ -1,3 +1,4 @@
+import { Closure } from './closure.ts';
 import { ForeignUse } from './foreign-use.ts';
 import { InFlightCap } from './in-flight-cap.ts';
 import { Pace } from './pace.ts';
@@ -38,8 +39,6 @@ const PROBE_PATIENCE = 5000;
 const RTT_WEIGHT = 0.02;
 /** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
 const FREE_SHARE = 0.1;
-const BACKOFF_FIRST = 1000;
-const BACKOFF_MOST = 60_000;
 
 /** What is known of one limit, and what may be sent under it (queue policy). All times are monotonic milliseconds. */
 export class Budget {
@@ -54,9 +53,7 @@ export class Budget {
   readonly #window: RateWindow;
   #inFlight = 0;
   #rtt: number | null = null;
-  #closedUntil = Number.NEGATIVE_INFINITY;
-  #closedAt = Number.NEGATIVE_INFINITY;
-  #refusals = 0;
+  readonly #closure = new Closure();
   #probeSentAt: number | null = null;
   /** The server answers without telling limits. */
   #silent = false;
@@ -95,16 +92,16 @@ export class Budget {
 
   /** What may happen now, with so many requests waiting, to one that is urgent or not. */
   decide(now: number, waiting: number, urgent: boolean): Decision {
-    if (now < this.#closedUntil) {
-      return { kind: 'wait', until: this.#closedUntil, why: 'refused by the platform (429)' };
+    if (now < this.#closure.until) {
+      return { kind: 'wait', until: this.#closure.until, why: 'refused by the platform (429)' };
     }
     if (this.#inFlight >= this.#cap.most) {
       return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform allows few requests at a time' };
     }
-    const remaining = this.#remaining;
-    if (remaining === null || now >= this.#window.end) {
+    if (this.#remaining === null || now >= this.#window.end) {
       return this.#decideUnknown(now);
     }
+    const remaining = this.#remaining + this.#refilled(now);
     const share = this.#foreign.share(remaining);
     const raw = remaining - this.#inFlight - this.#takenByOthers(now, share);
     if (raw >= 1 && !urgent) {
@@ -119,7 +116,20 @@ export class Budget {
     if (this.#inFlight === 0 && remaining > share) {
       return SEND;
     }
-    return { kind: 'wait', until: this.#window.end, why: 'the rate limit is used up' };
+    const until = Math.min(this.#window.end, now + this.#untilRefill());
+    return { kind: 'wait', until, why: 'the rate limit is used up' };
+  }
+
+  /** Calls that have flowed into a bucket since the last answer. */
+  #refilled(now: number): number {
+    const { refill } = this.#pace;
+    return refill === null ? 0 : Math.floor((refill * Math.max(0, now - this.#answeredAt)) / 1000);
+  }
+
+  /** Milliseconds until there is one call more; Infinity where the limit is no bucket. */
+  #untilRefill(): number {
+    const { refill } = this.#pace;
+    return refill === null || refill <= 0 ? Number.POSITIVE_INFINITY : Math.max(1, 1000 / refill);
   }
 
   /** What others may have used by the time a call arrives: as much as lately, and as much for each of ours in flight. */
@@ -136,7 +146,7 @@ export class Budget {
   }
 
   #decideUnknown(now: number): Decision {
-    if (this.#silent && this.#refusals === 0) {
+    if (this.#silent && this.#closure.refusals === 0) {
       return SEND;
     }
     if (this.#probeSentAt === null) {
@@ -178,9 +188,7 @@ export class Budget {
     this.#answeredAt = receivedAt;
     this.#rtt = (this.#rtt ?? 0) + Math.max(RTT_WEIGHT, 1 / this.#answers) * (sample - (this.#rtt ?? 0));
     this.#cap.grow();
-    if (ticket.sentAt >= this.#closedAt) {
-      this.#refusals = 0;
-    }
+    this.#closure.onAnswer(ticket.sentAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     if (headers.remaining === null || resetAt === null) {
       this.#onSilence();
@@ -220,7 +228,8 @@ export class Budget {
     }
     if (resetAt >= known - tolerance) {
       this.#limit = headers.limit ?? this.#limit;
-      this.#remaining = Math.min(this.#remaining, remaining);
+      // A bucket has more again at any time, also while its reset stays in the same second.
+      this.#remaining = this.#pace.isBucket ? remaining : Math.min(this.#remaining, remaining);
       this.#foreign.observe(this.#remaining, receivedAt, this.#rtt ?? 0);
     }
   }
@@ -244,12 +253,7 @@ export class Budget {
   /** A 429. `jitter` in [0, 1) spreads the wait where the platform names none. */
   onRefused(ticket: Ticket, headers: RateHeaders, receivedAt: number, jitter: number): void {
     this.#settle(ticket);
-    // Requests that were on their way when the class closed say nothing new.
-    const news = ticket.sentAt >= this.#closedAt;
-    if (news) {
-      this.#refusals += 1;
-      this.#closedAt = receivedAt;
-    }
+    const news = this.#closure.onRefused(ticket.sentAt, receivedAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const crowded = headers.remaining !== null && headers.remaining > 0;
     if (news && (crowded || resetAt === null)) {
@@ -260,14 +264,14 @@ export class Budget {
       this.#limit = headers.limit ?? this.#limit;
       this.#remaining = null;
     }
-    this.#closedUntil = Math.max(this.#closedUntil, this.#reopening(headers, receivedAt, crowded, jitter));
+    this.#closure.close(this.#reopening(headers, receivedAt, crowded, jitter));
   }
 
   #reopening(headers: RateHeaders, receivedAt: number, crowded: boolean, jitter: number): number {
-    const backoff = Math.min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** Math.max(0, this.#refusals - 1));
+    const { backoff, refusals } = this.#closure;
     if (headers.retryAfter !== null) {
       // A wait of nothing that is refused again is not taken at its word.
-      const least = this.#refusals > 1 ? backoff / 4 : 0;
+      const least = refusals > 1 ? backoff / 4 : 0;
       return receivedAt + Math.max(headers.retryAfter, least);
     }
     if (crowded) {
@@ -312,7 +316,7 @@ export class Budget {
     this.#inFlight += other.#inFlight;
     this.#foreign.count(other.#inFlight);
     this.#probeSentAt ??= other.#probeSentAt;
-    this.#closedUntil = Math.max(this.#closedUntil, other.#closedUntil);
+    this.#closure.close(other.#closure.until);
     if (this.#remaining !== null && other.#remaining !== null) {
       this.#remaining = Math.min(this.#remaining, other.#remaining);
     }
@@ -341,7 +345,7 @@ export class Budget {
       resetIn: known ? end - now : null,
       window,
       refill,
-      closedFor: Math.max(0, this.#closedUntil - now),
+      closedFor: Math.max(0, this.#closure.until - now),
       rtt: this.#rtt,
       foreign: this.#foreign.rate * 1000,
       rate: refill ?? rate,
