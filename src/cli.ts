@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Surroundings } from './commands/setup.ts';
-import { DEFAULT_COLUMNS, type Terminal } from './commands/terminal.ts';
+import { processTerminal } from './commands/terminal.ts';
 import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
 import { createRedactor } from './redact.ts';
@@ -74,32 +73,6 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     return exit;
   } catch (error) {
     return report(error, argv, around);
-  }
-}
-
-function processTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process;
-  const asks = stdin.isTTY === true && stderr.isTTY === true;
-  return {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
-    isOutTerminal: stdout.isTTY === true,
-    isErrTerminal: stderr.isTTY === true,
-    columns: stdout.columns ?? stderr.columns ?? DEFAULT_COLUMNS,
-    ask: asks ? ask : null,
-    env: process.env,
-    cwd: process.cwd(),
-  };
-}
-
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and Ctrl-D answer too: not with a yes.
-  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  try {
-    return await Promise.race([lines.question(question).catch(() => ''), closed]);
-  } finally {
-    lines.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../plan/render-text.ts';
 
@@ -18,7 +19,7 @@ export interface Terminal {
 }
 
 /** Columns where nothing says how many there are. */
-export const DEFAULT_COLUMNS = 100;
+const DEFAULT_COLUMNS = 100;
 
 /** Colours only on a terminal, and not where `NO_COLOR` is set (design: Commands). */
 export function paintFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Paint {
@@ -36,4 +37,31 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
     remove: style('red'),
     warn: style('magenta'),
   };
+}
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process;
+  const asks = stdin.isTTY === true && stderr.isTTY === true;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isOutTerminal: stdout.isTTY === true,
+    isErrTerminal: stderr.isTTY === true,
+    columns: stdout.columns ?? stderr.columns ?? DEFAULT_COLUMNS,
+    ask: asks ? ask : null,
+    env: process.env,
+    cwd: process.cwd(),
+  };
+}
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D answer too: not with a yes.
+  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    return await Promise.race([lines.question(question).catch(() => ''), closed]);
+  } finally {
+    lines.close();
+  }
 }
