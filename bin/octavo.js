@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 // An older Node has no such function, and must still get as far as finding the checkout's own.
 import * as nodeModule from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const from = (path) => new URL(path, import.meta.url);
@@ -12,7 +14,8 @@ const major = Number(process.versions.node.split('.')[0]);
 
 if (major >= 24) {
   // What was compiled once is not compiled again by the next start; where nothing can be written, it just is.
-  nodeModule.enableCompileCache?.();
+  // In the user's own folder: what is run from a folder that everybody can write to could be anybody's.
+  nodeModule.enableCompileCache?.(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'octavo'));
   const source = from('../src/cli.ts');
   const entry = existsSync(source) ? source : from('../dist/cli.js');
   const { main } = await import(entry.href);
