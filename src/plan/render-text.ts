@@ -214,7 +214,7 @@ function wrap(lead: string, text: string, columns: number, indent: number): stri
   let empty = true;
   for (const word of text.split(/(?<!(?:^| )[-+~→]) (?!(?:apply )?--approve |sha256:)/)) {
     if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
-      lines.push(line);
+      lines.push(line.trimEnd());
       line = ' '.repeat(indent) + word;
     } else {
       line += empty ? word : ` ${word}`;

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+let world: World;
+let start: EmulatorState;
+
+beforeAll(async () => {
+  world = await openWorld();
+  start = world.emulator.state();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.emulator.restore(start);
+  world.emulator.setFaults([]);
+  world.emulator.setLatency(0);
+  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+  world.emulator.requests.reset();
+});
+
+/** What a plan asks, by operation. */
+async function asked(manifests: string, base?: null): Promise<Readonly<Record<string, number>>> {
+  world.emulator.requests.reset();
+  const { plan } = await world.plan(manifests, { policy: UNLIMITED, ...(base === undefined ? {} : { base }) });
+  expect(plan.cost.requests.reads).toBe(world.emulator.requests.total);
+  expect(world.emulator.requests.byMethod).toEqual({ GET: world.emulator.requests.total });
+  return world.emulator.requests.byOperation;
+}
+
+const EVERYTHING = `organization: { title: Acme }
+members: { ana@acme.example: { role: admin } }
+teams:
+  a: { title: A, members: { ana@acme.example: owner } }
+  b: { title: B, members: {} }
+  c: { title: C }
+saml: { okta: { label: Okta } }
+collections: { shelf: { title: Shelf } }
+spaces: { one: { title: One, collection: shelf } }
+openapi: { petstore: { source: { url: "https://a.example/x" } } }
+translations: { fr: { space: one, from: en, to: fr } }
+sites:
+  plain: { title: Plain, visibility: public }
+  help: { title: Help, adaptiveSchema: { type: object, properties: {} }, structure: [{ key: one, space: one }] }
+  docs: { title: Docs, structure: [{ section: s, title: Section, spaces: [{ key: one, space: one }] }] }
+`;
+
+describe('a plan without changes', () => {
+  test('asks once for each kind, for the members of each team and the parts of each site, and for one schema', async () => {
+    await world.settle(EVERYTHING, { policy: UNLIMITED });
+    expect(await asked(EVERYTHING)).toEqual({
+      getOrganization: 1,
+      listMembers: 1,
+      listTeams: 1,
+      listTeamMembers: 2,
+      listSamlProviders: 1,
+      listCollections: 1,
+      listSpaces: 1,
+      listOpenapiSpecs: 1,
+      listTranslations: 1,
+      listSites: 1,
+      getSiteStructure: 2,
+      getAdaptiveSchema: 1,
+    });
+  });
+
+  test.each([
+    ['teams: { a: { title: A } }', { listTeams: 1 }],
+    ['teams: { a: { title: A, members: { ana@acme.example: owner } } }', { listTeams: 1, listMembers: 1 }],
+    ['spaces: { one: { title: One } }', { listSpaces: 1 }],
+    ['sites: { help: { title: Help } }', { listSites: 1 }],
+    ['organization: { title: Acme }', { getOrganization: 1 }],
+    ['organization: { sso: true }', { getOrganization: 1, listSamlProviders: 1 }],
+  ])('asks for what is mentioned alone: %s', async (manifests, expected) => {
+    expect(await asked(manifests, null)).toEqual(expected);
+  });
+
+  test('asks for a page more when there are more than a thousand', async () => {
+    const teams = Array.from({ length: 1001 }, (_, index) => ({
+      id: `team_${index}`,
+      seq: 1000 + index,
+      organization: world.emulator.organization,
+      title: `Team ${index}`,
+      createdAt: '2026-01-01T00:00:00.000Z',
+    }));
+    world.emulator.restore({ ...start, sequence: 5000, teams });
+    expect(await asked('teams: { a: { title: Team 7 } }', null)).toEqual({ listTeams: 2 });
+  });
+});
+
+describe('an apply', () => {
+  const teams = (count: number) =>
+    JSON.stringify({
+      teams: Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          `t${index}`,
+          { title: `Team ${index}`, members: { 'ana@acme.example': 'owner', 'bo@acme.example': 'member' } },
+        ]),
+      ),
+    });
+
+  test('of 500 teams with members: a creation each, at most one write of members each, and nothing read but once', async () => {
+    const { results, planned } = await world.apply(teams(500), { policy: UNLIMITED });
+    expect(results.filter((result) => result.status === 'applied')).toHaveLength(500);
+    const { createTeam, updateTeamMembers, ...rest } = world.emulator.requests.byOperation;
+    expect(createTeam).toBe(500);
+    expect(updateTeamMembers).toBeLessThanOrEqual(500);
+    expect(rest).toEqual({ listTeams: 1, listMembers: 1 });
+    expect(planned.plan.cost.requests).toEqual({ reads: 2, writes: 1000 });
+  });
+
+  test('costs what its plan says', async () => {
+    world.emulator.requests.reset();
+    const { planned } = await world.apply(EVERYTHING, { policy: UNLIMITED });
+    const { GET, ...writes } = world.emulator.requests.byMethod;
+    const sent = Object.values(writes).reduce((sum, count) => sum + count, 0);
+    expect(sent).toBe(planned.plan.cost.requests.writes);
+    // Besides the plan's own, one look at the specification that the platform processes.
+    expect(GET).toBe(planned.plan.cost.requests.reads + 1);
+  });
+
+  test('makes independent writes at the same time, and what stands on them after', async () => {
+    let most = 0;
+    const match = { operation: 'createTeam' };
+    const look = () => {
+      most = Math.max(most, world.emulator.requests.entries.filter((entry) => entry.status === null).length);
+    };
+    world.emulator.setFaults([
+      { match, fault: { kind: 'delay', ms: 20 } },
+      { match, fault: { kind: 'hook', when: 'before', run: look } },
+    ]);
+    await world.settle(
+      `${teams(12).replace(/\}$/, '')}, "saml": { "okta": { "label": "Okta", "defaultTeam": "t0" } } }`,
+      {
+        policy: UNLIMITED,
+      },
+    );
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(10);
+  });
+
+  test('of nothing writes nothing', async () => {
+    await world.settle(EVERYTHING, { policy: UNLIMITED });
+    world.emulator.requests.reset();
+    await world.apply(EVERYTHING, { policy: UNLIMITED });
+    expect(Object.keys(world.emulator.requests.byMethod)).toEqual(['GET']);
+  });
+
+  test('of a plan that is held or refused writes nothing', async () => {
+    await world.settle(teams(20), { policy: UNLIMITED });
+    world.emulator.requests.reset();
+    const held = await world.apply(teams(3), {});
+    expect(held.planned.plan.verdict.state).toBe('held');
+    const refused = await world.apply('members: { ana@acme.example: { role: read } }', {});
+    expect(refused.planned.plan.verdict.state).toBe('refused');
+    expect(new Set([...held.results, ...refused.results].map((result) => result.status))).toEqual(new Set(['held']));
+    expect(Object.keys(world.emulator.requests.byMethod)).toEqual(['GET']);
+  });
+});
