@@ -66,12 +66,29 @@ async function loadOrAssume(file: string | undefined, terminal: Terminal): Promi
       cause: error,
     });
   }
-  return loadConfig({
+  const folder = dirname(full);
+  const config = loadConfig({
     text,
     file: path,
     env: terminal.env,
-    readFile: (name) => readFileSync(resolve(dirname(full), name), 'utf8'),
+    readFile: (name) => readFileSync(resolve(folder, name), 'utf8'),
     kinds: names,
+  });
+  return besideFile(config, folder);
+}
+
+/** Paths are relative to the file they stand in, wherever a command is run. */
+function besideFile(config: Config, folder: string): Config {
+  return Object.freeze({
+    ...config,
+    store: Object.freeze({ ...config.store, path: resolve(folder, config.store.path) }),
+    organizations: Object.freeze(
+      config.organizations.map((organization) =>
+        organization.source?.directory === undefined
+          ? organization
+          : Object.freeze({ ...organization, source: { directory: resolve(folder, organization.source.directory) } }),
+      ),
+    ),
   });
 }
 

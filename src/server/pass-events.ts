@@ -1,3 +1,4 @@
+import type { Plan } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
 import { summaryLine } from '../plan/render-text.ts';
@@ -8,12 +9,22 @@ import type { Metrics } from './metrics.ts';
 /** Most problems of bad manifests that are logged one by one. */
 const LOGGED_PROBLEMS = 20;
 
-/** Tells the log what a pass does: one line for what matters, none for a pass that finds nothing to do. */
+/**
+ * Tells the log what a pass does: one line for what matters, none for a pass that finds nothing to do. What stays as it
+ * is from pass to pass is said once, and after that only to whoever asks for details.
+ */
 export function logEvents(log: Logger): PassEvents {
+  const news = { source: '', plan: '', drift: '' };
+  const isNews = (about: keyof typeof news, text: string): boolean => {
+    const differs = news[about] !== text;
+    news[about] = text;
+    return differs;
+  };
   return {
     onPassStart: (trigger) => log.debug({ trigger }, 'pass begins'),
     onSource: ({ commit, subject, forced, state }) => {
-      log.debug({ commit, subject, files: state.files }, 'manifests read');
+      const mended = news.source !== '' && isNews('source', '');
+      log[mended ? 'info' : 'debug']({ commit, subject, files: state.files }, 'manifests read');
       if (forced) {
         log.warn({ commit }, 'the branch was rewritten: its last commit is no ancestor of this one');
       }
@@ -21,37 +32,27 @@ export function logEvents(log: Logger): PassEvents {
     onBadSource: (error, lastGood) => {
       const kept =
         lastGood === null ? 'nothing is changed' : `the last good commit ${lastGood.slice(0, 7)} stays in force`;
+      const level = isNews('source', error.message) ? 'error' : 'debug';
       if (error instanceof DesiredStateError) {
         const problems = error.problems.slice(0, LOGGED_PROBLEMS).map(formatProblem);
-        log.error(
+        log[level](
           { problems, more: error.problems.length - problems.length, lastGood },
           `the manifests are wrong; ${kept}`,
         );
       } else {
-        log.error({ lastGood }, `the manifests cannot be read: ${error.message}; ${kept}`);
+        log[level]({ lastGood }, `the manifests cannot be read: ${error.message}; ${kept}`);
       }
     },
     onPlan: ({ plan }, drift) => {
-      if (drift.length > 0) {
-        log.warn(
-          { drift: drift.map((change) => change.address) },
-          'the platform was changed behind the repository’s back',
-        );
+      const drifted = drift.map((change) => change.address);
+      const driftLevel = isNews('drift', drifted.join()) ? 'warn' : 'debug';
+      if (drifted.length > 0) {
+        log[driftLevel]({ drift: drifted }, 'the platform was changed behind the repository’s back');
       }
-      const waits = plan.changes.length > 0;
+      const isNew = isNews('plan', plan.changes.length === 0 ? '' : `${plan.commit} ${plan.checksum}`);
       const words = { commit: plan.commit, checksum: plan.checksum, cost: plan.cost.requests };
-      log[waits ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
-      const { held } = { held: plan.changes.filter((change) => change.held !== null) };
-      if (plan.verdict.state !== 'ready') {
-        const approve = plan.verdict.state === 'held' ? `octavo approve ${plan.checksum}` : undefined;
-        log.warn({ reasons: plan.verdict.reasons, approve }, `the whole plan is ${plan.verdict.state}`);
-      } else if (held.length > 0) {
-        const approve = held.some((change) => change.approvable) ? `octavo approve ${plan.heldChecksum}` : undefined;
-        log.warn(
-          { held: held.map((change) => `${change.address}: ${change.held}`), approve },
-          'changes wait for a person',
-        );
-      }
+      log[isNew && plan.changes.length > 0 ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
+      logWhatWaits(log, isNew ? 'warn' : 'debug', plan);
     },
     onWait: (reason) => log.info(`not applied now: ${reason}`),
     onResult: ({ address, action, status, id, error }) => {
@@ -74,9 +75,22 @@ export function logEvents(log: Logger): PassEvents {
   };
 }
 
+function logWhatWaits(log: Logger, level: 'warn' | 'debug', plan: Plan): void {
+  const held = plan.changes.filter((change) => change.held !== null);
+  if (plan.verdict.state !== 'ready') {
+    const approve = plan.verdict.state === 'held' ? `octavo approve ${plan.checksum}` : undefined;
+    log[level]({ reasons: plan.verdict.reasons, approve }, `the whole plan is ${plan.verdict.state}`);
+  } else if (held.length > 0) {
+    const approve = held.some((change) => change.approvable) ? `octavo approve ${plan.heldChecksum}` : undefined;
+    const reasons = held.map((change) => `${change.address}: ${change.held}`);
+    log[level]({ held: reasons, approve }, 'changes wait for a person');
+  }
+}
+
 /** Keeps the metrics of one organization. */
 export function metricEvents(organization: string, metrics: Metrics): PassEvents {
   let lastGood: string | null = null;
+  let drifted: ReadonlySet<string> = new Set();
   return {
     onSource: ({ commit }) => {
       lastGood = commit;
@@ -84,7 +98,11 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
     },
     onBadSource: () => metrics.source({ organization, good: false, commit: lastGood }),
     onPlan: (_planned, drift) => {
-      for (const [kind, changes] of Map.groupBy(drift, (change) => change.kind)) {
+      // Drift that is only reported is found again by every pass, and is still the same drift.
+      const found = new Set(drift.map((change) => `${change.action} ${change.address}`));
+      const fresh = drift.filter((change) => !drifted.has(`${change.action} ${change.address}`));
+      drifted = found;
+      for (const [kind, changes] of Map.groupBy(fresh, (change) => change.kind)) {
         metrics.drift(organization, kind, changes.length);
       }
     },
