@@ -11,6 +11,7 @@
  *
  * It shares no code with the client, so that it cannot confirm the client's mistakes.
  */
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Controls, Latency } from './control.ts';
@@ -87,6 +88,11 @@ export interface Emulator extends Controls {
   setFaults(rules: readonly FaultRule[]): void;
   setLatency(latency: Latency): void;
   setLimits(limits: RateLimits): void;
+  /**
+   * As if its process were restarted: drops every connection, takes none for so many milliseconds (0), and goes on at the
+   * same address with what it remembered and a full rate limit.
+   */
+  restart(milliseconds?: number): Promise<void>;
   /** Drops every connection, saves the state where there is a file, and ends. */
   close(): Promise<void>;
 }
@@ -172,10 +178,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const controls = controlsOf(store, listener);
   const host = options.host ?? '127.0.0.1';
   const server = createHttpServer(listener, controls);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, host, resolve);
-  });
+  await listen(server, options.port ?? 0, host);
   const { port } = server.address() as AddressInfo;
   return {
     ...controls,
@@ -183,11 +186,31 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     token: options.token ?? DEFAULT_TOKEN,
     organization: firstOrganization(store),
     restore: (state) => store.load(state),
+    restart: async (milliseconds = 0) => {
+      await hangUp(server);
+      await listener.clock.sleep(milliseconds);
+      listener.limiter.restart();
+      await listen(server, port, host);
+    },
     close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await hangUp(server);
       await file?.flush();
     },
   };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function hangUp(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  return closed;
 }

@@ -26,6 +26,8 @@ export interface FaultRule {
   readonly match?:
     | {
         readonly method?: string | undefined;
+        /** Only requests that are not reads, or only those that are. */
+        readonly writes?: boolean | undefined;
         /** Name of the operation, as in the request log. */
         readonly operation?: string | undefined;
         /** Part of the path. */
@@ -62,6 +64,7 @@ export const faultRulesSchema: z.ZodType<FaultRule[]> = z.array(
     match: z
       .strictObject({
         method: z.string().optional(),
+        writes: z.boolean().optional(),
         operation: z.string().optional(),
         path: z.string().optional(),
         nth: z.number().int().positive().optional(),
@@ -147,6 +150,7 @@ export class FaultInjector {
     const { match, rate, times } = active.rule;
     const matches =
       (match?.method === undefined || match.method === target.method) &&
+      (match?.writes === undefined || match.writes === (target.method !== 'GET')) &&
       (match?.operation === undefined || match.operation === target.operation) &&
       (match?.path === undefined || target.path.includes(match.path));
     if (!matches) {

@@ -84,6 +84,11 @@ export class RateLimiter {
     this.#accounts.clear();
   }
 
+  /** Forgets what was counted. */
+  restart(): void {
+    this.#accounts.clear();
+  }
+
   /** Counts one request. A refused one costs nothing. */
   admit(token: string, kind: 'read' | 'write', now: number): Admission {
     const accounts = ([kind, 'all'] as const).flatMap((name) => {

@@ -1,0 +1,116 @@
+import type { ChangeResult } from '../../src/core/change.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Emulator } from '../../src/emulator/emulator.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
+import { openConnection } from '../../src/platform/connection.ts';
+import type { Planned } from '../../src/reconcile/planning.ts';
+import { apply, type PassInput, plan } from '../../src/reconcile/reconcile.ts';
+import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
+import type { OrganizationRecord } from '../../src/store/store.ts';
+import { declare, type Manifests, UNLIMITED } from './world.ts';
+
+/** The moment at which a pass dies: at the nth write, before it is processed, or after it and before its answer. */
+export interface Death {
+  readonly write: number;
+  readonly when: 'before' | 'after';
+}
+
+/** Where the base of a pass comes from: the record, which moves with it, or manifests (null: none), which stay. */
+export type BaseSource = { readonly record: OrganizationRecord } | { readonly manifests: Manifests | null };
+
+export interface MortalPass {
+  readonly planned: Planned;
+  readonly results: readonly ChangeResult[];
+  /** Whether it got as far as the write at which it was to die. */
+  readonly died: boolean;
+}
+
+/**
+ * Plans and applies with a connection of its own. Where it dies nothing more of it reaches the platform or the record,
+ * and nothing is left of it but those two: as if its process had been killed.
+ */
+export async function mortalPass(
+  emulator: Emulator,
+  manifests: Manifests,
+  source: BaseSource,
+  death: Death | null,
+): Promise<MortalPass> {
+  const connection = openConnection({
+    baseUrl: emulator.url,
+    token: emulator.token,
+    userAgent: 'octavo/0',
+    concurrency: 10,
+    clock: systemClock,
+    random: () => 0,
+  });
+  const end = new AbortController();
+  const die = () => {
+    end.abort(new Error('killed'));
+    // What is on its way comes to nothing.
+    emulator.setFaults([{ fault: { kind: 'reset-before' } }]);
+  };
+  if (death !== null) {
+    const match = { writes: true, nth: death.write };
+    emulator.setFaults([
+      { match, fault: { kind: 'hook', when: death.when, run: die } },
+      { match, fault: { kind: death.when === 'before' ? 'reset-before' : 'reset-after' } },
+    ]);
+  }
+  try {
+    const organization = emulator.organization;
+    const client = { organization, priority: 'apply' as const, signal: end.signal };
+    const input = await inputOf(organization, manifests, source);
+    const planned = await plan(input, openReader(connection, client), () => 0);
+    const { results } = await apply(input, planned, {
+      writer: openWriter(connection, client),
+      clock: systemClock,
+      parallel: 20,
+      signal: end.signal,
+      abort: end.signal,
+      record: 'record' in source ? mortal(source.record, end.signal) : null,
+    });
+    return { planned, results, died: end.signal.aborted };
+  } finally {
+    await connection.close(0);
+    emulator.setFaults([]);
+  }
+}
+
+async function inputOf(organization: string, manifests: Manifests, source: BaseSource): Promise<PassInput> {
+  const base = 'record' in source ? (await baseOfRecord(source.record)).base : await baseOf(source.manifests);
+  return {
+    organization,
+    kinds,
+    declared: await declare(manifests),
+    commit: null,
+    base,
+    baseCommit: null,
+    policy: { ...DEFAULT_POLICY, now: Date.parse('2026-06-01T00:00:00Z'), ...UNLIMITED },
+    estimate: () => 0,
+  };
+}
+
+async function baseOf(manifests: Manifests | null) {
+  return manifests === null ? null : baseOfManifests(kinds, await declare(manifests));
+}
+
+/** A record that a dead pass cannot write to. */
+function mortal(record: OrganizationRecord, dead: AbortSignal): OrganizationRecord {
+  const alive = <Arguments extends unknown[]>(write: (...rest: Arguments) => Promise<void>) => {
+    return async (...rest: Arguments) => {
+      dead.throwIfAborted();
+      await write(...rest);
+    };
+  };
+  return {
+    read: () => record.read(),
+    approvals: () => record.approvals(),
+    put: alive((entries) => record.put(entries)),
+    remove: alive((addresses) => record.remove(addresses)),
+    moveHead: alive((head) => record.moveHead(head)),
+    approve: alive((checksum, at) => record.approve(checksum, at)),
+    consume: alive((checksum) => record.consume(checksum)),
+  };
+}
