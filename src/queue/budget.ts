@@ -79,6 +79,10 @@ export class Budget {
   get resetAt(): number | null {
     return this.#window.resetAt;
   }
+  /** It is a bucket: calls flow in evenly. */
+  get isBucket(): boolean {
+    return this.#pace.isBucket;
+  }
   get inFlight(): number {
     return this.#inFlight;
   }

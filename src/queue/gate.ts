@@ -101,7 +101,8 @@ class ClassGate implements Gate {
       return null;
     }
     const { class: requestClass, name } = ticket.call;
-    if (!this.#split.has(requestClass)) {
+    // What is left of a bucket rises by itself, which would look like several budgets.
+    if (!this.#split.has(requestClass) && !own.isBucket) {
       const proof = this.#splitProofs.get(requestClass);
       if (proof?.observe(name, headers, ticket.sentAt, receivedAt)) {
         this.#splitClass(requestClass);

@@ -233,6 +233,41 @@ describe('retries', () => {
     await world.clock.run(world.queue.request(requestOf(world, 'good')));
     expect(world.queue.snapshot().retryQuota).toBe(500 - 4 * 4 * 10 + 1);
   });
+
+  test('end when the quota is used up, and begin again when enough succeeded', async () => {
+    const world = setUp({ concurrency: 5 });
+    const timeout = new TimeoutError('slow', true);
+    // Good ones in between keep the breaker closed; each pays one back.
+    const one = async (step: Step) => world.queue.request(requestOf(world, 'x', [step])).catch(() => {});
+    while (world.queue.snapshot().retryQuota >= 10) {
+      await world.clock.run(Promise.all([one(timeout), one('done')]));
+    }
+    const left = world.queue.snapshot().retryQuota;
+    world.sent.length = 0;
+    await world.clock.run(one(timeout));
+    expect(world.sent).toHaveLength(1);
+    for (let good = left; good < 10; good += 1) {
+      await world.clock.run(one('done'));
+    }
+    world.sent.length = 0;
+    await world.clock.run(one(timeout));
+    expect(world.sent).toHaveLength(2);
+  });
+
+  test('cost half as much after a quick fault as after a timeout', async () => {
+    const world = setUp();
+    await world.clock.run(world.queue.request(requestOf(world, 'x', [fault, 'done'])));
+    expect(world.queue.snapshot().retryQuota).toBe(500 - 5 + 1);
+  });
+
+  test('are charged to the limit: what failed without an answer counts as a call', async () => {
+    const world = setUp();
+    const reset = world.clock.now() / 1000 + 60;
+    const headers = { limit: 60, remaining: 50, reset };
+    await world.clock.run(world.queue.request(requestOf(world, 'x', ['done'], { headers })));
+    await world.clock.run(failure(world.queue.request(requestOf(world, 'y', [fault]))));
+    expect(world.queue.snapshot().budgets.find(({ classes }) => classes.includes('read'))?.left).toBe(50 - 5);
+  });
 });
 
 test('a platform that fails lastingly is left alone, and tried from time to time', async () => {
@@ -257,6 +292,47 @@ test('a platform that fails lastingly is left alone, and tried from time to time
   await world.clock.run(Promise.all([next, third]));
   expect(states).toEqual(['open', 'open', 'closed']);
   expect(world.queue.snapshot().breaker).toBe('closed');
+});
+
+describe('while a platform fails lastingly', () => {
+  async function broken(deadline = 600_000) {
+    const world = setUp({ concurrency: 4, deadline });
+    await world.clock.run(world.queue.request(requestOf(world, 'good')));
+    const bad = Array.from({ length: 10 }, () => requestOf(world, 'bad', [fault], { repeat: 'never' }));
+    await world.clock.run(Promise.all(bad.map((request) => failure(world.queue.request(request)))));
+    world.sent.length = 0;
+    return world;
+  }
+
+  test('one request goes out after each pause, and the pauses double up to a minute', async () => {
+    const world = await broken();
+    const all = Array.from({ length: 20 }, () => failure(world.queue.request(requestOf(world, 'x', [fault]))));
+    const trials: number[] = [];
+    for (let second = 0; second < 200; second += 1) {
+      await world.clock.advance(1000);
+      trials.push(...world.sent.splice(0).map(() => second));
+    }
+    const pauses = trials.slice(1).map((second, index) => second - (trials[index] ?? 0));
+    expect(pauses.map((pause) => Math.round(pause / 5) * 5)).toEqual([10, 20, 40, 60, 60]);
+    await world.clock.run(world.queue.drain(0));
+    await Promise.all(all);
+  });
+
+  test('what waits says so', async () => {
+    const world = await broken(4000);
+    const error = await world.clock.run(failure(world.queue.request(requestOf(world, 'listTeams'))));
+    expect(error.message).toBe(
+      'listTeams was given up: no answer within 4 s, waiting to be sent: ' +
+        'the platform fails lastingly; it is tried again from time to time',
+    );
+  });
+
+  test('refusals and rejections are no failures', async () => {
+    const world = setUp({ concurrency: 4 });
+    const rejected = Array.from({ length: 30 }, () => requestOf(world, 'x', [new RejectedError('no', 404)]));
+    await world.clock.run(Promise.all(rejected.map((request) => failure(world.queue.request(request)))));
+    expect(world.queue.snapshot().breaker).toBe('closed');
+  });
 });
 
 test('nothing waits for ever, and its error says what it waited for', async () => {

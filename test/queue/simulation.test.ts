@@ -306,14 +306,24 @@ describe('which budgets there are is found out', () => {
     expect(ends.export).toBeLessThan(3 * MINUTE);
   });
 
-  test('a limit that is changed is no reason to split', async () => {
-    const events: unknown[] = [];
-    const all = fixedWindow(steps(600, [START + 30_000, 300], [START + 90_000, 900]), MINUTE);
-    const server = new SimulatedServer({ limits: { all } });
-    const queue = server.queue({ onEvent: (event) => event.kind !== 'attempt' && events.push(event) });
-    const calls = Array.from({ length: 1500 }, (_, index) => queue.request(server.call({ name: `op${index % 7}` })));
-    await server.clock.run(Promise.all(calls));
-    expect(events).toEqual([]);
+  test.each<[string, () => Limiter, number]>([
+    [
+      'a limit that is changed',
+      () => fixedWindow(steps(600, [START + 30_000, 300], [START + 90_000, 900]), MINUTE),
+      1500,
+    ],
+    ['windows from the first call', () => firstCallWindow(60, 2000), 600],
+    ['a bucket', () => tokenBucket(10, 50), 600],
+    ['a quick bucket', () => tokenBucket(40, 100), 2000],
+  ])('%s is no reason to split', async (_, limiter, count) => {
+    for (const seed of SEEDS) {
+      const events: unknown[] = [];
+      const server = new SimulatedServer({ limits: { all: limiter() } }, seed);
+      const queue = server.queue({ onEvent: (event) => event.kind !== 'attempt' && events.push(event) });
+      const calls = Array.from({ length: count }, (_, index) => queue.request(server.call({ name: `op${index % 7}` })));
+      await server.clock.run(Promise.all(calls));
+      expect(events).toEqual([]);
+    }
   });
 });
 

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { NO_RATE_HEADERS } from '../../src/queue/rate-headers.ts';
+import { SplitProof } from '../../src/queue/split-proof.ts';
+
+/** One after the other: operation, limit, what is left. The number of answers after which it is proven. */
+function provenAfter(answers: readonly (readonly [string, number, number])[]): number | null {
+  const proof = new SplitProof();
+  for (const [index, [operation, limit, remaining]] of answers.entries()) {
+    const headers = { ...NO_RATE_HEADERS, limit, remaining, reset: 2_000_000_000 };
+    if (proof.observe(operation, headers, index * 100, index * 100 + 50)) {
+      return index + 1;
+    }
+  }
+  return null;
+}
+
+test.each<[string, readonly (readonly [string, number, number])[], number | null]>([
+  [
+    'two limits by turns',
+    [
+      ['a', 60, 59],
+      ['b', 600, 599],
+      ['a', 60, 58],
+      ['b', 600, 598],
+      ['a', 60, 57],
+    ],
+    5,
+  ],
+  [
+    'more left than another operation was told in between, three times',
+    [
+      ['a', 60, 20],
+      ['b', 60, 50],
+      ['a', 60, 19],
+      ['b', 60, 49],
+      ['a', 60, 18],
+      ['b', 60, 48],
+      ['a', 60, 17],
+      ['b', 60, 47],
+    ],
+    8,
+  ],
+  [
+    'a bucket that fills in between',
+    [
+      ['a', 60, 40],
+      ['b', 60, 20],
+      ['a', 60, 39],
+      ['b', 60, 38],
+      ['a', 60, 20],
+      ['b', 60, 37],
+      ['a', 60, 36],
+      ['b', 60, 20],
+      ['a', 60, 35],
+    ],
+    null,
+  ],
+  [
+    'one budget',
+    [
+      ['a', 60, 59],
+      ['b', 60, 58],
+      ['a', 60, 57],
+      ['b', 60, 56],
+      ['a', 60, 55],
+    ],
+    null,
+  ],
+  [
+    'a limit that changes for all',
+    [
+      ['a', 60, 59],
+      ['b', 60, 58],
+      ['a', 90, 87],
+      ['b', 90, 86],
+      ['a', 60, 55],
+      ['b', 60, 54],
+    ],
+    null,
+  ],
+  [
+    'nodes that disagree, for every operation',
+    [
+      ['a', 60, 20],
+      ['b', 60, 50],
+      ['a', 60, 48],
+      ['b', 60, 18],
+      ['a', 60, 46],
+      ['b', 60, 44],
+      ['a', 60, 15],
+    ],
+    null,
+  ],
+])('%s', (_, answers, expected) => {
+  expect(provenAfter(answers)).toBe(expected);
+});
