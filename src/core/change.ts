@@ -42,6 +42,8 @@ export interface Change {
   readonly place: Place | null;
   /** The sibling it is put right after (or before), where it has to be moved. */
   readonly anchor: { readonly side: 'before' | 'after'; readonly address: Address } | null;
+  /** Set where others of the plan wait for its natural key, and it for theirs: it takes another one for a moment. */
+  readonly aside?: boolean;
 }
 
 /** A change's identity inside a plan: a replacement has two changes at one address. */

@@ -6,7 +6,7 @@ import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
 import { seedOf, spacesOf } from './section-seed.ts';
-import { sortRequests } from './site-structure.ts';
+import { pathAside, sortRequests } from './site-structure.ts';
 import { says, written } from './written.ts';
 
 interface SectionFields {
@@ -59,6 +59,7 @@ export const section: Kind = {
     { by: 'title', value: actual.title },
   ],
   renamedKey: (title) => ({ by: 'title', value: title }),
+  unique: 'path',
   impact(actual) {
     const count = Number(actual.facts?.siteSpaces ?? 0);
     return { weight: count, text: counted(count, 'site space') };
@@ -94,7 +95,10 @@ export const section: Kind = {
     }
     if (change.action === 'update') {
       const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
-      return { first: [request(operations.updateSection, { path, body: present(body) })] };
+      const update = request(operations.updateSection, { path, body: present(body) });
+      return change.aside === true
+        ? { first: [request(operations.updateSection, { path, body: { path: pathAside(change) } })], late: [update] }
+        : { first: [update] };
     }
     const seed = seedOf(change, (address) => context.creation(address));
     const create = request(

@@ -3,7 +3,7 @@ import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { present, ref, request } from './request.ts';
 import { seedOf, spaceRef } from './section-seed.ts';
-import { sortRequests } from './site-structure.ts';
+import { pathAside, sortRequests } from './site-structure.ts';
 import { says, written } from './written.ts';
 
 interface SiteSpaceFields {
@@ -50,6 +50,7 @@ export const siteSpace: Kind = {
   renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
   goesWith: (fields) => fields.section,
   keepsOne: true,
+  unique: 'path',
   /**
    * A space can be added to the site itself only once no section is left. The first section of a site takes in what
    * stood on the site itself, and has no space and no path twice.
@@ -75,7 +76,10 @@ export const siteSpace: Kind = {
     const { space, section, ...rest } = written<SiteSpaceFields>(change);
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
-      return { first: [request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) })] };
+      const update = request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) });
+      return change.aside === true
+        ? { first: [request(operations.updateSiteSpace, { path, body: { path: pathAside(change) } })], late: [update] }
+        : { first: [update] };
     }
     const settings = says(rest) ? [request(operations.updateSiteSpace, { path, body: present(rest) })] : [];
     const holder = section ? context.creation(section) : undefined;

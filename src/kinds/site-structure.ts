@@ -130,6 +130,14 @@ export function sortRequests(change: Change): readonly PlannedRequest[] {
   ];
 }
 
+/** A path that nothing else has, for the moment in which paths are swapped. */
+export function pathAside(change: Change): string {
+  return `moving-${change.id ?? ''}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 100);
+}
+
 function pointer(address: Address) {
   const kind = address.slice(0, address.indexOf('/')) as keyof typeof POINTERS;
   return { type: POINTERS[kind], id: ref(address) };

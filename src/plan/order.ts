@@ -3,6 +3,7 @@ import { type Change, changeId } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';
 import { referencesOf } from './diff.ts';
 import { Graph } from './graph.ts';
+import { circles, passedKeys } from './key-passing.ts';
 import type { KindRules, RulesContext } from './rules.ts';
 
 /** In which order changes are applied; what is in no order may be done at the same time. Keys are change ids. */
@@ -36,6 +37,8 @@ class ChangeOrder {
   readonly #creations = new Map<Address, Change>();
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
+  /** Changes that have to step aside first. */
+  readonly #aside = new Set<string>();
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
 
   constructor(kinds: readonly KindRules[], changes: readonly Change[], context: Pick<RulesContext, 'declaredOf'>) {
@@ -77,7 +80,11 @@ class ChangeOrder {
       .sequence()
       .map((id) => byId.get(id))
       .filter((change) => change !== undefined)
-      .map((change) => ({ ...change, requires: this.#requires(change, byId) }));
+      .map((change) => ({
+        ...change,
+        requires: this.#requires(change, byId),
+        ...(this.#aside.has(changeId(change)) ? { aside: true } : {}),
+      }));
     return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late };
   }
 
@@ -229,26 +236,15 @@ class ChangeOrder {
   }
 
   #keysFreedBeforeTaken(): void {
-    const freed = new Map<string, string>();
-    const taken = new Map<string, string[]>();
-    for (const change of this.#changes) {
-      const kind = this.#kinds.get(change.kind);
-      if (kind === undefined || change.action === 'move') {
-        continue;
-      }
-      const before = change.action === 'create' ? [] : slots(kind, change.actual, change);
-      const after = change.action === 'delete' ? [] : slots(kind, change.declared, change);
-      for (const slot of before.filter((each) => !after.includes(each))) {
-        freed.set(slot, changeId(change));
-      }
-      for (const slot of after.filter((each) => !before.includes(each))) {
-        taken.set(slot, [...(taken.get(slot) ?? []), changeId(change)]);
-      }
-    }
-    for (const [slot, takers] of taken) {
-      const holder = freed.get(slot);
-      for (const taker of holder === undefined ? [] : takers) {
-        this.#graph.prefer(taker, holder ?? taker);
+    const passed = passedKeys(this.#kinds, this.#changes);
+    const inCircles = circles(this.#kinds, passed);
+    for (const pass of passed) {
+      const [taker, holder] = [changeId(pass.taker), changeId(pass.holder)];
+      if (inCircles.has(pass)) {
+        this.#aside.add(taker);
+        this.#lateOf(taker).soft.push(holder);
+      } else {
+        this.#graph.prefer(taker, holder);
       }
     }
   }
@@ -270,13 +266,6 @@ class ChangeOrder {
       }
     }
   }
-}
-
-/** The natural keys a resource occupies: of a site space its path and its space, neither of which there can be twice. */
-function slots(kind: KindRules, fields: Fields, change: Change): readonly string[] {
-  return kind
-    .naturalKeys(fields, change.address)
-    .map((key) => `${change.kind}\n${change.within ?? ''}\n${key.by}\n${key.value}`);
 }
 
 function pick(fields: Fields, change: Change): Fields {

@@ -53,6 +53,8 @@ export interface KindRules {
   naturalKeys(fields: Fields, address: Address): readonly NaturalKey[];
   /** The same for what the platform answers. References inside `fields` have been looked up. */
   actualKeys(actual: Actual, fields: Fields): readonly NaturalKey[];
+  /** The natural key that the platform lets no two siblings have at any moment, so that one steps aside for a swap. */
+  readonly unique?: string;
   /** The natural key's value that `renamedFrom` stands for. */
   renamedKey?(renamedFrom: string, fields: Fields): NaturalKey;
   /** The address a resource has although nothing declares it: people are known by their email. */

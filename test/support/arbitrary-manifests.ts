@@ -261,7 +261,7 @@ function mixed(first: Model, other: Model, keep: Iterator<boolean>): Model {
 }
 
 /** Takes out what refers to nothing, and what two keys cannot both have. */
-export function valid(drawn: Model): Model {
+function valid(drawn: Model): Model {
   const result = structuredClone(drawn);
   distinct(result.teams, (each) => each.title);
   distinct(result.saml, (each) => each.label);

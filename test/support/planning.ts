@@ -27,7 +27,7 @@ export interface PlanCase {
   readonly commit?: string;
 }
 
-export const NOW = Date.parse('2026-06-01T00:00:00Z');
+const NOW = Date.parse('2026-06-01T00:00:00Z');
 const PEOPLE = { 'ana@acme.example': 'usr_ana', 'bo@acme.example': 'usr_bo', 'cy@acme.example': 'usr_cy' };
 
 /** Makes a plan of manifests and of what is there, without any platform. Nothing waits for a person unless asked. */
