@@ -2,6 +2,9 @@
 const SAMPLE_EVERY = 500;
 const SAMPLE_WEIGHT = 0.3;
 
+/** Calls of others for each of ours that are still expected in the next window, at most. */
+const MOST_REMEMBERED = 4;
+
 /** Estimates how fast others draw on the same budget: the drops of `remaining` that our own calls do not explain. */
 export class ForeignUse {
   /** Calls per millisecond. */
@@ -11,9 +14,13 @@ export class ForeignUse {
   #own = 0;
   #seen = 0;
   #at = 0;
+  #share = 0;
+  #shareBefore = 0;
 
   /** A window was seen for the first time, with so much left and so many calls of ours in flight. */
   begin(remaining: number, inFlight: number, now: number): void {
+    this.#shareBefore = Math.min(MOST_REMEMBERED, this.#share);
+    this.#share = 0;
     this.#start = remaining;
     this.#own = inFlight;
     this.#seen = 0;
@@ -30,9 +37,10 @@ export class ForeignUse {
     return Math.max(0, this.#start - remaining - this.#own);
   }
 
-  /** Calls of others for each of ours since the window was first seen. */
+  /** Calls of others for each of ours, in this window or the one before: whichever is more. */
   share(remaining: number): number {
-    return this.#own === 0 ? 0 : this.unexplained(remaining) / this.#own;
+    this.#share = this.#own === 0 ? 0 : this.unexplained(remaining) / this.#own;
+    return Math.max(this.#share, this.#shareBefore);
   }
 
   /** Samples are at least `rtt` apart, in milliseconds: within one round trip a drop means nothing. */

@@ -88,12 +88,19 @@ describe('a limit that others use as well', () => {
   test.each<[string, () => Scenario]>([
     ['1000 a minute', () => ({ limits: perMinute(1000), calls: 4500, sharers: 4 })],
     ['600 a minute', () => ({ limits: perMinute(600), calls: 4500, sharers: 4 })],
+    ['200 a minute', () => ({ limits: perMinute(200), calls: 900, sharers: 4 })],
     ['a bucket', () => ({ limits: bucket(), calls: 2000, sharers: 4 })],
   ])('four of our kind that do not know of each other, %s', async (_, scenario) => {
     const { worst, reports } = await simulateAll(scenario);
     const refused = reports.reduce((sum, report) => sum + report.refused, 0);
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused / (scenario().calls * reports.length)).toBeLessThanOrEqual(0.003);
+  });
+
+  test('four under so small a limit are refused less than once a window', async () => {
+    const { worst, refused } = await simulateAll(() => ({ limits: perMinute(60), calls: 270, sharers: 4 }));
+    expect(worst).toBeLessThanOrEqual(1.02);
+    expect(refused).toBeLessThanOrEqual(4);
   });
 
   test('a neighbour who takes 30 % is mostly left it', async () => {
