@@ -101,11 +101,3 @@ export function tokenBucket(rate: number, burst: number): Limiter {
     },
   };
 }
-
-/** No limit, and no word of one: use it with `headers: 'none'`. */
-export function unlimited(): Limiter {
-  return {
-    take: (now) => ({ accepted: true, limit: 0, remaining: 0, reset: now }),
-    opening: (calls, start) => ({ at: start, last: calls }),
-  };
-}

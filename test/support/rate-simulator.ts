@@ -51,7 +51,7 @@ const RTT = 150;
 const CONCURRENCY = 20;
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -194,7 +194,7 @@ export async function simulate(scenario: Scenario): Promise<Report> {
  * allows, then what so many connections can push through. Calls that ended in a fault after they were counted had to
  * be paid for as well.
  */
-export function floorOf(scenario: Scenario, server: SimulatedServer, start: number): number {
+function floorOf(scenario: Scenario, server: SimulatedServer, start: number): number {
   const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls } = scenario;
   const perRound = concurrency * sharers;
   const rounds = (amount: number) => (Math.ceil(amount / perRound) - 1) * rtt;
