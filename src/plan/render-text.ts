@@ -123,7 +123,9 @@ function bodyLines(change: Change, options: TextOptions): readonly string[] {
   const widest = Math.max(8, ...lines.map((line) => textWidth(line.name)));
   return lines.map((line) => {
     const gap = ' '.repeat(Math.max(1, widest - textWidth(line.name) + 2));
-    return wrap(`      ${line.name}${gap}`, line.text, options.columns, Math.min(widest + 8, 24));
+    const indent = Math.min(widest + 8, 24);
+    const room = Math.max(10, options.columns - indent);
+    return wrap(`      ${line.name}${gap}`, breakable(line.text, room), options.columns, indent);
   });
 }
 
@@ -205,6 +207,17 @@ function costWords(plan: Plan): string {
   const { reads, writes } = plan.cost.requests;
   const read = `${counted(reads, 'request')} made to read`;
   return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;
+}
+
+/** The text with spaces where a word would be wider than a line. */
+function breakable(text: string, room: number): string {
+  const pieces = text.split(' ').flatMap((word) => {
+    const characters = [...word];
+    const count = Math.max(1, Math.ceil(textWidth(word) / room));
+    const each = Math.ceil(characters.length / count);
+    return Array.from({ length: count }, (_, at) => characters.slice(at * each, (at + 1) * each).join(''));
+  });
+  return pieces.join(' ');
 }
 
 /** Breaks a line at spaces, but no command, which is to be copied; what follows is indented. */

@@ -32,7 +32,8 @@ function valueWords(value: Json | undefined): string {
     const lines = value.split('\n').length;
     const first = lines > 1 ? `${value.split('\n')[0] ?? ''}…` : value;
     const shown = shorten(printable(first));
-    return lines > 1 ? `"${shown}" (${lines} lines)` : `"${shown}"`;
+    const quote = shown.includes('"') && !shown.includes("'") ? "'" : '"';
+    return `${quote}${shown}${quote}${lines > 1 ? ` (${lines} lines)` : ''}`;
   }
   return shorten(printable(isObject(value) || Array.isArray(value) ? plainJson(value) : String(value)));
 }
