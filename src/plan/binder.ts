@@ -1,8 +1,9 @@
 import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
-import { canonicalJson } from '../core/json.ts';
+import { canonicalJson, type Json } from '../core/json.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields } from '../core/resource.ts';
 import { lookUp } from './lookup.ts';
+import { describe, slotOf } from './natural-key.ts';
 import { parentsFirst } from './parents-first.ts';
 import type { KindRules, NaturalKey } from './rules.ts';
 
@@ -14,6 +15,8 @@ export interface Tables {
   readonly claims: Map<Actual, Address>;
   /** Addresses of the base whose resource has another key now, with that. */
   readonly renamed: Map<Address, Address>;
+  /** What a replacement that was not finished has left of the old one. */
+  readonly replaced: Map<Address, Actual>;
   readonly adopted: { address: Address; id: string }[];
   readonly problems: Problem[];
   readonly notes: { address: Address; text: string }[];
@@ -59,6 +62,9 @@ export class KindBinder {
 
   bind(declared: readonly Declared[], dropped: readonly BaseEntry[]): void {
     const waiting = new Set(parentsFirst(declared));
+    for (const resource of [...declared, ...dropped]) {
+      this.#keepReplaced(resource);
+    }
     this.#each(waiting, (resource) => this.#byOwnId(resource), true);
     this.#each(waiting, (resource) => this.#byRecordedId(resource.address), false);
     this.#bindDropped(dropped);
@@ -68,6 +74,9 @@ export class KindBinder {
       (actual) => this.#isFree(actual),
       false,
     );
+    for (const resource of declared) {
+      this.#findReplacement(resource);
+    }
     // A resource whose key has gone may be taken over: that is how a key is renamed.
     const mayTake = (actual: Actual) => this.#isFree(actual) || this.#isDropped(actual);
     this.#byKeys(waiting, (resource) => this.#declaredKeys(resource), mayTake, true);
@@ -119,7 +128,8 @@ export class KindBinder {
     key: NaturalKey,
     { may, inPlace, adopts, taken }: KeyStep,
   ): void {
-    const found = this.#candidates(resource.within, key, inPlace).filter(may);
+    const all = this.#candidates(resource.within, key, inPlace).filter(may);
+    const found = adopts || all.length < 2 ? all : this.#withoutReplacement(resource, all);
     const [actual] = found;
     const claim = `${resource.within ?? ''}\n${key.by}\n${key.value}\n${canonicalJson(key.parent ?? null)}`;
     const other = taken?.get(claim);
@@ -138,6 +148,60 @@ export class KindBinder {
       taken?.set(claim, resource.address);
       this.#claim(actual, resource, adopts);
     }
+  }
+
+  /** The old one of a replacement that was begun means nothing any more, and is still owned. */
+  #keepReplaced({ address, id }: Pick<Declared, 'address' | 'id'>): void {
+    const old = this.#base?.get(address)?.marks.old;
+    const actual = typeof old === 'string' && old !== id ? this.#byId.get(old) : undefined;
+    if (actual !== undefined && this.#isFree(actual)) {
+      this.#tables.replaced.set(address, actual);
+      this.#tables.claims.set(actual, address);
+    }
+  }
+
+  /** Without a record: where the new one is there already, and the old one too, the old one is what is left to go. */
+  #findReplacement(resource: Declared): void {
+    const { bound, claims, replaced, addresses } = this.#tables;
+    const old = bound.get(resource.address);
+    if (old === undefined || old.id === resource.id || !this.#isReplaced(resource)) {
+      return;
+    }
+    const found = this.#declaredInPlace(resource).filter((actual) => this.#isFree(actual));
+    if (found[0] !== undefined && found.length === 1) {
+      replaced.set(resource.address, old);
+      addresses.delete(`${this.#kind.name} ${old.id}`);
+      bound.set(resource.address, found[0]);
+      claims.set(found[0], resource.address);
+      this.#remember(found[0], resource.address);
+    }
+  }
+
+  #withoutReplacement(resource: Declared, found: readonly Actual[]): readonly Actual[] {
+    const made = new Set(this.#isReplaced(resource) ? this.#declaredInPlace(resource) : []);
+    const rest = found.filter((actual) => !made.has(actual));
+    return rest.length === 1 ? rest : found;
+  }
+
+  /** Whether it has to be made anew over a base that knows no ids, which so cannot tell the old one from the new. */
+  #isReplaced({ address, fields }: Declared): boolean {
+    const entry = this.#base?.get(address);
+    return (
+      entry !== undefined &&
+      entry.id === null &&
+      entry.marks.begun !== true &&
+      Object.entries(this.#kind.fields).some(
+        ([name, rules]) =>
+          rules.fixed === 'replace' &&
+          fields[name] !== undefined &&
+          (fields[name] ?? null) !== (this.#inNewWords(entry.fields[name]) ?? null),
+      )
+    );
+  }
+
+  #declaredInPlace(resource: Declared): readonly Actual[] {
+    const lists = this.#declaredKeys(resource).map((key) => this.#candidates(resource.within, key, true));
+    return lists.find((list) => list.length > 0) ?? [];
   }
 
   #byOwnId(resource: Declared): Actual | undefined {
@@ -165,11 +229,12 @@ export class KindBinder {
   /** The natural keys of the base, told in the addresses of now. */
   #keysOfEntry(entry: BaseEntry): readonly NaturalKey[] {
     const { renamed } = this.#tables;
-    const fields = Object.entries(entry.fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? (renamed.get(value) ?? value) : value,
-    ]);
+    const fields = Object.entries(entry.fields).map(([name, value]) => [name, this.#inNewWords(value)]);
     return this.#kind.naturalKeys(renamed.size === 0 ? entry.fields : Object.fromEntries(fields), entry.address);
+  }
+
+  #inNewWords(value: Json | undefined): Json | undefined {
+    return typeof value === 'string' ? (this.#tables.renamed.get(value) ?? value) : value;
   }
 
   #declaredKeys(resource: Declared): readonly NaturalKey[] {
@@ -181,7 +246,8 @@ export class KindBinder {
 
   #bindDropped(entries: readonly BaseEntry[]): void {
     for (const entry of entries) {
-      const actual = this.#byRecordedId(entry.address) ?? this.#droppedByKey(entry);
+      const old = this.#tables.replaced.get(entry.address);
+      const actual = this.#byRecordedId(entry.address) ?? this.#droppedByKey(entry) ?? old;
       if (actual !== undefined) {
         this.#tables.owned.set(entry.address, actual);
         this.#tables.claims.set(actual, entry.address);
@@ -274,13 +340,4 @@ export class KindBinder {
   #problem(resource: Declared, message: string): void {
     this.#tables.problems.push({ ...resource.source, address: resource.address, message });
   }
-}
-
-function slotOf(within: string | null, key: NaturalKey): string {
-  return `${within ?? ''}\n${key.by}\n${key.value}`;
-}
-
-function describe(kind: KindRules, key: NaturalKey, found: readonly Actual[]): string {
-  const ids = found.map((actual) => actual.id).sort();
-  return `${found.length} resources of kind ${kind.name} have the ${key.by} ${JSON.stringify(key.value)} (${ids.join(', ')})`;
 }

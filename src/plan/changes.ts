@@ -63,6 +63,7 @@ class Drafting {
       for (const [address, actual] of identity.owned) {
         if (pruneOf(prune, actual.kind) !== 'never') {
           this.#deletion(address, actual, base.get(address) ?? null);
+          this.#oldOf(address);
         }
       }
       for (const actual of identity.unmanaged) {
@@ -95,7 +96,12 @@ class Drafting {
     }
     const { wanted, missingPeople } = wantedFields(kind, resource, this.#around);
     this.#missingPeople(missingPeople);
-    this.#creation(kind, resource, wanted, false);
+    const old = this.#inputs.identity.replaced.get(resource.address);
+    if (old !== undefined) {
+      this.#replaced.set(resource.address, old.id);
+      this.#deletion(resource.address, old, this.#inputs.base?.get(resource.address) ?? null, resource);
+    }
+    this.#creation(kind, resource, wanted, old !== undefined);
   }
 
   #existing(kind: KindRules, resource: Declared, actual: Actual): void {
@@ -114,7 +120,12 @@ class Drafting {
       this.#replaced.set(resource.address, actual.id);
       this.#deletion(resource.address, actual, entry, resource, difference.replaces);
       this.#creation(kind, resource, difference.wanted, true);
+      this.#oldOf(resource.address);
       return;
+    }
+    const old = identity.replaced.get(resource.address);
+    if (old !== undefined) {
+      this.#deletion(resource.address, old, entry, resource);
     }
     const common = { ...changeFrame(resource), id: actual.id, declared: difference.wanted, actual: now };
     if (updates.length > 0) {
@@ -122,6 +133,15 @@ class Drafting {
     }
     if (difference.moves.length > 0) {
       this.#changes.push({ ...common, action: 'move', fields: difference.moves });
+    }
+  }
+
+  /** What an unfinished replacement has left goes too, where what it has made goes. */
+  #oldOf(address: Address): void {
+    const { identity, base } = this.#inputs;
+    const old = identity.replaced.get(address);
+    if (old !== undefined && old !== identity.owned.get(address)) {
+      this.#deletion(unboundAddress(old.id), old, base?.get(address) ?? null);
     }
   }
 

@@ -11,6 +11,8 @@ export interface Identity {
   readonly bound: ReadonlyMap<Address, Actual>;
   /** What each address of the base that is no longer declared was bound to, where that still exists. */
   readonly owned: ReadonlyMap<Address, Actual>;
+  /** What a replacement that was not finished has left of the old one, by the address that means the new one. */
+  readonly replaced: ReadonlyMap<Address, Actual>;
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];
   /** Actual resources that neither a key declares nor the base knows. */
   readonly unmanaged: readonly Actual[];
@@ -38,6 +40,7 @@ export function identify(
     owned: new Map(),
     claims: new Map(),
     renamed: new Map(),
+    replaced: new Map(),
     adopted: [],
     problems: [],
     notes: [],

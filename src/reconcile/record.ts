@@ -57,6 +57,9 @@ export class Recorder {
   readonly #declared: ReadonlyMap<Address, Declared>;
   readonly #base: Base;
   readonly #planned: Planned;
+  /** What this pass has recorded, and the ids of what it has deleted. */
+  readonly #latest = new Map<Address, RecordEntry>();
+  readonly #deletedIds = new Set<string>();
 
   constructor(
     record: OrganizationRecord,
@@ -95,12 +98,12 @@ export class Recorder {
 
   /**
    * Before a creation is sent: whatever happens to its answer, or to this process, the next pass knows that what has
-   * this natural key was made here, and owns it. A replacement is owned already, by the id of the old one.
+   * this natural key was made here, and owns it; of a replacement, the old one too, until its deletion is confirmed.
    */
   async intends(change: Change): Promise<void> {
-    const resource = change.action === 'create' && !change.replaces ? this.#declared.get(change.address) : undefined;
+    const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
     if (resource !== undefined) {
-      await this.#record.put([this.#begun(resource, null)]);
+      await this.#put(this.#begun(resource, null), change);
     }
   }
 
@@ -108,8 +111,8 @@ export class Recorder {
   async changed(change: Change, id: string | null, sent: boolean): Promise<void> {
     const resource = this.#declared.get(change.address);
     if (change.action === 'delete') {
-      if (sent && !change.replaces) {
-        await this.#record.remove([change.address, ...this.#partsOf(change.address)]);
+      if (sent) {
+        await this.#deleted(change);
       }
       return;
     }
@@ -117,17 +120,56 @@ export class Recorder {
       return;
     }
     if (sent) {
-      await this.#record.put([this.#entry(resource, id, true)]);
+      await this.#put(this.#entry(resource, id, true), change);
     } else if (change.action === 'create') {
-      await this.#record.put([this.#begun(resource, id)]);
+      await this.#put(this.#begun(resource, id), change);
     }
+  }
+
+  async #put(entry: RecordEntry, change: Change): Promise<void> {
+    const { bound, replaced } = this.#planned.identity;
+    const { address, kind } = change;
+    const isBeside = change.action === 'create' && change.replaces && !this.#kinds.get(kind)?.replaceDeletesFirst;
+    const old = replaced.get(address)?.id ?? (isBeside ? bound.get(address)?.id : undefined);
+    const isThere = old !== undefined && !this.#deletedIds.has(old);
+    const kept = isThere ? { ...entry, marks: { ...entry.marks, old } } : entry;
+    this.#latest.set(address, kept);
+    await this.#record.put([kept]);
+  }
+
+  /** The old one of a replacement is owned by the address that means the new one. */
+  async #deleted(change: Change): Promise<void> {
+    const { address, id } = change;
+    this.#deletedIds.add(id ?? '');
+    const [owner, old] = [...this.#planned.identity.replaced].find(([, actual]) => actual.id === id) ?? [address, null];
+    const entry = this.#latest.get(owner) ?? this.#entryOfBase(owner);
+    const { old: _old, ...marks } = entry?.marks ?? {};
+    if (old === null && !change.replaces) {
+      const left = this.#planned.identity.replaced.get(address);
+      const remains = left !== undefined && entry !== null && !this.#deletedIds.has(left.id);
+      await this.#record.remove([...(remains ? [] : [address]), ...this.#partsOf(address)]);
+      await this.#record.put(remains ? [{ ...entry, id: left.id, marks }] : []);
+    } else if (entry !== null && this.#planned.identity.owned.get(owner)?.id === id) {
+      await this.#record.remove([owner, ...this.#partsOf(owner)]);
+    } else if (entry !== null && entry.id !== id) {
+      await this.#record.put([{ ...entry, marks }]);
+    }
+  }
+
+  #entryOfBase(address: Address): RecordEntry | null {
+    const before = this.#base?.get(address);
+    if (before === undefined) {
+      return null;
+    }
+    const { kind, id, fields, protect, marks } = before;
+    return { address, kind, id, fields, protect, marks: { ...marks, ...whereabouts(before) } };
   }
 
   #entry(resource: Declared, id: string | null, changed: boolean): RecordEntry {
     const kind = this.#kinds.get(resource.kind);
     const before = this.#base?.get(resource.address);
     const actualOf = (address: Address) => this.#planned.identity.bound.get(address);
-    const { begun: _begun, ...known } = before?.marks ?? {};
+    const { begun: _begun, old: _old, ...known } = before?.marks ?? {};
     const marks = kind?.marks?.(resource, known, changed, actualOf) ?? known;
     return {
       address: resource.address,
