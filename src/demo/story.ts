@@ -26,6 +26,7 @@ export class Narrator {
   readonly #stage: Stage;
   readonly #listeners = new Set<(end: PassEnd) => void>();
   #told = '';
+  #complaint = '';
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -40,13 +41,17 @@ export class Narrator {
         this.#plan(plan, drift.length);
       }
     },
+    onSource: () => {
+      this.#complaint = '';
+    },
     onBadSource: (error) => {
       const { say, paint } = this.#stage;
-      say(
-        paint.remove(
-          `\nThe manifests are wrong, and the last good ones stay in force:\n${printable(error.message).replaceAll('\\u000a', '\n')}\n`,
-        ),
-      );
+      // It is read again now and then, and stays wrong until somebody mends it.
+      if (error.message !== this.#complaint) {
+        this.#complaint = error.message;
+        const lines = error.message.split('\n').map((line) => `  ${printable(line)}`);
+        say(paint.remove(`\nThe manifests are wrong, and the last good ones stay in force:\n${lines.join('\n')}\n`));
+      }
     },
     onPassEnd: (end) => {
       this.#results(end);
