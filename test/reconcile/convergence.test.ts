@@ -4,7 +4,8 @@ import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { addForeign } from '../support/foreign.ts';
 import { type Model, manifestsOf, shuffledManifestsOf } from '../support/model.ts';
-import { differences, untouched } from '../support/oracle.ts';
+import { differences } from '../support/oracle.ts';
+import { untouched } from '../support/oracle-lookups.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260601);

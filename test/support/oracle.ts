@@ -1,9 +1,7 @@
 import type { EmulatorState, SiteRecord } from '../../src/emulator/records.ts';
 import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-document.ts';
-import { type GroupModel, type ItemModel, type Model, NAMED_FILES, type SiteSpaceModel } from './model.ts';
-
-type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;
-type Named = { readonly id: string };
+import { type ItemModel, type Model, NAMED_FILES } from './model.ts';
+import { declaredNames, itemOf, type Named, rows, type Table, titleOf } from './oracle-lookups.ts';
 
 /**
  * Where the platform differs from what a model declares, in words; nothing where it does not. It reads the platform's
@@ -13,22 +11,6 @@ type Named = { readonly id: string };
  */
 export function differences(model: Model, before: EmulatorState, after: EmulatorState): string[] {
   return new Oracle(model, before, after).differences();
-}
-
-/** Everything that was there before, as text, without what the organization and its people are made of. */
-export function untouched(before: EmulatorState, now: EmulatorState): string {
-  const tables = Object.keys(before).filter(
-    (name) => !['format', 'sequence', 'organizations', 'members'].includes(name),
-  );
-  const kept = tables.map((name) => {
-    const ids = new Set(rows(before, name as Table).map((record) => record.id));
-    return [name, rows(now, name as Table).filter((record) => ids.has(record.id))];
-  });
-  return JSON.stringify(Object.fromEntries(kept));
-}
-
-function rows<Name extends Table>(state: EmulatorState, name: Name): NonNullable<EmulatorState[Name]> {
-  return (state[name] ?? []) as NonNullable<EmulatorState[Name]>;
 }
 
 class Oracle {
@@ -303,29 +285,4 @@ class Oracle {
     }
     return Object.fromEntries(declaredNames(declared, ['path', 'condition', 'hidden', 'space']).map(nulled));
   }
-}
-
-/** The names of these members that are declared, in the order they are declared in. */
-function declaredNames(declared: object, names: readonly string[]): string[] {
-  const known = new Set(names);
-  const own = Object.entries(declared).filter(([name, value]) => known.has(name) && value !== undefined);
-  const order = own.map(([name]) => name).filter((name) => name !== 'space');
-  return 'space' in declared ? [...order, 'space'] : order;
-}
-
-function titleOf(items: readonly ItemModel[], key: string): string | undefined {
-  for (const item of items) {
-    if ('section' in item && item.section === key) {
-      return item.title;
-    }
-    const inner = 'group' in item ? titleOf((item as GroupModel).items, key) : undefined;
-    if (inner !== undefined) {
-      return inner;
-    }
-  }
-  return undefined;
-}
-
-function itemOf(items: readonly ItemModel[], key: string): SiteSpaceModel | undefined {
-  return items.find((item): item is SiteSpaceModel => 'key' in item && item.key === key);
 }

@@ -1,0 +1,46 @@
+import type { EmulatorState } from '../../src/emulator/records.ts';
+import type { GroupModel, ItemModel, SiteSpaceModel } from './model.ts';
+
+export type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;
+export type Named = { readonly id: string };
+
+/** Everything that was there before, as text, without what the organization and its people are made of. */
+export function untouched(before: EmulatorState, now: EmulatorState): string {
+  const tables = Object.keys(before).filter(
+    (name) => !['format', 'sequence', 'organizations', 'members'].includes(name),
+  );
+  const kept = tables.map((name) => {
+    const ids = new Set(rows(before, name as Table).map((record) => record.id));
+    return [name, rows(now, name as Table).filter((record) => ids.has(record.id))];
+  });
+  return JSON.stringify(Object.fromEntries(kept));
+}
+
+export function rows<Name extends Table>(state: EmulatorState, name: Name): NonNullable<EmulatorState[Name]> {
+  return (state[name] ?? []) as NonNullable<EmulatorState[Name]>;
+}
+
+/** The names of these members that are declared, in the order they are declared in. */
+export function declaredNames(declared: object, names: readonly string[]): string[] {
+  const known = new Set(names);
+  const own = Object.entries(declared).filter(([name, value]) => known.has(name) && value !== undefined);
+  const order = own.map(([name]) => name).filter((name) => name !== 'space');
+  return 'space' in declared ? [...order, 'space'] : order;
+}
+
+export function titleOf(items: readonly ItemModel[], key: string): string | undefined {
+  for (const item of items) {
+    if ('section' in item && item.section === key) {
+      return item.title;
+    }
+    const inner = 'group' in item ? titleOf((item as GroupModel).items, key) : undefined;
+    if (inner !== undefined) {
+      return inner;
+    }
+  }
+  return undefined;
+}
+
+export function itemOf(items: readonly ItemModel[], key: string): SiteSpaceModel | undefined {
+  return items.find((item): item is SiteSpaceModel => 'key' in item && item.key === key);
+}
