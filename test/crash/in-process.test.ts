@@ -5,7 +5,8 @@ import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts
 import { addForeign } from '../support/foreign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { type BaseSource, type Death, mortalPass } from '../support/mortal-pass.ts';
-import { differences, untouched } from '../support/oracle.ts';
+import { differences } from '../support/oracle.ts';
+import { untouched } from '../support/oracle-lookups.ts';
 import { openWorld } from '../support/world.ts';
 import { FIRST, leftover, NOTHING, SECOND } from './scenario.ts';
 

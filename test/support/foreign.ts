@@ -1,7 +1,7 @@
 import type { World } from './world.ts';
 
 /** Puts into an organization what no manifest declares: one of every kind, and parts inside a site. */
-export async function addForeign(world: World): Promise<void> {
+export async function addForeign(world: Pick<World, 'call'>): Promise<void> {
   const people = (await world.call('GET', '/members?limit=100')).items as { id: string }[];
   const team = await world.call('PUT', '/teams', { title: 'Foreign team', members: [people[1]?.id] });
   await world.call('POST', '/saml', { label: 'Foreign login', defaultTeam: team.id });

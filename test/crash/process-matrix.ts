@@ -1,0 +1,219 @@
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
+import { startDaemon } from '../daemon/daemon-process.ts';
+import { addForeign } from '../support/foreign.ts';
+import { type Model, manifestsOf } from '../support/model.ts';
+import type { Death } from '../support/mortal-pass.ts';
+import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
+import { differences } from '../support/oracle.ts';
+import { untouched } from '../support/oracle-lookups.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { leftover, NOTHING } from './scenario.ts';
+
+/** Nothing waits for a person. */
+const UNLIMITED = { organization: { confirm: [], limits: { deletes: 1000, share: 100 } } };
+
+/** Where a process begins: the platform, the repository and the state file, all as they were then. */
+interface Beginning {
+  readonly state: EmulatorState;
+  readonly commit: string;
+  /** What `refs/octavo/…/applied` says; null: nothing. */
+  readonly applied: string | null;
+  /** A copy of the folder with the state file and the clones; null: none. */
+  readonly folder: string | null;
+  /** The writes it takes from here when nothing disturbs. */
+  readonly writes: number;
+}
+
+/** One program, on a machine of its own, that is killed again and again and always begins from the same. */
+export abstract class Victim implements AsyncDisposable {
+  protected readonly work: Workspace;
+  readonly #start: EmulatorState;
+  #beginning: Beginning | null = null;
+  #model: Model = NOTHING;
+
+  constructor(work: Workspace) {
+    this.work = work;
+    this.#start = work.emulator.state();
+  }
+
+  /** Begins a process that is to bring the platform to what is committed. */
+  protected abstract begin(): Promise<OctavoProcess>;
+  /** Runs it until it has. */
+  protected abstract finish(model: Model): Promise<void>;
+
+  get writes(): number {
+    return this.#beginning?.writes ?? 0;
+  }
+
+  /** Makes the beginning: these were applied one after the other, and the last is committed and not applied. */
+  async prepare(models: readonly Model[]): Promise<void> {
+    for (const [index, model] of models.entries()) {
+      const commit = this.#commit(model);
+      const applied = this.applied();
+      const state = this.work.emulator.state();
+      const folder = index === 0 ? null : this.#keep();
+      const before = this.work.writes();
+      await this.finish(model);
+      this.#beginning = { state, commit, applied, folder, writes: this.work.writes() - before };
+      this.#model = model;
+      this.check(model);
+    }
+  }
+
+  /** Kills a process at a write, and another must make the best of what it finds. */
+  async dies(death: Death): Promise<void> {
+    this.#restore();
+    await this.#kill(death);
+    await this.finish(this.#model);
+    this.check(this.#model);
+    await this.after();
+  }
+
+  /** What must hold besides, once it was finished. */
+  protected async after(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.work[Symbol.asyncDispose]();
+  }
+
+  protected wrong(model: Model): string {
+    const now = this.work.emulator.state();
+    const touched = untouched(this.#start, now) === untouched(this.#start, this.#start) ? [] : ['others were touched'];
+    return [...differences(model, this.#start, now), ...leftover(model, now), ...touched].join('\n');
+  }
+
+  protected check(model: Model): void {
+    expect(this.wrong(model)).toBe('');
+  }
+
+  protected commitNothing(): void {
+    this.#commit(NOTHING);
+  }
+
+  protected applied(): string | null {
+    try {
+      return this.work.repository.git('rev-parse', '--verify', '--quiet', this.#ref);
+    } catch {
+      return null;
+    }
+  }
+
+  get #ref(): string {
+    return `refs/octavo/${this.work.emulator.organization}/applied`;
+  }
+
+  async #kill({ write, when }: Death): Promise<void> {
+    let victim: OctavoProcess | null = null;
+    const match = { writes: true, nth: write };
+    const kill: FaultRule = { match, fault: { kind: 'hook', when, run: () => victim?.child.kill('SIGKILL') } };
+    this.work.emulator.setFaults([
+      kill,
+      { match, fault: { kind: when === 'before' ? 'reset-before' : 'reset-after' } },
+    ]);
+    victim = await this.begin();
+    const { code } = await victim.ended;
+    this.work.emulator.setFaults([]);
+    // Null: it was ended by a signal.
+    expect(code).toBe(null);
+  }
+
+  #commit(model: Model): string {
+    const { repository } = this.work;
+    for (const [path, text] of Object.entries(manifestsOf(model))) {
+      repository.write(path, text);
+    }
+    if (model.organization === undefined && existsSync(join(repository.directory, 'organization.yaml'))) {
+      rmSync(join(repository.directory, 'organization.yaml'));
+    }
+    return repository.commit('Next');
+  }
+
+  #keep(): string {
+    const kept = join(this.work.folder, 'kept');
+    if (existsSync(this.#folder)) {
+      cpSync(this.#folder, kept, { recursive: true });
+    }
+    return kept;
+  }
+
+  #restore(): void {
+    const { emulator, repository } = this.work;
+    const beginning = this.#beginning as Beginning;
+    emulator.restore(beginning.state);
+    repository.git('reset', '--quiet', '--hard', beginning.commit);
+    if (beginning.applied !== null) {
+      repository.git('update-ref', this.#ref, beginning.applied);
+    } else if (this.applied() !== null) {
+      repository.git('update-ref', '-d', this.#ref);
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+    if (beginning.folder !== null && existsSync(beginning.folder)) {
+      cpSync(beginning.folder, this.#folder, { recursive: true });
+    }
+  }
+
+  get #folder(): string {
+    return join(this.work.folder, 'state');
+  }
+}
+
+/** `octavo apply --record --base applied`. */
+export class ApplyVictim extends Victim {
+  protected async begin(): Promise<OctavoProcess> {
+    const config = this.work.configure(UNLIMITED);
+    return this.work.begin('apply', 'repository', '--record', '--base', 'applied', '--yes', '--config', config);
+  }
+
+  protected async finish(): Promise<void> {
+    const { code, stderr } = await (await this.begin()).ended;
+    expect(code, stderr).toBe(0);
+  }
+
+  protected override async after(): Promise<void> {
+    expect(this.applied()).toBe(this.work.repository.git('rev-parse', 'HEAD'));
+    const config = this.work.configure(UNLIMITED);
+    const flags = ['--base', 'applied', '--detailed-exitcode', '--config', config];
+    const { code, stdout, stderr } = await this.work.inside(['plan', '.', ...flags]);
+    expect(code, stdout + stderr).toBe(0);
+  }
+}
+
+/** `octavo run`. */
+export class DaemonVictim extends Victim {
+  protected async begin(): Promise<OctavoProcess> {
+    return this.work.begin('run', '--config', this.work.configure(UNLIMITED));
+  }
+
+  protected async finish(model: Model): Promise<void> {
+    const daemon = await startDaemon(this.work, UNLIMITED);
+    await this.#until(model, daemon.process);
+    const { requests, outcome } = await daemon.pass();
+    expect([outcome, requests]).toMatchObject(['done', { writes: 0 }]);
+    await daemon.process.stop();
+  }
+
+  /** All that it made is its own: it goes with its declaration. */
+  protected override async after(): Promise<void> {
+    this.commitNothing();
+    const daemon = await startDaemon(this.work, UNLIMITED);
+    await this.#until(NOTHING, daemon.process);
+    await daemon.process.stop('SIGKILL');
+  }
+
+  async #until(model: Model, { log }: OctavoProcess): Promise<void> {
+    await eventually('the platform to be as declared', () => this.wrong(model) === '').catch((error: Error) => {
+      const last = log.slice(-5).map(({ msg }) => msg);
+      throw new Error([error.message, this.wrong(model), ...last].join('\n'));
+    });
+  }
+}
+
+/** A machine with something on its platform that nobody declares. */
+export async function machine(): Promise<Workspace> {
+  const work = await openWorkspace();
+  await addForeign(work);
+  return work;
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Model } from '../support/model.ts';
+import type { Death } from '../support/mortal-pass.ts';
+import { ApplyVictim, DaemonVictim, machine, type Victim } from './process-matrix.ts';
+import { FIRST, SECOND } from './scenario.ts';
+
+/*
+ * Real processes, killed with SIGKILL. `npm run test:crash` kills at every write, before it is processed and after;
+ * `npm test` at every CRASH_STRIDE-th.
+ */
+
+const STRIDE = Number(process.env.CRASH_STRIDE ?? 48);
+/** The write to begin with, to look at one death alone. */
+const FROM = Number(process.env.CRASH_FROM ?? 1);
+const WHOLE = 1_800_000;
+
+const PROGRAMS = {
+  apply: async () => new ApplyVictim(await machine()),
+  daemon: async () => new DaemonVictim(await machine()),
+} as const satisfies Record<string, () => Promise<Victim>>;
+
+const WAYS: Readonly<Record<string, readonly Model[]>> = {
+  'from nothing': [FIRST],
+  'from one state to the next': [FIRST, SECOND],
+};
+
+/** Every STRIDE-th death of a way. */
+function deathsOf(writes: number): Death[] {
+  const all: Death[] = [];
+  for (let write = 1; write <= writes; write += 1) {
+    all.push({ write, when: 'before' }, { write, when: 'after' });
+  }
+  // Both sides of a write are looked at, whatever the stride.
+  return all.filter(
+    (death, index) => death.write >= FROM && (index % STRIDE === 0 || index % (2 * STRIDE) === STRIDE + 1),
+  );
+}
+
+for (const [program, open] of Object.entries(PROGRAMS)) {
+  for (const [way, models] of Object.entries(WAYS)) {
+    test.concurrent(
+      `${program}, ${way}`,
+      async () => {
+        await using victim = await open();
+        await victim.prepare(models);
+        const deaths = deathsOf(victim.writes);
+        const wrong: string[] = [];
+        for (const death of deaths) {
+          await victim.dies(death).catch((error: Error & { actual?: unknown }) => {
+            wrong.push(`${death.when} write ${death.write}: ${error.actual ?? ''} ${error.message}`);
+          });
+        }
+        process.stderr.write(`${program}, ${way}: killed ${deaths.length} times at ${victim.writes} writes\n`);
+        expect(wrong.join('\n\n')).toBe('');
+      },
+      WHOLE,
+    );
+  }
+}
