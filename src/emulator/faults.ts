@@ -102,22 +102,25 @@ interface Active {
   done: number;
 }
 
-/** Chooses faults by rules. The same seed and the same requests give the same faults. */
+/**
+ * Chooses faults by rules. The same seed and the same requests give the same faults: what happens to the nth request of
+ * one method and path does not depend on the requests in between, so that those sent at the same time may come in any
+ * order.
+ */
 export class FaultInjector {
   #rules: Active[] = [];
   readonly #seed: number;
-  #random: () => number;
+  #times = new Map<string, number>();
 
   constructor(rules: readonly FaultRule[], seed: number) {
     this.#seed = seed;
-    this.#random = seededRandom(seed);
     this.set(rules);
   }
 
   /** Replaces the rules and starts over. */
   set(rules: readonly FaultRule[]): void {
     this.#rules = rules.map((rule) => ({ rule, seen: 0, done: 0 }));
-    this.#random = seededRandom(this.#seed);
+    this.#times = new Map();
   }
 
   /** What goes wrong with this request. Of several ends the first rule's wins. */
@@ -125,14 +128,20 @@ export class FaultInjector {
     if (this.#rules.length === 0) {
       return NO_TROUBLE;
     }
+    const name = `${target.method} ${target.path}`;
+    const time = (this.#times.get(name) ?? 0) + 1;
+    this.#times.set(name, time);
     const before: (() => void)[] = [];
     const after: (() => void)[] = [];
     let delay = 0;
     let end: Terminal | undefined;
-    for (const active of this.#rules) {
+    for (const [index, active] of this.#rules.entries()) {
       const { fault } = active.rule;
       const ends = fault.kind !== 'delay' && fault.kind !== 'hook';
-      if ((ends && end !== undefined) || !this.#fires(active, target)) {
+      if (
+        (ends && end !== undefined) ||
+        !this.#fires(active, target, () => drawn(this.#seed, `${index} ${time} ${name}`))
+      ) {
         continue;
       }
       if (fault.kind === 'delay') {
@@ -146,7 +155,7 @@ export class FaultInjector {
     return { delay, before, after, end };
   }
 
-  #fires(active: Active, target: FaultTarget): boolean {
+  #fires(active: Active, target: FaultTarget, draw: () => number): boolean {
     const { match, rate, times } = active.rule;
     const matches =
       (match?.method === undefined || match.method === target.method) &&
@@ -160,10 +169,19 @@ export class FaultInjector {
     const fires =
       (match?.nth === undefined || match.nth === active.seen) &&
       (times === undefined || active.done < times) &&
-      (rate === undefined || this.#random() < rate);
+      (rate === undefined || draw() < rate);
     active.done += fires ? 1 : 0;
     return fires;
   }
+}
+
+/** A number from 0 to 1 that a text decides (FNV-1a). */
+function drawn(seed: number, text: string): number {
+  let hash = 0x811c9dc5 ^ seed;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return seededRandom(hash)();
 }
 
 /** Numbers from 0 to 1 that repeat with the seed (mulberry32). */

@@ -1,0 +1,32 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { addForeign } from '../support/foreign.ts';
+import { openWorld } from '../support/world.ts';
+import { soak } from './soak.ts';
+
+/*
+ * Seeded runs with everything going wrong at once. `npm run test:soak` makes 300 of them; SOAK_SEEDS=1 SOAK_FROM=n makes
+ * the one with the number n again.
+ */
+
+const SEEDS = Number(process.env.SOAK_SEEDS ?? 10);
+const FROM = Number(process.env.SOAK_FROM ?? 1);
+
+let start: EmulatorState;
+beforeAll(async () => {
+  const world = await openWorld();
+  await addForeign(world);
+  start = world.emulator.state();
+  await world.close();
+});
+
+test('whatever goes wrong and whoever edits meanwhile, it ends as declared', async () => {
+  const wrong: string[] = [];
+  for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
+    const found = await soak(seed, start).catch((error: Error) => String(error.stack));
+    if (found !== '') {
+      wrong.push(`seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found}`);
+    }
+  }
+  expect(wrong.join('\n\n')).toBe('');
+}, 3_600_000);
