@@ -4,7 +4,8 @@ FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
+COPY scripts/build.ts ./scripts/build.ts
 COPY src ./src
 RUN npm run build
 

@@ -32,7 +32,7 @@ export function buildStage(): Stage {
   copyFileSync(join(ROOT, 'bin/octavo.js'), join(folder, 'bin/octavo.js'));
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  symlinkSync('src', join(folder, 'dist'));
+  execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(folder, 'dist')], { stdio: 'inherit' });
   return {
     folder,
     octavo: join(folder, 'bin/octavo.js'),

@@ -34,7 +34,10 @@ export function commandLine(): Command {
     cwd: '/',
   };
   const { signal } = new AbortController();
-  return createProgram({ terminal, clock: systemClock, random: Math.random, version: '0', signal }, nothing);
+  return createProgram(
+    { terminal, clock: systemClock, random: Math.random, version: '0', root: new URL('../', import.meta.url), signal },
+    nothing,
+  );
 }
 
 function manifestsPage(): string {

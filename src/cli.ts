@@ -6,6 +6,9 @@ import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
 import { createRedactor } from './redact.ts';
 
+/** The package's folder: this file is one below it, as source and as what is built. */
+const ROOT = new URL('../', import.meta.url);
+
 /**
  * The command line: argv to command, error to exit code. Nothing is printed on standard output but the answer.
  *
@@ -30,7 +33,8 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     terminal,
     clock: systemClock,
     random: Math.random,
-    version: version(),
+    version: version(ROOT),
+    root: ROOT,
     signal: stop.signal,
     secrets: new Set([process.env.OCTAVO_TOKEN ?? '']),
   };
@@ -76,8 +80,8 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
   }
 }
 
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+function version(root: URL): string {
+  const manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
   return manifest.version;
 }
 

@@ -41,7 +41,7 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
 
 /** Everybody who takes part, on a machine that has nothing but git. */
 async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposableStack): Promise<Cast> {
-  const { clock, random, version } = around;
+  const { clock, random, version, root } = around;
   const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-'));
   ending.defer(() => rm(directory, { recursive: true, force: true }));
   const emulator = await startEmulator({ clock, latency: 20 });
@@ -55,7 +55,7 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
     random,
   });
   ending.defer(() => connection.close());
-  const repository = await makeAcmeRepository(join(directory, 'acme'));
+  const repository = await makeAcmeRepository(new URL('examples/acme/', root), join(directory, 'acme'));
   const narrator = new Narrator(stage);
   const config = demoConfig(emulator, repository.directory, join(directory, 'state', 'octavo.db'));
   const log = createLogger({ level: 'fatal', format: 'json', secrets: config.secrets });

@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly random: Random;
   /** `octavo/<version>` without the name. */
   readonly version: string;
+  /** The package's own folder, with the examples in it. */
+  readonly root: URL;
   /** Aborts when the process is asked to end. */
   readonly signal: AbortSignal;
   /** What must never be shown; whoever reads a configuration adds what it holds. */

@@ -15,10 +15,10 @@ export interface AcmeRepository {
   addTranslation(): Promise<void>;
 }
 
-/** Makes the repository, with its first commit. */
-export async function makeAcmeRepository(directory: string): Promise<AcmeRepository> {
+/** Makes the repository from the example's folder, with its first commit. */
+export async function makeAcmeRepository(example: URL, directory: string): Promise<AcmeRepository> {
   await mkdir(directory, { recursive: true });
-  await cp(new URL('../../examples/acme', import.meta.url), directory, { recursive: true });
+  await cp(example, directory, { recursive: true });
   const git = openGit({ directory, timeout: TIMEOUT });
   await git.raw(['init', '--quiet', '--initial-branch=main']);
   // So that whoever commits here next needs no settings of their own.

@@ -116,7 +116,7 @@ describe('what the image holds', () => {
         .filter(({ from, source }) => from === null && !/^(src|tsconfig)|lock/.test(source))
         .map(({ source }) => source),
     );
-    const build = ['run', '--silent', 'build', '--', '--outDir', join(folder, 'dist')];
+    const build = ['run', '--silent', 'build', '--', join(folder, 'dist')];
     execFileSync('npm', build, { cwd: ROOT, stdio: 'pipe' });
     linkProductionModules(folder);
   });

@@ -22,15 +22,7 @@ describe('the npm package', () => {
     mkdirSync(checkout);
     const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] };
     const kept = files.filter((path) => path !== 'dist');
-    copyInto(checkout, [
-      ...kept,
-      'src',
-      'package.json',
-      'tsconfig.json',
-      'tsconfig.build.json',
-      'README.md',
-      'LICENSE',
-    ]);
+    copyInto(checkout, [...kept, 'src', 'package.json', 'tsconfig.json', 'scripts', 'README.md', 'LICENSE']);
     symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
     const answer = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
       cwd: checkout,
@@ -74,9 +66,9 @@ describe('the npm package', () => {
   });
 
   test('every command can be loaded', () => {
-    const modules = readdirSync(join(installed, 'dist/commands')).filter((name) => name.endsWith('.js'));
-    const script = `await Promise.all(${JSON.stringify(modules)}.map((name) => import(${JSON.stringify(`${installed}/dist/commands/`)} + name)))`;
+    const modules = readdirSync(join(installed, 'dist')).filter((name) => name.endsWith('.js'));
+    const script = `await Promise.all(${JSON.stringify(modules)}.map((name) => import(${JSON.stringify(`${installed}/dist/`)} + name)))`;
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
-    expect(modules).toContain('plan.js');
+    expect(modules.some((name) => name.startsWith('plan-'))).toBe(true);
   });
 });

@@ -101,6 +101,7 @@ class OpenWorkspace implements Workspace {
       clock: systemClock,
       random: () => 0.5,
       version: '0',
+      root: new URL('../../', import.meta.url),
       signal: new AbortController().signal,
       secrets: new Set([TOKEN]),
     });
