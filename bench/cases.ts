@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Figure, Figures, ratio } from './figures.ts';
 import { writeConfig, writeFiles, writeTeams } from './manifests.ts';
 import { median, type Run, runOnce } from './measure.ts';
@@ -189,6 +190,8 @@ function limited(kind: 'first-call' | 'fixed', goal: number): Case {
       const platform = await startPlatform(stage);
       await platform.limit({ all: { kind, limit: PER_WINDOW, window: WINDOW } });
       const config = writeConfig(join(stage.folder, 'config.yaml'), platform, 10, folder);
+      // A start at a window's end would lose that window to planning, and say nothing of the queue.
+      await setTimeout(WINDOW - (Date.now() % WINDOW));
       const run = await runOnce(stage, [stage.octavo, 'apply', folder, '--yes', '--config', config]);
       const { entries } = await platform.requests();
       await platform.stop();
