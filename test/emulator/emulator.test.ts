@@ -205,3 +205,25 @@ test('a port that is taken is an error', async () => {
   const { emulator } = await start();
   await expect(fixture({ port: Number(new URL(emulator.url).port) })).rejects.toThrow('EADDRINUSE');
 });
+
+test('a restart drops what is under way, and goes on at the same address with all it remembered', async () => {
+  const { emulator, clock, call, org } = await start();
+  await call('PUT', '/orgs/org_acme/teams', { title: 'Kept' });
+  emulator.setLatency(1000);
+  const dropped = expect(org('GET', '/teams')).rejects.toThrow();
+  while (clock.sleeping.length === 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { url } = emulator;
+  const restarted = emulator.restart(5000);
+  await dropped;
+  emulator.setLatency(0);
+  await expect(org('GET', '/teams')).rejects.toThrow();
+  while (!clock.sleeping.includes(5000)) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  clock.advance(5000);
+  await restarted;
+  expect(emulator.url).toBe(url);
+  expect((await org('GET', '/teams')).items).toMatchObject([{ title: 'Kept' }]);
+});

@@ -123,3 +123,22 @@ test('a rate chooses the same requests for the same seed, and others for another
   expect(hits).toBeGreaterThan(40);
   expect(hits).toBeLessThan(80);
 });
+
+test('a rule may be for writes alone', async () => {
+  made.emulator.setFaults([{ match: { writes: true }, fault: { kind: 'status', status: 503 } }]);
+  expect(await count()).toBeGreaterThan(0);
+  expect((await create()).status).toBe(503);
+});
+
+test('what happens to a request by chance does not depend on those in between', () => {
+  const rules: FaultRule[] = [{ rate: 0.5, fault: { kind: 'status', status: 500 } }];
+  const one = Array.from({ length: 20 }, (_, index) => ({ method: 'GET', operation: 'o', path: `/${index % 4}` }));
+  const chosen = (requests: typeof one) => {
+    const injector = new FaultInjector(rules, 7);
+    const seen = requests.map((request) => [request.path, injector.choose(request).end !== undefined] as const);
+    return seen.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  };
+  const grouped = one.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  expect(chosen(grouped)).toEqual(chosen(one));
+  expect(new Set(chosen(one).map(([, fails]) => fails)).size).toBe(2);
+});
