@@ -117,7 +117,7 @@ function takenAlong(
 
 function describeAlong(actual: Actual, before: string | undefined): string {
   const one = `${actual.kind} ${JSON.stringify(actual.title)} (${actual.id})`;
-  return before === undefined ? `would take along what is not declared: ${one}` : `${before}, ${one}`;
+  return before === undefined ? `would take along what is to stay: ${one}` : `${before}, ${one}`;
 }
 
 /** Whether the plan as a whole may be applied (design: Damage control). */
