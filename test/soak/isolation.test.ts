@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { createState, emptyOrganization, type FaultRule } from '../../src/emulator/emulator.ts';
+import { startDaemon } from '../daemon/daemon-process.ts';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace } from '../support/workspace.ts';
+
+/* One poisoned resource, one failing organization, one stuck class of requests: each stops nothing else. */
+
+const ANA = { email: 'ana@acme.example', role: 'admin' as const };
+const two = () =>
+  createState({
+    organizations: ['org_acme', 'org_other'].map((id) => emptyOrganization({ id, title: id, members: [ANA] })),
+  });
+const TEAMS = ['A', 'B', 'C', 'D', 'E', 'F'];
+const MANIFEST = [
+  'teams:',
+  ...TEAMS.map((title) => `  ${title.toLowerCase()}: { title: ${title}, members: { ana@acme.example: owner } }`),
+  'collections: { shelf: { title: Shelf } }',
+  'spaces: { guides: { title: Guides, collection: shelf }, api: { title: API } }',
+].join('\n');
+
+const metricOf = (kind: string, action: string, status: string) =>
+  `octavo_changes_total{organization="org_acme",kind="${kind}",action="${action}",status="${status}"}`;
+
+test.each([400, 500])('a resource whose every write is answered with %i fails alone', async (status) => {
+  await using work = await openWorkspace();
+  work.repository.write('all.yaml', MANIFEST);
+  work.repository.commit('All');
+  const poisoned: FaultRule[] = [
+    { match: { operation: 'createCollection' }, fault: { kind: 'status', status, message: 'Poisoned' } },
+  ];
+  work.emulator.setFaults(poisoned);
+  const daemon = await startDaemon(work);
+  await work.untilTeams(...TEAMS);
+  // The rest is there, what stands on it is skipped, and both are named.
+  await daemon.untilMetric('octavo_changes_pending{organization="org_acme",status="failed"}', 1);
+  expect(await daemon.metric(metricOf('collection', 'create', 'failed'))).toBeGreaterThan(0);
+  expect(await daemon.metric(metricOf('team', 'create', 'applied'))).toBe(TEAMS.length);
+  expect(await daemon.metric(metricOf('space', 'create', 'applied'))).toBe(1);
+  expect(daemon.process.said('create failed')[0]).toMatchObject({ address: 'collection/shelf' });
+  expect(daemon.process.said('create skipped')[0]).toMatchObject({
+    address: 'space/guides',
+    msg: expect.stringContaining('collection/shelf'),
+  });
+  // A commit is followed all the same, and the resource as soon as it can be.
+  work.repository.write('more.yaml', 'teams: { g: { title: G } }');
+  work.repository.commit('More');
+  await work.untilTeams(...TEAMS, 'G');
+  work.emulator.setFaults([]);
+  await daemon.pass();
+  expect((work.emulator.state().collections ?? []).map(({ title }) => title)).toEqual(['Shelf']);
+  await daemon.untilMetric('octavo_changes_pending{organization="org_acme",status="failed"}', 0);
+});
+
+test('an organization that fails disturbs no other, with the same token or its own', async () => {
+  await using work = await openWorkspace({ seed: two() });
+  work.repository.write('all.yaml', MANIFEST);
+  work.repository.commit('All');
+  work.emulator.setFaults([{ match: { path: '/orgs/org_other' }, fault: { kind: 'status', status: 403 } }]);
+  const source = { git: { url: work.repository.directory, poll: '100ms' } };
+  const daemon = await startDaemon(work, { others: [{ id: 'org_other', source }] });
+  await work.untilTeams(...TEAMS);
+  await eventually('the other to fail', async () => {
+    const failed = await daemon.metric('octavo_reconcile_passes_total{organization="org_other",outcome="failed"}');
+    return failed !== null && failed > 0;
+  });
+  await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
+  expect(await daemon.metric('octavo_reconcile_passes_total{organization="org_acme",outcome="failed"}')).toBe(null);
+  expect(daemon.process.said('pass failed')[0]).toMatchObject({ organization: 'org_other' });
+});
+
+test('an operation that is refused for its rate again and again holds up no other', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('all.yaml', MANIFEST);
+  work.repository.commit('All');
+  work.emulator.setFaults([{ match: { operation: 'createCollection' }, fault: { kind: '429', retryAfter: 2 } }]);
+  const daemon = await startDaemon(work);
+  await work.untilTeams(...TEAMS);
+  await eventually('the space beside it', () =>
+    (work.emulator.state().spaces ?? []).some(({ title }) => title === 'API'),
+  );
+  await eventually('the metrics to name the class', async () => {
+    const text = await (await fetch(`${daemon.address}/metrics`)).text();
+    return /^octavo_rate_limited_total\{class="[a-z]+"\} [1-9]/m.test(text);
+  });
+  expect(work.emulator.state().collections ?? []).toEqual([]);
+  work.emulator.setFaults([]);
+  await eventually('the rest', () => (work.emulator.state().spaces ?? []).length === 2, 60);
+});
