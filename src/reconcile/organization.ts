@@ -183,8 +183,11 @@ export class OrganizationReconciler {
       const outcome = error === null ? outcomeOf(planned, results) : 'failed';
       return end({ outcome, plan: planned.plan, results, error, again: this.#againAfter(outcome, planned) });
     } catch (error) {
+      // What is given up because the daemon is asked to stop is no mistake to be told of.
+      const stopped = this.#options.signal.aborted;
       const cause = error instanceof Error ? error : new Error(messageOf(error));
-      return end({ outcome: 'failed', plan: null, results: [], error: cause, again: this.#nextAgain() });
+      const told = stopped ? null : cause;
+      return end({ outcome: 'failed', plan: null, results: [], error: told, again: this.#nextAgain() });
     }
   }
 
