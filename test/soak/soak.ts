@@ -6,7 +6,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
-import { OrganizationReconciler, type PassEnd } from '../../src/reconcile/organization.ts';
+import { OrganizationReconciler, type PassEnd, type PassEvents } from '../../src/reconcile/organization.ts';
 import type { DesiredSource } from '../../src/reconcile/source.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
@@ -61,7 +61,10 @@ function everything(restart: () => void): FaultRule[] {
     { kind: '429', retryAfter: 2 },
     { kind: 'hook', when: 'after', run: restart },
   ];
-  return faults.map((fault) => ({ fault, rate: SHARE / faults.length }));
+  // The client takes any 2xx for a write that has no answer to read, so that a page of HTML deletes for it.
+  const match = (fault: FaultRule['fault']) =>
+    fault.kind === 'html' && fault.status === undefined ? { match: { writes: false } } : {};
+  return faults.map((fault) => ({ ...match(fault), fault, rate: SHARE / faults.length }));
 }
 
 /** One seeded run. What is wrong at its end, in words; empty: nothing. */
@@ -84,6 +87,7 @@ class Soak {
   readonly #emulator: Emulator;
   readonly #random: () => number;
   readonly #seed: number;
+  readonly #record = openMemoryStore().organization('soak');
   readonly #stop = new AbortController();
   #model: Model;
   #commits = 0;
@@ -112,7 +116,7 @@ class Soak {
       user: null,
       kinds,
       source: this.#source(),
-      record: openMemoryStore().organization(organization),
+      record: this.#record,
       clock: fastClock,
       openReader: (priority) => openReader(connection, { organization, priority }),
       openWriter: (priority) => openWriter(connection, { organization, priority }),
@@ -120,7 +124,7 @@ class Soak {
       parallel: 10,
       signal: this.#stop.signal,
       abort: this.#stop.signal,
-      events: {},
+      events: this.#events(),
     });
     this.#emulator.setFaults(everything(() => this.#restart()));
     try {
@@ -151,7 +155,7 @@ class Soak {
         }
         await running;
         if (this.#random() < 0.5) {
-          this.#edit();
+          await this.#edit();
         }
       }
     }
@@ -182,6 +186,20 @@ class Soak {
     ].join('\n');
   }
 
+  /** What every pass does, for whoever looks at one seed alone (SOAK_TRACE=1). */
+  #events(): PassEvents {
+    if (process.env.SOAK_TRACE === undefined) {
+      return {};
+    }
+    const tell = (text: string) => process.stderr.write(`${text}\n`);
+    return {
+      onPassStart: (trigger) => tell(`pass: ${trigger}, commit ${this.#commits}`),
+      onResult: ({ action, address, status, id, error }) =>
+        tell(`  ${status} ${action} ${address} ${id} ${error ?? ''}`),
+      onPassEnd: ({ outcome, error }) => tell(`  ${outcome} ${error?.message ?? ''}`),
+    };
+  }
+
   #source(): DesiredSource {
     const loader = createManifestLoader(kinds);
     return {
@@ -203,13 +221,15 @@ class Soak {
   }
 
   /** Somebody changes something by hand that is declared: another title, or it is gone. */
-  #edit(): void {
+  async #edit(): Promise<void> {
+    // What is not recorded yet is known by its title alone, and nobody could tell that it is the same.
+    const { entries } = await this.#record.read();
+    const known = new Set(entries.map((entry) => entry.id));
     const state = this.#emulator.state();
-    const foreign = JSON.stringify(this.#start);
     const table = (['teams', 'collections', 'spaces', 'sections', 'sectionGroups', 'sites'] as const)[
       Math.floor(this.#random() * 6)
     ] as 'teams';
-    const own = (state[table] ?? []).filter(({ id }) => !foreign.includes(`"${id}"`));
+    const own = (state[table] ?? []).filter(({ id }) => known.has(id));
     const chosen = own[Math.floor(this.#random() * own.length)];
     if (chosen === undefined || / \(\w+\)$/.test(chosen.title)) {
       return;
@@ -220,6 +240,9 @@ class Soak {
       ? (state[table] ?? []).filter((each) => each !== chosen)
       : (state[table] ?? []).map((each) => (each === chosen ? { ...each, title } : each));
     this.#emulator.restore({ ...state, [table]: rows });
+    if (process.env.SOAK_TRACE !== undefined) {
+      process.stderr.write(`by hand: ${gone ? 'gone' : title}: ${table} ${chosen.id} ${chosen.title}\n`);
+    }
   }
 }
 
