@@ -19,8 +19,9 @@ export async function locateCreated(
   kinds: readonly Kind[],
   reader: Reader,
 ): Promise<string | null> {
-  const observation = await observe({ kinds, declared, base: null, reader });
+  // By its id is known what has not got its new title yet, and so what lies in it.
   const known = new Map([...declared].map(([address, resource]) => [address, withId(resource, bindings)]));
+  const observation = await observe({ kinds, declared: known, base: null, reader });
   const { bound } = identify(kinds, known, null, observation);
   const made = bound.get(change.address);
   if (made === undefined) {
