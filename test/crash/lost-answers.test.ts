@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+/* What the matrix and the soak have found, each alone. */
+
+let world: World;
+let start: EmulatorState;
+const policy = { policy: UNLIMITED };
+
+beforeAll(async () => {
+  world = await openWorld();
+  start = world.emulator.state();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.emulator.restore(start);
+  world.emulator.setFaults([]);
+  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+});
+
+const site = (title: string, structure: string) =>
+  `spaces: { s: { title: S } }\nsites: { w: { title: ${title}, structure: [${structure}] } }`;
+const SECTION = '{ section: x, title: Section, spaces: [{ key: e, space: s }] }';
+const group = (title: string, items: string) => `{ group: ${title.toLowerCase()}, title: ${title}, items: [${items}] }`;
+const groups = () =>
+  (world.emulator.state().sectionGroups ?? []).map(({ title, parent }) => [title, parent === undefined]).sort();
+
+test('a lost answer is looked up in a site that has not got its new title yet', async () => {
+  await world.settle(site('Old', SECTION), policy);
+  world.emulator.setFaults([
+    { match: { operation: 'createSectionGroup' }, times: 1, fault: { kind: 'reset-after' } },
+    { match: { operation: 'updateSite' }, fault: { kind: 'status', status: 400 } },
+  ]);
+  const manifests = site('New', `${SECTION}, ${group('Group', '')}`);
+  await world.apply(manifests, policy);
+  world.emulator.setFaults([]);
+  await world.settle(manifests, policy);
+  expect(groups()).toEqual([['Group', true]]);
+});
+
+const BEFORE = site('Site', `${SECTION}, ${group('Outer', group('Inner', ''))}`);
+const AFTER = site('Site', `${SECTION}, ${group('Inner', '')}, ${group('Outer', '')}`);
+const refuse = (operation: string) =>
+  world.emulator.setFaults([{ match: { operation }, fault: { kind: 'status', status: 400 } }]);
+
+test('a replacement whose old half was not deleted: no third one, and the old one goes', async () => {
+  await world.settle(BEFORE, policy);
+  refuse('deleteSectionGroup');
+  await world.apply(AFTER, policy);
+  expect(groups()).toHaveLength(3);
+  world.emulator.setFaults([]);
+  const { planned } = await world.apply(AFTER, policy);
+  expect(planned.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    'delete section-group/w/inner',
+  ]);
+  expect(groups()).toEqual([
+    ['Inner', true],
+    ['Outer', true],
+  ]);
+  expect((await world.plan(AFTER, policy)).plan.changes).toEqual([]);
+  const { entries } = await world.record.read();
+  expect(entries.find(({ address }) => address === 'section-group/w/inner')?.marks).not.toHaveProperty('old');
+});
+
+test('a replacement that did not begin is still owned, and so is the old one', async () => {
+  await world.settle(BEFORE, policy);
+  refuse('createSectionGroup');
+  await world.apply(AFTER, policy);
+  world.emulator.setFaults([]);
+  await world.settle(site('Site', SECTION), policy);
+  expect(groups()).toEqual([]);
+});
+
+test('both halves of a replacement go where its declaration does, one after the other', async () => {
+  await world.settle(BEFORE, policy);
+  refuse('deleteSectionGroup');
+  await world.apply(AFTER, policy);
+  const nothing = site('Site', SECTION);
+  world.emulator.setFaults([
+    { match: { operation: 'deleteSectionGroup' }, times: 1, fault: { kind: 'status', status: 400 } },
+  ]);
+  await world.apply(nothing, policy);
+  world.emulator.setFaults([]);
+  await world.settle(nothing, policy);
+  expect(groups()).toEqual([]);
+  const { entries } = await world.record.read();
+  expect(entries.map(({ address }) => address)).not.toContain('section-group/w/inner');
+});
+
+test('a replacement that is taken back while it is half done', async () => {
+  await world.settle(BEFORE, policy);
+  refuse('deleteSectionGroup');
+  await world.apply(AFTER, policy);
+  world.emulator.setFaults([]);
+  await world.settle(BEFORE, policy);
+  expect(groups()).toEqual([
+    ['Inner', false],
+    ['Outer', true],
+  ]);
+  expect((await world.plan(BEFORE, policy)).plan.changes).toEqual([]);
+});
+
+test('over the manifests of a git ref, which know no ids', async () => {
+  await world.settle(BEFORE, { ...policy, base: null });
+  const base = { ...policy, base: { manifests: BEFORE } };
+  refuse('deleteSectionGroup');
+  await world.apply(AFTER, base);
+  world.emulator.setFaults([]);
+  const { planned } = await world.apply(AFTER, base);
+  expect(planned.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    'delete section-group/w/inner',
+  ]);
+  expect(groups()).toHaveLength(2);
+});
