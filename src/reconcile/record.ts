@@ -104,6 +104,18 @@ export class Recorder {
     const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
     if (resource !== undefined) {
       await this.#put(this.#begun(resource, null), change);
+      await this.#intendsSeed(change);
+    }
+  }
+
+  /** What a section is created with comes into being with it, before its own change has begun. */
+  async #intendsSeed(change: Change): Promise<void> {
+    const creation = (address: Address) =>
+      this.#planned.plan.changes.find((each) => each.action === 'create' && each.address === address);
+    const seed = creation(this.#kinds.get(change.kind)?.seed?.(change, creation).address ?? '');
+    const resource = seed === undefined ? undefined : this.#declared.get(seed.address);
+    if (seed !== undefined && resource !== undefined) {
+      await this.#put(this.#begun(resource, null), seed);
     }
   }
 

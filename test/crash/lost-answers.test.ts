@@ -113,3 +113,18 @@ test('over the manifests of a git ref, which know no ids', async () => {
   ]);
   expect(groups()).toHaveLength(2);
 });
+
+test('the space that a section was created with is owned, though its own change never began', async () => {
+  const spaces = 'spaces: { s: { title: S }, t: { title: T } }';
+  const withSection = (key: string, space: string) =>
+    `${spaces}\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: ${key}, space: ${space} }] }] } }`;
+  world.emulator.setFaults([
+    { match: { operation: 'createSection' }, times: 1, fault: { kind: 'reset-after' } },
+    { match: { operation: 'getSiteStructure' }, fault: { kind: 'status', status: 403 } },
+  ]);
+  await world.apply(withSection('a', 's'), policy);
+  expect(world.emulator.state().siteSpaces).toHaveLength(1);
+  world.emulator.setFaults([]);
+  await world.settle(withSection('b', 't'), policy);
+  expect(world.emulator.state().siteSpaces).toHaveLength(1);
+});
