@@ -128,7 +128,9 @@ export class Recorder {
       }
       return;
     }
-    if (resource === undefined || id === null) {
+    // A replacement that got no further than its intent has no id but the old one's.
+    const isOld = change.replaces && id === this.#planned.identity.bound.get(change.address)?.id;
+    if (resource === undefined || id === null || isOld) {
       return;
     }
     if (sent) {

@@ -128,3 +128,21 @@ test('the space that a section was created with is owned, though its own change 
   await world.settle(withSection('b', 't'), policy);
   expect(world.emulator.state().siteSpaces).toHaveLength(1);
 });
+
+test.each([
+  ['translation', 'createTranslation', 'listTranslations'],
+  ['section-group', 'createSectionGroup', 'getSiteStructure'],
+])('a %s that was made anew, and of which nothing more was heard, is owned', async (kind, create, look) => {
+  const first = `${BEFORE}\ntranslations: { r: { space: s, from: en, to: fr } }`;
+  await world.settle(first, policy);
+  world.emulator.setFaults([
+    { match: { operation: create }, fault: { kind: 'reset-after' } },
+    { match: { operation: create }, fault: { kind: 'hook', when: 'after', run: () => refuse(look) } },
+  ]);
+  const { results } = await world.apply(`${AFTER}\ntranslations: { r: { space: s, from: en, to: it } }`, policy);
+  expect(results.find(({ action, address }) => action === 'create' && address.startsWith(kind))?.status).toBe('failed');
+  world.emulator.setFaults([]);
+  await world.settle(`${site('Site', SECTION)}`, policy);
+  expect(world.emulator.state().translations).toEqual([]);
+  expect(groups()).toEqual([]);
+});
