@@ -155,7 +155,8 @@ function isSuccess(operation: Operation, status: number): boolean {
 }
 
 function readAnswer(operation: Operation, answer: HttpAnswer, body: string, origin: string): Reply<unknown>['result'] {
-  if (operation.answer === null) {
+  // A success without a body is one; a page of some proxy's is none, whatever its status.
+  if (operation.answer === null && body.trim() === '') {
     return { ok: true, value: undefined };
   }
   let json: unknown;
@@ -163,6 +164,9 @@ function readAnswer(operation: Operation, answer: HttpAnswer, body: string, orig
     json = JSON.parse(body);
   } catch {
     return { ok: false, error: notJson(operation.name, answer, origin) };
+  }
+  if (operation.answer === null) {
+    return { ok: true, value: undefined };
   }
   const checked = operation.answer.safeParse(json);
   if (!checked.success) {

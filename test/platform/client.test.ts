@@ -204,6 +204,12 @@ describe('failures', () => {
     }
   });
 
+  test('a page of HTML deletes nothing, whatever its status', async () => {
+    nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(200, '<!doctype html><p>hi', { 'content-type': 'text/html' });
+    const error = await failure(openWriter(connect(), caller).send(operations.deleteTeam, { path: { teamId: 't' } }));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+  });
+
   test('a refused connection says so, and that nothing was done', async () => {
     const base = await serve(() => {});
     await new Promise((resolve) => servers.pop()?.close(resolve));

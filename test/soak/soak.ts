@@ -61,10 +61,7 @@ function everything(restart: () => void): FaultRule[] {
     { kind: '429', retryAfter: 2 },
     { kind: 'hook', when: 'after', run: restart },
   ];
-  // The client takes any 2xx for a write that has no answer to read, so that a page of HTML deletes for it.
-  const match = (fault: FaultRule['fault']) =>
-    fault.kind === 'html' && fault.status === undefined ? { match: { writes: false } } : {};
-  return faults.map((fault) => ({ ...match(fault), fault, rate: SHARE / faults.length }));
+  return faults.map((fault) => ({ fault, rate: SHARE / faults.length }));
 }
 
 /** One seeded run. What is wrong at its end, in words; empty: nothing. */
