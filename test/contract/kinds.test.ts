@@ -1,22 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { type KindCase, kindCases } from './kind-cases.ts';
 
 let world: World;
-let start: EmulatorState;
 
 beforeAll(async () => {
   world = await openWorld();
-  start = world.emulator.state();
 });
 afterAll(() => world.close());
-beforeEach(async () => {
-  world.emulator.restore(start);
-  world.emulator.setFaults([]);
-  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
-});
+beforeEach(() => world.begin());
 
 const policy = { policy: UNLIMITED };
 const text = (each: KindCase, step: string) => `${each.base ?? ''}${step}`;
@@ -118,8 +111,7 @@ describe.each(kindCases)('$kind', (each) => {
   test.runIf(creates)('is not made twice when the answer is lost', async () => {
     await apply(each, each.created);
     const made = count(each.table);
-    world.emulator.restore(start);
-    await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+    await world.begin();
     const match = { operation: each.createOperation ?? '' };
     world.emulator.setFaults([{ match, times: 2, fault: { kind: 'reset-after' } }]);
     await apply(each, each.created);

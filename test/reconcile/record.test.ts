@@ -1,21 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
 let world: World;
-let start: EmulatorState;
 
 beforeAll(async () => {
   world = await openWorld();
-  start = world.emulator.state();
 });
 afterAll(() => world.close());
-beforeEach(async () => {
-  world.emulator.restore(start);
-  world.emulator.setFaults([]);
-  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
-});
+beforeEach(() => world.begin());
 
 const policy = { policy: UNLIMITED };
 const refuse = (operation: string, times = 99) =>

@@ -52,7 +52,7 @@ test.each([400, 500])('a resource whose every write is answered with %i fails al
   await daemon.untilMetric('octavo_changes_pending{organization="org_acme",status="failed"}', 0);
 });
 
-test('an organization that fails disturbs no other, with the same token or its own', async () => {
+test('an organization that fails disturbs no other, with the same token', async () => {
   await using work = await openWorkspace({ seed: two() });
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');

@@ -2,7 +2,7 @@ import type { Address } from '../../src/core/address.ts';
 import type { ChangeResult } from '../../src/core/change.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Base, Declared } from '../../src/core/resource.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
+import { type Emulator, type EmulatorOptions, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
@@ -46,6 +46,8 @@ export interface World {
   /** A request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   call(method: string, path: string, body?: unknown): Promise<any>;
+  /** As it was opened: no faults, no record, and the state that it started with. */
+  begin(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -73,9 +75,11 @@ class OpenWorld implements World {
   readonly emulator: Emulator;
   readonly record = openMemoryStore().organization('test');
   readonly #connection: Connection;
+  readonly #start: EmulatorState;
 
   constructor(emulator: Emulator, connection: Connection) {
     this.emulator = emulator;
+    this.#start = emulator.state();
     this.#connection = connection;
   }
 
@@ -128,6 +132,12 @@ class OpenWorld implements World {
       throw new Error(`${method} ${path}: ${response.status} ${text}`);
     }
     return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async begin(): Promise<void> {
+    this.emulator.restore(this.#start);
+    this.emulator.setFaults([]);
+    await this.record.remove((await this.record.read()).entries.map((entry) => entry.address));
   }
 
   async close(): Promise<void> {
