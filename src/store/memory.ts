@@ -1,4 +1,5 @@
 import { StoreError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
 import type { AppliedHead, OrganizationRecord, RecordEntry, Store } from './store.ts';
 
 interface Contents {
@@ -11,17 +12,29 @@ interface Contents {
 /** A store that forgets with the process: for tests, and for passes that record nothing. */
 export function openMemoryStore(): Store {
   const organizations = new Map<string, Contents>();
+  const notes = new Map<string, Json>();
   let open = true;
+  const ensureOpen = () => {
+    if (!open) {
+      throw new StoreError('the state is closed');
+    }
+  };
   return {
     organization: (id) => {
       const contents = organizations.get(id) ?? { head: null, entries: new Map(), approvals: new Map() };
       organizations.set(id, contents);
-      return recordOf(contents, () => {
-        if (!open) {
-          throw new StoreError('the state is closed');
-        }
-      });
+      return recordOf(contents, ensureOpen);
     },
+    note: (topic) => ({
+      read: async () => {
+        ensureOpen();
+        return structuredClone(notes.get(topic) ?? null);
+      },
+      write: async (value) => {
+        ensureOpen();
+        notes.set(topic, structuredClone(value));
+      },
+    }),
     close: async () => {
       open = false;
     },

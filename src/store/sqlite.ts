@@ -2,14 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, StoreError } from '../core/errors.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { OrganizationRecord, RecordEntry, Store } from './store.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
 
-/** The layout of the file; a newer Octavo may raise it, and then migrates older files on opening. */
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
-  CREATE TABLE head (
+/** The layouts of the file, one step each: an older file is brought up to date on opening. */
+const LAYOUTS = [
+  `CREATE TABLE head (
     organization TEXT PRIMARY KEY, commit_id TEXT, at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE entry (
@@ -20,8 +18,9 @@ const SCHEMA = `
   CREATE TABLE approval (
     organization TEXT NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (organization, checksum)
-  ) STRICT, WITHOUT ROWID;
-`;
+  ) STRICT, WITHOUT ROWID;`,
+  'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
+];
 
 /** SQLite's primary result codes that need words of their own. */
 const BUSY = 5;
@@ -47,6 +46,7 @@ export function openSqliteStore(path: string): Store {
   }
   return {
     organization: (id) => guard(file, () => openRecord(database, file, id)),
+    note: (topic) => guard(file, () => openNote(database, file, topic)),
     close: async () => {
       if (database.isOpen) {
         guard(file, () => database.close());
@@ -61,9 +61,9 @@ function prepare(database: DatabaseSync, file: string): void {
   // The first write takes the lock; reading alone would let a second process in.
   database.exec('BEGIN EXCLUSIVE');
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
-  if (version > SCHEMA_VERSION) {
+  if (version > LAYOUTS.length) {
     throw new StoreError(
-      `${file} was written by a newer Octavo (layout ${version}, this one knows ${SCHEMA_VERSION}); ` +
+      `${file} was written by a newer Octavo (layout ${version}, this one knows ${LAYOUTS.length}); ` +
         'run that version, or a newer one',
     );
   }
@@ -71,8 +71,8 @@ function prepare(database: DatabaseSync, file: string): void {
   if (health !== 'ok') {
     throw damaged(file, undefined);
   }
-  if (version === 0) {
-    database.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
+  if (version < LAYOUTS.length) {
+    database.exec(`${LAYOUTS.slice(version).join('\n')} PRAGMA user_version = ${LAYOUTS.length};`);
   }
   database.exec('COMMIT');
 }
@@ -123,6 +123,15 @@ function openRecord(database: DatabaseSync, file: string, organization: string):
       }
     });
   return { ...appliedPart(database, organization, run, all), ...approvalPart(database, organization, run) };
+}
+
+function openNote(database: DatabaseSync, file: string, topic: string): Note {
+  const read = database.prepare('SELECT value FROM note WHERE topic = ?');
+  const write = database.prepare('INSERT OR REPLACE INTO note VALUES (?, ?)');
+  return {
+    read: async () => guard(file, () => JSON.parse(String(read.get(topic)?.value ?? 'null')) as Json),
+    write: async (value) => guard(file, () => void write.run(topic, JSON.stringify(value))),
+  };
 }
 
 type Run = <T>(work: () => T) => Promise<T>;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 
 /** What was last applied for one resource. */
 export interface RecordEntry {
@@ -48,9 +48,18 @@ export interface OrganizationRecord {
   consume(checksum: string): Promise<void>;
 }
 
+/** One thing worth keeping that is no more than a help: to lose it costs time, and never what is owned. */
+export interface Note {
+  /** Null: nothing was noted. Throws StoreError where the state cannot be used, as `write` does. */
+  read(): Promise<Json>;
+  write(value: Json): Promise<void>;
+}
+
 /** What must survive a restart, in the product's words; no SQL elsewhere (queue policy: Durable state). */
 export interface Store {
   /** The record of an organization; one that was never seen has an empty one. Throws StoreError after `close`. */
   organization(id: string): OrganizationRecord;
+  /** The note of this topic, which the one who keeps it chooses. */
+  note(topic: string): Note;
   close(): Promise<void>;
 }

@@ -52,6 +52,14 @@ describe.each([
     });
   });
 
+  test('keeps a note by its topic, the last one written', async () => {
+    expect(await store.note('fights/org_1').read()).toBeNull();
+    await store.note('fights/org_1').write([{ path: 'title' }]);
+    await store.note('fights/org_1').write([{ path: 'icon' }]);
+    await store.note('fights/org_2').write('other');
+    expect(await store.note('fights/org_1').read()).toEqual([{ path: 'icon' }]);
+  });
+
   test('a head may have no commit', async () => {
     await store.organization('org_1').moveHead({ commit: null, at: 5 });
     expect((await store.organization('org_1').read()).head).toEqual({ commit: null, at: 5 });

@@ -61,12 +61,26 @@ describe('openSqliteStore', () => {
     await store.close();
   });
 
+  test('a file of an older Octavo is brought up to date, and keeps what it held', async () => {
+    const older = openSqliteStore(file);
+    await older.organization('org_1').put([entry]);
+    await older.close();
+    const database = new DatabaseSync(file);
+    database.exec('DROP TABLE note; PRAGMA user_version = 1');
+    database.close();
+    const store = openSqliteStore(file);
+    await store.note('fights/org_1').write(['kept']);
+    expect(await store.note('fights/org_1').read()).toEqual(['kept']);
+    expect((await store.organization('org_1').read()).entries).toEqual([entry]);
+    await store.close();
+  });
+
   test('a file of a newer Octavo is not touched', async () => {
     await openSqliteStore(file).close();
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openSqliteStore(file)).toThrow(/newer Octavo \(layout 99, this one knows 1\); run that version/);
+    expect(() => openSqliteStore(file)).toThrow(/newer Octavo \(layout 99, this one knows 2\); run that version/);
   });
 
   test.each([
