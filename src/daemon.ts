@@ -168,7 +168,7 @@ class RunningDaemon implements Daemon {
       clock,
       openReader: (priority, count) => openReader(connection, client(count, priority)),
       openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(count, priority)),
-      estimate: (writes, reads) => connection.queue.estimate(writes, reads),
+      estimate: (work) => connection.queue.estimate(work),
       parallel: 2 * config.queue.concurrency,
       signal: this.#stopping.signal,
       abort: this.#abort.signal,

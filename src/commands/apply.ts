@@ -77,7 +77,7 @@ function inputOfFile(
     ...file,
     kinds,
     policy: policyOf(config, organization, flags, around),
-    estimate: (writes, reads) => connection.queue.estimate(writes, reads),
+    estimate: (work) => connection.queue.estimate(work),
   };
 }
 

@@ -38,7 +38,7 @@ export async function passInput(
     base: base.base,
     baseCommit: base.commit,
     policy: policyOf(config, organization, flags, around),
-    estimate: (writes, reads) => connection.queue.estimate(writes, reads),
+    estimate: (work) => connection.queue.estimate(work),
   };
 }
 

@@ -24,7 +24,7 @@ export interface PlanInput {
   readonly observation: Observation;
   readonly policy: Policy;
   /** What applying these changes costs, besides the reads already made. */
-  readonly cost: (changes: readonly Change[]) => Cost;
+  readonly cost: (ordering: Ordering) => Cost;
 }
 
 /** A plan, and what applying it needs to know besides. */
@@ -90,7 +90,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
     notes: [...identity.notes, ...draft.notes].toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     access: accessChanges(kinds, changes),
     summary: summarize(changes, identity),
-    cost: input.cost(changes),
+    cost: input.cost({ ...ordering, sequence: changes }),
     verdict,
     bindings: bindingsOf(identity, observation),
   };

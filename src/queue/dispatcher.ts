@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { CancelledError, RateLimitedError, TransientError } from '../core/errors.ts';
 import { AbortListeners } from './abort-listeners.ts';
 import { Alarm } from './alarm.ts';
+import type { Work } from './course.ts';
 import { estimateSeconds } from './estimate.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createHostBreaker, type HostBreaker } from './host-breaker.ts';
@@ -270,10 +271,10 @@ export class Dispatcher implements RequestQueue {
     };
   }
 
-  estimate(writes: number, reads: number): number {
+  estimate(work: readonly Work[]): number {
     const now = this.#clock.monotonic();
     const budgets = this.#gate.budgets().map((budget) => budget.snapshot(now));
-    return estimateSeconds({ writes, reads, rtt: this.#tally.rtt, concurrency: this.#options.concurrency, budgets });
+    return estimateSeconds({ work, rtt: this.#tally.rtt, concurrency: this.#options.concurrency, budgets });
   }
 
   async drain(milliseconds: number): Promise<void> {

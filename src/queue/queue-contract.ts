@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../core/clock.ts';
+import type { Work } from './course.ts';
 import type { QueuedRequest } from './request.ts';
 import type { QueueEvent, QueueSnapshot } from './snapshot.ts';
 
@@ -11,8 +12,8 @@ export interface RequestQueue {
    */
   request<T>(request: QueuedRequest<T>): Promise<T>;
   snapshot(): QueueSnapshot;
-  /** Seconds that so many requests are likely to take under what has been learned. */
-  estimate(writes: number, reads: number): number;
+  /** Seconds that work is likely to take under what has been learned. */
+  estimate(work: readonly Work[]): number;
   /**
    * Takes nothing more, gives up what waits, and resolves once nothing is in flight; what still is after so many
    * milliseconds is aborted.

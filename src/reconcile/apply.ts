@@ -6,6 +6,7 @@ import type { Writes } from '../kinds/request.ts';
 import type { Writer } from '../platform/client.ts';
 import type { Planned } from './planning.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
+import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
 
 /** What an apply tells while it goes on. */
 export interface ApplyEvents {
@@ -44,16 +45,10 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   return new Applying(options).run();
 }
 
-/** One half of a change: what others wait for, or what waits for others in turn. */
-interface Node {
-  readonly id: string;
-  readonly change: Change;
-  readonly half: 'first' | 'late';
-  readonly writes: Writes;
-  /** Nodes that have to have ended before. */
-  readonly waitsFor: Set<string>;
-  /** Those of them that have to have succeeded. */
-  readonly stands: readonly string[];
+/** A step at work. */
+interface Node extends Step {
+  /** Steps that have not ended yet. */
+  readonly open: Set<string>;
   readonly followers: string[];
 }
 
@@ -71,21 +66,14 @@ class Applying {
   constructor(options: ApplyOptions) {
     this.#options = options;
     this.#bindings = new Map(options.planned.plan.bindings);
-    const { sequence, hard, soft, late } = options.planned.ordering;
-    for (const change of sequence) {
-      const id = changeId(change);
-      const writes = options.planned.writesOf(change);
-      this.#add({ id, change, writes, half: 'first' }, hard.get(id) ?? [], soft.get(id) ?? []);
-      if ((writes.late ?? []).length > 0) {
-        const waits = late.get(id);
-        this.#add({ id: lateId(id), change, writes, half: 'late' }, [id, ...(waits?.hard ?? [])], waits?.soft ?? []);
-      }
+    for (const [id, step] of stepsOf(options.planned.ordering, options.planned.writesOf)) {
+      this.#nodes.set(id, { ...step, open: new Set(step.waitsFor), followers: [] });
     }
     for (const node of this.#nodes.values()) {
       for (const before of node.waitsFor) {
         this.#nodes.get(before)?.followers.push(node.id);
       }
-      if (node.waitsFor.size === 0) {
+      if (node.open.size === 0) {
         this.#ready.push(node.id);
       }
     }
@@ -100,14 +88,6 @@ class Applying {
       (change) => this.#results.get(changeId(change)) ?? [],
     );
     return { results, bindings: this.#bindings };
-  }
-
-  #add(
-    node: Pick<Node, 'id' | 'change' | 'half' | 'writes'>,
-    stands: readonly string[],
-    prefers: readonly string[],
-  ): void {
-    this.#nodes.set(node.id, { ...node, stands, waitsFor: new Set([...stands, ...prefers]), followers: [] });
   }
 
   #next(): void {
@@ -129,7 +109,7 @@ class Applying {
   async #work(node: Node): Promise<void> {
     const failure = await this.#half(node);
     this.#working -= 1;
-    const watch = failure === null && this.#isLast(node) ? node.writes.watch : undefined;
+    const watch = failure === null && isLast(node) ? node.writes.watch : undefined;
     if (watch === undefined) {
       await this.#end(node, failure);
       return;
@@ -146,12 +126,12 @@ class Applying {
     if (failure === null) {
       this.#succeeded.add(node.id);
     }
-    if ((failure !== null || this.#isLast(node)) && !this.#results.has(changeId(node.change))) {
+    if ((failure !== null || isLast(node)) && !this.#results.has(changeId(node.change))) {
       await this.#tell(node.change, failure);
     }
     for (const follower of node.followers) {
       const next = this.#nodes.get(follower);
-      if (next?.waitsFor.delete(node.id) === true && next.waitsFor.size === 0) {
+      if (next?.open.delete(node.id) === true && next.open.size === 0) {
         this.#ready.push(follower);
       }
     }
@@ -177,7 +157,7 @@ class Applying {
 
   /** Sends one half of a change. Null: it went well. */
   async #half(node: Node): Promise<Failure | null> {
-    const { change, writes } = node;
+    const { change } = node;
     const obstacle = this.#obstacle(node);
     if (obstacle !== null) {
       return obstacle;
@@ -187,7 +167,7 @@ class Applying {
         this.#options.onStart?.(change);
         await this.#options.onIntent?.(change);
       }
-      for (const planned of (node.half === 'first' ? writes.first : writes.late) ?? []) {
+      for (const planned of requestsOf(node)) {
         await sendPlanned(planned, change, {
           writer: this.#options.writer,
           bindings: this.#bindings,
@@ -247,10 +227,6 @@ class Applying {
       return signal.aborted ? 'stopped while the platform was still working on it' : messageOf(error);
     }
   }
-
-  #isLast(node: Node): boolean {
-    return node.half === 'late' || !this.#nodes.has(lateId(node.id));
-  }
 }
 
 /** Why a change did not go well. `sent`: all its requests were made, so that it counts as applied for the record. */
@@ -265,7 +241,3 @@ const WATCH_FIRST = 200;
 const WATCH_LONGEST = 5000;
 /** Milliseconds after which no one looks any more. */
 const WATCH_LIMIT = 10 * 60_000;
-
-function lateId(id: string): string {
-  return `${id} (late)`;
-}

@@ -4,13 +4,16 @@ import type { Base, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Writes } from '../kinds/request.ts';
 import { pruneOf } from '../plan/changes.ts';
+import type { Ordering } from '../plan/order.ts';
 import { computePlan, type PlannedChanges } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader } from '../platform/client.ts';
+import type { Work } from '../queue/course.ts';
 import { observe } from './observe.ts';
+import { dueSteps, isLast, requestsOf, stepsOf } from './steps.ts';
 
-/** How long so many requests take, in seconds, under the rate learned so far. */
-export type Estimate = (writes: number, reads: number) => number;
+/** How long work takes, in seconds, under the rate learned so far. */
+export type Estimate = (work: readonly Work[]) => number;
 
 export interface PlanningOptions {
   readonly organization: string;
@@ -48,30 +51,28 @@ function planFrom(options: PlanningOptions, observation: Observation): Planned {
   const planned = computePlan({
     ...options,
     observation,
-    cost: (changes) => {
-      creations = new Map(
-        changes.filter((change) => change.action === 'create').map((change) => [change.address, change]),
-      );
-      return costOf(changes, observation.reads, writesOf, options.estimate);
+    cost: (ordering) => {
+      const created = ordering.sequence.filter((change) => change.action === 'create');
+      creations = new Map(created.map((change) => [change.address, change]));
+      return costOf(ordering, observation.reads, writesOf, options.estimate);
     },
   });
   return { ...planned, observation, writesOf };
 }
 
-function costOf(
-  changes: readonly Change[],
-  reads: number,
-  writesOf: (change: Change) => Writes,
-  estimate: Estimate,
-): Cost {
-  let writes = 0;
-  let watches = 0;
-  for (const change of changes) {
-    if (change.held === null && change.paused === null) {
-      const { first, late, watch } = writesOf(change);
-      writes += first.length + (late?.length ?? 0);
-      watches += watch === undefined ? 0 : 1;
-    }
-  }
-  return { requests: { reads, writes }, seconds: writes === 0 ? 0 : estimate(writes, watches) };
+/**
+ * The writes are exactly those of an apply in which nothing fails; what waits for a person, and what stands on that,
+ * makes none. The time is that of the apply: the writes in their order, and a look at each thing that the platform
+ * works on by itself. How long it does is not known beforehand; it goes on beside the other writes.
+ */
+function costOf(ordering: Ordering, reads: number, writesOf: (change: Change) => Writes, estimate: Estimate): Cost {
+  const due = dueSteps(stepsOf(ordering, writesOf));
+  const places = new Map([...due.keys()].map((id, place) => [id, place]));
+  const work = [...due.values()].map((step) => ({
+    writes: requestsOf(step).length,
+    reads: isLast(step) && step.writes.watch !== undefined ? 1 : 0,
+    after: step.waitsFor.flatMap((id) => places.get(id) ?? []),
+  }));
+  const writes = work.reduce((sum, each) => sum + each.writes, 0);
+  return { requests: { reads, writes }, seconds: writes === 0 ? 0 : estimate(work) };
 }

@@ -368,16 +368,37 @@ describe('drain', () => {
 
 test('an estimate is bound by latency, or by the limit', async () => {
   const world = setUp({ concurrency: 10 });
-  // One of each class goes first, to learn its budget.
-  expect(world.queue.estimate(10, 100)).toBeCloseTo((1 + 1 + 1 + 10) * 0.15);
+  const estimate = (writes: number, reads: number) =>
+    world.queue.estimate([
+      ...Array.from({ length: writes }, () => ({ writes: 1, reads: 0, after: [] })),
+      ...Array.from({ length: reads }, () => ({ writes: 0, reads: 1, after: [] })),
+    ]);
+  // One of each class goes first, to learn its budget; then ten at a time.
+  expect(estimate(10, 100)).toBeCloseTo((1 + 11) * 0.15);
   const reset = world.clock.now() / 1000 + 60;
   const headers = { limit: 60, remaining: 50, reset };
   await world.clock.run(world.queue.request(requestOf(world, 'x', ['done'], { headers })));
-  expect(world.queue.estimate(0, 20)).toBeCloseTo(0.2);
-  expect(world.queue.estimate(0, 100)).toBeCloseTo(59.9 + 0.6, 1);
-  expect(world.queue.estimate(0, 170)).toBeCloseTo(119.9 + 0.6, 1);
+  expect(estimate(0, 20)).toBeCloseTo(0.2);
+  expect(estimate(0, 100)).toBeCloseTo(59.9 + 0.6, 1);
+  expect(estimate(0, 170)).toBeCloseTo(119.9 + 0.6, 1);
   // Writes were never asked for: they are taken to draw on the same.
-  expect(world.queue.estimate(70, 100)).toBeCloseTo(119.9 + 0.6, 1);
+  expect(estimate(70, 100)).toBeCloseTo(119.9 + 0.6, 1);
+});
+
+test('an estimate knows what waits for what', () => {
+  const { queue } = setUp({ concurrency: 10 });
+  const chain = Array.from({ length: 20 }, (_, place) => ({
+    writes: 2,
+    reads: 0,
+    after: place === 0 ? [] : [place - 1],
+  }));
+  const beside = Array.from({ length: 9 }, () => ({ writes: 1, reads: 0, after: [] }));
+  expect(queue.estimate([...chain, ...beside])).toBeCloseTo(40 * 0.15);
+  // What makes no request itself passes on what it waits for.
+  expect(
+    queue.estimate([...chain, { writes: 0, reads: 0, after: [19] }, { writes: 0, reads: 1, after: [20] }]),
+  ).toBeCloseTo(41 * 0.15);
+  expect(queue.estimate([])).toBe(0);
 });
 
 test('5000 calls, 50 at a time, cost little', async () => {

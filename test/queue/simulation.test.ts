@@ -353,7 +353,7 @@ describe('an estimate is right within 10 % under a known limit', () => {
       const queue = server.queue();
       await server.clock.run(Promise.all(Array.from({ length: before }, () => queue.request(server.call()))));
       // Writes, though only reads were made so far, as in a plan.
-      const estimate = 1000 * queue.estimate(calls, 0);
+      const estimate = 1000 * queue.estimate(Array.from({ length: calls }, () => ({ writes: 1, reads: 0, after: [] })));
       const start = server.now;
       const writes = Array.from({ length: calls }, () => queue.request(server.call({ class: 'write' })));
       await server.clock.run(Promise.all(writes));

@@ -1,0 +1,69 @@
+import { type Change, changeId } from '../core/change.ts';
+import type { PlannedRequest, Writes } from '../kinds/request.ts';
+import type { Ordering } from '../plan/order.ts';
+
+/** One half of a change: what others wait for, or what waits for others in turn. */
+export interface Step {
+  readonly id: string;
+  readonly change: Change;
+  readonly half: 'first' | 'late';
+  readonly writes: Writes;
+  /** Steps that have to have ended before. */
+  readonly waitsFor: readonly string[];
+  /** Those of them that have to have succeeded. */
+  readonly stands: readonly string[];
+}
+
+/** A plan's steps by id, in the plan's order. */
+export function stepsOf(ordering: Ordering, writesOf: (change: Change) => Writes): ReadonlyMap<string, Step> {
+  const steps = new Map<string, Step>();
+  for (const change of ordering.sequence) {
+    const id = changeId(change);
+    const writes = writesOf(change);
+    const hard = ordering.hard.get(id) ?? [];
+    steps.set(id, { id, change, writes, half: 'first', ...waits(hard, ordering.soft.get(id) ?? []) });
+    if ((writes.late ?? []).length > 0) {
+      const late = ordering.late.get(id);
+      const after = waits([id, ...(late?.hard ?? [])], late?.soft ?? []);
+      steps.set(lateId(id), { id: lateId(id), change, writes, half: 'late', ...after });
+    }
+  }
+  return steps;
+}
+
+function waits(hard: readonly string[], soft: readonly string[]): Pick<Step, 'waitsFor' | 'stands'> {
+  return { stands: hard, waitsFor: [...new Set([...hard, ...soft])] };
+}
+
+function lateId(id: string): string {
+  return `${id} (late)`;
+}
+
+/** The requests of a step, in their order. */
+export function requestsOf({ half, writes }: Step): readonly PlannedRequest[] {
+  return (half === 'first' ? writes.first : writes.late) ?? [];
+}
+
+/** Whether its change is done with it. */
+export function isLast({ half, writes }: Step): boolean {
+  return half === 'late' || (writes.late ?? []).length === 0;
+}
+
+/** The steps that will be taken if nothing fails: not those that are held or paused, nor what stands on one of those. */
+export function dueSteps(steps: ReadonlyMap<string, Step>): ReadonlyMap<string, Step> {
+  const followers = new Map<string, string[]>([...steps.keys()].map((id) => [id, []]));
+  for (const step of steps.values()) {
+    for (const before of step.stands) {
+      followers.get(before)?.push(step.id);
+    }
+  }
+  const isWaiting = ({ change }: Step) => change.held !== null || change.paused !== null;
+  const blocked = new Set([...steps.values()].filter(isWaiting).map((step) => step.id));
+  // A set that grows while it is walked: what stands on what was blocked a moment ago is walked too.
+  for (const id of blocked) {
+    for (const follower of followers.get(id) ?? []) {
+      blocked.add(follower);
+    }
+  }
+  return new Map([...steps].filter(([id]) => !blocked.has(id)));
+}
