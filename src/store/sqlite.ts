@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf, StoreError } from '../core/errors.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
+import { damaged, foreign, guard, newer } from './trouble.ts';
 
 /** The layouts of the file, one step each: an older file is brought up to date on opening. */
 const LAYOUTS = [
@@ -22,17 +22,17 @@ const LAYOUTS = [
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
 ];
 
-/** SQLite's primary result codes that need words of their own. */
-const BUSY = 5;
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
+/** What SQLite keeps in the file to say whose it is: "Octv". */
+const APPLICATION = 0x4f637476;
+const TABLES = ['head', 'entry', 'approval'];
 
 /**
  * Opens the state file, and makes it, with its folder, where there is none. The file belongs to this process until
  * `close`; nothing acknowledged is lost when the process is killed. Throws StoreError when another process has it, a
- * newer Octavo wrote it, it is damaged, or it cannot be reached.
+ * newer Octavo or another program wrote it, it is damaged, or it cannot be reached or written; such a file is not
+ * changed. `onOpen` is given the open database: tests bring it into trouble with it.
  */
-export function openSqliteStore(path: string): Store {
+export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) => void): Store {
   const file = resolve(path);
   const database = guard(file, () => {
     mkdirSync(dirname(file), { recursive: true });
@@ -40,6 +40,7 @@ export function openSqliteStore(path: string): Store {
   });
   try {
     guard(file, () => prepare(database, file));
+    onOpen?.(database);
   } catch (error) {
     database.close();
     throw error;
@@ -56,55 +57,41 @@ export function openSqliteStore(path: string): Store {
 }
 
 function prepare(database: DatabaseSync, file: string): void {
-  // Exclusive before WAL: then the lock is taken for good, and no shared memory file is needed.
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-  // The first write takes the lock; reading alone would let a second process in.
-  database.exec('BEGIN EXCLUSIVE');
-  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
-  if (version > LAYOUTS.length) {
-    throw new StoreError(
-      `${file} was written by a newer Octavo (layout ${version}, this one knows ${LAYOUTS.length}); ` +
-        'run that version, or a newer one',
-    );
-  }
+  // Exclusive before anything is read: then the lock is taken for good, and WAL needs no shared memory file. The
+  // transaction takes it, as reading alone would let a second process in; nothing is written before the file is known
+  // to be Octavo's.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+  const { version, isMarked } = recognize(database, file);
   const health = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   if (health !== 'ok') {
-    throw damaged(file, undefined);
+    throw damaged(file);
   }
-  if (version < LAYOUTS.length) {
-    database.exec(`${LAYOUTS.slice(version).join('\n')} PRAGMA user_version = ${LAYOUTS.length};`);
+  database.exec('COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  if (version < LAYOUTS.length || !isMarked) {
+    const mark = `PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${LAYOUTS.length};`;
+    database.exec(`BEGIN; ${LAYOUTS.slice(version).join('\n')} ${mark} COMMIT;`);
   }
-  database.exec('COMMIT');
 }
 
-function damaged(file: string, cause: unknown): StoreError {
-  return new StoreError(
-    `${file} is damaged; move it away and start again: what is owned is still declared in git, the next pass adopts ` +
-      'it by its natural keys, and nothing is deleted without a record of owning it',
-    { cause },
-  );
-}
-
-/** Runs database work; what SQLite says becomes a StoreError with the file's name and a way out. */
-function guard<T>(file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof StoreError) {
-      throw error;
-    }
-    // Extended codes carry the primary one in their low byte.
-    const code = Number((error as { errcode?: number }).errcode) & 0xff;
-    if (code === BUSY) {
-      throw new StoreError(`${file} is in use by another process; only one Octavo may use a state file`, {
-        cause: error,
-      });
-    }
-    if (code === CORRUPT || code === NOT_A_DATABASE) {
-      throw damaged(file, error);
-    }
-    throw new StoreError(`${file} cannot be used: ${messageOf(error)}`, { cause: error });
+/** The layout of the file, 0 where it is empty. Throws StoreError where it is not Octavo's, or too new. */
+function recognize(database: DatabaseSync, file: string): { readonly version: number; readonly isMarked: boolean } {
+  const number = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  const version = number('user_version');
+  const isMarked = number('application_id') === APPLICATION;
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const hasOurs = TABLES.every((table) => tables.some(({ name }) => name === table));
+  const isNew = !isMarked && version === 0 && tables.length === 0;
+  // The first layout was written without a mark.
+  if (!isNew && !isMarked && !(hasOurs && version > 0 && version <= LAYOUTS.length)) {
+    throw foreign(file);
   }
+  if (version > LAYOUTS.length) {
+    throw newer(file, version, LAYOUTS.length);
+  }
+  if (!isNew && !hasOurs) {
+    throw damaged(file);
+  }
+  return { version, isMarked };
 }
 
 function openRecord(database: DatabaseSync, file: string, organization: string): OrganizationRecord {
@@ -122,14 +109,14 @@ function openRecord(database: DatabaseSync, file: string, organization: string):
         throw error;
       }
     });
-  return { ...appliedPart(database, organization, run, all), ...approvalPart(database, organization, run) };
+  return { ...appliedPart(database, file, organization, run, all), ...approvalPart(database, organization, run) };
 }
 
 function openNote(database: DatabaseSync, file: string, topic: string): Note {
   const read = database.prepare('SELECT value FROM note WHERE topic = ?');
   const write = database.prepare('INSERT OR REPLACE INTO note VALUES (?, ?)');
   return {
-    read: async () => guard(file, () => JSON.parse(String(read.get(topic)?.value ?? 'null')) as Json),
+    read: async () => guard(file, () => parse(read.get(topic)?.value ?? 'null', file)),
     write: async (value) => guard(file, () => void write.run(topic, JSON.stringify(value))),
   };
 }
@@ -138,6 +125,7 @@ type Run = <T>(work: () => T) => Promise<T>;
 
 function appliedPart(
   database: DatabaseSync,
+  file: string,
   organization: string,
   run: Run,
   all: (work: () => void) => Promise<void>,
@@ -154,7 +142,7 @@ function appliedPart(
         const commit = row?.commit_id;
         return {
           head: row === undefined ? null : { commit: commit === null ? null : String(commit), at: Number(row.at) },
-          entries: entries.all(organization).map(toEntry),
+          entries: entries.all(organization).map((entry) => toEntry(entry, file)),
         };
       }),
     put: (items) =>
@@ -188,13 +176,29 @@ function approvalPart(
   };
 }
 
-function toEntry(row: Record<string, unknown>): RecordEntry {
+function toEntry(row: Record<string, unknown>, file: string): RecordEntry {
   return {
     address: String(row.address),
     kind: String(row.kind),
     id: row.id === null ? null : String(row.id),
-    fields: JSON.parse(String(row.fields)) as JsonObject,
+    fields: toObject(row.fields, file),
     protect: row.protect === 1,
-    marks: JSON.parse(String(row.marks)) as JsonObject,
+    marks: toObject(row.marks, file),
   };
+}
+
+function toObject(text: unknown, file: string): JsonObject {
+  const value = parse(text, file);
+  if (!isObject(value)) {
+    throw damaged(file);
+  }
+  return value as JsonObject;
+}
+
+function parse(text: unknown, file: string): Json {
+  try {
+    return JSON.parse(String(text)) as Json;
+  } catch (error) {
+    throw damaged(file, error);
+  }
 }

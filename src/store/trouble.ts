@@ -1,0 +1,64 @@
+import { messageOf, StoreError } from '../core/errors.ts';
+
+/** SQLite's primary result codes that have a way out of their own. */
+const BUSY = 5;
+const READ_ONLY = 8;
+const IO = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+/** Runs work on the state file; what goes wrong becomes a StoreError with the file's name and a way out. */
+export function guard<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof StoreError ? error : new StoreError(`${file} ${wordsOf(error)}`, { cause: error });
+  }
+}
+
+function wordsOf(error: unknown): string {
+  const { errcode } = error as { errcode?: unknown };
+  // Extended codes carry the primary one in their low byte.
+  switch (typeof errcode === 'number' ? errcode & 0xff : null) {
+    case BUSY:
+      return 'is in use by another process; only one Octavo may use a state file';
+    case READ_ONLY:
+      return 'cannot be written: it is read-only here; let this user write the file and its folder, or set store.path to another one';
+    case FULL:
+      return 'cannot be written: the disk is full; make room, and a running daemon goes on by itself';
+    case IO:
+      return `cannot be read or written: ${messageOf(error)}; look at the disk, its quota and the file size limit`;
+    case CANNOT_OPEN:
+      return 'cannot be opened; let store.path name a file in a folder that this user may write';
+    case CORRUPT:
+    case NOT_A_DATABASE:
+      return DAMAGED;
+    default:
+      return `cannot be used: ${messageOf(error)}; let store.path name a file in a folder that this user may write`;
+  }
+}
+
+const DAMAGED =
+  'is damaged; move it away and start again: what is owned is still declared in git, the next pass adopts it by its ' +
+  'natural keys, and nothing is deleted without a record of owning it';
+
+/** The file holds something that cannot be what Octavo wrote. */
+export function damaged(file: string, cause?: unknown): StoreError {
+  return new StoreError(`${file} ${DAMAGED}`, { cause });
+}
+
+/** The file is a database, and not Octavo's. */
+export function foreign(file: string): StoreError {
+  return new StoreError(
+    `${file} is another program's database and was not touched; set store.path to a file of Octavo's own`,
+  );
+}
+
+/** A newer Octavo wrote the file. */
+export function newer(file: string, version: number, known: number): StoreError {
+  return new StoreError(
+    `${file} was written by a newer Octavo (layout ${version}, this one knows ${known}); run that version, or a newer one`,
+  );
+}

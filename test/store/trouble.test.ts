@@ -1,0 +1,189 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { RecordEntry } from '../../src/store/store.ts';
+
+const entry = (n: number, title = 'T'): RecordEntry => ({
+  address: `team/${String(n).padStart(5, '0')}`,
+  kind: 'team',
+  id: `t${n}`,
+  fields: { title },
+  protect: false,
+  marks: {},
+});
+const entries = (count: number, title?: string) => Array.from({ length: count }, (_, n) => entry(n, title));
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-trouble-'));
+  file = join(folder, 'octavo.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Fills the file and lets it go. */
+async function fill(count: number, title?: string): Promise<void> {
+  const store = openSqliteStore(file);
+  await store.organization('o').put(entries(count, title));
+  await store.close();
+}
+
+function change(sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+/** What opening says, in one line; the file must not be touched by it. */
+function refusal(): string {
+  const before = statSync(file).isFile() ? readFileSync(file) : null;
+  try {
+    openSqliteStore(file);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as Error).message).not.toContain('\n');
+    expect(statSync(file).isFile() ? readFileSync(file) : null).toEqual(before);
+    return (error as Error).message.replace(file, 'FILE');
+  }
+  throw new Error('it opened');
+}
+
+describe('a file that cannot be opened is named with a way out, and not touched', () => {
+  test('random bytes', () => {
+    let seed = 1;
+    const bytes = Uint8Array.from({ length: 20_000 }, () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed & 0xff;
+    });
+    writeFileSync(file, bytes);
+    expect(refusal()).toMatch(/^FILE is damaged; move it away and start again: .*nothing is deleted/);
+  });
+
+  test('a text', () => {
+    writeFileSync(file, 'organizations: []\n');
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+  });
+
+  test.each([0.3, 0.5, 0.9])('cut off after %d of it', async (share) => {
+    await fill(500);
+    truncateSync(file, Math.floor(statSync(file).size * share));
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+  });
+
+  test('another program’s database, whatever layout it says it has', () => {
+    for (const version of [0, 1, 2, 99]) {
+      rmSync(file, { force: true });
+      change(`CREATE TABLE songs (title TEXT); PRAGMA user_version = ${version};`);
+      expect(refusal()).toBe(
+        "FILE is another program's database and was not touched; set store.path to a file of Octavo's own",
+      );
+    }
+  });
+
+  test('of a newer Octavo', async () => {
+    await fill(3);
+    change('PRAGMA user_version = 99; DROP TABLE approval;');
+    expect(refusal()).toMatch(/^FILE was written by a newer Octavo \(layout 99, .*run that version, or a newer one$/);
+  });
+
+  test('without one of its tables', async () => {
+    await fill(3);
+    change('DROP TABLE approval');
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+  });
+
+  test('a folder', () => {
+    mkdirSync(file);
+    expect(refusal()).toBe('FILE cannot be opened; let store.path name a file in a folder that this user may write');
+  });
+});
+
+test('an empty file is a new one, and a leftover write-ahead log is not taken for its own', async () => {
+  await fill(3);
+  const leftover = join(folder, 'kept.db');
+  const store = openSqliteStore(leftover);
+  await store.organization('o').put(entries(3));
+  writeFileSync(`${file}-wal`, readFileSync(`${leftover}-wal`));
+  await store.close();
+  writeFileSync(file, '');
+  const again = openSqliteStore(file);
+  expect(await again.organization('o').read()).toEqual({ head: null, entries: [] });
+  await again.organization('o').put(entries(1));
+  await again.close();
+});
+
+test('a file that the first version wrote is known for Octavo’s', async () => {
+  await fill(3);
+  change('DROP TABLE note; PRAGMA user_version = 1; PRAGMA application_id = 0;');
+  await fill(4);
+  change('PRAGMA user_version = 99');
+  expect(refusal()).toContain('newer Octavo');
+});
+
+describe('trouble that comes while the file is open', () => {
+  let database: DatabaseSync;
+  const open = () =>
+    openSqliteStore(file, (opened) => {
+      database = opened;
+    });
+
+  test('a full disk: all of a write or none, and it goes on when there is room', async () => {
+    const store = open();
+    const record = store.organization('o');
+    await record.put(entries(20));
+    const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    const full = new StoreError(
+      `${file} cannot be written: the disk is full; make room, and a running daemon goes on by itself`,
+    );
+    await expect(record.put(entries(2000))).rejects.toThrow(full);
+    await expect(record.put(entries(2000))).rejects.toThrow(full);
+    expect((await record.read()).entries).toEqual(entries(20));
+    database.exec('PRAGMA max_page_count = 100000');
+    await record.put(entries(2000));
+    await store.close();
+    const again = openSqliteStore(file);
+    expect((await again.organization('o').read()).entries).toHaveLength(2000);
+    await again.close();
+  });
+
+  test('a file that may not be written any more', async () => {
+    const store = open();
+    const record = store.organization('o');
+    await record.put(entries(2));
+    database.exec('PRAGMA query_only = 1');
+    await expect(record.moveHead({ commit: 'abc', at: 1 })).rejects.toThrow(/cannot be written: it is read-only here;/);
+    await expect(record.put(entries(1))).rejects.toThrow(StoreError);
+    database.exec('PRAGMA query_only = 0');
+    await record.moveHead({ commit: 'abc', at: 1 });
+    expect((await record.read()).head).toEqual({ commit: 'abc', at: 1 });
+    await store.close();
+  });
+
+  test('pages of garbage are found when they are read', async () => {
+    await fill(3000, 'x'.repeat(1500));
+    const store = open();
+    const size = statSync(file).size;
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 4096 * 20, size);
+    writeFileSync(file, bytes);
+    await expect(store.organization('o').read()).rejects.toThrow(/octavo\.db is damaged; move it away and start again/);
+    await store.close();
+    expect(refusal()).toContain('is damaged');
+  });
+
+  test.each(['fields', 'marks'])('an entry whose %s are no object', async (column) => {
+    const store = open();
+    const record = store.organization('o');
+    await record.put(entries(2));
+    for (const text of ['{"title":', '5', 'null']) {
+      database.exec(`UPDATE entry SET ${column} = '${text}' WHERE id = 't1'`);
+      await expect(record.read()).rejects.toThrow(/octavo\.db is damaged/);
+    }
+    await store.close();
+  });
+});
