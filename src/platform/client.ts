@@ -21,6 +21,8 @@ import { type HttpAnswer, type HttpRequest, readOnly, type Transport } from './t
 /** What can be said about one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /** Told right before each attempt that is sent: none, where it was given up while it waited. */
+  readonly onAttempt?: () => void;
 }
 
 /** The input may be left out where nothing in it is required. */
@@ -110,6 +112,7 @@ class Caller {
       signal: eitherSignal(this.#options.signal, call.signal),
       attempt: async (signal) => {
         this.#options.onRequest?.(operation);
+        call.onAttempt?.();
         return this.#reply(operation, await this.#transport.send(request, signal));
       },
     });

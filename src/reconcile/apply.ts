@@ -8,13 +8,16 @@ import type { Planned } from './planning.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
 import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
 
+/** How far a change got: all its requests were made, some were or may have been, or certainly nothing was done. */
+export type Reach = 'all' | 'part' | 'nothing';
+
 /** What an apply tells while it goes on. */
 export interface ApplyEvents {
   readonly onStart?: (change: Change) => void;
   /** Before the first request of a change; nothing is sent before it has resolved. */
   readonly onIntent?: (change: Change) => Promise<void> | void;
-  /** After a change has ended, however it did. `sent`: all its requests were made; such a change is recorded here. */
-  readonly onResult?: (result: ChangeResult, change: Change, sent: boolean) => Promise<void> | void;
+  /** After a change has ended, however it did; it is recorded here. */
+  readonly onResult?: (result: ChangeResult, change: Change, reach: Reach) => Promise<void> | void;
 }
 
 export interface ApplyOptions extends ApplyEvents {
@@ -119,7 +122,7 @@ class Applying {
     this.#next();
     const verdict = await this.#watch(watch);
     this.#watching -= 1;
-    await this.#end(node, verdict === null ? null : { status: 'failed', error: verdict, sent: true });
+    await this.#end(node, verdict === null ? null : { status: 'failed', error: verdict, reach: 'all' });
   }
 
   async #end(node: Node, failure: Failure | null): Promise<void> {
@@ -148,7 +151,7 @@ class Applying {
     };
     this.#results.set(changeId(change), result);
     try {
-      await this.#options.onResult?.(result, change, failure === null || failure.sent);
+      await this.#options.onResult?.(result, change, failure?.reach ?? 'all');
     } catch (error) {
       // What cannot be recorded did not happen, as far as the next pass is concerned.
       this.#results.set(changeId(change), { ...result, status: 'failed', error: messageOf(error) });
@@ -162,6 +165,7 @@ class Applying {
     if (obstacle !== null) {
       return obstacle;
     }
+    let reach: Reach = node.half === 'first' ? 'nothing' : 'part';
     try {
       if (node.half === 'first') {
         this.#options.onStart?.(change);
@@ -173,25 +177,28 @@ class Applying {
           bindings: this.#bindings,
           signal: this.#options.abort,
           locate: (lost) => this.#options.locate(lost, this.#bindings),
+          onMaybeDone: () => {
+            reach = 'part';
+          },
         });
       }
       return null;
     } catch (error) {
       // Given up while it waited for its turn, because work is being ended: nothing went wrong.
       return error instanceof CancelledError && this.#options.signal.aborted
-        ? { status: 'skipped', error: 'stopped before it was done', sent: false }
-        : { status: 'failed', error: messageOf(error), sent: false };
+        ? { status: 'skipped', error: 'stopped before it was done', reach }
+        : { status: 'failed', error: messageOf(error), reach };
     }
   }
 
   /** Why a change is not begun: it is held or paused, work is being ended, or what it stands on is not there. */
   #obstacle({ change, stands }: Node): Failure | null {
     if (change.held !== null) {
-      return { status: 'held', error: change.held, sent: false };
+      return { status: 'held', error: change.held, reach: 'nothing' };
     }
     if (change.paused !== null) {
       const until = change.paused.until === null ? '' : ` until ${change.paused.until}`;
-      return { status: 'skipped', error: `paused${until}: ${change.paused.reason}`, sent: false };
+      return { status: 'skipped', error: `paused${until}: ${change.paused.reason}`, reach: 'nothing' };
     }
     const missing = stands.find((each) => !this.#succeeded.has(each));
     if (missing !== undefined) {
@@ -200,11 +207,11 @@ class Applying {
       return {
         status: 'skipped',
         error: `waits for ${before?.address ?? missing}, which was ${how ?? 'not done'}`,
-        sent: false,
+        reach: 'nothing',
       };
     }
     return this.#options.signal.aborted
-      ? { status: 'skipped', error: 'stopped before it was begun', sent: false }
+      ? { status: 'skipped', error: 'stopped before it was begun', reach: 'nothing' }
       : null;
   }
 
@@ -229,11 +236,11 @@ class Applying {
   }
 }
 
-/** Why a change did not go well. `sent`: all its requests were made, so that it counts as applied for the record. */
+/** Why a change did not go well. One that reached all counts as applied for the record. */
 interface Failure {
   readonly status: Exclude<ResultStatus, 'applied'>;
   readonly error: string;
-  readonly sent: boolean;
+  readonly reach: Reach;
 }
 
 /** Milliseconds between two looks at what the platform works on: the first, and the longest. */

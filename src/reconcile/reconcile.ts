@@ -60,8 +60,8 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
     planned,
     onIntent: (change) => recorder?.intends(change),
     locate: (change, bindings) => locateCreated(change, bindings, input.declared, input.kinds, writer),
-    onResult: async (result, change, sent) => {
-      await recorder?.changed(change, result.id, sent);
+    onResult: async (result, change, reach) => {
+      await recorder?.changed(change, result.id, reach);
       options.onResult?.(result);
     },
   });

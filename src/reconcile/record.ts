@@ -5,6 +5,7 @@ import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { keptFields } from '../plan/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
+import type { Reach } from './apply.ts';
 import type { Planned } from './planning.ts';
 
 /** The base that a record holds; null where nothing was ever applied. */
@@ -57,9 +58,11 @@ export class Recorder {
   readonly #declared: ReadonlyMap<Address, Declared>;
   readonly #base: Base;
   readonly #planned: Planned;
-  /** What this pass has recorded, and the ids of what it has deleted. */
-  readonly #latest = new Map<Address, RecordEntry>();
+  /** What this pass has recorded (null: forgotten), and the ids of what it has deleted. */
+  readonly #latest = new Map<Address, RecordEntry | null>();
   readonly #deletedIds = new Set<string>();
+  /** What creations have written down that have not ended yet, by the address of the creation. */
+  readonly #intents = new Map<Address, readonly Address[]>();
 
   constructor(
     record: OrganizationRecord,
@@ -103,29 +106,35 @@ export class Recorder {
   async intends(change: Change): Promise<void> {
     const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
     if (resource !== undefined) {
+      const seed = this.#seedOf(change);
+      this.#intents.set(change.address, [change.address, ...(seed === null ? [] : [seed.change.address])]);
       await this.#put(this.#begun(resource, null), change);
-      await this.#intendsSeed(change);
+      if (seed !== null) {
+        await this.#put(this.#begun(seed.resource, null), seed.change);
+      }
     }
   }
 
   /** What a section is created with comes into being with it, before its own change has begun. */
-  async #intendsSeed(change: Change): Promise<void> {
+  #seedOf(created: Change): { readonly change: Change; readonly resource: Declared } | null {
     const creation = (address: Address) =>
       this.#planned.plan.changes.find((each) => each.action === 'create' && each.address === address);
-    const seed = creation(this.#kinds.get(change.kind)?.seed?.(change, creation).address ?? '');
-    const resource = seed === undefined ? undefined : this.#declared.get(seed.address);
-    if (seed !== undefined && resource !== undefined) {
-      await this.#put(this.#begun(resource, null), seed);
-    }
+    const change = creation(this.#kinds.get(created.kind)?.seed?.(created, creation).address ?? '');
+    const resource = change === undefined ? undefined : this.#declared.get(change.address);
+    return change === undefined || resource === undefined ? null : { change, resource };
   }
 
   /** Records a change whose requests were all made, and what is left of a creation that got no further. */
-  async changed(change: Change, id: string | null, sent: boolean): Promise<void> {
+  async changed(change: Change, id: string | null, reach: Reach): Promise<void> {
     const resource = this.#declared.get(change.address);
     if (change.action === 'delete') {
-      if (sent) {
+      if (reach === 'all') {
         await this.#deleted(change);
       }
+      return;
+    }
+    if (reach === 'nothing') {
+      await this.#withdraw(change);
       return;
     }
     // A replacement that got no further than its intent has no id but the old one's.
@@ -133,7 +142,7 @@ export class Recorder {
     if (resource === undefined || id === null || isOld) {
       return;
     }
-    if (sent) {
+    if (reach === 'all') {
       await this.#put(this.#entry(resource, id, true), change);
     } else if (change.action === 'create') {
       await this.#put(this.#begun(resource, id), change);
@@ -151,12 +160,42 @@ export class Recorder {
     await this.#record.put([kept]);
   }
 
+  /**
+   * A creation of which certainly nothing was done leaves no intent: what somebody else makes later with the same
+   * natural key is theirs. What the address owned before, it owns still.
+   */
+  async #withdraw({ address }: Change): Promise<void> {
+    for (const intent of this.#intents.get(address) ?? []) {
+      const left = this.#leftOf(intent);
+      this.#latest.set(intent, left);
+      await (left === null ? this.#record.remove([intent]) : this.#record.put([left]));
+    }
+  }
+
+  /** What an address owns without what it was to create; null: nothing. */
+  #leftOf(address: Address): RecordEntry | null {
+    const before = this.#entryOfBase(address);
+    if (before === null) {
+      return null;
+    }
+    const { old: _old, ...rest } = before.marks;
+    const { begun: _begun, ...settled } = rest;
+    const old = this.#planned.identity.replaced.get(address)?.id;
+    const hasOld = old !== undefined && !this.#deletedIds.has(old);
+    if (before.id !== null && !this.#deletedIds.has(before.id)) {
+      return { ...before, marks: hasOld ? { ...rest, old } : rest };
+    }
+    // An earlier intent, which has been looked up since, or what this pass has deleted: only an older one may be left.
+    return hasOld ? { ...before, id: old, marks: settled } : null;
+  }
+
   /** The old one of a replacement is owned by the address that means the new one. */
   async #deleted(change: Change): Promise<void> {
     const { address, id } = change;
     this.#deletedIds.add(id ?? '');
     const [owner, old] = [...this.#planned.identity.replaced].find(([, actual]) => actual.id === id) ?? [address, null];
-    const entry = this.#latest.get(owner) ?? this.#entryOfBase(owner);
+    const recorded = this.#latest.get(owner);
+    const entry = recorded === undefined ? this.#entryOfBase(owner) : recorded;
     const { old: _old, ...marks } = entry?.marks ?? {};
     if (old === null && !change.replaces) {
       const left = this.#planned.identity.replaced.get(address);

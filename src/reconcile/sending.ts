@@ -1,6 +1,6 @@
 import { type Address, unboundAddress } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
-import { DependencyNotReadyError, RejectedError, TransientError } from '../core/errors.ts';
+import { AuthError, DependencyNotReadyError, RejectedError, TransientError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { type PlannedRequest, Ref, RefMap } from '../kinds/request.ts';
 import type { Writer } from '../platform/client.ts';
@@ -17,6 +17,8 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** Finds what a creation whose answer was lost has made, and binds it; null where it made nothing. */
   readonly locate: (change: Change) => Promise<string | null>;
+  /** Told as soon as something was done, or may have been. */
+  readonly onMaybeDone: () => void;
 }
 
 /**
@@ -26,13 +28,24 @@ export interface SendContext {
 export async function sendPlanned(planned: PlannedRequest, change: Change, context: SendContext): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const input = fillIn(planned.input, change, context.bindings);
+    let sent = 0;
+    const onAttempt = () => {
+      sent += 1;
+    };
     try {
-      const answer = await context.writer.send(planned.operation, input as never, { signal: context.signal });
+      const options = { signal: context.signal, onAttempt };
+      const answer = await context.writer.send(planned.operation, input as never, options);
+      context.onMaybeDone();
       for (const [address, id] of planned.learns(answer)) {
         context.bindings.set(address, id);
       }
       return;
     } catch (error) {
+      // The queue repeats what is idempotent by itself: only the last of its attempts is known to have done nothing.
+      const nothing = sent === 0 || (isRefusal(error) && (sent === 1 || planned.operation.repeat === 'never'));
+      if (!nothing) {
+        context.onMaybeDone();
+      }
       if (error instanceof RejectedError && planned.tolerates.includes(error.status)) {
         return;
       }
@@ -45,6 +58,12 @@ export async function sendPlanned(planned: PlannedRequest, change: Change, conte
       }
     }
   }
+}
+
+/** Whether what failed like this was certainly not done: the platform said no, or was never reached. */
+function isRefusal(error: unknown): boolean {
+  const isUnsent = error instanceof TransientError && !error.maybeDone;
+  return error instanceof RejectedError || error instanceof AuthError || isUnsent;
 }
 
 /** The input with an id for every reference in it. Throws DependencyNotReadyError where one is not known yet. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { FaultRule } from '../../src/emulator/emulator.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
@@ -30,10 +31,7 @@ describe('the record moves with what was confirmed, and no further', () => {
     expect(
       await statuses('collections: { c: { title: C } }\nspaces: { s: { title: S, collection: c }, t: { title: T } }'),
     ).toEqual(['applied create space/t', 'failed create collection/c', 'skipped create space/s']);
-    const { 'collection/c': begun, ...rest } = await recorded();
-    expect(Object.keys(rest)).toEqual(['space/t']);
-    // Only that it was begun is written down: what answers to it later was made here.
-    expect(begun).toMatchObject({ id: null, marks: { begun: true } });
+    expect(Object.keys(await recorded())).toEqual(['space/t']);
   });
 
   test('an update that failed leaves what was applied before', async () => {
@@ -166,6 +164,136 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(await statuses(manifests)).toEqual(['applied update translation/fr']);
     expect(world.emulator.state().translations?.[0]?.stats.runs).toBe(2);
     expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
+  });
+});
+
+describe('an intent', () => {
+  const fail = (...faults: readonly [string, FaultRule['fault']][]) =>
+    world.emulator.setFaults(faults.map(([operation, fault]) => ({ match: { operation }, times: 1, fault })));
+  const always = (operation: string, fault: FaultRule['fault']) =>
+    world.emulator.setFaults([{ match: { operation }, fault }]);
+  const status = (code: number): FaultRule['fault'] => ({ kind: 'status', status: code });
+  const begun = async () =>
+    Object.values(await recorded())
+      .filter(({ id, marks }) => id === null && marks.begun === true)
+      .map(({ address }) => address);
+  const nested = (items: string) =>
+    `spaces: { s: { title: S } }\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: e, space: s }] }, ${items}] } }`;
+  const inside = nested('{ group: outer, title: Outer, items: [{ group: inner, title: Inner, items: [] }] }');
+  const beside = nested('{ group: outer, title: Outer, items: [] }, { group: inner, title: Inner, items: [] }');
+  const groups = () => (world.emulator.state().sectionGroups ?? []).map(({ title }) => title).sort();
+
+  test.each([400, 401, 403, 404, 409, 422])(
+    'is withdrawn by a refusal (%i): the same by hand is not ours',
+    async (code) => {
+      await world.settle('teams: { b: { title: B } }', policy);
+      always('createTeam', status(code));
+      expect(await statuses('teams: { a: { title: A }, b: { title: B } }')).toEqual(['failed create team/a']);
+      expect(Object.keys(await recorded())).toEqual(['team/b']);
+      world.emulator.setFaults([]);
+      await world.call('PUT', '/teams', { title: 'A' });
+      await world.settle('teams: {}', policy);
+      expect(world.emulator.state().teams).toMatchObject([{ title: 'A' }]);
+    },
+  );
+
+  test.each<[string, FaultRule['fault']]>([
+    ['a fault of the platform', status(500)],
+    ['a request that took too long', status(408)],
+    ['a connection that broke', { kind: 'reset-before' }],
+    ['a page of something in between', { kind: 'html' }],
+  ])('stays after %s', async (_name, fault) => {
+    always('createTeam', fault);
+    expect(await statuses('teams: { a: { title: A } }')).toEqual(['failed create team/a']);
+    expect(await begun()).toEqual(['team/a']);
+  });
+
+  test.each([
+    ['team/a', 'createTeam', 'teams: { a: { title: A } }'],
+    // The queue itself sends this one again.
+    ['openapi/a', 'putOpenapiSpec', 'openapi: { a: { source: { url: "https://acme.example/a.json" } } }'],
+  ])('stays where an earlier answer was lost: %s', async (address, operation, manifests) => {
+    fail([operation, { kind: 'reset-before' }], [operation, status(400)]);
+    expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
+    expect(await begun()).toEqual([address]);
+    // The next pass has looked it up, and it is not there: what is refused then is all there was.
+    always(operation, status(400));
+    expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
+    expect(await recorded()).toEqual({});
+  });
+
+  test('is withdrawn where it was refused for its rate before it was refused', async () => {
+    fail(['createTeam', { kind: '429', retryAfter: 0 }], ['createTeam', status(400)]);
+    expect(await statuses('teams: { a: { title: A } }')).toEqual(['failed create team/a']);
+    expect(await recorded()).toEqual({});
+  });
+
+  test('of a section is withdrawn with that of its first space', async () => {
+    const manifests = nested('{ group: outer, title: Outer, items: [] }');
+    always('createSection', status(400));
+    await statuses(manifests);
+    expect(Object.keys(await recorded()).filter((address) => /^(section|site-space)\//.test(address))).toEqual([]);
+    world.emulator.setFaults([]);
+    await world.settle(manifests, policy);
+    expect(Object.keys(await recorded())).toContain('site-space/w/x/e');
+  });
+
+  test('of a replacement gives the old one back', async () => {
+    await world.settle(inside, policy);
+    const before = await recorded();
+    always('createSectionGroup', status(400));
+    await statuses(beside);
+    const { 'section-group/w/outer': _outer, ...rest } = before;
+    expect(await recorded()).toMatchObject(rest);
+    world.emulator.setFaults([]);
+    await world.settle(beside, policy);
+    expect(groups()).toEqual(['Inner', 'Outer']);
+  });
+
+  test('of what has vanished gives back what was there, and of a half replacement its old half', async () => {
+    await world.settle(inside, policy);
+    const old = (await recorded())['section-group/w/inner']?.id;
+    refuse('deleteSectionGroup');
+    await statuses(beside);
+    const made = (await recorded())['section-group/w/inner'];
+    expect(made).toMatchObject({ marks: { old } });
+    const site = (await recorded())['site/w']?.id;
+    world.emulator.setFaults([]);
+    await world.call('DELETE', `/sites/${site}/section-groups/${made?.id}`);
+    world.emulator.setFaults(
+      ['createSectionGroup', 'deleteSectionGroup'].map((operation) => ({ match: { operation }, fault: status(400) })),
+    );
+    await statuses(beside);
+    expect((await recorded())['section-group/w/inner']).toEqual(made);
+    world.emulator.setFaults([]);
+    await world.settle(nested('{ group: outer, title: Outer, items: [] }'), policy);
+    expect(groups()).toEqual(['Outer']);
+  });
+
+  test('of a replacement whose first half was not made either leaves the old one owned', async () => {
+    await world.settle(inside, policy);
+    always('createSectionGroup', status(500));
+    await statuses(beside);
+    expect(await begun()).toEqual(['section-group/w/inner']);
+    always('createSectionGroup', status(400));
+    await statuses(beside);
+    expect(await begun()).toEqual([]);
+    world.emulator.setFaults([]);
+    await world.settle(nested('{ group: outer, title: Outer, items: [] }'), policy);
+    expect(groups()).toEqual(['Outer']);
+  });
+
+  test('of a replacement that had to delete the old one first leaves nothing', async () => {
+    const translation = (to: string) =>
+      `spaces: { s: { title: S } }\ntranslations: { r: { space: s, from: en, to: ${to} } }`;
+    await world.settle(translation('fr'), policy);
+    always('createTranslation', status(400));
+    await statuses(translation('it'));
+    world.emulator.setFaults([]);
+    await world.settle(translation('it'), policy);
+    expect(world.emulator.state().translations).toMatchObject([{ language: 'it' }]);
+    await world.settle('spaces: { s: { title: S } }', policy);
+    expect(world.emulator.state().translations).toEqual([]);
   });
 });
 
