@@ -7,6 +7,7 @@ import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/store.ts';
 import { type Applied, applyPlan } from './apply.ts';
+import { EarlyEnd } from './early-end.ts';
 import { locateCreated } from './locate.ts';
 import { type Estimate, makePlan, type Planned } from './planning.ts';
 import { Recorder } from './record.ts';
@@ -35,6 +36,8 @@ export interface ApplyInput {
   readonly abort: AbortSignal;
   /** What is remembered as applied; null for pipelines, where git is the state. */
   readonly record: OrganizationRecord | null;
+  /** Asked before each change: whether one may begin now; always, where absent. */
+  readonly mayBegin?: () => boolean;
   readonly onStart?: (change: Change) => void;
   readonly onResult?: (result: ChangeResult) => void;
 }
@@ -46,7 +49,8 @@ export async function plan(input: PassInput, reader: Reader, reads: () => number
 
 /**
  * Applies a plan that damage control lets pass, and records what was confirmed as it goes: a pass that is ended at any
- * moment has recorded what it did, and no more.
+ * moment has recorded what it did, and no more. Throws StoreError when the record cannot be kept: nothing is begun then
+ * that it would not know of.
  */
 export async function apply(input: PassInput, planned: Planned, options: ApplyInput): Promise<Applied> {
   const { record, clock, writer } = options;
@@ -55,18 +59,26 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
     return { results: planned.plan.changes.map(heldWhole), bindings: planned.plan.bindings };
   }
   await recorder?.unchanged();
+  const early = new EarlyEnd(options.signal);
   const applied = await applyPlan({
     ...options,
     planned,
-    onIntent: (change) => recorder?.intends(change),
+    signal: early.signal,
+    onIntent: async (change) => {
+      early.unless(options.mayBegin?.() ?? true);
+      await early.recording(() => recorder?.intends(change));
+    },
     locate: (change, bindings) => locateCreated(change, bindings, input.declared, input.kinds, writer),
     onResult: async (result, change, reach) => {
-      await recorder?.changed(change, result.id, reach);
-      options.onResult?.(result);
+      await early.recording(() => recorder?.changed(change, result.id, reach));
+      if (early.isNews(result)) {
+        options.onResult?.(result);
+      }
     },
   });
+  early.throwTrouble();
   const failed = applied.results.some((result) => result.status === 'failed');
-  if (record !== null && !failed && !options.signal.aborted) {
+  if (record !== null && !failed && !early.signal.aborted) {
     await record.moveHead({ commit: input.commit, at: clock.now() });
     // An approval serves one plan: what it was not needed for must not be approved by it some day.
     await Promise.all(input.policy.approved.map((checksum) => record.consume(checksum)));
