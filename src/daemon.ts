@@ -11,7 +11,9 @@ import { createManifestLoader } from './manifests/loader.ts';
 import { openReader, openWriter } from './platform/client.ts';
 import { type Connection, openConnection } from './platform/connection.ts';
 import { createRequestQueue, type RequestQueue } from './queue/request-queue.ts';
-import { OrganizationReconciler, type PassEvents } from './reconcile/organization.ts';
+import { FightBook } from './reconcile/fight-book.ts';
+import { OrganizationReconciler } from './reconcile/organization.ts';
+import type { PassEvents } from './reconcile/pass.ts';
 import { createSchedule, type Schedule } from './reconcile/schedule.ts';
 import { type DesiredSource, openSource } from './reconcile/source.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
@@ -158,6 +160,7 @@ class RunningDaemon implements Daemon {
       signal: this.#abort.signal,
       onRequest: (operation: { readonly method: string }) => count(operation.method),
     });
+    const parallel = 2 * config.queue.concurrency;
     let schedule: Schedule | null = null;
     const reconciler = new OrganizationReconciler({
       config: organization,
@@ -165,11 +168,12 @@ class RunningDaemon implements Daemon {
       kinds,
       source,
       record: this.#store.organization(organization.id),
+      fights: new FightBook(this.#store.note(`fights/${organization.id}`)),
       clock,
       openReader: (priority, count) => openReader(connection, client(count, priority)),
       openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(count, priority)),
-      estimate: (work) => connection.queue.estimate(work),
-      parallel: 2 * config.queue.concurrency,
+      estimate: (work) => connection.queue.estimate(work, parallel),
+      parallel,
       signal: this.#stopping.signal,
       abort: this.#abort.signal,
       events: combineEvents([

@@ -14,10 +14,13 @@ export interface Source {
  */
 export type Fields = JsonObject;
 
-/** A change to this resource is shown and not applied until the day has come (design: Manifests). */
+/** A change to this resource is shown and not applied until then (design: Manifests). */
 export interface Pause {
   readonly reason: string;
-  /** The first day, as YYYY-MM-DD in UTC, on which changes are applied again; null: until the pause is taken out. */
+  /**
+   * The first day, as YYYY-MM-DD in UTC, on which changes are applied again; null: until the pause is taken out. Of a
+   * fight, which nobody declares, the instant, as YYYY-MM-DDThh:mmZ.
+   */
   readonly until: string | null;
 }
 

@@ -6,7 +6,7 @@ import { type Paint, renderPlanText } from '../plan/render-text.ts';
 import { counted, printable } from '../plan/words.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { PassEnd, PassEvents } from '../reconcile/organization.ts';
+import type { PassEnd, PassEvents } from '../reconcile/pass.ts';
 import type { AcmeRepository } from './acme-repository.ts';
 
 /** What the story is told with. */

@@ -3,6 +3,7 @@ import type { Change, Verdict } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
 import type { Actual, Base, Observation, Place } from '../core/resource.ts';
 import { keptValue } from './diff.ts';
+import { fightPause } from './fight.ts';
 import type { Identity } from './identity.ts';
 import type { Policy } from './policy.ts';
 import type { KindRules } from './rules.ts';
@@ -12,7 +13,8 @@ const SHARE_FROM = 10;
 
 /**
  * Marks the changes that wait for a person: deletions of protected resources, of what holds something that stays, and
- * of kinds that ask for confirmation. A replacement waits as a whole.
+ * of kinds that ask for confirmation. A replacement waits as a whole. What is paused by its declaration, or rests in a
+ * fight, is marked too.
  */
 export function holdChanges(
   kinds: readonly KindRules[],
@@ -23,11 +25,16 @@ export function holdChanges(
   policy: Policy,
 ): readonly Change[] {
   const taken = takenAlong(kinds, changes, identity, observation);
-  const drifted = policy.selfHeal ? new Set<Change>() : driftOf(kinds, changes, base);
-  const paused = (change: Change) => (isPaused(change, policy.now) ? change.paused : null);
+  const isAsked = !policy.selfHeal || policy.undone.length > 0;
+  const drift = isAsked ? driftOf(kinds, changes, base) : new Set<Change>();
+  const reported = policy.selfHeal ? new Set<Change>() : drift;
+  const paused = (change: Change) => {
+    const fight = drift.has(change) ? fightPause(change, policy.undone, policy.now) : null;
+    return isPaused(change, policy.now) ? change.paused : fight;
+  };
   const marked = changes.map((change): Change => {
     const pause = paused(change);
-    if (drifted.has(change) && change.held === null) {
+    if (reported.has(change) && change.held === null) {
       return { ...change, paused: pause, held: 'drift is only reported (selfHeal: false)', approvable: true };
     }
     if (change.action !== 'delete' || change.held !== null) {

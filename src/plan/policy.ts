@@ -1,3 +1,5 @@
+import type { Undone } from './fight.ts';
+
 /** What becomes of resources that are no longer declared: one answer, or one for each kind. */
 export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
 
@@ -22,6 +24,8 @@ export interface Policy {
   readonly allowDeletes: number;
   /** Checksums of plans that a person has approved. */
   readonly approved: readonly string[];
+  /** Drift that was undone lately: what comes back again and again is undone at growing intervals. */
+  readonly undone: readonly Undone[];
 }
 
 /** The policy of the design, for an organization whose configuration says nothing. */
@@ -33,4 +37,5 @@ export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   user: null,
   allowDeletes: 0,
   approved: [],
+  undone: [],
 };

@@ -24,7 +24,7 @@ export function printable(text: string): string {
 }
 
 /** A value as a plan shows it: short, on one line, and inert. */
-function valueWords(value: Json | undefined): string {
+export function valueWords(value: Json | undefined): string {
   if (value === undefined || value === null) {
     return 'none';
   }

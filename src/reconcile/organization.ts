@@ -9,41 +9,12 @@ import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import type { OrganizationRecord } from '../store/store.ts';
+import { type FightBook, untilRestEnds } from './fight-book.ts';
+import type { PassEnd, PassEvents, Trigger } from './pass.ts';
 import type { Estimate, Planned } from './planning.ts';
 import { apply, type Outcome, outcomeOf, type PassInput, plan } from './reconcile.ts';
 import { baseOfRecord } from './record.ts';
 import type { Desired, DesiredSource } from './source.ts';
-
-/** What makes a pass begin. */
-export type Trigger = 'start' | 'commit' | 'schedule' | 'hand' | 'retry' | 'window' | 'approval';
-
-/** What a pass tells whoever wants to know: the log, the metrics, the demo. */
-export interface PassEvents {
-  onPassStart?(trigger: Trigger): void;
-  /** The manifests were read; or could not be, and the last good ones stay in force. */
-  onSource?(desired: Desired): void;
-  onBadSource?(error: Error, lastGood: string | null): void;
-  onPlan?(planned: Planned, drift: readonly Change[]): void;
-  /** The plan is not applied now. */
-  onWait?(reason: string): void;
-  onResult?(result: ChangeResult, change: Change | undefined): void;
-  onPassEnd?(end: PassEnd): void;
-}
-
-/** How a pass ended. */
-export interface PassEnd {
-  readonly trigger: Trigger;
-  readonly outcome: Outcome;
-  readonly plan: Plan | null;
-  readonly results: readonly ChangeResult[];
-  readonly requests: { readonly reads: number; readonly writes: number };
-  readonly error: Error | null;
-  readonly milliseconds: number;
-  /** Milliseconds since the epoch. */
-  readonly endedAt: number;
-  /** When to look again without being asked, in milliseconds; null: only when something happens. */
-  readonly again: number | null;
-}
 
 /** What one organization's reconciling needs. */
 export interface OrganizationOptions {
@@ -52,6 +23,7 @@ export interface OrganizationOptions {
   readonly kinds: readonly Kind[];
   readonly source: DesiredSource;
   readonly record: OrganizationRecord;
+  readonly fights: FightBook;
   readonly clock: Clock;
   /** Opens a client that can only read. `count` is told of every request. */
   readonly openReader: (priority: Priority, count: (method: string) => void) => Reader;
@@ -170,18 +142,26 @@ export class OrganizationReconciler {
         return end({ outcome: 'failed', plan: null, results: [], error, again: this.#nextAgain() });
       }
       // 2. The plan.
-      const input = await this.#input(desired);
-      const planned = await this.#plan(input, trigger, () => requests.reads, count);
+      const input = await this.#input(desired, trigger);
+      const { planned, drift } = await this.#plan(input, trigger, () => requests.reads, count);
       // 3. Applied, if it may be now.
       const wait = this.#reasonToWait(planned);
       if (wait !== null) {
         events.onWait?.(wait.reason);
+        await this.#fights(planned, drift, []);
         const outcome = error !== null ? 'failed' : planned.plan.verdict.state === 'ready' ? 'done' : 'held';
         return end({ outcome, plan: planned.plan, results: [], error, again: wait.again });
       }
       const results = await this.#apply(input, planned, count);
+      const rest = await this.#fights(planned, drift, results);
       const outcome = error === null ? outcomeOf(planned, results) : 'failed';
-      return end({ outcome, plan: planned.plan, results, error, again: this.#againAfter(outcome, planned) });
+      // The window may have closed meanwhile, or the clock been set: what is left waits for it to open.
+      const closed = results.some(({ status }) => status === 'skipped') ? this.#reasonToWait(planned) : null;
+      if (closed !== null) {
+        events.onWait?.(closed.reason);
+      }
+      const again = closed?.again ?? this.#againAfter(outcome, planned) ?? rest;
+      return end({ outcome, plan: planned.plan, results, error, again });
     } catch (error) {
       // What is given up because the daemon is asked to stop is no mistake to be told of.
       const stopped = this.#options.signal.aborted;
@@ -204,8 +184,8 @@ export class OrganizationReconciler {
     }
   }
 
-  async #input(desired: Desired): Promise<PassInput> {
-    const { config, record, clock, kinds, estimate } = this.#options;
+  async #input(desired: Desired, trigger: Trigger): Promise<PassInput> {
+    const { config, record, clock, kinds, estimate, fights } = this.#options;
     const { base, commit } = await baseOfRecord(record);
     const policy: Policy = {
       prune: config.prune,
@@ -216,6 +196,8 @@ export class OrganizationReconciler {
       now: clock.now(),
       allowDeletes: 0,
       approved: await record.approvals(),
+      // A person who asks for a pass is not kept waiting by a fight.
+      undone: trigger === 'hand' ? [] : await fights.undone(),
     };
     return {
       organization: config.id,
@@ -234,12 +216,26 @@ export class OrganizationReconciler {
     trigger: Trigger,
     reads: () => number,
     count: (method: string) => void,
-  ): Promise<Planned> {
+  ): Promise<{ planned: Planned; drift: ReadonlySet<Change> }> {
     const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', count);
     const planned = await plan(input, reader, reads);
     this.#lastPlan = planned.plan;
-    this.#options.events.onPlan?.(planned, [...driftOf(input.kinds, planned.plan.changes, input.base)]);
-    return planned;
+    const drift = driftOf(input.kinds, planned.plan.changes, input.base);
+    this.#options.events.onPlan?.(planned, [...drift]);
+    return { planned, drift };
+  }
+
+  /** Notes what was undone. Milliseconds until a fight that rests is to be looked at again; null where none does. */
+  async #fights(
+    { plan: { changes } }: Planned,
+    drift: ReadonlySet<Change>,
+    results: readonly ChangeResult[],
+  ): Promise<number | null> {
+    const { fights, clock, events } = this.#options;
+    const now = clock.now();
+    const found = await fights.after(drift, changes, results, now);
+    events.onFights?.(found);
+    return untilRestEnds(found, now);
   }
 
   #reasonToWait(planned: Planned): { readonly reason: string; readonly again: number | null } | null {
@@ -259,7 +255,7 @@ export class OrganizationReconciler {
   }
 
   async #apply(input: PassInput, planned: Planned, count: (method: string) => void): Promise<readonly ChangeResult[]> {
-    const { openWriter, clock, parallel, signal, abort, record, events } = this.#options;
+    const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
     if (openWriter === null) {
       return [];
     }
@@ -271,6 +267,7 @@ export class OrganizationReconciler {
       signal,
       abort,
       record,
+      mayBegin: () => windowState(config.windows, clock.now()).open,
       onResult: (result) => events.onResult?.(result, byId.get(`${result.action} ${result.address}`)),
     });
     return results;

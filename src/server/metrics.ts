@@ -63,6 +63,8 @@ export interface Metrics {
   pending(organization: string, counts: PendingObservation): void;
   /** So many resources were found drifted. */
   drift(organization: string, kind: string, count: number): void;
+  /** The kind of each field that something else keeps changing back. */
+  fights(organization: string, kinds: readonly string[]): void;
   source(observation: SourceObservation): void;
   /** A request was answered, or failed, after waiting for the gate. */
   request(observation: RequestObservation): void;
@@ -79,6 +81,7 @@ export function createMetrics(): Metrics {
   return {
     registry,
     ...passMetrics(registry),
+    ...fightMetrics(registry),
     ...sourceMetrics(registry),
     ...requestMetrics(registry),
     ...queueMetrics(registry),
@@ -129,6 +132,19 @@ function passMetrics(registry: Registry): Pick<Metrics, 'pass' | 'change' | 'pen
       pending.set({ organization, status: 'paused' }, paused);
     },
     drift: (organization, kind, count) => drift.inc({ organization, kind }, count),
+  };
+}
+
+function fightMetrics(registry: Registry): Pick<Metrics, 'fights'> {
+  const fights = gauge(registry, 'fights', 'Fields that something else keeps changing back.', ['organization', 'kind']);
+  const shown = new Map<string, ReadonlySet<string>>();
+  return {
+    fights: (organization, kinds) => {
+      for (const kind of new Set([...(shown.get(organization) ?? []), ...kinds])) {
+        fights.set({ organization, kind }, kinds.filter((each) => each === kind).length);
+      }
+      shown.set(organization, new Set(kinds));
+    },
   };
 }
 

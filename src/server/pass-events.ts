@@ -1,9 +1,10 @@
 import type { Plan } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
+import { fightWords, restEnds } from '../plan/fight.ts';
 import { summaryLine } from '../plan/render-text.ts';
 import type { QueueEvent } from '../queue/snapshot.ts';
-import type { PassEvents } from '../reconcile/organization.ts';
+import type { PassEvents } from '../reconcile/pass.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Most problems of bad manifests that are logged one by one. */
@@ -64,6 +65,7 @@ export function logEvents(log: Logger): PassEvents {
         log.info({ address, action }, `${action} skipped: ${error}`);
       }
     },
+    onFights: logFights(log),
     onPassEnd: ({ outcome, milliseconds, requests, trigger, error, again }) => {
       const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, again };
       if (error !== null && !(error instanceof DesiredStateError)) {
@@ -72,6 +74,25 @@ export function logEvents(log: Logger): PassEvents {
         log[requests.writes > 0 ? 'info' : 'debug'](words, `pass ended: ${outcome}`);
       }
     },
+  };
+}
+
+/** A fight is told of when it is one, and whenever it has gone on. */
+function logFights(log: Logger): NonNullable<PassEvents['onFights']> {
+  let known: ReadonlyMap<string, number> = new Map();
+  return (fights) => {
+    const told = known;
+    known = new Map(fights.map(({ address, path, times }) => [`${address} ${path}`, times]));
+    for (const fight of fights) {
+      const { address, path, times, seen } = fight;
+      if (told.get(`${address} ${path}`) !== times) {
+        const until = new Date(restEnds(fight)).toISOString();
+        log.warn(
+          { address, field: path, times, seen, until },
+          `${address}: ${fightWords(fight)}; rests until ${until}`,
+        );
+      }
+    }
   };
 }
 
@@ -106,6 +127,11 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
         metrics.drift(organization, kind, changes.length);
       }
     },
+    onFights: (fights) =>
+      metrics.fights(
+        organization,
+        fights.map(({ kind }) => kind),
+      ),
     onResult: ({ action, status }, change) => {
       metrics.change({ organization, kind: change?.kind ?? 'unknown', action, status });
     },
@@ -142,6 +168,7 @@ export function combineEvents(listeners: readonly PassEvents[]): PassEvents {
     onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
     onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
     onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
+    onFights: (...told) => listeners.forEach((each) => void each.onFights?.(...told)),
     onPassEnd: (...told) => listeners.forEach((each) => void each.onPassEnd?.(...told)),
   };
 }

@@ -6,7 +6,9 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
-import { OrganizationReconciler, type PassEnd, type PassEvents } from '../../src/reconcile/organization.ts';
+import { FightBook } from '../../src/reconcile/fight-book.ts';
+import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
+import type { PassEnd, PassEvents } from '../../src/reconcile/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/source.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
@@ -114,6 +116,7 @@ class Soak {
       kinds,
       source: this.#source(),
       record: this.#record,
+      fights: new FightBook(openMemoryStore().note('fights')),
       clock: fastClock,
       openReader: (priority) => openReader(connection, { organization, priority }),
       openWriter: (priority) => openWriter(connection, { organization, priority }),

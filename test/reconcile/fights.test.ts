@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { createManifestLoader } from '../../src/manifests/loader.ts';
+import type { Undone } from '../../src/plan/fight.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import { FightBook } from '../../src/reconcile/fight-book.ts';
+import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
+import type { PassEnd, Trigger } from '../../src/reconcile/pass.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Store } from '../../src/store/store.ts';
+import { organizationConfig } from '../soak/organization-config.ts';
+import { memoryTree } from '../support/memory-tree.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const MINUTE = 60_000;
+let world: World;
+let connection: Connection;
+let store: Store;
+let now: number;
+let title: string;
+let fights: readonly Undone[];
+const clock: Clock = { ...systemClock, now: () => now };
+
+beforeAll(async () => {
+  world = await openWorld();
+  const { url: baseUrl, token } = world.emulator;
+  connection = openConnection({ baseUrl, token, userAgent: 'octavo/0', concurrency: 4, clock, random: () => 0 });
+});
+beforeEach(async () => {
+  await world.begin();
+  store = openMemoryStore();
+  now = Date.parse('2026-06-01T00:00:00Z');
+  title = 'Writers';
+  fights = [];
+});
+afterAll(async () => {
+  await connection.close();
+  await world.close();
+});
+
+/** A daemon's reconciling, begun anew over what was stored: the restart of a process. */
+function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
+  const organization = world.emulator.organization;
+  const signal = new AbortController().signal;
+  const loader = createManifestLoader(kinds);
+  const reconciler = new OrganizationReconciler({
+    config: { ...organizationConfig(organization), selfHeal },
+    user: null,
+    kinds,
+    source: {
+      read: async () => {
+        const state = await loader.load(memoryTree({ 'octavo.yaml': `teams: { writers: { title: ${title} } }` }));
+        return { state, commit: null, subject: '', forced: false };
+      },
+      hasMoved: async () => false,
+      watch: async () => undefined,
+      poll: null,
+      close: async () => undefined,
+    },
+    record: store.organization(organization),
+    fights: new FightBook(store.note(`fights/${organization}`)),
+    clock,
+    openReader: (priority) => openReader(connection, { organization, priority }),
+    openWriter: (priority) => openWriter(connection, { organization, priority }),
+    estimate: () => 0,
+    parallel: 4,
+    signal,
+    abort: signal,
+    events: {
+      onFights: (found) => {
+        fights = found;
+      },
+    },
+  });
+  return async (trigger = 'schedule') => {
+    await reconciler.trigger(trigger);
+    return reconciler.lastEnd as PassEnd;
+  };
+}
+
+const team = () => world.emulator.state().teams?.find(({ id }) => id === writers);
+let writers = '';
+const rename = (to: string) => world.call('PATCH', `/teams/${writers}`, { title: to });
+
+async function start(): Promise<ReturnType<typeof begin>> {
+  const pass = begin();
+  await pass('start');
+  writers = world.emulator.state().teams?.find((each) => each.title === 'Writers')?.id ?? '';
+  return pass;
+}
+
+/** Renames and passes, five minutes apart, until it is a fight. */
+async function fightOver(pass: ReturnType<typeof begin>): Promise<void> {
+  for (const to of ['Scribes', 'Authors', 'Scribes']) {
+    now += 5 * MINUTE;
+    await rename(to);
+    await pass();
+    expect(team()?.title).toBe('Writers');
+  }
+}
+
+test('a field that is changed back again and again is undone at growing intervals, across restarts', async () => {
+  let pass = await start();
+  await fightOver(pass);
+  expect(fights).toMatchObject([{ address: 'team/writers', path: 'title', times: 3 }]);
+  expect(fights[0]?.seen.map(({ value }) => value)).toEqual(['Authors', 'Scribes']);
+  const undoneAt: number[] = [];
+  const from = now;
+  for (let minute = 5; minute <= 3 * 60; minute += 5) {
+    now = from + minute * MINUTE;
+    if (team()?.title === 'Writers') {
+      await rename('Scribes');
+    }
+    pass = begin();
+    const end = await pass();
+    expect(end.outcome).toBe('done');
+    if (team()?.title === 'Writers') {
+      undoneAt.push(minute);
+    } else {
+      expect(end.results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('a fight over title') }]);
+      expect(end.again).toBeGreaterThan(0);
+    }
+  }
+  expect(undoneAt).toEqual([10, 30, 70, 150]);
+  expect(fights[0]?.times).toBe(7);
+});
+
+test('whoever asks by hand does not wait, and a commit ends the fight', async () => {
+  const pass = await start();
+  await fightOver(pass);
+  now += MINUTE;
+  await rename('Scribes');
+  await pass();
+  expect(team()?.title).toBe('Scribes');
+  await pass('hand');
+  expect(team()?.title).toBe('Writers');
+  await rename('Scribes');
+  title = 'Editors';
+  await pass('commit');
+  expect(team()?.title).toBe('Editors');
+  expect(fights).toEqual([]);
+  await rename('Scribes');
+  await pass();
+  expect(team()?.title).toBe('Editors');
+});
+
+test('a commit that concerns something else leaves the fight at rest, and is applied', async () => {
+  const pass = await start();
+  await fightOver(pass);
+  await rename('Scribes');
+  title = 'Writers }, editors: { title: Editors';
+  const end = await pass('commit');
+  expect(end.results).toMatchObject([
+    { address: 'team/editors', status: 'applied' },
+    { address: 'team/writers', status: 'skipped' },
+  ]);
+  expect(team()?.title).toBe('Scribes');
+});
+
+test('a resource that is deleted again and again is a fight too', async () => {
+  const pass = await start();
+  for (let time = 0; time < 4; time += 1) {
+    now += 5 * MINUTE;
+    const id = world.emulator.state().teams?.find((each) => each.title === 'Writers')?.id;
+    await world.call('DELETE', `/teams/${id}`);
+    await pass();
+  }
+  expect(fights).toMatchObject([{ address: 'team/writers', path: '', times: 3 }]);
+  expect(world.emulator.state().teams?.some((each) => each.title === 'Writers')).toBe(false);
+  now += 10 * MINUTE;
+  await pass();
+  expect(world.emulator.state().teams?.some((each) => each.title === 'Writers')).toBe(true);
+});
+
+test('where drift is only reported nothing is undone, and there is no fight', async () => {
+  await start();
+  const pass = begin(false);
+  for (let time = 0; time < 5; time += 1) {
+    now += 5 * MINUTE;
+    await rename(`Scribes ${time}`);
+    expect((await pass()).outcome).toBe('held');
+  }
+  expect(fights).toEqual([]);
+});
