@@ -25,16 +25,13 @@ export function readDuration(text: unknown): number | undefined {
   return parts === null || unit === undefined ? undefined : Number(parts[1]) * unit;
 }
 
-/**
- * A cron expression of five fields, or six with seconds; undefined for anything else. Both libraries must take it:
- * node-cron fires it, cron-parser says when it last fired.
- */
+/** A cron expression of five fields, or six with seconds; undefined for anything else. */
 export function readCron(text: unknown): string | undefined {
-  const { validate } = require('node-cron') as typeof import('node-cron');
-  if (typeof text !== 'string' || !validate(text)) {
+  const { CronExpressionParser } = require('cron-parser') as typeof import('cron-parser');
+  // What has fewer fields would be filled up with defaults.
+  if (typeof text !== 'string' || ![5, 6].includes(text.trim().split(/\s+/).length)) {
     return undefined;
   }
-  const { CronExpressionParser } = require('cron-parser') as typeof import('cron-parser');
   try {
     CronExpressionParser.parse(text);
     return text;

@@ -1,5 +1,5 @@
-import { CronExpressionParser } from 'cron-parser';
 import type { SyncWindow } from './config.ts';
+import { cronFiring } from './cron.ts';
 
 /** Whether the daemon may apply. */
 export interface WindowState {
@@ -49,28 +49,13 @@ function spanAt(window: SyncWindow, now: number): Span {
   if (last !== null && now < last + window.duration) {
     return { inside: true, changes: last + window.duration };
   }
-  return { inside: false, changes: nextFiring(window, now) };
+  return { inside: false, changes: cronFiring(window.cron, 'next', now, window.timezone) };
 }
 
 /** The latest firing at or before now. */
-function lastFiring(window: SyncWindow, now: number): number | null {
-  // prev() looks strictly before its start; cron knows whole seconds, so the next one is a safe start.
-  const start = (Math.floor(now / 1000) + 1) * 1000;
-  return firing(window, start, 'prev');
-}
-
-function nextFiring(window: SyncWindow, now: number): number | null {
-  return firing(window, now, 'next');
-}
-
-function firing(window: SyncWindow, start: number, step: 'prev' | 'next'): number | null {
-  try {
-    const expression = CronExpressionParser.parse(window.cron, { currentDate: new Date(start), tz: window.timezone });
-    return expression[step]().getTime();
-  } catch {
-    // An expression that never fires, such as one for February 30, has no such instant.
-    return null;
-  }
+function lastFiring({ cron, timezone }: SyncWindow, now: number): number | null {
+  // The last one is strictly before its start; cron knows whole seconds, so the next one is a safe start.
+  return cronFiring(cron, 'prev', (Math.floor(now / 1000) + 1) * 1000, timezone);
 }
 
 /** When the last of the deny windows that cover this instant closes. */

@@ -1,4 +1,4 @@
-import cron from 'node-cron';
+import { cronFiring } from '../config/cron.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { OrganizationReconciler } from './organization.ts';
@@ -22,23 +22,17 @@ export interface ScheduleOptions {
   readonly onError: (message: string) => void;
 }
 
-/** A timer counts no further than about 24 days; a pass made meanwhile asks again. */
-const LONGEST_SLEEP = 24 * 60 * 60_000;
+/** Milliseconds between two looks at the wall clock while a time of day is waited for: it may be set meanwhile. */
+const LOOK = 60_000;
 
 /** Commits, the drift schedule, and what failed or waits: each asks for a pass. */
 export function createSchedule({ reconciler, source, drift, clock, onError }: ScheduleOptions): Schedule {
   const stopping = new AbortController();
+  const { signal } = stopping;
   let later: AbortController | null = null;
-  let polling: Promise<void> = Promise.resolve();
-  const task = cron.createTask(drift, () => {
-    void reconciler.trigger('schedule');
-  });
+  let working: readonly Promise<void>[] = [];
   const poll = async (every: number) => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(every, stopping.signal).catch(() => undefined);
-      if (stopping.signal.aborted) {
-        return;
-      }
+    while (await slept(clock, every, signal)) {
       try {
         if (await source.hasMoved()) {
           await reconciler.trigger('commit');
@@ -51,7 +45,7 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   };
   return {
     async start() {
-      await task.start();
+      working = [firing(drift, clock, signal, () => void reconciler.trigger('schedule'))];
       try {
         await source.watch(
           () => void reconciler.trigger('commit'),
@@ -62,24 +56,63 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
         onError(messageOf(error));
       }
       if (source.poll !== null) {
-        polling = poll(source.poll);
+        working = [...working, poll(source.poll)];
       }
     },
     again(milliseconds) {
       later?.abort();
-      const mine = new AbortController();
-      later = mine;
-      const until = AbortSignal.any([mine.signal, stopping.signal]);
-      clock.sleep(Math.min(milliseconds, LONGEST_SLEEP), until).then(
-        () => void reconciler.trigger('retry'),
-        () => undefined,
-      );
+      later = new AbortController();
+      void after(milliseconds, clock, AbortSignal.any([later.signal, signal]), () => void reconciler.trigger('retry'));
     },
     async stop() {
       stopping.abort();
-      await task.destroy();
       await source.close();
-      await polling;
+      await Promise.all(working);
     },
   };
+}
+
+/** Whether so many milliseconds went by; false: it was ended first. */
+async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  await clock.sleep(milliseconds, signal).catch(() => undefined);
+  return !signal.aborted;
+}
+
+/**
+ * Calls whenever a cron expression fires. A wall clock that is set forward past firings has one for all of them; one
+ * that is set back never makes the next one wait for the time it had been already.
+ */
+async function firing(cron: string, clock: Clock, signal: AbortSignal, fire: () => void): Promise<void> {
+  let due = cronFiring(cron, 'next', clock.now());
+  while (due !== null && (await slept(clock, untilLook(due - clock.now()), signal))) {
+    const now = clock.now();
+    const next = cronFiring(cron, 'next', now);
+    if (now >= due) {
+      fire();
+      due = next;
+    } else {
+      due = next === null ? due : Math.min(due, next);
+    }
+  }
+}
+
+/**
+ * Calls once after so many milliseconds, or sooner where the wall clock says that they are over: it was set forward,
+ * and what is waited for may be a time of day.
+ */
+async function after(milliseconds: number, clock: Clock, signal: AbortSignal, call: () => void): Promise<void> {
+  const ends = clock.monotonic() + milliseconds;
+  const due = clock.now() + milliseconds;
+  const left = () => Math.min(ends - clock.monotonic(), due - clock.now());
+  do {
+    if (!(await slept(clock, untilLook(left()), signal))) {
+      return;
+    }
+  } while (left() > 0);
+  call();
+}
+
+/** A timer may end a little early: it is never set for nothing. */
+function untilLook(milliseconds: number): number {
+  return Math.max(1, Math.min(milliseconds, LOOK));
 }

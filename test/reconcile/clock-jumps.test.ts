@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { OrganizationReconciler } from '../../src/reconcile/organization.ts';
+import { createSchedule, type Schedule } from '../../src/reconcile/schedule.ts';
+import type { DesiredSource } from '../../src/reconcile/source.ts';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A little after a whole five minutes. */
+const START = Date.parse('2026-06-01T12:01:00Z');
+
+const source: DesiredSource = {
+  read: async () => {
+    throw new Error('nothing is read here');
+  },
+  hasMoved: async () => false,
+  watch: async () => undefined,
+  poll: null,
+  close: async () => undefined,
+};
+
+let virtual: VirtualClock;
+let jumped: number;
+let asked: string[];
+let schedule: Schedule;
+
+beforeEach(async () => {
+  virtual = createVirtualClock(START - 1000);
+  jumped = 0;
+  asked = [];
+  const clock = {
+    now: () => virtual.now() + jumped,
+    monotonic: () => virtual.monotonic(),
+    sleep: (milliseconds: number, signal?: AbortSignal) => virtual.sleep(milliseconds, signal),
+  };
+  const reconciler = {
+    trigger: async (trigger: string) => {
+      asked.push(`${trigger} ${new Date(clock.now()).toISOString().slice(5, 16)}`);
+    },
+  } as unknown as OrganizationReconciler;
+  schedule = createSchedule({
+    reconciler,
+    source,
+    drift: '*/5 * * * *',
+    clock,
+    onError: (message) => {
+      throw new Error(message);
+    },
+  });
+});
+afterEach(() => schedule.stop());
+
+describe('the drift schedule', () => {
+  test('fires at its times', async () => {
+    await schedule.start();
+    await virtual.advance(10 * MINUTE);
+    expect(asked).toEqual(['schedule 06-01T12:05', 'schedule 06-01T12:10']);
+  });
+
+  test('a day forward: once for all that was passed over, then at its times', async () => {
+    await schedule.start();
+    jumped = DAY;
+    await virtual.advance(10 * MINUTE);
+    expect(asked).toEqual(['schedule 06-02T12:02', 'schedule 06-02T12:05', 'schedule 06-02T12:10']);
+  });
+
+  test('a day back: goes on within its five minutes', async () => {
+    await schedule.start();
+    await virtual.advance(MINUTE);
+    jumped = -DAY;
+    await virtual.advance(9 * MINUTE);
+    expect(asked).toEqual(['schedule 05-31T12:05', 'schedule 05-31T12:10']);
+  });
+
+  test('a clock that is set again and again makes nothing spin', async () => {
+    await schedule.start();
+    for (let minute = 0; minute < 60; minute += 1) {
+      jumped = minute % 2 === 0 ? DAY : -DAY;
+      await virtual.advance(MINUTE);
+    }
+    expect(asked.length).toBeLessThanOrEqual(60);
+    expect(asked.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a pass that asks to be made again', () => {
+  test('is made after that time', async () => {
+    schedule.again(2 * HOUR);
+    await virtual.advance(2 * HOUR - SECOND);
+    expect(asked).toEqual([]);
+    await virtual.advance(SECOND);
+    expect(asked).toEqual(['retry 06-01T14:01']);
+  });
+
+  test('a clock that is set forward does not make it miss the window that it waits for', async () => {
+    // A window that opens at 14:00.
+    schedule.again(Date.parse('2026-06-01T14:00:00Z') - START);
+    await virtual.advance(MINUTE);
+    jumped = 2 * HOUR;
+    await virtual.advance(MINUTE);
+    expect(asked).toEqual(['retry 06-01T14:03']);
+  });
+
+  test('a clock that is set back does not keep a retry waiting', async () => {
+    schedule.again(5 * MINUTE);
+    await virtual.advance(MINUTE);
+    jumped = -DAY;
+    await virtual.advance(4 * MINUTE);
+    expect(asked).toEqual(['retry 05-31T12:06']);
+    await virtual.advance(3 * DAY);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('the last one who asks is heard', async () => {
+    schedule.again(MINUTE);
+    schedule.again(3 * MINUTE);
+    await virtual.advance(HOUR);
+    expect(asked).toEqual(['retry 06-01T12:04']);
+  });
+});
