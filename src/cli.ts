@@ -16,18 +16,17 @@ const ROOT = new URL('../', import.meta.url);
  */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const stop = new AbortController();
-  const onTerminate = () => stop.abort();
-  let interrupted = Number.POSITIVE_INFINITY;
-  const onInterrupt = () => {
-    // Whoever presses Ctrl-C again does not want to wait; npm passes on the one that the terminal sent already.
-    if (systemClock.monotonic() - interrupted > SAME_INTERRUPT) {
-      process.exit(INTERRUPTED);
+  let asked = Number.POSITIVE_INFINITY;
+  const onStop = (signal: 'SIGINT' | 'SIGTERM') => {
+    // Whoever asks again does not want to wait; npm passes on the one that the terminal sent already.
+    if (systemClock.monotonic() - asked > SAME_REQUEST) {
+      process.exit(FORCED[signal]);
     }
-    interrupted = Math.min(interrupted, systemClock.monotonic());
+    asked = Math.min(asked, systemClock.monotonic());
     stop.abort();
   };
-  process.on('SIGINT', onInterrupt);
-  process.on('SIGTERM', onTerminate);
+  process.on('SIGINT', onStop);
+  process.on('SIGTERM', onStop);
   const terminal = processTerminal();
   const around: Surroundings = {
     terminal,
@@ -44,15 +43,15 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   try {
     return await runCommandLine(argv, around);
   } finally {
-    process.off('SIGINT', onInterrupt);
-    process.off('SIGTERM', onTerminate);
+    process.off('SIGINT', onStop);
+    process.off('SIGTERM', onStop);
   }
 }
 
-/** What a shell says of a process that Ctrl-C ended. */
-const INTERRUPTED = 130;
-/** Milliseconds within which two interrupts are one. */
-const SAME_INTERRUPT = 500;
+/** What a shell says of a process that such a signal ended. */
+const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
+/** Milliseconds within which two signals are one request. */
+const SAME_REQUEST = 500;
 
 /** Whoever reads the answer may have seen enough of it, as `head` has: that is no mistake of anybody's. */
 function leaveWithReader(): void {

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from './config/config.ts';
 import type { Clock, Random } from './core/clock.ts';
@@ -32,6 +31,8 @@ export interface DaemonOptions {
   readonly version: string;
   /** Plans and reports, and never writes: no client that could is made. */
   readonly dryRun: boolean;
+  /** Opens the state file; absent: as it is meant to be. */
+  readonly openStore?: (path: string) => Store;
   /** Told of every pass besides the log and the metrics. */
   readonly events?: (organization: string) => PassEvents;
 }
@@ -90,8 +91,7 @@ class RunningDaemon implements Daemon {
         );
       }
     }
-    mkdirSync(dirname(resolve(config.store.path)), { recursive: true });
-    this.#store = openSqliteStore(resolve(config.store.path));
+    this.#store = (options.openStore ?? openSqliteStore)(resolve(config.store.path));
     this.#members = config.organizations.map((organization) => this.#member(organization));
     this.#server = createServer({
       registry: this.#metrics.registry,

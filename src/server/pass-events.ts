@@ -15,7 +15,7 @@ const LOGGED_PROBLEMS = 20;
  * is from pass to pass is said once, and after that only to whoever asks for details.
  */
 export function logEvents(log: Logger): PassEvents {
-  const news = { source: '', plan: '', drift: '' };
+  const news = { source: '', plan: '', drift: '', failure: '' };
   const isNews = (about: keyof typeof news, text: string): boolean => {
     const differs = news[about] !== text;
     news[about] = text;
@@ -55,6 +55,9 @@ export function logEvents(log: Logger): PassEvents {
       log[isNew && plan.changes.length > 0 ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
       logWhatWaits(log, isNew ? 'warn' : 'debug', plan);
     },
+    onTakenOver: (commit, count) =>
+      log.warn({ commit, resources: count }, 'the record is empty: what the repository says was applied is owned'),
+    onNotRecorded: (error) => log.warn(`what was applied is not kept in the repository: ${error.message}`),
     onWait: (reason) => log.info(`not applied now: ${reason}`),
     onResult: ({ address, action, status, id, error }) => {
       if (status === 'applied') {
@@ -69,9 +72,10 @@ export function logEvents(log: Logger): PassEvents {
     onPassEnd: ({ outcome, milliseconds, requests, trigger, error, again }) => {
       const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, again };
       if (error !== null && !(error instanceof DesiredStateError)) {
-        log.error(words, `pass failed: ${error.message}`);
+        log[isNews('failure', error.message) ? 'error' : 'debug'](words, `pass failed: ${error.message}`);
       } else {
-        log[requests.writes > 0 ? 'info' : 'debug'](words, `pass ended: ${outcome}`);
+        const mended = outcome !== 'failed' && news.failure !== '' && isNews('failure', '');
+        log[mended || requests.writes > 0 ? 'info' : 'debug'](words, `pass ended: ${outcome}`);
       }
     },
   };
@@ -166,6 +170,8 @@ export function combineEvents(listeners: readonly PassEvents[]): PassEvents {
     onSource: (...told) => listeners.forEach((each) => void each.onSource?.(...told)),
     onBadSource: (...told) => listeners.forEach((each) => void each.onBadSource?.(...told)),
     onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
+    onTakenOver: (...told) => listeners.forEach((each) => void each.onTakenOver?.(...told)),
+    onNotRecorded: (...told) => listeners.forEach((each) => void each.onNotRecorded?.(...told)),
     onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
     onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
     onFights: (...told) => listeners.forEach((each) => void each.onFights?.(...told)),
