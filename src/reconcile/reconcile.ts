@@ -79,9 +79,8 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
   early.throwTrouble();
   const failed = applied.results.some((result) => result.status === 'failed');
   if (record !== null && !failed && !early.signal.aborted) {
-    await record.moveHead({ commit: input.commit, at: clock.now() });
     // An approval serves one plan: what it was not needed for must not be approved by it some day.
-    await Promise.all(input.policy.approved.map((checksum) => record.consume(checksum)));
+    await record.moveHead({ commit: input.commit, at: clock.now() }, input.policy.approved);
   }
   return applied;
 }

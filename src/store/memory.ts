@@ -64,18 +64,17 @@ function recordOf(contents: Contents, ensureOpen: () => void): OrganizationRecor
           contents.entries.delete(address);
         }
       }),
-    moveHead: (head) =>
+    moveHead: (head, served) =>
       guarded(() => {
         contents.head = { ...head };
+        for (const checksum of served) {
+          contents.approvals.delete(checksum);
+        }
       }),
     approvals: () => guarded(() => [...contents.approvals].sort(([, a], [, b]) => a - b).map(([checksum]) => checksum)),
     approve: (checksum, at) =>
       guarded(() => {
         contents.approvals.set(checksum, contents.approvals.get(checksum) ?? at);
-      }),
-    consume: (checksum) =>
-      guarded(() => {
-        contents.approvals.delete(checksum);
       }),
   };
 }

@@ -135,6 +135,7 @@ function appliedPart(
   const put = database.prepare('INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM entry WHERE organization = ? AND address = ?');
   const move = database.prepare('INSERT OR REPLACE INTO head VALUES (?, ?, ?)');
+  const serve = database.prepare('DELETE FROM approval WHERE organization = ? AND checksum = ?');
   return {
     read: () =>
       run(() => {
@@ -157,7 +158,13 @@ function appliedPart(
           remove.run(organization, address);
         }
       }),
-    moveHead: ({ commit, at }) => run(() => void move.run(organization, commit, at)),
+    moveHead: ({ commit, at }, served) =>
+      all(() => {
+        move.run(organization, commit, at);
+        for (const checksum of served) {
+          serve.run(organization, checksum);
+        }
+      }),
   };
 }
 
@@ -165,14 +172,12 @@ function approvalPart(
   database: DatabaseSync,
   organization: string,
   run: Run,
-): Pick<OrganizationRecord, 'approvals' | 'approve' | 'consume'> {
+): Pick<OrganizationRecord, 'approvals' | 'approve'> {
   const list = database.prepare('SELECT checksum FROM approval WHERE organization = ? ORDER BY at, checksum');
   const approve = database.prepare('INSERT OR IGNORE INTO approval VALUES (?, ?, ?)');
-  const consume = database.prepare('DELETE FROM approval WHERE organization = ? AND checksum = ?');
   return {
     approvals: () => run(() => list.all(organization).map((row) => String(row.checksum))),
     approve: (checksum, at) => run(() => void approve.run(organization, checksum, at)),
-    consume: (checksum) => run(() => void consume.run(organization, checksum)),
   };
 }
 

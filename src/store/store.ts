@@ -39,13 +39,15 @@ export interface OrganizationRecord {
   put(entries: readonly RecordEntry[]): Promise<void>;
   /** Forgets entries; unknown addresses are no error. */
   remove(addresses: readonly string[]): Promise<void>;
-  moveHead(head: AppliedHead): Promise<void>;
+  /**
+   * Moves the head, and forgets the approvals (by their checksums) that this has used up: both, or neither. An approval
+   * serves once; unknown checksums are no error.
+   */
+  moveHead(head: AppliedHead, served: readonly string[]): Promise<void>;
   /** The checksums of plans that were approved and not applied yet, oldest first. */
   approvals(): Promise<readonly string[]>;
   /** `at` in milliseconds since the epoch. Approving twice is approving once. */
   approve(checksum: string, at: number): Promise<void>;
-  /** The approved plan was applied; an approval serves once. */
-  consume(checksum: string): Promise<void>;
 }
 
 /** One thing worth keeping that is no more than a help: to lose it costs time, and never what is owned. */

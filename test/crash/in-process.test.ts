@@ -37,7 +37,7 @@ async function recordOf(contents: AppliedRecord | null): Promise<OrganizationRec
   const record = openMemoryStore().organization('test');
   await record.put(contents?.entries ?? []);
   if (contents !== null && contents.head !== null) {
-    await record.moveHead(contents.head);
+    await record.moveHead(contents.head, []);
   }
   return record;
 }

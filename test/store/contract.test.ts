@@ -45,7 +45,7 @@ describe.each([
     const record = store.organization('org_1');
     const entries = [entry('team/b'), entry('organization', { id: null, protect: true, marks: {} })];
     await record.put(entries);
-    await record.moveHead({ commit: 'abc', at: 1_800_000_000_123 });
+    await record.moveHead({ commit: 'abc', at: 1_800_000_000_123 }, []);
     expect(await record.read()).toEqual({
       head: { commit: 'abc', at: 1_800_000_000_123 },
       entries: [entries[1], entries[0]],
@@ -61,7 +61,7 @@ describe.each([
   });
 
   test('a head may have no commit', async () => {
-    await store.organization('org_1').moveHead({ commit: null, at: 5 });
+    await store.organization('org_1').moveHead({ commit: null, at: 5 }, []);
     expect((await store.organization('org_1').read()).head).toEqual({ commit: null, at: 5 });
   });
 
@@ -96,8 +96,7 @@ describe.each([
     await record.approve('sha256:a', 2);
     await record.approve('sha256:b', 3);
     expect(await record.approvals()).toEqual(['sha256:b', 'sha256:a']);
-    await record.consume('sha256:b');
-    await record.consume('sha256:unknown');
+    await record.moveHead({ commit: null, at: 4 }, ['sha256:b', 'sha256:unknown']);
     expect(await record.approvals()).toEqual(['sha256:a']);
   });
 

@@ -109,8 +109,7 @@ function mortal(record: OrganizationRecord, dead: AbortSignal): OrganizationReco
     approvals: () => record.approvals(),
     put: alive((entries) => record.put(entries)),
     remove: alive((addresses) => record.remove(addresses)),
-    moveHead: alive((head) => record.moveHead(head)),
+    moveHead: alive((head, served) => record.moveHead(head, served)),
     approve: alive((checksum, at) => record.approve(checksum, at)),
-    consume: alive((checksum) => record.consume(checksum)),
   };
 }
