@@ -156,7 +156,9 @@ describe('trouble that comes while the file is open', () => {
     const record = store.organization('o');
     await record.put(entries(2));
     database.exec('PRAGMA query_only = 1');
-    await expect(record.moveHead({ commit: 'abc', at: 1 }, [])).rejects.toThrow(/cannot be written: it is read-only here;/);
+    await expect(record.moveHead({ commit: 'abc', at: 1 }, [])).rejects.toThrow(
+      /cannot be written: it is read-only here;/,
+    );
     await expect(record.put(entries(1))).rejects.toThrow(StoreError);
     database.exec('PRAGMA query_only = 0');
     await record.moveHead({ commit: 'abc', at: 1 }, []);
