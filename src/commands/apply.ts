@@ -14,7 +14,7 @@ import type { Planned } from '../reconcile/planning.ts';
 import { apply, outcomeOf, type PassInput } from '../reconcile/reconcile.ts';
 import { renderPlan } from './plan.ts';
 import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
-import { type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
+import { APPLY_PARALLEL, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
 import { showProgress } from './progress.ts';
 import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 
@@ -77,7 +77,7 @@ function inputOfFile(
     ...file,
     kinds,
     policy: policyOf(config, organization, flags, around),
-    estimate: (work) => connection.queue.estimate(work),
+    estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
   };
 }
 
@@ -153,9 +153,6 @@ async function carryOut(
   answer(planned, results, count, flags, around);
   return results;
 }
-
-/** Changes worked on at the same time at most; the queue decides how many requests are in flight. */
-const APPLY_PARALLEL = 100;
 
 /** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
 async function isWanted(plan: Plan, flags: ApplyFlags, { terminal }: Surroundings): Promise<boolean> {

@@ -10,6 +10,9 @@ import { showReading } from './progress.ts';
 import { RequestCount, type Surroundings, type Way } from './setup.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Changes that a command works on at the same time at most; the queue decides how many requests are in flight. */
+export const APPLY_PARALLEL = 100;
+
 /** What a person says about a plan on the command line. */
 export interface PlanningFlags {
   readonly base?: string;
@@ -38,7 +41,7 @@ export async function passInput(
     base: base.base,
     baseCommit: base.commit,
     policy: policyOf(config, organization, flags, around),
-    estimate: (work) => connection.queue.estimate(work),
+    estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
   };
 }
 

@@ -38,7 +38,7 @@ const PROBE_PATIENCE = 5000;
 /** What a new round trip weighs at least against those before. */
 const RTT_WEIGHT = 0.02;
 /** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
-const FREE_SHARE = 0.1;
+export const FREE_SHARE = 0.1;
 
 /** What is known of one limit, and what may be sent under it (queue policy). All times are monotonic milliseconds. */
 export class Budget {
@@ -340,12 +340,13 @@ export class Budget {
     const known = this.#remaining !== null && now < end;
     const window = length > 0 ? this.#pace.period(length) : null;
     const { refill } = this.#pace;
+    const remaining = Math.min((this.#remaining ?? 0) + this.#refilled(now), this.#limit ?? Number.POSITIVE_INFINITY);
     const rate = this.#limit === null || window === null ? null : (this.#limit / window) * 1000;
     return {
       classes: [...this.classes],
       operations: this.lanes.flatMap((lane) => lane.split(' ')[1] ?? []),
       limit: this.#limit,
-      left: known ? Math.max(0, (this.#remaining ?? 0) - this.#inFlight) : null,
+      left: known ? Math.max(0, remaining - this.#inFlight) : null,
       resetIn: known ? end - now : null,
       window,
       refill,

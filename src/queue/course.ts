@@ -1,5 +1,5 @@
 import { Heap } from './heap.ts';
-import type { BudgetSnapshot } from './snapshot.ts';
+import type { Tap } from './tap.ts';
 
 /** Requests one after the other, writes first, and what they wait for. */
 export interface Work {
@@ -19,79 +19,6 @@ export interface Lane {
   /** Places of pieces of work; those before `next` have gone. */
   readonly waiting: number[];
   next: number;
-}
-
-/** A budget as it will run out and come back. */
-export class Tap {
-  readonly #limit: number;
-  /** Between two windows; null: nothing is known to be limited. */
-  readonly #window: number | null;
-  /** Calls per millisecond that flow into a bucket; null: there are windows. */
-  readonly #refill: number | null;
-  readonly #foreign: number;
-  readonly #closedUntil: number;
-  readonly #rtt: number;
-  #left: number;
-  /** The window's end; of a bucket, when `left` was last right. */
-  #until: number;
-  #probing = false;
-  #inFlight = 0;
-
-  constructor({ limit, window, refill, foreign, closedFor, left, resetIn, rtt }: BudgetSnapshot) {
-    this.#limit = limit ?? 0;
-    this.#window = this.#limit > 0 ? window : null;
-    this.#refill = refill === null || refill <= 0 ? null : refill / 1000;
-    this.#foreign = foreign / 1000;
-    this.#closedUntil = closedFor;
-    this.#rtt = rtt ?? 0;
-    this.#left = (left ?? 0) - (this.#refill === null ? this.#foreign * (resetIn ?? 0) : 0);
-    this.#until = this.#refill === null ? (resetIn ?? 0) : 0;
-    if (this.#refill !== null) {
-      this.#left = left ?? this.#limit;
-    }
-  }
-
-  /** When a call may go: now or earlier, a time to come, or Infinity: after an answer. */
-  opensAt(now: number): number {
-    if (now < this.#closedUntil || this.#window === null) {
-      return this.#closedUntil;
-    }
-    if (this.#probing) {
-      return Number.POSITIVE_INFINITY;
-    }
-    if (this.#refill !== null) {
-      const left = this.#filled(now, this.#refill);
-      // As the queue does: a bucket is used in small steps.
-      const steps = Math.max(1, left / 4, 2 * this.#refill * this.#rtt);
-      const opens = left >= 1 ? now : now + (1 - left) / this.#refill;
-      return this.#inFlight >= steps ? Number.POSITIVE_INFINITY : opens;
-    }
-    return now >= this.#until || this.#left >= 1 ? now : this.#until;
-  }
-
-  send(now: number): void {
-    this.#inFlight += 1;
-    if (this.#refill !== null) {
-      this.#left = this.#filled(now, this.#refill) - 1;
-      this.#until = now;
-    } else if (this.#window !== null && now >= this.#until) {
-      // One call to see the new window, then the rest of them.
-      this.#probing = true;
-      this.#until += (Math.floor((now - this.#until) / this.#window) + 1) * this.#window;
-      this.#left = Math.max(1, this.#limit - this.#foreign * this.#window) - 1;
-    } else {
-      this.#left -= 1;
-    }
-  }
-
-  answer(): void {
-    this.#inFlight -= 1;
-    this.#probing = false;
-  }
-
-  #filled(now: number, refill: number): number {
-    return Math.min(this.#limit, this.#left + (now - this.#until) * refill);
-  }
 }
 
 /** How far one piece of the work is. */
@@ -115,13 +42,25 @@ export class Course {
   readonly #pieces: readonly Piece[];
   readonly #lanes: { readonly write: Lane; readonly read: Lane };
   readonly #flights = new Heap<Flight>((a, b) => a.at < b.at);
+  /** Pieces that wait for nothing but a place; those before `#begun` have got one. */
+  readonly #ready: number[] = [];
+  #begun = 0;
+  /** Pieces that may be begun besides those at work, and requests that may be sent besides those in flight. */
+  #places: number;
   #free: number;
   #now = 0;
 
-  constructor(work: readonly Work[], lanes: { readonly write: Lane; readonly read: Lane }, concurrency: number) {
+  /** `parallel`: pieces that are worked on at a time; `concurrency`: requests. */
+  constructor(
+    work: readonly Work[],
+    lanes: { readonly write: Lane; readonly read: Lane },
+    concurrency: number,
+    parallel: number,
+  ) {
     this.#pieces = work.map((each) => ({ work: each, followers: [], open: each.after.length, sent: 0 }));
     this.#lanes = lanes;
     this.#free = concurrency;
+    this.#places = parallel;
     for (const [place, each] of work.entries()) {
       for (const before of each.after) {
         this.#pieces[before]?.followers.push(place);
@@ -131,8 +70,13 @@ export class Course {
 
   /** Milliseconds until all is answered. */
   run(): number {
-    this.#goOn([...this.#pieces.keys()].filter((place) => this.#pieces[place]?.open === 0));
+    for (const [place, { open }] of this.#pieces.entries()) {
+      if (open === 0) {
+        this.#ready.push(place);
+      }
+    }
     for (;;) {
+      this.#begin();
       const wake = this.#send();
       const next = Math.min(wake, this.#flights.peek()?.at ?? Number.POSITIVE_INFINITY);
       if (next === Number.POSITIVE_INFINITY) {
@@ -148,26 +92,34 @@ export class Course {
         this.#free += 1;
         flight.tap?.answer();
         flight.lane.asking = 'known';
-        this.#goOn([flight.piece]);
+        this.#goOn(flight.piece);
       }
     }
   }
 
-  /** Puts the next request of each piece in its lane; a piece that has none left lets those go on that wait for it. */
-  #goOn(places: number[]): void {
-    for (const place of places) {
-      const piece = this.#pieces[place] as Piece;
-      const { writes, reads } = piece.work;
-      if (piece.sent < writes + reads) {
-        this.#lanes[piece.sent < writes ? 'write' : 'read'].waiting.push(place);
-        continue;
-      }
-      for (const follower of piece.followers) {
-        const next = this.#pieces[follower] as Piece;
-        next.open -= 1;
-        if (next.open === 0) {
-          places.push(follower);
-        }
+  /** Begins as many pieces as there are places for. What the platform works on by itself takes up none. */
+  #begin(): void {
+    for (; this.#begun < this.#ready.length && this.#places > 0; this.#begun += 1) {
+      this.#places -= 1;
+      this.#goOn(this.#ready[this.#begun] as number);
+    }
+  }
+
+  /** Puts the next request of a piece in its lane; where there is none left, those that wait for it may begin. */
+  #goOn(place: number): void {
+    const { work, sent, followers } = this.#pieces[place] as Piece;
+    if (sent === work.writes) {
+      this.#places += 1;
+    }
+    if (sent < work.writes + work.reads) {
+      this.#lanes[sent < work.writes ? 'write' : 'read'].waiting.push(place);
+      return;
+    }
+    for (const follower of followers) {
+      const next = this.#pieces[follower] as Piece;
+      next.open -= 1;
+      if (next.open === 0) {
+        this.#ready.push(follower);
       }
     }
   }
@@ -188,7 +140,7 @@ export class Course {
     return wake;
   }
 
-  #opening({ asking, taps }: Lane): { readonly at: number; readonly tap: Tap | undefined } {
+  #opening({ asking, taps, waiting, next }: Lane): { readonly at: number; readonly tap: Tap | undefined } {
     if (asking === 'asked') {
       return { at: Number.POSITIVE_INFINITY, tap: undefined };
     }
@@ -197,7 +149,7 @@ export class Course {
       tap: undefined,
     };
     for (const tap of taps) {
-      const at = tap.opensAt(this.#now);
+      const at = tap.opensAt(this.#now, waiting.length - next);
       best = at < best.at ? { at, tap } : best;
     }
     return best;

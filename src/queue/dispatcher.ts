@@ -271,10 +271,11 @@ export class Dispatcher implements RequestQueue {
     };
   }
 
-  estimate(work: readonly Work[]): number {
+  estimate(work: readonly Work[], parallel = Number.POSITIVE_INFINITY): number {
     const now = this.#clock.monotonic();
+    const { concurrency } = this.#options;
     const budgets = this.#gate.budgets().map((budget) => budget.snapshot(now));
-    return estimateSeconds({ work, rtt: this.#tally.rtt, concurrency: this.#options.concurrency, budgets });
+    return estimateSeconds({ work, parallel, rtt: this.#tally.rtt, concurrency, budgets });
   }
 
   async drain(milliseconds: number): Promise<void> {

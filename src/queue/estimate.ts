@@ -1,5 +1,6 @@
-import { Course, type Lane, Tap, type Work } from './course.ts';
+import { Course, type Lane, type Work } from './course.ts';
 import type { BudgetSnapshot } from './snapshot.ts';
+import { Tap } from './tap.ts';
 
 /** Assumed until an answer has come in, in milliseconds. */
 const ASSUMED_RTT = 150;
@@ -11,6 +12,8 @@ export interface Load {
   readonly rtt: number | null;
   /** Requests at a time. */
   readonly concurrency: number;
+  /** Pieces of work at a time. */
+  readonly parallel: number;
   readonly budgets: readonly BudgetSnapshot[];
 }
 
@@ -19,9 +22,14 @@ export interface Load {
  * how many requests go at a time, and by the rate limit as far as it is known.
  */
 export function estimateSeconds(load: Load): number {
-  const taps = new Map(load.budgets.map((budget) => [budget, new Tap(budget)]));
+  const taps = new Map(load.budgets.map((budget) => [budget, new Tap(budget, seenBeside(budget, load.budgets))]));
   const lanes = { write: laneOf('write', load, taps), read: laneOf('read', load, taps) };
-  return new Course(load.work, lanes, load.concurrency).run() / 1000;
+  return new Course(load.work, lanes, load.concurrency, load.parallel).run() / 1000;
+}
+
+/** Two budgets of the same size are likely to be one, though that is not proven yet: what was seen of the one last. */
+function seenBeside({ limit }: BudgetSnapshot, budgets: readonly BudgetSnapshot[]): BudgetSnapshot | undefined {
+  return budgets.find((other) => limit !== null && other.limit === limit && other.left !== null);
 }
 
 function laneOf(name: 'read' | 'write', load: Load, taps: ReadonlyMap<BudgetSnapshot, Tap>): Lane {

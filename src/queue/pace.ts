@@ -7,6 +7,8 @@ const ENOUGH_CALLS = 20;
 const ENOUGH_TIME = 1000;
 /** What windows usually last, in milliseconds. */
 const USUAL = [1000, 2000, 5000, 10_000, 60_000, 3_600_000, 86_400_000];
+/** The most usual: what ends with a minute is taken for one, however little of it is left. */
+const MINUTE = 60_000;
 
 /** How fast a limit gives calls in the long run. For estimates only: when to send is told by the answers. */
 export class Pace {
@@ -35,6 +37,9 @@ export class Pace {
       return this.#period;
     }
     const reset = this.#resetAt ?? 0;
+    if (longest <= MINUTE && reset % MINUTE === 0) {
+      return MINUTE;
+    }
     const usual = USUAL.find((length) => length >= longest && reset % length === 0);
     return usual !== undefined && usual < 10 * longest ? usual : longest;
   }

@@ -12,8 +12,8 @@ export interface RequestQueue {
    */
   request<T>(request: QueuedRequest<T>): Promise<T>;
   snapshot(): QueueSnapshot;
-  /** Seconds that work is likely to take under what has been learned. */
-  estimate(work: readonly Work[]): number;
+  /** Seconds that work is likely to take under what has been learned, if so many pieces of it are worked on at a time. */
+  estimate(work: readonly Work[], parallel?: number): number;
   /**
    * Takes nothing more, gives up what waits, and resolves once nothing is in flight; what still is after so many
    * milliseconds is aborted.

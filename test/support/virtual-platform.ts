@@ -1,0 +1,137 @@
+import { TransientError } from '../../src/core/errors.ts';
+import type { Answer } from '../../src/emulator/answers.ts';
+import { answer, apiRouter } from '../../src/emulator/api.ts';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { RateLimiter, type RateLimits } from '../../src/emulator/limits.ts';
+import type { Caller } from '../../src/emulator/operation.ts';
+import { type RequestLog, RequestRecorder } from '../../src/emulator/request-log.ts';
+import { defaultState } from '../../src/emulator/seed.ts';
+import { createStore, type Store } from '../../src/emulator/store.ts';
+import type { Connection } from '../../src/platform/connection.ts';
+import type { HttpAnswer, HttpRequest } from '../../src/platform/transport.ts';
+import type { QueueOptions } from '../../src/queue/queue-contract.ts';
+import { createRequestQueue } from '../../src/queue/request-queue.ts';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+
+/** What is wrong with a request: it is answered with this status, or never. */
+export type Malady = number | 'silence';
+
+/** A request as the platform sees it. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly operation: string;
+  readonly token: string;
+}
+
+export interface VirtualPlatformOptions {
+  readonly state?: EmulatorState;
+  /** Per token. */
+  readonly limits?: RateLimits;
+  /** Milliseconds from sending to the answer; 150 where absent. */
+  readonly rtt?: number;
+  /** Milliseconds until what the platform works on by itself is done; 0 where absent. */
+  readonly processing?: number;
+  /** Who a token stands for; any token is an admin's where absent. */
+  readonly caller?: (token: string) => Caller | undefined;
+}
+
+/** How long a client waits for an answer, in milliseconds. */
+const PATIENCE = 30_000;
+const ADMIN: Caller = { user: 'ana@acme.example', permission: 'admin' };
+
+/** The embedded platform without sockets, in a time that nobody waits for. */
+export class VirtualPlatform {
+  readonly clock: VirtualClock = createVirtualClock();
+  readonly requests: RequestLog;
+  /** What goes wrong; nothing where absent. */
+  malady: (seen: Seen) => Malady | null = () => null;
+  readonly #store: Store = createStore();
+  readonly #router = apiRouter();
+  readonly #recorder = new RequestRecorder();
+  readonly #limiter: RateLimiter;
+  readonly #options: VirtualPlatformOptions;
+
+  constructor(options: VirtualPlatformOptions = {}) {
+    this.#options = options;
+    this.#store.load(options.state ?? defaultState());
+    this.#limiter = new RateLimiter(options.limits ?? {});
+    this.requests = this.#recorder;
+  }
+
+  state(): EmulatorState {
+    return this.#store.dump();
+  }
+
+  /** A token's way here. */
+  connect(token = 'token', options: Partial<QueueOptions> = {}): Connection {
+    const { clock } = this;
+    return {
+      baseUrl: 'http://platform.example',
+      origin: 'http://platform.example',
+      queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10, ...options }),
+      transport: { send: (request) => this.#send(request, token) },
+      clock,
+      close: async () => undefined,
+    };
+  }
+
+  async #send(request: HttpRequest, token: string): Promise<HttpAnswer> {
+    const { clock } = this;
+    const way = (this.#options.rtt ?? 150) / 2;
+    await clock.sleep(way);
+    const [path = '', search] = request.path.split('?');
+    const match = this.#router.find(request.method, path);
+    const operation = match?.operation.name ?? 'unknown';
+    const now = clock.now();
+    const caller = this.#options.caller === undefined ? ADMIN : this.#options.caller(token);
+    const close = this.#recorder.open({
+      method: request.method,
+      operation,
+      path: request.path,
+      user: caller?.user ?? null,
+      at: now,
+    });
+    const admission = this.#limiter.admit(token, request.method === 'GET' ? 'read' : 'write', now);
+    const malady = admission.admitted
+      ? this.malady({ method: request.method, path, body: request.body ?? '', operation, token })
+      : 429;
+    if (malady === 'silence') {
+      await clock.sleep(PATIENCE);
+      throw new TransientError('no answer in time', true);
+    }
+    const answered: Answer =
+      malady === null
+        ? answer(this.#context(now), caller, match, {
+            method: request.method,
+            path,
+            search: search === undefined ? '' : `?${search}`,
+            contentType: 'application/json',
+            body: request.body === null ? Buffer.alloc(0) : Buffer.from(request.body),
+          })
+        : { status: malady, body: { error: { code: malady, message: 'Something is wrong' } } };
+    close(answered.status);
+    await clock.sleep(way);
+    const headers = { ...admission.headers, Date: new Date(now).toUTCString() };
+    return {
+      status: answered.status,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+      receivedAt: clock.monotonic(),
+      body: answered.body === undefined ? '' : JSON.stringify(answered.body),
+    };
+  }
+
+  #context(now: number): Parameters<typeof answer>[0] {
+    const processing = this.#options.processing ?? 0;
+    return {
+      store: this.#store,
+      now,
+      at: new Date(now).toISOString(),
+      base: 'http://platform.example',
+      features: { openapiText: true, publish: true, spaceCreation: true, structure: true },
+      processing: { openapi: processing, translation: processing },
+      pageSize: 50,
+    };
+  }
+}
