@@ -1,14 +1,13 @@
 import { stat } from 'node:fs/promises';
-import { posix, relative, resolve } from 'node:path';
-import { ConfigError, DesiredStateError, SourceError } from '../core/errors.ts';
+import { relative, resolve } from 'node:path';
+import { ConfigError, SourceError } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
 import type { Base } from '../core/resource.ts';
 import { appliedRef, fetchRef, headOf, resolveRef } from '../git/commit-info.ts';
-import { readTreeAt } from '../git/tree-at.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../manifests/loader.ts';
-import { baseOfManifests } from '../reconcile/record.ts';
+import { baseAt } from '../reconcile/base-at.ts';
 
 /** The desired state of a folder, with the commit it is at. */
 export interface LoadedFolder {
@@ -55,32 +54,7 @@ export async function loadBase(
     return { base: null, commit: null };
   }
   const inside = relative(head.root, path) || '.';
-  const state = await loadBaseState(await readTreeAt(head.root, commit, inside), commit, inside);
-  return { base: state, commit };
-}
-
-/** A base without any manifest is one that owns nothing: the repository's first commit, for one. */
-async function loadBaseState(tree: FileTree, commit: string, folder: string): Promise<Base> {
-  const files = await tree.list();
-  if (!files.some((file) => /\.ya?ml$/.test(file.path))) {
-    return new Map();
-  }
-  const { declared } = await loadTree(tree, '').catch((error: unknown) => {
-    throw error instanceof DesiredStateError ? inBase(error, commit, folder) : error;
-  });
-  return baseOfManifests(kinds, declared);
-}
-
-/** The rules of today may be others than those of the base's time; its files are named as git names them. */
-function inBase({ problems }: DesiredStateError, commit: string, folder: string): DesiredStateError {
-  const short = commit.slice(0, 7);
-  return new DesiredStateError(
-    problems.map((problem) => ({
-      ...problem,
-      file: `${short}:${posix.join(folder, problem.file)}`,
-      message: `${problem.message} (in the base, by today's rules: name another with --base)`,
-    })),
-  );
+  return { base: await baseAt(head.root, commit, inside, createManifestLoader(kinds)), commit };
 }
 
 async function baseCommit(repository: string, ref: string, organization: string): Promise<string | null> {

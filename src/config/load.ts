@@ -57,7 +57,7 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>): s
 /** Places whose values everyone may see: a branch name out of the environment must not blank every log line. */
 const PUBLIC = [
   /^organizations\.\d+\.(id|confirm|prune|limits|selfHeal|schedule|windows)(\.|$)/,
-  /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll))$/,
+  /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll|record))$/,
   /^(queue|store|server|log)(\.|$)/,
   /^platform\.(baseUrl|user|timeout)$/,
 ];

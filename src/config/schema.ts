@@ -49,6 +49,7 @@ function sourceSchema() {
     ref: text('a branch, a tag or a full commit id').prefault('main'),
     path: setting('a folder inside the repository, such as manifests', readFolder).prefault('.'),
     poll: positive('how often to fetch, such as 30s').prefault('30s'),
+    record: flag().prefault(false),
   });
   return z.strictObject({
     git: git.optional(),

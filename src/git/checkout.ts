@@ -45,6 +45,13 @@ export interface Checkout {
    * reached, or has no such ref or folder; the files then stay those of the last good commit. One at a time.
    */
   sync(): Promise<SyncResult>;
+  /**
+   * Fetches a full ref of the repository, leaving the files alone, and gives its commit; null where there is no such
+   * ref. After the first sync. Throws SourceError when the repository cannot be reached.
+   */
+  fetchRef(ref: string): Promise<string | null>;
+  /** Moves a full ref of the repository to a commit of it. Throws SourceError where that is refused. */
+  pushRef(ref: string, commit: string): Promise<void>;
 }
 
 /** The ref that our own fetches move. */
@@ -102,6 +109,8 @@ export function openCheckout(options: CheckoutOptions): Checkout {
       clean = true;
       return result;
     },
+    fetchRef: (ref) => fetchRef(context, ref),
+    pushRef: (ref, commit) => pushRef(context, ref, commit),
   };
 }
 
@@ -141,6 +150,30 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
   }
   const forced = before !== null && before !== commit && !(await isAncestor(context, before, commit));
   return { commit, subject: await subjectOf(context, commit), changed: before !== commit, forced };
+}
+
+async function fetchRef(context: Context, ref: string): Promise<string | null> {
+  checkRefName(ref);
+  const commit = (await listRemote(context, [ref])).get(ref);
+  if (commit === undefined) {
+    return null;
+  }
+  try {
+    await context.open(context.tree).raw(['fetch', '--quiet', '--no-tags', '--force', 'octavo', `+${ref}:${ref}`]);
+    return commit;
+  } catch (error) {
+    throw context.fail(error, `fetch ${ref} from`);
+  }
+}
+
+async function pushRef(context: Context, ref: string, commit: string): Promise<void> {
+  checkRefName(ref);
+  const options = ['--quiet', '--no-verify', '--force', '--no-recurse-submodules'];
+  try {
+    await context.open(context.tree).raw(['push', ...options, 'octavo', `${commit}:${ref}`]);
+  } catch (error) {
+    throw context.fail(error, `move ${ref} in`);
+  }
 }
 
 /** Makes the folder ours, or refuses one with somebody else's files in it. */

@@ -10,10 +10,10 @@ import type { Reader, Writer } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import type { OrganizationRecord } from '../store/store.ts';
 import { type FightBook, untilRestEnds } from './fight-book.ts';
+import { Ownership } from './ownership.ts';
 import type { PassEnd, PassEvents, Trigger } from './pass.ts';
 import type { Estimate, Planned } from './planning.ts';
 import { apply, type Outcome, outcomeOf, type PassInput, plan } from './reconcile.ts';
-import { baseOfRecord } from './record.ts';
 import type { Desired, DesiredSource } from './source.ts';
 
 /** What one organization's reconciling needs. */
@@ -51,9 +51,12 @@ export class OrganizationReconciler {
   #again = AGAIN_FIRST;
   #tried = false;
   #lastEnd: PassEnd | null = null;
+  readonly #ownership: Ownership;
 
   constructor(options: OrganizationOptions) {
     this.#options = options;
+    const { record, source, events, openWriter } = options;
+    this.#ownership = new Ownership({ record, applied: source.applied, isDry: openWriter === null, events });
   }
 
   get id(): string {
@@ -154,6 +157,9 @@ export class OrganizationReconciler {
       }
       const results = await this.#apply(input, planned, count);
       const rest = await this.#fights(planned, drift, results);
+      if (error === null) {
+        await this.#ownership.applied(desired.commit, results);
+      }
       const outcome = error === null ? outcomeOf(planned, results) : 'failed';
       // The window may have closed meanwhile, or the clock been set: what is left waits for it to open.
       const closed = results.some(({ status }) => status === 'skipped') ? this.#reasonToWait(planned) : null;
@@ -186,7 +192,7 @@ export class OrganizationReconciler {
 
   async #input(desired: Desired, trigger: Trigger): Promise<PassInput> {
     const { config, record, clock, kinds, estimate, fights } = this.#options;
-    const { base, commit } = await baseOfRecord(record);
+    const { base, commit } = await this.#ownership.base();
     const policy: Policy = {
       prune: config.prune,
       confirm: config.confirm,

@@ -14,6 +14,10 @@ export interface PassEvents {
   onSource?(desired: Desired): void;
   onBadSource?(error: Error, lastGood: string | null): void;
   onPlan?(planned: Planned, drift: readonly Change[]): void;
+  /** The record is empty, and what the repository says was applied is owned: so many resources, of that commit. */
+  onTakenOver?(commit: string, count: number): void;
+  /** What was applied could not be kept in the repository; the next pass tries again. */
+  onNotRecorded?(error: Error): void;
   /** The plan is not applied now. */
   onWait?(reason: string): void;
   onResult?(result: ChangeResult, change: Change | undefined): void;

@@ -31,6 +31,12 @@ function entryToBase(entry: RecordEntry): BaseEntry {
   };
 }
 
+/** What a base knows of a resource, as the record keeps it. */
+export function baseToEntry(base: BaseEntry): RecordEntry {
+  const { address, kind, id, fields, protect, marks } = base;
+  return { address, kind, id, fields, protect, marks: { ...marks, ...whereabouts(base) } };
+}
+
 /** The base that manifests of another commit declare: no ids, no marks. */
 export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Address, Declared>): Base {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
@@ -211,11 +217,7 @@ export class Recorder {
 
   #entryOfBase(address: Address): RecordEntry | null {
     const before = this.#base?.get(address);
-    if (before === undefined) {
-      return null;
-    }
-    const { kind, id, fields, protect, marks } = before;
-    return { address, kind, id, fields, protect, marks: { ...marks, ...whereabouts(before) } };
+    return before === undefined ? null : baseToEntry(before);
   }
 
   #entry(resource: Declared, id: string | null, changed: boolean): RecordEntry {

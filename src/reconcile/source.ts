@@ -1,11 +1,14 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '../config/config.ts';
+import type { Address } from '../core/address.ts';
+import type { BaseEntry } from '../core/resource.ts';
 import { type Checkout, openCheckout } from '../git/checkout.ts';
-import { headOf } from '../git/commit-info.ts';
+import { appliedRef, headOf } from '../git/commit-info.ts';
 import { watchDirectory } from '../git/watch.ts';
+import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
-import type { DesiredState, ManifestLoader } from '../manifests/loader.ts';
+import { createManifestLoader, type DesiredState, type ManifestLoader } from '../manifests/loader.ts';
+import { baseAt } from './base-at.ts';
 
 /** What a source says now. */
 export interface Desired {
@@ -16,6 +19,14 @@ export interface Desired {
   readonly subject: string;
   /** Whether the branch was rewritten since the last look. */
   readonly forced: boolean;
+}
+
+/** `refs/octavo/<organization>/applied`: what is owned, for whoever has no record (design: How a plan is made). */
+export interface AppliedRef {
+  /** What the commit it names declares; null where there is no such ref. After the first `read` of its source. */
+  read(): Promise<{ readonly base: ReadonlyMap<Address, BaseEntry>; readonly commit: string } | null>;
+  /** Throws SourceError where that is refused. */
+  move(commit: string): Promise<void>;
 }
 
 /** Where an organization's manifests come from. */
@@ -29,6 +40,8 @@ export interface DesiredSource {
   hasMoved(): Promise<boolean>;
   /** Calls back after changes; resolves once they are noticed. What has to be polled does nothing here. */
   watch(onChange: () => void, onError: (error: Error) => void): Promise<void>;
+  /** The ref that says what was last applied; null where nothing keeps it up, so that it could be out of date. */
+  readonly applied: AppliedRef | null;
   /** Milliseconds between two looks; null where changes are noticed as they happen. */
   readonly poll: number | null;
   close(): Promise<void>;
@@ -49,16 +62,17 @@ export function openSource(
 ): DesiredSource {
   return source.git === undefined
     ? directorySource(source.directory, loader)
-    : gitSource(source.git, join(clones, organization), loader, signal);
+    : gitSource(source.git, organization, clones, loader, signal);
 }
 
 function gitSource(
   git: NonNullable<Source['git']>,
-  directory: string,
+  organization: string,
+  clones: string,
   loader: ManifestLoader,
   signal: AbortSignal,
 ): DesiredSource {
-  mkdirSync(directory, { recursive: true });
+  const directory = join(clones, organization);
   const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal });
   let read: string | null = null;
   let forced = false;
@@ -74,7 +88,19 @@ function gitSource(
     turn = mine.catch(() => undefined);
     return mine;
   };
+  const ref = appliedRef(organization);
   return {
+    applied: git.record
+      ? {
+          read: () =>
+            inTurn(async () => {
+              const commit = await checkout.fetchRef(ref);
+              const read = (id: string) => baseAt(checkout.repository, id, git.path, createManifestLoader(kinds));
+              return commit === null ? null : { base: await read(commit), commit };
+            }),
+          move: (commit) => inTurn(() => checkout.pushRef(ref, commit)),
+        }
+      : null,
     poll: git.poll,
     read: () =>
       inTurn(async () => {
@@ -94,6 +120,7 @@ function gitSource(
 function directorySource(directory: string, loader: ManifestLoader): DesiredSource {
   let close = async () => {};
   return {
+    applied: null,
     poll: null,
     async read() {
       const state = await loader.load(openDiskTree(directory));

@@ -16,6 +16,7 @@ const source: DesiredSource = {
     throw new Error('nothing is read here');
   },
   hasMoved: async () => false,
+  applied: null,
   watch: async () => undefined,
   poll: null,
   close: async () => undefined,

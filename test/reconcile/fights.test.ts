@@ -56,6 +56,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
       },
       hasMoved: async () => false,
       watch: async () => undefined,
+      applied: null,
       poll: null,
       close: async () => undefined,
     },

@@ -1,0 +1,100 @@
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+const REF = 'refs/octavo/org_acme/applied';
+const LIMITS = { limits: { deletes: 5, share: 100 } };
+
+function recording(work: Workspace): { organization: Record<string, unknown> } {
+  const source = { git: { url: work.repository.directory, poll: '100ms', record: true } };
+  return { organization: { ...LIMITS, source } };
+}
+const appliedCommit = (work: Workspace) => work.repository.git('for-each-ref', '--format=%(objectname)', REF);
+
+async function stopAndForget(work: Workspace, daemon: Awaited<ReturnType<typeof startDaemon>>): Promise<void> {
+  daemon.process.child.kill('SIGTERM');
+  await daemon.process.ended;
+  rmSync(join(work.folder, 'state'), { recursive: true });
+}
+
+test('a daemon that has lost its state knows from the repository what it owns', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('A', 'B', 'C'));
+  const first = work.repository.commit('Three');
+  const before = await startDaemon(work, recording(work));
+  await work.untilTeams('A', 'B', 'C');
+  await eventually('the ref', () => appliedCommit(work) === first);
+  const ids = new Map(work.emulator.state().teams?.map(({ id, title }) => [title, id]));
+  await stopAndForget(work, before);
+  // Meanwhile one is renamed and one is no longer declared; somebody else's team is nobody's business.
+  await work.call('PUT', '/teams', { title: 'Theirs' });
+  work.repository.write('teams.yaml', 'teams:\n  a: { title: Renamed }\n  b: { title: B }\n');
+  const second = work.repository.commit('Renamed, and one less');
+  const after = await startDaemon(work, recording(work));
+  await work.untilTeams('B', 'Renamed', 'Theirs');
+  expect(work.emulator.state().teams?.find(({ title }) => title === 'Renamed')?.id).toBe(ids.get('A'));
+  expect(after.process.said('the record is empty')).toMatchObject([{ commit: first, resources: 3 }]);
+  await eventually('the ref', () => appliedCommit(work) === second);
+});
+
+test('without such a ref it adopts what is declared, and deletes nothing', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('A', 'B'));
+  work.repository.commit('Two');
+  const before = await startDaemon(work, { organization: LIMITS });
+  await work.untilTeams('A', 'B');
+  expect(appliedCommit(work)).toBe('');
+  await stopAndForget(work, before);
+  work.repository.write('teams.yaml', teams('A'));
+  work.repository.commit('One');
+  const after = await startDaemon(work, { organization: LIMITS });
+  await after.pass();
+  expect(work.teams()).toEqual(['A', 'B']);
+  // What it has adopted it owns again.
+  work.repository.write('teams.yaml', teams('D'));
+  work.repository.commit('Another');
+  await work.untilTeams('B', 'D');
+});
+
+test('a dry run reads the ref, and takes nothing into the record', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('A', 'B'));
+  work.repository.commit('Two');
+  const before = await startDaemon(work, recording(work));
+  await work.untilTeams('A', 'B');
+  await eventually('the ref', () => appliedCommit(work) !== '');
+  await stopAndForget(work, before);
+  work.repository.write('teams.yaml', teams('A'));
+  work.repository.commit('One');
+  const writes = work.writes();
+  const dry = await startDaemon(work, recording(work), '--dry-run');
+  await dry.pass();
+  await dry.pass();
+  expect(dry.process.said('the record is empty').length).toBeGreaterThan(1);
+  expect(dry.process.said('plan: ')[0]?.msg).toContain('1 to delete');
+  expect(work.writes()).toBe(writes);
+});
+
+test('a repository that refuses the ref is told of, and stops nothing', async () => {
+  await using work = await openWorkspace();
+  const hook = join(work.repository.directory, '.git', 'hooks', 'update');
+  work.repository.write('teams.yaml', teams('A'));
+  work.repository.commit('One');
+  work.repository.git('config', 'core.hooksPath', join(work.repository.directory, '.git', 'hooks'));
+  rmSync(join(work.repository.directory, '.git', 'hooks'), { recursive: true, force: true });
+  work.repository.write('.git/hooks/update', '');
+  writeFileSync(hook, '#!/bin/sh\necho "no refs from you" >&2\nexit 1\n');
+  chmodSync(hook, 0o755);
+  const daemon = await startDaemon(work, recording(work));
+  await work.untilTeams('A');
+  const [told] = await eventually('the warning', () => {
+    const said = daemon.process.said('what was applied is not kept in the repository');
+    return said.length > 0 ? said : null;
+  });
+  expect(told?.msg).toMatch(/cannot move refs\/octavo\/org_acme\/applied in .*/);
+  expect(appliedCommit(work)).toBe('');
+  await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
+});
