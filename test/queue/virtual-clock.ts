@@ -18,12 +18,18 @@ export interface VirtualClock extends Clock {
   settle(): Promise<void>;
 }
 
-/** Starts at monotonic 1000; `wallOffset` is the wall clock minus that. */
-export function createVirtualClock(wallOffset = 1_750_000_000_000): VirtualClock {
+/**
+ * Starts at monotonic 1000; `wallOffset` is the wall clock minus that. Time does not go on before `quiet` has resolved:
+ * for what takes real time.
+ */
+export function createVirtualClock(wallOffset = 1_750_000_000_000, quiet = async () => {}): VirtualClock {
   let time = 1000;
   let order = 0;
   const timers = new Heap<Timer>((a, b) => (a.at === b.at ? a.order < b.order : a.at < b.at));
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const settle = async () => {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await quiet();
+  };
 
   function next(): Timer | undefined {
     while (timers.peek()?.off) {
@@ -44,6 +50,10 @@ export function createVirtualClock(wallOffset = 1_750_000_000_000): VirtualClock
     monotonic: () => time,
     sleep: (milliseconds, signal) =>
       new Promise((resolve, reject) => {
+        if (signal?.aborted) {
+          reject(signal.reason);
+          return;
+        }
         const timer: Timer = { at: time + milliseconds, order: order++, fire: resolve, off: false };
         timers.push(timer);
         signal?.addEventListener('abort', () => {

@@ -1,13 +1,13 @@
 import { configFromEnvironment, type OrganizationConfig } from '../../src/config/config.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 
-/** An organization where nothing waits for a person. */
-export function organizationConfig(id: string): OrganizationConfig {
+/** An organization as it is when nobody has set up anything; or one where nothing waits for a person. */
+export function organizationConfig(id: string, held: boolean): OrganizationConfig {
   const env = { OCTAVO_BASE_URL: 'http://platform.example', OCTAVO_TOKEN: 'none', OCTAVO_ORGANIZATION: id };
   const { organizations } = configFromEnvironment({ env, kinds: kinds.map((kind) => kind.name) });
   const [organization] = organizations;
   if (organization === undefined) {
     throw new Error('no organization');
   }
-  return { ...organization, confirm: [], limits: { deletes: 1e6, share: 100 } };
+  return held ? organization : { ...organization, confirm: [], limits: { deletes: 1e6, share: 100 } };
 }

@@ -23,10 +23,16 @@ beforeAll(async () => {
 test('whatever goes wrong and whoever edits meanwhile, it ends as declared', async () => {
   const wrong: string[] = [];
   for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
-    const found = await soak(seed, start).catch((error: Error) => String(error.stack));
-    if (found !== '') {
-      wrong.push(`seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found}`);
+    const found = await soak(seed, start).catch((error: Error) => ({ wrong: String(error.stack) }));
+    if (found.wrong !== '') {
+      wrong.push(`seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found.wrong}`);
     }
   }
   expect(wrong.join('\n\n')).toBe('');
 }, 3_600_000);
+
+test.each([FROM, FROM + 1])('the seed %i is the same run again', async (seed) => {
+  const first = await soak(seed, start);
+  expect(first.requests.length).toBeGreaterThan(50);
+  expect((await soak(seed, start)).requests).toEqual(first.requests);
+});

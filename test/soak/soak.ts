@@ -1,11 +1,9 @@
 import fc from 'fast-check';
-import type { Clock } from '../../src/core/clock.ts';
-import { type Emulator, type EmulatorState, type FaultRule, startEmulator } from '../../src/emulator/emulator.ts';
+import type { Emulator, EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
 import { seededRandom } from '../../src/emulator/faults.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { openConnection } from '../../src/platform/connection.ts';
 import { FightBook } from '../../src/reconcile/fight-book.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd, PassEvents } from '../../src/reconcile/pass.ts';
@@ -17,34 +15,15 @@ import { type Model, manifestsOf } from '../support/model.ts';
 import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
 import { organizationConfig } from './organization-config.ts';
+import { SequencedPlatform } from './sequenced-platform.ts';
 
-/** Goes so many times as fast as the machine's, so that backing off takes next to no time. */
-const SPEED = 500;
 /** The share of requests that something happens to. */
 const SHARE = 0.2;
 /** Passes after the last commit with faults, and then without. */
 const TROUBLED = 12;
-const QUIET = 6;
-
-const fastClock: Clock = {
-  now: () => Date.parse('2026-06-01T00:00:00Z') + performance.now() * SPEED,
-  monotonic: () => performance.now() * SPEED,
-  sleep: (milliseconds, signal) =>
-    new Promise((resolve, reject) => {
-      const stop = () => {
-        clearTimeout(timer);
-        reject(signal?.reason);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      }, milliseconds / SPEED);
-      signal?.addEventListener('abort', stop, { once: true });
-      if (signal?.aborted) {
-        stop();
-      }
-    }),
-};
+const QUIET = 12;
+/** Milliseconds that nothing is done between two of those: what is backed off from is due again. */
+const PAUSE = 2 * 3_600_000;
 
 /** Everything that can go wrong, all together at the share. */
 function everything(restart: () => void): FaultRule[] {
@@ -66,58 +45,55 @@ function everything(restart: () => void): FaultRule[] {
   return faults.map((fault) => ({ fault, rate: SHARE / faults.length }));
 }
 
-/** One seeded run. What is wrong at its end, in words; empty: nothing. */
-export async function soak(seed: number, start: EmulatorState): Promise<string> {
-  const emulator = await startEmulator({
-    seed: start,
-    seedNumber: seed,
-    clock: fastClock,
-    processing: { openapi: 0, translation: 0 },
-  });
-  try {
-    return await new Soak(seed, start, emulator).run();
-  } finally {
-    await emulator.close();
-  }
+/** What became of one seeded run. */
+export interface Soaked {
+  /** What is wrong at its end, in words; empty: nothing. */
+  readonly wrong: string;
+  /** Every request and what was answered, in order. */
+  readonly requests: readonly string[];
+}
+
+/** One seeded run. */
+export async function soak(seed: number, start: EmulatorState): Promise<Soaked> {
+  await using platform = await SequencedPlatform.open(seed, start);
+  const wrong = await platform.clock.run(new Soak(seed, start, platform).run());
+  const requests = platform.emulator.requests.entries.map(
+    ({ method, path, status, at }) => `${Math.round(at)} ${method} ${path} ${status}`,
+  );
+  return { wrong, requests };
 }
 
 class Soak {
   readonly #start: EmulatorState;
+  readonly #platform: SequencedPlatform;
   readonly #emulator: Emulator;
   readonly #random: () => number;
   readonly #seed: number;
   readonly #record = openMemoryStore().organization('soak');
   readonly #stop = new AbortController();
+  readonly #reconciler: OrganizationReconciler;
   #model: Model;
   #commits = 0;
-  #restarting: Promise<void> | null = null;
 
-  constructor(seed: number, start: EmulatorState, emulator: Emulator) {
+  constructor(seed: number, start: EmulatorState, platform: SequencedPlatform) {
     this.#seed = seed;
     this.#start = start;
-    this.#emulator = emulator;
+    this.#platform = platform;
+    this.#emulator = platform.emulator;
     this.#random = seededRandom(seed);
     this.#model = this.#models()[0] as Model;
-  }
-
-  async run(): Promise<string> {
-    const connection = openConnection({
-      baseUrl: this.#emulator.url,
-      token: this.#emulator.token,
-      userAgent: 'octavo/0',
-      concurrency: this.#seed % 2 === 0 ? 1 : 6,
-      clock: fastClock,
-      random: seededRandom(this.#seed + 1),
-    });
-    const organization = this.#emulator.organization;
-    const reconciler = new OrganizationReconciler({
-      config: organizationConfig(organization),
+    const { clock } = platform;
+    const { organization } = platform.emulator;
+    const connection = platform.connect(seed % 2 === 0 ? 1 : 6, seededRandom(seed + 1));
+    this.#reconciler = new OrganizationReconciler({
+      // A third of the runs wait for a person, as organizations do that nobody has set up otherwise.
+      config: organizationConfig(organization, seed % 3 === 0),
       user: null,
       kinds,
       source: this.#source(),
       record: this.#record,
       fights: new FightBook(openMemoryStore().note('fights')),
-      clock: fastClock,
+      clock,
       openReader: (priority) => openReader(connection, { organization, priority }),
       openWriter: (priority) => openWriter(connection, { organization, priority }),
       estimate: () => 0,
@@ -126,61 +102,84 @@ class Soak {
       abort: this.#stop.signal,
       events: this.#events(),
     });
-    this.#emulator.setFaults(everything(() => this.#restart()));
-    try {
-      await this.#trouble(reconciler);
-      this.#emulator.setFaults([]);
-      await this.#restarting;
-      return await this.#settled(reconciler);
-    } finally {
-      await connection.close(0);
-      await this.#restarting;
-    }
+  }
+
+  async run(): Promise<string> {
+    this.#emulator.setFaults(everything(() => this.#platform.restart(1000)));
+    await this.#trouble();
+    this.#emulator.setFaults([]);
+    return this.#settled();
   }
 
   #models(): readonly Model[] {
     return fc.sample(twoModels, { seed: this.#seed, numRuns: 2 }).flat();
   }
 
-  /** Commits one after the other, edits behind the back, now and then in the middle of a pass. */
-  async #trouble(reconciler: OrganizationReconciler): Promise<void> {
+  /** Commits one after the other, edits behind the back, and both now and then in the middle of a pass. */
+  async #trouble(): Promise<void> {
     for (const model of this.#models()) {
       this.#model = model;
       this.#commits += 1;
       const passes = 1 + Math.floor(this.#random() * 4);
       for (let pass = 0; pass < passes; pass += 1) {
-        const running = reconciler.trigger('commit');
+        const running = this.#reconciler.trigger('commit');
+        if (this.#random() < 0.3) {
+          await this.#platform.clock.sleep(this.#random() * 5000);
+          await this.#edit();
+        }
         if (this.#random() < 0.3) {
           break;
         }
         await running;
+        await this.#person(0.7);
         if (this.#random() < 0.5) {
           await this.#edit();
         }
       }
     }
-    for (let pass = 0; pass < TROUBLED && !isDone(reconciler.lastEnd, this.#commits); pass += 1) {
-      await reconciler.trigger('retry');
+    await this.#reconciler.idle();
+    for (let pass = 0; pass < TROUBLED && !isDone(this.#reconciler.lastEnd, this.#commits); pass += 1) {
+      await this.#platform.clock.sleep(PAUSE);
+      await this.#reconciler.trigger('retry');
+      await this.#person(0.7);
     }
   }
 
-  async #settled(reconciler: OrganizationReconciler): Promise<string> {
+  /** Somebody looks at what is held, and mostly approves it. */
+  async #person(how: number): Promise<void> {
+    const { lastEnd } = this.#reconciler;
+    if (lastEnd?.outcome === 'held' && lastEnd.plan !== null && this.#random() < how) {
+      await this.#reconciler.approve(lastEnd.plan.checksum);
+      await this.#reconciler.trigger('approval');
+    }
+  }
+
+  async #settled(): Promise<string> {
     let end: PassEnd | null = null;
     for (let pass = 0; pass < QUIET; pass += 1) {
-      await reconciler.trigger('retry');
-      end = reconciler.lastEnd;
+      await this.#platform.clock.sleep(PAUSE);
+      await this.#reconciler.trigger('retry');
+      end = this.#reconciler.lastEnd;
       if (end?.outcome === 'done' && end.plan?.changes.length === 0 && end.plan.pending.length === 0) {
         break;
+      }
+      // Nothing goes wrong any more: all is done but what waits for a person, who has only to approve it.
+      if (end?.outcome === 'held' && !end.results.some(({ status }) => status === 'applied' || status === 'failed')) {
+        await this.#person(1);
+        end = this.#reconciler.lastEnd;
       }
     }
     const now = this.#emulator.state();
     const touched = untouched(this.#start, now) === untouched(this.#start, this.#start) ? [] : ['others were touched'];
+    const approvals = await this.#record.approvals();
     const open = end?.results.filter((result) => result.status !== 'applied') ?? [];
     const left = end?.plan?.changes ?? [];
     return [
       ...differences(this.#model, this.#start, now),
       ...touched,
+      ...approvals.map((checksum) => `an approval was never used up: ${checksum}`),
       ...(end?.outcome === 'done' ? [] : [`the last pass: ${end?.outcome} ${end?.error?.message ?? ''}`]),
+      ...(end?.plan?.verdict.reasons ?? []),
       ...open.map(({ action, address, status, error }) => `${status}: ${action} ${address}: ${error}`),
       ...left.map(({ action, address, fields }) => `in the last plan: ${action} ${address} ${JSON.stringify(fields)}`),
     ].join('\n');
@@ -213,12 +212,6 @@ class Soak {
       watch: async () => undefined,
       close: async () => undefined,
     };
-  }
-
-  #restart(): void {
-    this.#restarting ??= this.#emulator.restart(1000).finally(() => {
-      this.#restarting = null;
-    });
   }
 
   /** Somebody changes something by hand that is declared: another title, or it is gone. */

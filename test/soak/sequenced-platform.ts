@@ -1,0 +1,143 @@
+import type { Clock } from '../../src/core/clock.ts';
+import { TransientError } from '../../src/core/errors.ts';
+import { type Emulator, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
+import { seededRandom } from '../../src/emulator/faults.ts';
+import type { Connection } from '../../src/platform/connection.ts';
+import { openTransport, type Transport } from '../../src/platform/transport.ts';
+import { createRequestQueue } from '../../src/queue/request-queue.ts';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+
+/** Milliseconds from sending to arriving, and from there to the answer: anything in between. */
+const WAY = { least: 5, most: 250 };
+const TOKEN = 'token';
+
+/**
+ * An embedded platform and the way to it, in a time that nobody waits for. Requests, answers and faults are real ones,
+ * over real sockets; but when each arrives is drawn, and each is dealt with before anything else happens. So nothing
+ * depends on how fast the machine is, and the same seed is the same run.
+ */
+export class SequencedPlatform implements AsyncDisposable {
+  readonly clock: VirtualClock;
+  readonly emulator: Emulator;
+  readonly #pending: Pending;
+  readonly #random: () => number;
+  /** What the request that is dealt with is held up by, in milliseconds. */
+  readonly #slow: { now: number };
+  #transport: ReturnType<typeof openTransport>;
+  #restarts = 0;
+  #backAt = 0;
+
+  static async open(seed: number, state: EmulatorState): Promise<SequencedPlatform> {
+    const pending = new Pending();
+    const clock = createVirtualClock(undefined, () => pending.none());
+    const slow = { now: 0 };
+    const emulator = await startEmulator({
+      seed: state,
+      seedNumber: seed,
+      token: TOKEN,
+      processing: { openapi: 0, translation: 0 },
+      clock: {
+        now: clock.now,
+        monotonic: clock.monotonic,
+        sleep: async (milliseconds) => {
+          slow.now += milliseconds;
+        },
+      },
+    });
+    return new SequencedPlatform(seed, clock, emulator, pending, slow);
+  }
+
+  private constructor(seed: number, clock: VirtualClock, emulator: Emulator, pending: Pending, slow: { now: number }) {
+    this.clock = clock;
+    this.emulator = emulator;
+    this.#pending = pending;
+    this.#slow = slow;
+    this.#random = seededRandom(seed + 2);
+    this.#transport = this.#openTransport();
+  }
+
+  /** A way to it, with so many requests in flight at most. */
+  connect(concurrency: number, random: () => number): Connection {
+    const { clock } = this;
+    return {
+      baseUrl: this.emulator.url,
+      origin: this.emulator.url,
+      queue: createRequestQueue({ clock, random, concurrency }),
+      transport: { send: (request, signal) => this.#send(request, signal) },
+      clock,
+      close: async () => undefined,
+    };
+  }
+
+  /** Drops every connection and takes none for so many milliseconds. */
+  restart(milliseconds: number): void {
+    if (this.clock.monotonic() < this.#backAt) {
+      return;
+    }
+    this.#restarts += 1;
+    this.#backAt = this.clock.monotonic() + milliseconds;
+    const gone = this.#transport;
+    // What was connected before is not used any more, so that nothing depends on when it is found to be broken.
+    this.#transport = this.#openTransport();
+    void this.#pending.add(this.emulator.restart().then(() => gone.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport.close();
+    await this.emulator.close();
+  }
+
+  async #send(...[request, signal]: Parameters<Transport['send']>): ReturnType<Transport['send']> {
+    await this.clock.sleep(this.#way(), signal);
+    if (this.clock.monotonic() < this.#backAt) {
+      throw new TransientError(`cannot reach ${this.emulator.url}: connection refused`, false);
+    }
+    this.#slow.now = 0;
+    const restarts = this.#restarts;
+    const sent = this.#transport.send(request, new AbortController().signal);
+    const [outcome] = await this.#pending.add(Promise.allSettled([sent]));
+    await this.clock.sleep(this.#slow.now + this.#way(), signal);
+    if (outcome.status === 'rejected') {
+      throw outcome.reason;
+    }
+    if (restarts !== this.#restarts) {
+      throw new TransientError(`${this.emulator.url} closed the connection without an answer`, true);
+    }
+    return { ...outcome.value, receivedAt: this.clock.monotonic() };
+  }
+
+  #way(): number {
+    return WAY.least + this.#random() * (WAY.most - WAY.least);
+  }
+
+  #openTransport(): ReturnType<typeof openTransport> {
+    return openTransport({
+      base: new URL(this.emulator.url),
+      token: TOKEN,
+      userAgent: 'octavo/0',
+      connections: 1,
+      timeouts: { connect: 10_000, headers: 30_000, body: 30_000 },
+      clock: this.clock satisfies Clock,
+    });
+  }
+}
+
+/** What really takes time, and so must be over before the time goes on that is not real. */
+class Pending {
+  readonly #work = new Set<Promise<unknown>>();
+
+  add<T>(work: Promise<T>): Promise<T> {
+    this.#work.add(work);
+    const over = () => this.#work.delete(work);
+    work.then(over, over);
+    return work;
+  }
+
+  async none(): Promise<void> {
+    while (this.#work.size > 0) {
+      await Promise.allSettled(this.#work);
+      // What waited for it goes on.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
