@@ -17,7 +17,7 @@ import { createSchedule, type Schedule } from './reconcile/schedule.ts';
 import { type DesiredSource, openSource } from './reconcile/source.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
-import { combineEvents, logEvents, metricEvents, observeQueue } from './server/pass-events.ts';
+import { combineEvents, logEvents, metricEvents, observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
@@ -278,18 +278,7 @@ class RunningDaemon implements Daemon {
 
   #observeQueues(): void {
     for (const [name, queue] of this.#queues) {
-      const { waiting, oldest, budgets } = queue.snapshot();
-      this.#metrics.queue({ queue: name, waiting, oldestSeconds: (oldest ?? 0) / 1000 });
-      for (const budget of budgets) {
-        if (budget.limit !== null && budget.left !== null) {
-          this.#metrics.budget({
-            queue: name,
-            class: budget.classes.join('+'),
-            limit: budget.limit,
-            remaining: budget.left,
-          });
-        }
-      }
+      this.#metrics.queue(queueObservation(name, queue.snapshot()));
     }
   }
 }

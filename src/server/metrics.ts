@@ -1,4 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { ChangingGauge, counter, gauge } from './instruments.ts';
+import { type TroubleMetrics, troubleMetrics } from './trouble.ts';
 
 /** One reconcile pass of an organization. */
 export interface PassObservation {
@@ -36,14 +38,19 @@ export interface QueueObservation {
   readonly queue: string;
   readonly waiting: Readonly<Record<string, number>>;
   readonly oldestSeconds: number;
+  /** Since the platform failed lastingly: next to nothing is sent. */
+  readonly broken: boolean;
+  readonly budgets: readonly BudgetObservation[];
 }
 
 /** The platform's rate limit for a class of requests, as last learned. */
 export interface BudgetObservation {
-  readonly queue: string;
   readonly class: string;
-  readonly limit: number;
-  readonly remaining: number;
+  /** Null while nothing is known. */
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** How much longer a refusal (429) keeps it closed. */
+  readonly closedSeconds: number;
 }
 
 /** One request to the platform. `outcome` is a status, or a word for what came instead of one. */
@@ -55,7 +62,7 @@ export interface RequestObservation {
 }
 
 /** The product's metrics. No label ever carries a title, an email or a token. */
-export interface Metrics {
+export interface Metrics extends TroubleMetrics {
   /** To be served as `/metrics`. */
   readonly registry: Registry;
   pass(observation: PassObservation): void;
@@ -71,7 +78,6 @@ export interface Metrics {
   /** The platform refused a request for its rate (429). */
   rateLimited(requestClass: string): void;
   queue(observation: QueueObservation): void;
-  budget(observation: BudgetObservation): void;
 }
 
 /** Makes the metrics in a registry of their own. */
@@ -85,15 +91,8 @@ export function createMetrics(): Metrics {
     ...sourceMetrics(registry),
     ...requestMetrics(registry),
     ...queueMetrics(registry),
+    ...troubleMetrics(registry),
   };
-}
-
-function counter<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
-  return new Counter<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
-}
-
-function gauge<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
-  return new Gauge<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
 }
 
 function passMetrics(registry: Registry): Pick<Metrics, 'pass' | 'change' | 'pending' | 'drift'> {
@@ -190,22 +189,47 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'request' | 'rateLimi
   };
 }
 
-function queueMetrics(registry: Registry): Pick<Metrics, 'queue' | 'budget'> {
+function queueMetrics(registry: Registry): Pick<Metrics, 'queue'> {
   const waiting = gauge(registry, 'queue_waiting', 'Requests that wait, by priority.', ['queue', 'priority']);
   const oldest = gauge(registry, 'queue_oldest_seconds', 'How long the oldest request has waited.', ['queue']);
-  const limit = gauge(registry, 'budget_limit', 'The rate limit of a class of requests.', ['queue', 'class']);
-  const remaining = gauge(registry, 'budget_remaining', 'What is left of the rate limit.', ['queue', 'class']);
+  const broken = gauge(
+    registry,
+    'queue_breaker_open',
+    'Whether the platform fails lastingly, so that nothing but a trial now and then is sent: 1 or 0.',
+    ['queue'],
+  );
+  const ofClass = (name: string, help: string) =>
+    new ChangingGauge(gauge(registry, `budget_${name}`, help, ['queue', 'class']));
+  const limit = ofClass('limit', 'The rate limit of a class of requests.');
+  const remaining = ofClass('remaining', 'What is left of the rate limit.');
+  const closed = ofClass(
+    'closed_seconds',
+    'How much longer a refusal (429) keeps a class of requests waiting; 0: it does not.',
+  );
   return {
-    queue: ({ queue, waiting: counts, oldestSeconds }) => {
+    queue: ({ queue, waiting: counts, oldestSeconds, broken: isBroken, budgets }) => {
       for (const [priority, count] of Object.entries(counts)) {
         waiting.set({ queue, priority }, count);
       }
       oldest.set({ queue }, oldestSeconds);
-    },
-    budget: (observation) => {
-      const labels = { queue: observation.queue, class: observation.class };
-      limit.set(labels, observation.limit);
-      remaining.set(labels, observation.remaining);
+      broken.set({ queue }, isBroken ? 1 : 0);
+      const values = (value: (budget: BudgetObservation) => number | null) =>
+        budgets.flatMap((budget) => {
+          const shown = value(budget);
+          return shown === null ? [] : [{ labels: { queue, class: budget.class }, value: shown }];
+        });
+      limit.show(
+        queue,
+        values((budget) => budget.limit),
+      );
+      remaining.show(
+        queue,
+        values((budget) => budget.remaining),
+      );
+      closed.show(
+        queue,
+        values((budget) => budget.closedSeconds),
+      );
     },
   };
 }

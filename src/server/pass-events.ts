@@ -1,11 +1,12 @@
-import type { Plan } from '../core/change.ts';
+import { changeId, type Plan } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
 import { fightWords, restEnds } from '../plan/fight.ts';
 import { summaryLine } from '../plan/render-text.ts';
-import type { QueueEvent } from '../queue/snapshot.ts';
+import type { QueueEvent, QueueSnapshot } from '../queue/snapshot.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, QueueObservation } from './metrics.ts';
+import { failingChange, reasonOf } from './trouble.ts';
 
 /** Most problems of bad manifests that are logged one by one. */
 const LOGGED_PROBLEMS = 20;
@@ -139,12 +140,23 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
     onResult: ({ action, status }, change) => {
       metrics.change({ organization, kind: change?.kind ?? 'unknown', action, status });
     },
-    onPassEnd: ({ outcome, milliseconds, plan, results, endedAt }) => {
+    onPassEnd: ({ outcome, milliseconds, plan, results, error, endedAt }) => {
+      const failed = results.filter((result) => result.status === 'failed');
       metrics.pass({ organization, outcome, seconds: milliseconds / 1000, at: endedAt });
+      metrics.trouble(organization, reasonOf(outcome, error, failed.length));
+      if (plan === null) {
+        // It got no further: what failed or waits is what did so before.
+        return;
+      }
+      const changes = new Map(plan.changes.map((change) => [changeId(change), change]));
+      metrics.failing(
+        organization,
+        failed.map((result) => failingChange(result, changes.get(changeId(result)))),
+      );
       metrics.pending(organization, {
-        held: plan?.changes.filter((change) => change.held !== null).length ?? 0,
-        paused: plan?.changes.filter((change) => change.held === null && change.paused !== null).length ?? 0,
-        failed: results.filter((result) => result.status === 'failed').length,
+        held: plan.changes.filter((change) => change.held !== null).length,
+        paused: plan.changes.filter((change) => change.held === null && change.paused !== null).length,
+        failed: failed.length,
       });
     },
   };
@@ -160,6 +172,23 @@ export function observeQueue(metrics: Metrics): (event: QueueEvent) => void {
     if (event.outcome === 'refused') {
       metrics.rateLimited(event.class);
     }
+  };
+}
+
+/** What metrics show of a queue that goes by this name. */
+export function queueObservation(queue: string, snapshot: QueueSnapshot): QueueObservation {
+  const { waiting, oldest, breaker, budgets } = snapshot;
+  return {
+    queue,
+    waiting,
+    oldestSeconds: (oldest ?? 0) / 1000,
+    broken: breaker !== 'closed',
+    budgets: budgets.map(({ classes, operations, limit, left, closedFor }) => ({
+      class: [classes.join('+'), ...operations].join(' '),
+      limit,
+      remaining: left,
+      closedSeconds: closedFor / 1000,
+    })),
   };
 }
 

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import {
+  AuthError,
+  DesiredStateError,
+  NotThePlatformError,
+  SourceError,
+  StoreError,
+  TransientError,
+} from '../../src/core/errors.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
+import { failingChange, reasonOf } from '../../src/server/trouble.ts';
 
 describe('createMetrics', () => {
   test('counts what it is told', async () => {
@@ -11,8 +20,11 @@ describe('createMetrics', () => {
     metrics.drift('org_1', 'site', 3);
     metrics.request({ class: 'read', outcome: '200', waitedSeconds: 0.5 });
     metrics.rateLimited('read');
-    metrics.queue({ queue: 'org_1', waiting: { apply: 4 }, oldestSeconds: 2 });
-    metrics.budget({ queue: 'org_1', class: 'read', limit: 60, remaining: 12 });
+    const budgets = [
+      { class: 'read', limit: 60, remaining: 12, closedSeconds: 0 },
+      { class: 'write', limit: null, remaining: null, closedSeconds: 30 },
+    ];
+    metrics.queue({ queue: 'org_1', waiting: { apply: 4 }, oldestSeconds: 2, broken: true, budgets });
     const lines = (await metrics.registry.metrics()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -29,6 +41,9 @@ describe('createMetrics', () => {
         'octavo_queue_oldest_seconds{queue="org_1"} 2',
         'octavo_budget_limit{queue="org_1",class="read"} 60',
         'octavo_budget_remaining{queue="org_1",class="read"} 12',
+        'octavo_budget_closed_seconds{queue="org_1",class="read"} 0',
+        'octavo_budget_closed_seconds{queue="org_1",class="write"} 30',
+        'octavo_queue_breaker_open{queue="org_1"} 1',
       ]),
     );
   });
@@ -44,8 +59,87 @@ describe('createMetrics', () => {
     expect(text).not.toContain('"aaa"');
   });
 
+  test('forgets budgets that became one', async () => {
+    const metrics = createMetrics();
+    const rest = { queue: 'org_1', waiting: {}, oldestSeconds: 0, broken: false };
+    const budget = (name: string) => ({ class: name, limit: 60, remaining: 12, closedSeconds: 0 });
+    metrics.queue({ ...rest, queue: 'org_2', budgets: [budget('read')] });
+    metrics.queue({ ...rest, budgets: [budget('read'), budget('write')] });
+    metrics.queue({ ...rest, budgets: [budget('read+write')] });
+    const lines = (await metrics.registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('octavo_budget_limit{'));
+    expect(lines).toEqual([
+      'octavo_budget_limit{queue="org_2",class="read"} 60',
+      'octavo_budget_limit{queue="org_1",class="read+write"} 60',
+    ]);
+  });
+
+  test('names what fails, and only as long as it does', async () => {
+    const metrics = createMetrics();
+    const named = async () =>
+      (await metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => /^octavo_(change|organization)_failing\{/.test(line));
+    metrics.failing('org_1', [
+      { kind: 'team', address: 'team/a' },
+      { kind: 'team', address: 'team/b' },
+    ]);
+    metrics.failing('org_2', [{ kind: 'team', address: 'team/a' }]);
+    metrics.trouble('org_1', 'changes');
+    metrics.trouble('org_2', 'unauthorized');
+    expect(await named()).toEqual([
+      'octavo_change_failing{organization="org_1",kind="team",address="team/a"} 1',
+      'octavo_change_failing{organization="org_1",kind="team",address="team/b"} 1',
+      'octavo_change_failing{organization="org_2",kind="team",address="team/a"} 1',
+      'octavo_organization_failing{organization="org_1",reason="changes"} 1',
+      'octavo_organization_failing{organization="org_2",reason="unauthorized"} 1',
+    ]);
+    metrics.failing('org_1', [{ kind: 'team', address: 'team/b' }]);
+    metrics.failing('org_2', []);
+    metrics.trouble('org_1', 'state');
+    metrics.trouble('org_2', null);
+    expect(await named()).toEqual([
+      'octavo_change_failing{organization="org_1",kind="team",address="team/b"} 1',
+      'octavo_organization_failing{organization="org_1",reason="state"} 1',
+    ]);
+    metrics.failing(
+      'org_1',
+      Array.from({ length: 1000 }, (_, index) => ({ kind: 'team', address: `team/${index}` })),
+    );
+    expect(await named()).toHaveLength(101);
+  });
+
   test('each has a registry of its own', async () => {
     createMetrics().rateLimited('read');
     expect(await createMetrics().registry.metrics()).not.toContain('octavo_rate_limited_total{');
   });
+});
+
+test.each([
+  ['unauthorized', new AuthError('no', 401)],
+  ['unreachable', new TransientError('no', false)],
+  ['unreachable', new NotThePlatformError('no')],
+  ['invalid_manifests', new DesiredStateError([])],
+  ['source', new SourceError('no')],
+  ['state', new StoreError('no')],
+  ['unknown', new Error('no')],
+])('a pass fails because of: %s', (reason, error) => {
+  expect(reasonOf('failed', error, 0)).toBe(reason);
+  // What went wrong on the way did not make it fail.
+  expect(reasonOf('done', error, 0)).toBe(null);
+});
+
+test('a pass fails because of its changes, and not because it was stopped', () => {
+  expect(reasonOf('failed', null, 2)).toBe('changes');
+  expect(reasonOf('failed', null, 0)).toBe(null);
+});
+
+test('no email is shown', () => {
+  const result = { action: 'update', status: 'failed', error: 'no', address: 'member/ana@acme.example' } as const;
+  expect(failingChange({ ...result, id: 'usr_1' }, undefined)).toEqual({ kind: 'member', address: 'member/usr_1' });
+  const hashed = failingChange({ ...result, id: null }, undefined);
+  expect(hashed.address).toMatch(/^member\/[0-9a-f]{8}$/);
+  const site = { ...result, address: 'site-space/help/guides/en', id: null };
+  expect(failingChange(site, undefined)).toEqual({ kind: 'site-space', address: 'site-space/help/guides/en' });
 });
