@@ -18,6 +18,8 @@ export interface Ended {
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What a shell does in the process before it becomes Octavo, such as setting a limit. */
+  readonly shell?: string;
 }
 
 /** One line of the daemon's log. */
@@ -35,8 +37,11 @@ export class OctavoProcess {
   stderr = '';
   readonly #ended: Promise<Ended>;
 
-  constructor(args: readonly string[], { cwd, env = {} }: ProcessOptions) {
-    this.child = spawn(process.execPath, [BIN, ...args], {
+  constructor(args: readonly string[], { cwd, env = {}, shell }: ProcessOptions) {
+    const command = [process.execPath, BIN, ...args];
+    const [program = '', ...rest] =
+      shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
+    this.child = spawn(program, rest, {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

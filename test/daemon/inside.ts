@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import { loadConfig } from '../../src/config/load.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { createDaemon } from '../../src/daemon.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { createLogger } from '../../src/log.ts';
+import type { PassEnd } from '../../src/reconcile/pass.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { LogLine } from '../support/octavo-process.ts';
+import type { DaemonSettings, Workspace } from '../support/workspace.ts';
+
+/** A daemon of a workspace in this process, whose state file can be brought into trouble. */
+export interface InsideDaemon extends AsyncDisposable {
+  readonly address: string;
+  /** Lines for an operator: what is only for details is left out. */
+  readonly log: readonly LogLine[];
+  readonly database: DatabaseSync;
+  pass(): Promise<PassEnd | null>;
+  metrics(): Promise<string>;
+}
+
+/** Starts a daemon that looks at its repository when it is asked to, and waits for its first pass. */
+export async function startInside(
+  work: Workspace,
+  { clock = systemClock, ...settings }: DaemonSettings & { readonly clock?: Clock } = {},
+): Promise<InsideDaemon> {
+  const source = { git: { url: work.repository.directory, poll: '1h' } };
+  const file = work.configure({ ...settings, organization: { source, ...settings.organization } });
+  const config = loadConfig({
+    text: readFileSync(file, 'utf8'),
+    file,
+    env: work.env,
+    readFile: (name) => readFileSync(name, 'utf8'),
+    kinds: kinds.map((kind) => kind.name),
+  });
+  const log: LogLine[] = [];
+  const destination = new Writable({
+    write: (chunk, _encoding, done) => {
+      log.push(JSON.parse(String(chunk)) as LogLine);
+      done();
+    },
+  });
+  let database: DatabaseSync | undefined;
+  const daemon = createDaemon({
+    config,
+    clock,
+    random: Math.random,
+    log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination }),
+    version: '0',
+    dryRun: false,
+    openStore: (path) =>
+      openSqliteStore(path, (opened) => {
+        database = opened;
+      }),
+  });
+  await daemon.start();
+  const [organization] = daemon.organizations;
+  await organization?.idle();
+  if (database === undefined || organization === undefined) {
+    throw new Error('there is no state, or no organization');
+  }
+  return {
+    address: String(daemon.address),
+    log,
+    database,
+    pass: async () => {
+      await organization.trigger('hand');
+      return organization.lastEnd;
+    },
+    metrics: async () => (await fetch(`${daemon.address}/metrics`)).text(),
+    [Symbol.asyncDispose]: () => daemon.stop(),
+  };
+}

@@ -1,0 +1,260 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { OctavoProcess } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+import { startInside } from './inside.ts';
+
+/** More than fits into one page of the file. */
+const MANY = Array.from({ length: 60 }, (_, index) => `T${index}-${'x'.repeat(60)}`);
+
+async function withTeams(...titles: string[]): Promise<Workspace> {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', teams(...titles));
+  work.repository.commit('Begin');
+  return work;
+}
+
+function stateOf(work: Workspace): string {
+  return join(work.folder, 'state', 'octavo.db');
+}
+
+/** Starts a daemon that does not start, and gives the one line that it says. */
+async function refusal(work: Workspace, path = work.configure()): Promise<string> {
+  const before = work.emulator.requests.total;
+  const { code, stdout, stderr } = await work.begin('run', '--config', path).ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(work.emulator.requests.total).toBe(before);
+  return stderr.trimEnd();
+}
+
+/** A workspace whose daemon has applied these teams and was stopped. */
+async function withState(...titles: string[]): Promise<Workspace> {
+  const work = await withTeams(...titles);
+  await using _daemon = await startInside(work);
+  return work;
+}
+
+describe('a state file that the daemon does not start with', () => {
+  test.each<[string, (path: string) => void, string]>([
+    ['random bytes', (path) => writeFileSync(path, 'neither text nor database \0\x01\x02'.repeat(300)), 'is damaged;'],
+    ['cut off in the middle', (path) => truncateSync(path, 4096 * 2), 'is damaged;'],
+    [
+      'a database of another program',
+      (path) => {
+        rmSync(path);
+        const database = new DatabaseSync(path);
+        database.exec('CREATE TABLE songs (title TEXT); PRAGMA user_version = 1; PRAGMA journal_mode = DELETE');
+        database.close();
+      },
+      "is another program's database and was not touched;",
+    ],
+    [
+      'of a newer Octavo',
+      (path) => {
+        const database = new DatabaseSync(path);
+        database.exec('PRAGMA user_version = 99');
+        database.close();
+      },
+      'was written by a newer Octavo (layout 99,',
+    ],
+  ])('%s: said in a line; moved away, everything is adopted and nothing deleted', async (_what, spoil, words) => {
+    await using work = await withState('A', 'B', 'C');
+    const path = stateOf(work);
+    spoil(path);
+    const bytes = readFileSync(path);
+    expect(await refusal(work)).toContain(`octavo: ${path} ${words}`);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    renameSync(path, `${path}.away`);
+    const before = work.writes();
+    await using daemon = await startInside(work);
+    expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
+    expect(work.writes()).toBe(before);
+    expect(work.teams()).toEqual(['A', 'B', 'C']);
+  });
+
+  test('a folder, or a path below a file: another path is the way out', async () => {
+    await using work = await withTeams('A');
+    mkdirSync(stateOf(work), { recursive: true });
+    expect(await refusal(work)).toContain(`octavo: ${stateOf(work)} cannot be opened; let store.path name a file`);
+    const below = join(work.folder, 'config.yaml', 'octavo.db');
+    const config = work.configure({ top: { store: { path: below } } });
+    expect(await refusal(work, config)).toMatch(
+      /octavo: .*config\.yaml\/octavo\.db cannot be used: .*let store\.path name/,
+    );
+    await using _daemon = await startInside(work, {
+      top: { store: { path: join(work.folder, 'other', 'octavo.db') } },
+    });
+    expect(work.teams()).toEqual(['A']);
+  });
+
+  test('an empty file is a new one', async () => {
+    await using work = await withTeams('A');
+    mkdirSync(join(work.folder, 'state'));
+    writeFileSync(stateOf(work), '');
+    await using _daemon = await startInside(work);
+    expect(work.teams()).toEqual(['A']);
+  });
+
+  test('one that another daemon has: the first one is undisturbed', async () => {
+    await using work = await withTeams('A');
+    const first = await startDaemon(work);
+    await work.untilTeams('A');
+    expect(await refusal(work)).toBe(
+      `octavo: ${stateOf(work)} is in use by another process; only one Octavo may use a state file`,
+    );
+    work.repository.write('teams.yaml', teams('A', 'B'));
+    work.repository.commit('More');
+    await work.untilTeams('A', 'B');
+    expect(first.process.log.filter(({ level }) => level >= 40)).toEqual([]);
+    await first.process.stop();
+    // The way out: the first one has ended.
+    const second = await startDaemon(work);
+    expect((await second.pass()).outcome).toBe('done');
+  });
+});
+
+test('a folder for clones that cannot be made fails its passes, and says so', async () => {
+  await using work = await withTeams('A');
+  mkdirSync(join(work.folder, 'state'));
+  const clones = join(work.folder, 'state', 'checkouts');
+  writeFileSync(clones, 'a file in its place');
+  const daemon = await startDaemon(work);
+  const line = await daemon.process.says('the manifests cannot be read');
+  expect(line.msg).toContain(`cannot use the folder ${join(clones, 'org_acme')}`);
+  expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
+  rmSync(clones);
+  daemon.process.child.kill('SIGHUP');
+  await work.untilTeams('A');
+});
+
+test('a state that is gone: what is declared is adopted, nothing is deleted, and pruning begins again', async () => {
+  await using work = await withState('A', 'B', 'C');
+  for (const end of ['', '-wal']) {
+    rmSync(`${stateOf(work)}${end}`, { force: true });
+  }
+  // Meanwhile somebody has taken C out of the manifests: there is no record of owning it any more.
+  work.repository.write('teams.yaml', teams('A', 'B'));
+  work.repository.commit('Without C');
+  const before = work.writes();
+  await using daemon = await startInside(work);
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
+  expect(work.writes()).toBe(before);
+  expect(work.teams()).toEqual(['A', 'B', 'C']);
+  work.repository.write('teams.yaml', teams('A'));
+  work.repository.commit('Without B');
+  await daemon.pass();
+  expect(work.teams()).toEqual(['A', 'C']);
+  expect(work.emulator.requests.count('deleteTeam')).toBe(1);
+});
+
+describe('a state file that comes into trouble while the daemon runs', () => {
+  const failing = (metrics: string) =>
+    Number(/octavo_reconcile_passes_total\{organization="org_acme",outcome="failed"\} (\d+)/.exec(metrics)?.[1] ?? 0);
+
+  test('a full disk: nothing is sent that is not recorded, said once, and it goes on when there is room', async () => {
+    await using work = await withTeams('First');
+    await using daemon = await startInside(work);
+    const pages = Number(daemon.database.prepare('PRAGMA page_count').get()?.page_count);
+    daemon.database.exec(`PRAGMA max_page_count = ${pages}`);
+    work.repository.write('teams.yaml', teams('First', ...MANY));
+    work.repository.commit('Many');
+    expect(await daemon.pass()).toMatchObject({ outcome: 'failed', again: expect.any(Number) });
+    await daemon.pass();
+    await daemon.pass();
+    const creates = work.emulator.requests.count('createTeam');
+    expect(creates).toBeLessThan(MANY.length);
+    const recorded = Number(daemon.database.prepare('SELECT count(*) AS n FROM entry').get()?.n);
+    expect(recorded).toBeGreaterThanOrEqual(creates);
+    const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+    expect(errors).toEqual([
+      `pass failed: ${stateOf(work)} cannot be written: the disk is full; make room, and a running daemon goes on by itself`,
+    ]);
+    expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
+    expect(failing(await daemon.metrics())).toBeGreaterThanOrEqual(3);
+    daemon.database.exec('PRAGMA max_page_count = 100000');
+    expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
+    expect(work.teams()).toHaveLength(MANY.length + 1);
+    expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
+    expect(daemon.log.at(-1)?.msg).toBe('pass ended: done');
+  });
+
+  test('no room for the confirmation: the intent is enough for the next pass to find what was made', async () => {
+    await using work = await withTeams('First');
+    await using daemon = await startInside(work);
+    work.emulator.setFaults([
+      {
+        match: { operation: 'createTeam', nth: 5 },
+        fault: { kind: 'hook', when: 'after', run: () => daemon.database.exec('PRAGMA query_only = 1') },
+      },
+    ]);
+    work.repository.write('teams.yaml', teams('First', ...MANY));
+    work.repository.commit('Many');
+    expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
+    const creates = work.emulator.requests.count('createTeam') - 1;
+    expect(creates).toBeGreaterThan(0);
+    const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+    expect(errors).toEqual([expect.stringContaining(`${stateOf(work)} cannot be written: it is read-only here;`)]);
+    work.emulator.setFaults([]);
+    daemon.database.exec('PRAGMA query_only = 0');
+    expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
+    expect(work.teams()).toHaveLength(MANY.length + 1);
+    expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
+    // What was made without a confirmation is owned like the rest: taken out, it is deleted.
+    work.repository.write('teams.yaml', teams(...MANY));
+    work.repository.commit('Without the first');
+    expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
+    work.repository.write('teams.yaml', teams(...MANY.slice(5)));
+    work.repository.commit('Without five');
+    expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
+    expect(work.teams()).toEqual(MANY.slice(5).toSorted());
+  });
+
+  test('damage that is found while it runs: nothing is applied any more, and the way out is the same', async () => {
+    await using work = await withTeams('A');
+    {
+      await using daemon = await startInside(work);
+      daemon.database.exec("UPDATE entry SET fields = '{\"tit'");
+      work.repository.write('teams.yaml', teams('A', 'B'));
+      work.repository.commit('More');
+      const before = work.writes();
+      expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
+      await daemon.pass();
+      expect(work.writes()).toBe(before);
+      const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+      expect(errors).toEqual([expect.stringContaining(`${stateOf(work)} is damaged; move it away and start again`)]);
+      expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
+    }
+    renameSync(stateOf(work), `${stateOf(work)}.away`);
+    await using daemon = await startInside(work);
+    expect(work.teams()).toEqual(['A', 'B']);
+    expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
+  });
+});
+
+test('a real process that may write no more into the file: started again with room, nothing is made twice', async () => {
+  await using work = await withTeams(...MANY);
+  const config = work.configure();
+  // A limit on the size of files stands for a disk that fails: what is written past it is an error for everybody.
+  const limited = new OctavoProcess(['run', '--config', config], {
+    cwd: work.folder,
+    env: work.env,
+    shell: 'ulimit -S -f 256',
+  });
+  try {
+    const line = await limited.says('pass failed: ');
+    expect(line.msg).toContain(`${stateOf(work)} cannot be `);
+    const creates = work.emulator.requests.count('createTeam');
+    expect(creates).toBeLessThan(MANY.length);
+    expect((await limited.stop()).code).toBe(0);
+    expect(limited.said('pass failed: ').filter(({ level }) => level >= 50)).toHaveLength(1);
+  } finally {
+    limited.child.kill('SIGKILL');
+  }
+  await startDaemon(work);
+  await work.untilTeams(...MANY);
+  expect(work.emulator.requests.count('createTeam')).toBe(MANY.length);
+});
