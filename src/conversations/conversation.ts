@@ -1,0 +1,21 @@
+import type { Role } from './ticket.ts';
+
+/** What is sent, redacted (supplement, section 8: ConversationInput). */
+export interface Conversation {
+  readonly id: string;
+  /** 512 characters at most; left out where it is empty. */
+  readonly subject?: string;
+  readonly parts: readonly { readonly type: 'message'; readonly role: Role; readonly body: string }[];
+  readonly metadata?: {
+    readonly url?: string;
+    readonly attributes?: Readonly<Record<string, string>>;
+    /** ISO 8601. */
+    readonly createdAt?: string;
+  };
+}
+
+/** What redaction takes out. `person`: names and addresses of the ticket's own people; `pattern`: the user's own. */
+export const REDACTION_TYPES = ['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person', 'pattern'] as const;
+export type RedactionType = (typeof REDACTION_TYPES)[number];
+/** How many were taken out; never what. */
+export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
