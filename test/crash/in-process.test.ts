@@ -79,11 +79,15 @@ const WAYS: Readonly<Record<string, Way>> = {
 };
 
 /** Every death there is among so many writes; what is wrong is told by the name of the death. */
-async function everyDeath(writes: number, run: (death: Death) => Promise<void>): Promise<void> {
+async function everyDeath(
+  writes: number,
+  run: (death: Death) => Promise<void>,
+  of: Pick<Death, 'of'> = {},
+): Promise<void> {
   const wrong: string[] = [];
   for (let write = FROM; write <= writes && wrong.length < 10; write += 1) {
     for (const when of ['before', 'after'] as const) {
-      await run({ write, when }).catch((error: unknown) => {
+      await run({ write, when, ...of }).catch((error: unknown) => {
         wrong.push(`${when} write ${write}: ${tell(error)}`);
       });
     }
@@ -127,6 +131,34 @@ describe('a daemon, whose record says what it owns', () => {
         emulator.restore(left.state);
         await settle(NOTHING, { record: await recordOf(left.record) }, start);
       });
+    },
+    300_000,
+  );
+});
+
+describe('a daemon that dies at a write to its own record', () => {
+  test.each(['from nothing', 'from one state to the next'])(
+    '%s',
+    async (name) => {
+      const way = WAYS[name] as Way;
+      const { state, record: contents } = way.from();
+      emulator.restore(state);
+      const undisturbed = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(contents) }, null);
+      // An intent, or what was confirmed, for every change.
+      expect(undisturbed.recorded).toBeGreaterThan(undisturbed.planned.plan.changes.length);
+      await everyDeath(
+        undisturbed.recorded,
+        async (death) => {
+          emulator.restore(state);
+          const record = await recordOf(contents);
+          const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
+          expect(died).toBe(true);
+          await settle(way.to, { record }, start);
+          expect(leftover(way.to, emulator.state()).join()).toBe('');
+          expect((await record.read()).entries.filter(({ marks }) => marks.begun === true)).toEqual([]);
+        },
+        { of: 'record' },
+      );
     },
     300_000,
   );

@@ -1,5 +1,6 @@
 import type { ChangeResult } from '../../src/core/change.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { StoreError } from '../../src/core/errors.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
@@ -11,10 +12,15 @@ import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
 import { declare, type Manifests, UNLIMITED } from './world.ts';
 
-/** The moment at which a pass dies: at the nth write, before it is processed, or after it and before its answer. */
+/**
+ * The moment at which a pass dies: at the nth write to the platform, before it is processed, or after it and before its
+ * answer; or at the nth write to its own record, before it is kept, or after.
+ */
 export interface Death {
   readonly write: number;
   readonly when: 'before' | 'after';
+  /** The platform's where absent. */
+  readonly of?: 'record';
 }
 
 /** Where the base of a pass comes from: the record, which moves with it, or manifests (null: none), which stay. */
@@ -25,6 +31,8 @@ export interface MortalPass {
   readonly results: readonly ChangeResult[];
   /** Whether it got as far as the write at which it was to die. */
   readonly died: boolean;
+  /** Writes to its record. */
+  readonly recorded: number;
 }
 
 /**
@@ -51,27 +59,35 @@ export async function mortalPass(
     // What is on its way comes to nothing.
     emulator.setFaults([{ fault: { kind: 'reset-before' } }]);
   };
-  if (death !== null) {
+  if (death !== null && death.of === undefined) {
     const match = { writes: true, nth: death.write };
     emulator.setFaults([
       { match, fault: { kind: 'hook', when: death.when, run: die } },
       { match, fault: { kind: death.when === 'before' ? 'reset-before' : 'reset-after' } },
     ]);
   }
+  const kept =
+    'record' in source ? mortal(source.record, end.signal, death?.of === 'record' ? death : null, die) : null;
   try {
     const organization = emulator.organization;
     const client = { organization, priority: 'apply' as const, signal: end.signal };
     const input = await inputOf(organization, manifests, source);
     const planned = await plan(input, openReader(connection, client), () => 0);
-    const { results } = await apply(input, planned, {
+    const applying = apply(input, planned, {
       writer: openWriter(connection, client),
       clock: systemClock,
       parallel: 20,
       signal: end.signal,
       abort: end.signal,
-      record: 'record' in source ? mortal(source.record, end.signal) : null,
+      record: kept?.record ?? null,
     });
-    return { planned, results, died: end.signal.aborted };
+    const { results } = await applying.catch((error: unknown) => {
+      if (end.signal.aborted) {
+        return { results: [] };
+      }
+      throw error;
+    });
+    return { planned, results, died: end.signal.aborted, recorded: kept?.writes() ?? 0 };
   } finally {
     await connection.close(0);
     emulator.setFaults([]);
@@ -96,20 +112,37 @@ async function baseOf(manifests: Manifests | null) {
   return manifests === null ? null : baseOfManifests(kinds, await declare(manifests));
 }
 
-/** A record that a dead pass cannot write to. */
-function mortal(record: OrganizationRecord, dead: AbortSignal): OrganizationRecord {
+/** A record that a dead pass cannot write to, and at which it may die. */
+function mortal(
+  record: OrganizationRecord,
+  dead: AbortSignal,
+  death: Death | null,
+  die: () => void,
+): { readonly record: OrganizationRecord; writes(): number } {
+  let writes = 0;
   const alive = <Arguments extends unknown[]>(write: (...rest: Arguments) => Promise<void>) => {
     return async (...rest: Arguments) => {
       dead.throwIfAborted();
-      await write(...rest);
+      writes += 1;
+      const dies = writes === death?.write;
+      if (!dies || death?.when === 'after') {
+        await write(...rest);
+      }
+      if (dies) {
+        die();
+        throw new StoreError('killed');
+      }
     };
   };
   return {
-    read: () => record.read(),
-    approvals: () => record.approvals(),
-    put: alive((entries) => record.put(entries)),
-    remove: alive((addresses) => record.remove(addresses)),
-    moveHead: alive((head, served) => record.moveHead(head, served)),
-    approve: alive((checksum, at) => record.approve(checksum, at)),
+    writes: () => writes,
+    record: {
+      read: () => record.read(),
+      approvals: () => record.approvals(),
+      put: alive((entries) => record.put(entries)),
+      remove: alive((addresses) => record.remove(addresses)),
+      moveHead: alive((head, served) => record.moveHead(head, served)),
+      approve: alive((checksum, at) => record.approve(checksum, at)),
+    },
   };
 }
