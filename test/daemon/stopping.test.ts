@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+const THOUSAND = Array.from({ length: 1000 }, (_, index) => `T${index}`);
+
+/** A platform that takes 20 writes a second, and a thousand teams to be made there. */
+async function withThousand(): Promise<Workspace> {
+  const work = await openWorkspace({ latency: 50, limits: { write: { kind: 'fixed', limit: 20, window: 1000 } } });
+  work.repository.write('teams.yaml', teams(...THOUSAND));
+  work.repository.commit('A thousand');
+  return work;
+}
+
+/** Creations that the platform accepted. */
+function created(work: Workspace): number {
+  return work.emulator.requests.entries.filter(
+    ({ operation, status }) => operation === 'createTeam' && status !== null && status < 300,
+  ).length;
+}
+
+async function inTheMiddle(work: Workspace): Promise<void> {
+  await eventually('some of them to be made', () => work.teams().length > 25);
+  expect(work.teams().length).toBeLessThan(500);
+}
+
+/** How a process ended that has 10 s to do so; one that takes longer is killed, and has no exit code. */
+async function endsInTime(process: OctavoProcess): Promise<number | null> {
+  const killing = setTimeout(() => process.child.kill('SIGKILL'), 10_000);
+  const { code } = await process.ended;
+  clearTimeout(killing);
+  return code;
+}
+
+function unlimited(work: Workspace): void {
+  work.emulator.setLatency(0);
+  work.emulator.setLimits({});
+}
+
+/** Nothing was made twice, and nothing was asked for twice that had been done. */
+function expectEachOnce(work: Workspace): void {
+  expect(work.teams()).toEqual(THOUSAND.toSorted());
+  expect(created(work)).toBe(THOUSAND.length);
+}
+
+test('SIGTERM in the middle of 1,000 queued writes: out in time, and the rest after a restart', async () => {
+  await using work = await withThousand();
+  const first = await startDaemon(work);
+  await inTheMiddle(work);
+  first.process.child.kill('SIGTERM');
+  expect(await endsInTime(first.process)).toBe(0);
+  expect(first.process.log.filter(({ level }) => level >= 50)).toEqual([]);
+  const made = work.teams().length;
+  expect(created(work)).toBe(made);
+  expect(made).toBeLessThan(500);
+  unlimited(work);
+  const second = await startDaemon(work);
+  await second.process.says(`plan: ${THOUSAND.length - made} to create, ${made} unchanged`);
+  await eventually('all of them', () => work.teams().length >= THOUSAND.length);
+  expect((await second.pass()).outcome).toBe('done');
+  expectEachOnce(work);
+});
+
+test('a second SIGTERM forces, and the restart knows what was under way', async () => {
+  await using work = await withThousand();
+  const first = await startDaemon(work);
+  await inTheMiddle(work);
+  // What is in flight takes longer than anybody waits.
+  work.emulator.setLatency(8000);
+  const under = work.emulator.requests.count('createTeam');
+  await eventually('a slow creation', () => work.emulator.requests.count('createTeam') > under);
+  first.process.child.kill('SIGTERM');
+  await first.process.says('asked to stop');
+  const again = setInterval(() => first.process.child.kill('SIGTERM'), 50);
+  const code = await endsInTime(first.process);
+  clearInterval(again);
+  expect(code).toBe(143);
+  unlimited(work);
+  await startDaemon(work);
+  await eventually('all of them', () => work.teams().length >= THOUSAND.length);
+  expect(work.teams()).toEqual(THOUSAND.toSorted());
+});
+
+test('SIGINT in the middle of an apply of 1,000: out in time, and a second apply makes the rest', async () => {
+  await using work = await withThousand();
+  const applying = work.begin('apply', work.repository.directory, '--yes');
+  await inTheMiddle(work);
+  applying.child.kill('SIGINT');
+  expect(await endsInTime(applying)).toBe(1);
+  const { stdout, stderr } = await applying.ended;
+  const made = work.teams().length;
+  expect(stdout).toContain(`${made} applied, ${THOUSAND.length - made} skipped`);
+  expect(stderr).toContain(`Stopped: ${THOUSAND.length - made} changes not begun`);
+  unlimited(work);
+  const { code, stdout: rest } = await work.run('apply', '--yes');
+  expect({ code, rest }).toEqual({
+    code: 0,
+    rest: `${THOUSAND.length - made} applied; ${THOUSAND.length - made} writes\n`,
+  });
+  expectEachOnce(work);
+});
