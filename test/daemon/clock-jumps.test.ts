@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { teams } from './daemon-process.ts';
+import { type InsideDaemon, startInside } from './inside.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MANY = Array.from({ length: 80 }, (_, index) => `T${index}`);
+/** From noon to four. */
+const WINDOW = { allow: '0 12 * * *', duration: '4h', timezone: 'UTC' };
+
+/** A clock whose time of day can be set; it goes on as the machine's does. */
+class SetClock implements Clock {
+  readonly #start = systemClock.monotonic();
+  #wall: number;
+
+  constructor(wall: string) {
+    this.#wall = Date.parse(wall);
+  }
+
+  now = () => Math.round(this.#wall + systemClock.monotonic() - this.#start);
+  monotonic = () => systemClock.monotonic();
+  sleep = (milliseconds: number, signal?: AbortSignal) => systemClock.sleep(milliseconds, signal);
+
+  jump(milliseconds: number): void {
+    this.#wall += milliseconds;
+  }
+}
+
+/** Sets the clock when the platform has made so many teams. */
+function jumpAfter(work: Workspace, nth: number, clock: SetClock, milliseconds: number): void {
+  work.emulator.setFaults([
+    {
+      match: { operation: 'createTeam', nth },
+      fault: { kind: 'hook', when: 'after', run: () => clock.jump(milliseconds) },
+    },
+  ]);
+}
+
+async function withMany(clock: Clock): Promise<{ work: Workspace; daemon: InsideDaemon }> {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('First'));
+  work.repository.commit('First');
+  const daemon = await startInside(work, { clock, organization: { windows: [WINDOW] } });
+  work.repository.write('teams.yaml', teams('First', ...MANY));
+  work.repository.commit('Many');
+  return { work, daemon };
+}
+
+test('a window that closes in the middle of an apply: what is begun ends, the rest waits for it to open', async () => {
+  const clock = new SetClock('2026-06-01T15:00:00Z');
+  await using opened = await closing(withMany(clock));
+  const { work, daemon } = opened;
+  jumpAfter(work, 10, clock, 2 * HOUR);
+  const end = await daemon.pass();
+  expect(end).toMatchObject({ outcome: 'done', error: null });
+  const made = work.teams().length;
+  expect(made).toBeGreaterThan(10);
+  expect(made).toBeLessThan(MANY.length);
+  expect(daemon.log.at(-2)?.msg).toBe('not applied now: outside every allow window');
+  // It asks to be made again when the window opens: at noon, 19 hours later.
+  expect(Math.round((end?.again ?? 0) / HOUR)).toBe(19);
+  const closed = await daemon.pass();
+  expect(closed).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
+  clock.jump(20 * HOUR);
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', again: null });
+  expect(work.teams()).toHaveLength(MANY.length + 1);
+  expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
+});
+
+test.each([DAY, -DAY])('set by %d ms in the middle of an apply: it ends as declared, each made once', async (jump) => {
+  const clock = new SetClock('2026-06-01T13:00:00Z');
+  await using opened = await closing(withMany(clock));
+  const { work, daemon } = opened;
+  jumpAfter(work, 10, clock, jump);
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', again: null });
+  expect(work.teams()).toHaveLength(MANY.length + 1);
+  expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
+  // What was applied at a time that is still to come is the base all the same.
+  work.repository.write('teams.yaml', teams('First', ...MANY.slice(1)));
+  work.repository.commit('One less');
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 1 } });
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
+});
+
+/** Both, as one thing to close. */
+async function closing(
+  opening: Promise<{ work: Workspace; daemon: InsideDaemon }>,
+): Promise<{ work: Workspace; daemon: InsideDaemon } & AsyncDisposable> {
+  const opened = await opening;
+  return {
+    ...opened,
+    [Symbol.asyncDispose]: async () => {
+      await opened.daemon[Symbol.asyncDispose]();
+      await opened.work[Symbol.asyncDispose]();
+    },
+  };
+}
