@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { eventually, OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -110,21 +109,6 @@ test.concurrent('a git that hangs does not keep it from leaving in time, and is 
   expect(performance.now() - asked).toBeLessThan(10_000);
 });
 
-test('a second daemon on the same state is told so in a line', async () => {
-  await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  work.repository.commit('One');
-  const first = await startDaemon(work);
-  await work.untilTeams('Writers');
-  const { code, stdout, stderr } = await work.begin('run', '--config', work.configure()).ended;
-  expect(stderr).toBe(
-    `octavo: ${join(work.folder, 'state', 'octavo.db')} is in use by another process; only one Octavo may use a state file\n`,
-  );
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  // The first one lives.
-  expect((await first.pass()).outcome).toBe('done');
-});
-
 test('a port that is taken is said, and nothing hangs', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', teams('Writers'));
@@ -138,30 +122,4 @@ test('a port that is taken is said, and nothing hangs', async () => {
   const { code, stderr } = await work.begin('run', '--config', path).ended;
   expect(stderr).toContain(`octavo: cannot listen on ${listen}`);
   expect(code).toBe(3);
-});
-
-test.each([
-  [
-    'damaged',
-    (path: string) => writeFileSync(path, 'this is no database, and it is long enough to be sure of that\n'.repeat(90)),
-    'is damaged; move it away and start again',
-  ],
-  [
-    'of a newer Octavo',
-    (path: string) => {
-      const database = new DatabaseSync(path);
-      database.exec('PRAGMA user_version = 99');
-      database.close();
-    },
-    'was written by a newer Octavo (layout 99',
-  ],
-])('a state file that is %s', async (_how, spoil, words) => {
-  await using work = await openWorkspace();
-  const path = join(work.folder, 'state', 'octavo.db');
-  mkdirSync(join(work.folder, 'state'));
-  spoil(path);
-  const { code, stdout, stderr } = await work.begin('run', '--config', work.configure()).ended;
-  expect(stderr).toContain(`octavo: ${path} ${words}`);
-  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
 });
