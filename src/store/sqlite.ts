@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
-import { damaged, foreign, guard, newer } from './trouble.ts';
+import { damaged, foreign, guard, mustBeWritable, newer } from './trouble.ts';
 
 /** The layouts of the file, one step each: an older file is brought up to date on opening. */
 const LAYOUTS = [
@@ -36,6 +36,7 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
   const file = resolve(path);
   const database = guard(file, () => {
     mkdirSync(dirname(file), { recursive: true });
+    mustBeWritable(file);
     return new DatabaseSync(file, { timeout: 0 });
   });
   try {

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { messageOf, StoreError } from '../core/errors.ts';
 
 /** SQLite's primary result codes that have a way out of their own. */
@@ -25,7 +26,7 @@ function wordsOf(error: unknown): string {
     case BUSY:
       return 'is in use by another process; only one Octavo may use a state file';
     case READ_ONLY:
-      return 'cannot be written: it is read-only here; let this user write the file and its folder, or set store.path to another one';
+      return READ_ONLY_WORDS;
     case FULL:
       return 'cannot be written: the disk is full; make room, and a running daemon goes on by itself';
     case IO:
@@ -40,9 +41,26 @@ function wordsOf(error: unknown): string {
   }
 }
 
+const READ_ONLY_WORDS =
+  'cannot be written: it is read-only here; let this user write the file and its folder, or set store.path to another one';
+
 const DAMAGED =
   'is damaged; move it away and start again: what is owned is still declared in git, the next pass adopts it by its ' +
   'natural keys, and nothing is deleted without a record of owning it';
+
+/**
+ * Throws StoreError where the file is there and this process may not read and write it: SQLite itself would open it for
+ * reading, and speak of the disk later.
+ */
+export function mustBeWritable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      throw new StoreError(`${file} ${READ_ONLY_WORDS}`, { cause: error });
+    }
+  }
+}
 
 /** The file holds something that cannot be what Octavo wrote. */
 export function damaged(file: string, cause?: unknown): StoreError {

@@ -1,7 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -17,13 +28,18 @@ const entry = (n: number, title = 'T'): RecordEntry => ({
 });
 const entries = (count: number, title?: string) => Array.from({ length: count }, (_, n) => entry(n, title));
 
+const UNPRIVILEGED = fileURLToPath(new URL('unprivileged.ts', import.meta.url));
+
 let folder: string;
 let file: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'octavo-trouble-'));
   file = join(folder, 'octavo.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true });
+});
 
 /** Fills the file and lets it go. */
 async function fill(count: number, title?: string): Promise<void> {
@@ -99,6 +115,52 @@ describe('a file that cannot be opened is named with a way out, and not touched'
   test('a folder', () => {
     mkdirSync(file);
     expect(refusal()).toBe('FILE cannot be opened; let store.path name a file in a folder that this user may write');
+  });
+});
+
+describe('a file that this user may not write', () => {
+  const open = () => execFileSync(process.execPath, [UNPRIVILEGED, file], { encoding: 'utf8' }).trim();
+  const words = (message: string) => message.replace(file, 'FILE');
+  const READ_ONLY =
+    'StoreError: FILE cannot be written: it is read-only here; let this user write the file and its folder, or set store.path to another one';
+
+  beforeEach(async () => {
+    await fill(3);
+    chmodSync(folder, 0o777);
+    chmodSync(file, 0o666);
+  });
+
+  test('may be written: the user of these tests can reach it', () => {
+    expect(open()).toBe('written');
+  });
+
+  test.each([
+    ['the file', 0o777, 0o444],
+    ['the file and its folder', 0o555, 0o444],
+  ])('%s is read-only', (_what, ofFolder, ofFile) => {
+    chmodSync(file, ofFile);
+    chmodSync(folder, ofFolder);
+    const before = readFileSync(file);
+    expect(words(open())).toBe(READ_ONLY);
+    expect(before.equals(readFileSync(file))).toBe(true);
+    chmodSync(folder, 0o777);
+    chmodSync(file, 0o666);
+    expect(open()).toBe('written');
+  });
+
+  test.each([
+    ['the folder is read-only', 0o555, 0o666],
+    ['the file may not be read', 0o777, 0o000],
+  ])('%s', (_what, ofFolder, ofFile) => {
+    chmodSync(file, ofFile);
+    chmodSync(folder, ofFolder);
+    expect(words(open())).toMatch(/^StoreError: FILE cannot be (opened|written)[;:] .*(store\.path|this user)/);
+  });
+
+  test('the folder is not there, and may not be made', () => {
+    chmodSync(folder, 0o555);
+    file = join(folder, 'state', 'octavo.db');
+    expect(words(open())).toMatch(/^StoreError: FILE cannot be used: EACCES: .*let store\.path name a file/);
   });
 });
 
