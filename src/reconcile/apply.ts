@@ -161,11 +161,11 @@ class Applying {
   /** Sends one half of a change. Null: it went well. */
   async #half(node: Node): Promise<Failure | null> {
     const { change } = node;
+    let reach: Reach = node.half === 'first' ? 'nothing' : 'part';
     const obstacle = this.#obstacle(node);
     if (obstacle !== null) {
-      return obstacle;
+      return { ...obstacle, reach };
     }
-    let reach: Reach = node.half === 'first' ? 'nothing' : 'part';
     try {
       if (node.half === 'first') {
         this.#options.onStart?.(change);
@@ -192,13 +192,13 @@ class Applying {
   }
 
   /** Why a change is not begun: it is held or paused, work is being ended, or what it stands on is not there. */
-  #obstacle({ change, stands }: Node): Failure | null {
+  #obstacle({ change, stands }: Node): Omit<Failure, 'reach'> | null {
     if (change.held !== null) {
-      return { status: 'held', error: change.held, reach: 'nothing' };
+      return { status: 'held', error: change.held };
     }
     if (change.paused !== null) {
       const until = change.paused.until === null ? '' : ` until ${change.paused.until}`;
-      return { status: 'skipped', error: `paused${until}: ${change.paused.reason}`, reach: 'nothing' };
+      return { status: 'skipped', error: `paused${until}: ${change.paused.reason}` };
     }
     const missing = stands.find((each) => !this.#succeeded.has(each));
     if (missing !== undefined) {
@@ -207,12 +207,9 @@ class Applying {
       return {
         status: 'skipped',
         error: `waits for ${before?.address ?? missing}, which was ${how ?? 'not done'}`,
-        reach: 'nothing',
       };
     }
-    return this.#options.signal.aborted
-      ? { status: 'skipped', error: 'stopped before it was begun', reach: 'nothing' }
-      : null;
+    return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was begun' } : null;
   }
 
   /** Asks at growing intervals until the platform has done its part. Null: it went well. */
