@@ -175,6 +175,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     ]);
     expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
     expect(failing(await daemon.metrics())).toBeGreaterThanOrEqual(3);
+    expect(await daemon.metrics()).toContain('octavo_organization_failing{organization="org_acme",reason="state"} 1');
     daemon.database.exec('PRAGMA max_page_count = 100000');
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
     expect(work.teams()).toHaveLength(MANY.length + 1);
