@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { RejectedError } from '../core/errors.ts';
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
+import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
+import type { Answer } from '../platform/operations/operation.ts';
 import { normalizeMarkdown, toDocument, toMarkdown } from '../platform/rich-document.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, manifestRules, Reference } from './manifest.ts';
@@ -23,6 +26,8 @@ const schema = entry({
   run: text({ max: 100 }).optional().describe('Any text; runs the translation again each time it changes.'),
 });
 
+type Translation = Answer<typeof operations.listTranslations>['items'][number];
+
 interface TranslationFields {
   space: string;
   from: Language;
@@ -39,7 +44,7 @@ export const translation: Kind = {
   // One source and language has one translation.
   replaceDeletesFirst: true,
   fields: {
-    space: reference({ fixed: 'replace' }),
+    space: reference({ fixed: 'replace', beside: true }),
     from: { fixed: 'replace' },
     to: { fixed: 'replace' },
     instructions: { kept: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value) },
@@ -78,7 +83,11 @@ export const translation: Kind = {
     return actual?.aliases?.length ? null : 'the translation has no result yet';
   },
   /** What runs again shows in no field of the platform: the revision that was last translated is in the record. */
-  extraChanges(declared, _actual, base, actualOf) {
+  extraChanges(declared, actual, base, actualOf) {
+    const lost = actual.facts?.lost;
+    if (typeof lost === 'string') {
+      return [{ path: 'result', from: lost, to: null }];
+    }
     const now = actualOf(String(declared.fields.space))?.facts?.revision;
     const last = base?.marks.revision;
     const changed = typeof now === 'string' && typeof last === 'string' && now !== last;
@@ -89,8 +98,16 @@ export const translation: Kind = {
     return typeof now === 'string' && (changed || before.revision === undefined) ? { revision: now } : before;
   },
   async observe({ reader, add }) {
-    await collect(reader.pages(operations.listTranslations), (each) => {
+    const translations: Translation[] = [];
+    const spaces = new Set<string>();
+    // The spaces are read for their own kind at the same time: that is one request.
+    await Promise.all([
+      collect(reader.pages(operations.listTranslations), (each) => translations.push(each)),
+      collect(reader.pages(operations.listSpaces), (each) => (each.deletedAt ? null : spaces.add(each.id))),
+    ]);
+    for (const each of translations) {
       const result = each.result?.space;
+      const isLost = result ? !spaces.has(result) && !(await isThere(reader, result)) : false;
       add({
         kind: 'translation',
         id: each.id,
@@ -103,9 +120,10 @@ export const translation: Kind = {
         },
         within: null,
         place: null,
-        aliases: result ? [result] : [],
+        aliases: result && !isLost ? [result] : [],
+        facts: { lost: isLost ? result : null },
       });
-    });
+    }
   },
   writes(change) {
     const path = { translationId: ref(change.address) };
@@ -121,7 +139,7 @@ export const translation: Kind = {
         first: [request(operations.createTranslation, { body }, { learns: (answer) => [[change.address, answer.id]] })],
       };
     }
-    const runs = change.fields.some((field) => field.path === 'rerun' || field.path === 'run');
+    const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));
     return {
       first: [
         ...(document ? [request(operations.updateTranslation, { path, body: { instructions: document } })] : []),
@@ -130,3 +148,15 @@ export const translation: Kind = {
     };
   },
 };
+
+/** Whether a space that was in no list is there: it may have come into being since. */
+async function isThere(reader: Reader, spaceId: string): Promise<boolean> {
+  try {
+    return !(await reader.get(operations.getSpace, { path: { spaceId } })).deletedAt;
+  } catch (error) {
+    if (error instanceof RejectedError && error.status === 404) {
+      return false;
+    }
+    throw error;
+  }
+}

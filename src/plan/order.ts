@@ -115,6 +115,9 @@ class ChangeOrder {
       } else {
         this.#requireCreation(id, address);
       }
+      if (rules.beside === true && change.action === 'create') {
+        this.#graph.prefer(id, changeId({ action: 'move', address }));
+      }
     }
     const seed = change.action === 'create' ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;
     this.#requireCreation(id, seed?.refersTo ?? '');

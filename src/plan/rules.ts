@@ -23,6 +23,8 @@ export interface FieldRules {
   readonly refers?: (value: Json) => readonly Address[];
   /** What holds the resource: a deletion of that would take the resource along. */
   readonly holder?: boolean;
+  /** What is made stands beside what this names, wherever that is then: it is made after that has moved. */
+  readonly beside?: boolean;
   /** Says how the resource is declared, and is no state of the platform: not compared, not shown. */
   readonly hidden?: boolean;
   /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */

@@ -146,3 +146,32 @@ test.each([
   expect(world.emulator.state().translations).toEqual([]);
   expect(groups()).toEqual([]);
 });
+
+const translated = (spaces: string, more = '') =>
+  `spaces: { s: { title: S, ${spaces} } }\ntranslations: { r: { space: s, from: en, to: fr } }${more}`;
+const shown =
+  '\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: e, space: r }] }] } }';
+const results = () => (world.emulator.state().spaces ?? []).filter(({ title }) => title === 'S (fr)');
+
+test('a translation whose result is gone is run again, and what shows the result waits for that', async () => {
+  const manifests = translated('collection: null', shown);
+  await world.settle(manifests, policy);
+  await world.call('DELETE', `/v1/spaces/${results()[0]?.id}`);
+  const { plan } = await world.plan(manifests, policy);
+  expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toContain('update translation/r');
+  await world.settle(manifests, policy);
+  const [made] = results().filter(({ deletedAt }) => deletedAt === undefined);
+  expect(world.emulator.state().siteSpaces).toMatchObject([{ space: made?.id }]);
+  expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
+});
+
+test('a translation is made after its source has moved, so that its result goes with no collection', async () => {
+  await world.settle('collections: { c: { title: C } }\nspaces: { s: { title: S, collection: c } }', policy);
+  const { results: done } = await world.apply(translated('collection: null'), policy);
+  expect(done.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    'move space/s',
+    'create translation/r',
+    'delete collection/c',
+  ]);
+  expect(results().map(({ deletedAt }) => deletedAt)).toEqual([undefined]);
+});
