@@ -58,6 +58,8 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>): s
 const PUBLIC = [
   /^organizations\.\d+\.(id|confirm|prune|limits|selfHeal|schedule|windows)(\.|$)/,
   /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll|record))$/,
+  /^organizations\.\d+\.conversations\.(quiet|batch|outbox|redact)(\.|$)/,
+  /^organizations\.\d+\.conversations\.sources\.\d+\.(name|poll|since|folder)(\.|$)/,
   /^(queue|store|server|log)(\.|$)/,
   /^platform\.(baseUrl|user|timeout)$/,
 ];
@@ -73,7 +75,10 @@ function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
   return secrets;
 }
 
-/** Every `token` wherever it stands, and the password inside every URL. */
+/** Settings that hold a secret, or a list of them. */
+const SECRET = new Set(['token', 'webhookSecret', 'clientSecret', 'secrets', 'privateKey']);
+
+/** Every secret wherever it stands, and the password inside every URL. */
 function collectTokens(value: unknown, secrets: Set<string>): void {
   if (typeof value === 'string') {
     const password = URL.canParse(value) ? new URL(value).password : '';
@@ -82,8 +87,10 @@ function collectTokens(value: unknown, secrets: Set<string>): void {
     }
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, member] of Object.entries(value)) {
-      if (key === 'token' && typeof member === 'string' && member !== '') {
-        secrets.add(member);
+      for (const value of SECRET.has(key) ? [member].flat() : []) {
+        if (typeof value === 'string' && value !== '') {
+          secrets.add(value);
+        }
       }
       collectTokens(member, secrets);
     }
@@ -130,7 +137,7 @@ function expectedBy(issue: Issue): string {
 }
 
 function quote(value: unknown, path: Path): string {
-  return typeof value === 'object' || path.at(-1) === 'token' ? 'this' : JSON.stringify(value);
+  return typeof value === 'object' || path.some((part) => SECRET.has(String(part))) ? 'this' : JSON.stringify(value);
 }
 
 function valueAt(values: unknown, path: Path): unknown {

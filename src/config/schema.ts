@@ -1,15 +1,7 @@
 import * as z from 'zod';
-import {
-  readBaseUrl,
-  readCount,
-  readCron,
-  readDuration,
-  readEmail,
-  readFlag,
-  readListen,
-  readText,
-  readTimezone,
-} from './values.ts';
+import { conversationsSchema } from './conversations.ts';
+import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
+import { readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
 
 /** Which resources of a kind a plan may delete (design: How a plan is made). */
 export type Prune = 'owned' | 'never' | 'all';
@@ -17,31 +9,6 @@ const PRUNES = ['owned', 'never', 'all'] as const;
 
 /** The kinds whose deletions wait for a person (design: Damage control). */
 const CONFIRMED = ['site', 'space', 'saml', 'member', 'collection'];
-
-/**
- * One setting: how its text is read, and what would be right. Reading gives undefined for what is wrong; the message
- * is made here, so that check, type and message stay together.
- */
-function setting<T>(expected: string, read: (value: unknown) => T | undefined) {
-  return z.unknown().transform((input, context): T => {
-    const value = input === undefined ? undefined : read(input);
-    if (value === undefined) {
-      context.issues.push({ code: 'custom', input, params: { expected }, message: expected });
-      return z.NEVER;
-    }
-    return value;
-  });
-}
-
-const text = (expected: string) => setting(expected, readText);
-const positive = (expected: string) => setting(expected, (value) => readDuration(value) || undefined);
-const choice = <T extends string>(values: readonly T[]) =>
-  setting(`one of ${values.join(', ')}`, (value) => values.find((known) => known === value));
-const count = (least: number, most: number) =>
-  setting(`a whole number from ${least} to ${most}`, (value) => readCount(value, least, most));
-const flag = () => setting('true or false', readFlag);
-const token = () => text(`the token, best as "\${env:NAME}" or "\${file:PATH}"`);
-const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);
 
 function sourceSchema() {
   const git = z.strictObject({
@@ -110,7 +77,7 @@ function organizationSchema(kinds: readonly string[]) {
     selfHeal: flag().prefault(true),
     schedule: z.strictObject({ drift: cron().default('*/5 * * * *') }).prefault({}),
     windows: z.array(windowSchema()).prefault([]),
-    conversations: z.strictObject({}).prefault({}),
+    conversations: conversationsSchema(),
     clusters: z.strictObject({}).prefault({}),
   });
 }

@@ -19,6 +19,10 @@ interface Setting {
   readonly fallback: unknown;
 }
 
+interface Shown {
+  readonly organizations: readonly [{ windows: object[]; readonly conversations: { sources: object[] } }];
+}
+
 /** Every setting of the schema, a list's entries under `[0]`. */
 function settingsOf(schema: JsonSchema, path = ''): Setting[] {
   if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {
@@ -54,10 +58,14 @@ describe('config.example.yaml', () => {
 
   test('shows every setting', () => {
     // "#name:" is a setting that is commented out, "# Words" is prose.
-    const active = TEXT.replace(/^ *windows: \[\]$/m, '').replace(/^( *)#(?=[a-z]+:)/gim, '$1');
-    const windows = active.replace(/^( *)#(?= {2,}(?:- )?[a-z]+: )/gm, '$1');
-    const shown = parse(windows) as { organizations: [{ windows: object[] }] };
-    shown.organizations[0].windows = [Object.assign({}, ...shown.organizations[0].windows)];
+    const active = TEXT.replace(/^ *(windows|sources|patterns): \[\]$/gm, '')
+      .replace(/^( *)#(?=[a-z]+:)/gim, '$1')
+      .replace(/^( *)#(?= {2,}(?:- )?[a-z]+:(?: |$))/gim, '$1')
+      .replace(/^( *)#( {2,})#(?=app:)/gm, '$1$2');
+    const shown = parse(active) as Shown;
+    const [organization] = shown.organizations;
+    organization.windows = [Object.assign({}, ...organization.windows)];
+    organization.conversations.sources = [Object.assign({}, ...organization.conversations.sources)];
     const missing = SETTINGS.filter(({ path }) => at(shown, path) === undefined).map(({ path }) => path);
     expect(missing).toEqual([]);
     expect(SETTINGS.length).toBeGreaterThan(25);
@@ -65,7 +73,7 @@ describe('config.example.yaml', () => {
 
   test('shows the defaults', () => {
     const values: unknown = parse(TEXT);
-    for (const { path, fallback } of SETTINGS.filter((setting) => !setting.path.includes('windows'))) {
+    for (const { path, fallback } of SETTINGS.filter((setting) => !/windows|sources|patterns/.test(setting.path))) {
       if (fallback !== undefined) {
         expect({ path, value: at(values, path) }).toEqual({ path, value: fallback });
       }

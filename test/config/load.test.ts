@@ -52,7 +52,13 @@ describe('loadConfig', () => {
       selfHeal: true,
       schedule: { drift: '*/5 * * * *' },
       windows: [],
-      conversations: {},
+      conversations: {
+        sources: [],
+        quiet: 86_400_000,
+        batch: { count: 50, bytes: 1_048_576 },
+        outbox: { items: 100_000, bytes: 1_073_741_824 },
+        redact: { patterns: [], allow: [], off: [], phoneRegions: ['US'] },
+      },
       clusters: {},
     });
   });
@@ -146,6 +152,29 @@ log: { level: inof }
     [`platform: { baseUrl: https://a.example, token: x }\norganizations: []\n`, '2:16: organizations: [] is not right'],
   ])('says what is wrong with %j', (text, expected) => {
     expect(problemsOf(text).join('\n')).toContain(expected.replace('[] is not right', 'this is not right'));
+  });
+
+  test.each([
+    ['{ name: a }', 'exactly one of zendesk, intercom, freshdesk, github, webhook, folder'],
+    ['{ name: a, folder: { path: /d }, webhook: { secrets: [x] } }', 'exactly one of'],
+    ['{ name: a, github: { repositories: [acme/a] } }', 'either a token or an app'],
+    ['{ name: a, github: { repositories: [acme], token: t } }', 'a repository such as acme/product'],
+    ['{ name: a, zendesk: { subdomain: "evil.example/", token: t } }', 'acme in acme.zendesk.com'],
+    ['{ name: "a b", folder: { path: /d } }', 'a name of letters, digits and dashes'],
+    ['{ name: a, folder: { path: /d } }, { name: a, folder: { path: /e } }', 'a name that no other has'],
+    ['{ name: a, intercom: { appId: x, token: t, region: mars } }', 'one of us, eu, au'],
+  ])('a source %s is told what it lacks', (source, words) => {
+    expect(problemsOf(`${MINIMAL}    conversations: { sources: [${source}] }\n`).join()).toContain(words);
+  });
+
+  test('the secrets of sources are secrets', () => {
+    const sources = `[{ name: a, zendesk: { subdomain: acme, token: zd-token, webhookSecret: zd-hook } },
+      { name: b, webhook: { secrets: [whsec_one, whsec_two] } },
+      { name: c, github: { repositories: [a/b], app: { id: 1, installation: 2, privateKey: gh-key } } }]`;
+    const { secrets } = load(`${MINIMAL}    conversations: { sources: ${sources} }\n`);
+    for (const secret of ['zd-token', 'zd-hook', 'whsec_one', 'whsec_two', 'gh-key']) {
+      expect(secrets).toContain(secret);
+    }
   });
 
   test('an empty value is its default', () => {

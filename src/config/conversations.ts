@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import { choice, count, flag, positive, setting, text } from './settings.ts';
+import { readBaseUrl, readText } from './values.ts';
+
+/** A value that only its owner may see; the loader keeps it out of every message and log. */
+const secret = (what: string) => text(`${what}, best as "\${env:NAME}" or "\${file:PATH}"`);
+const baseUrl = () => setting('an http or https URL, such as https://helpdesk.example', readBaseUrl);
+/** A part of a host name: nothing that could make a URL mean another host. */
+const label = (what: string) =>
+  setting(what, (value) => (/^[a-z0-9][a-z0-9-]{0,62}$/i.test(readText(value) ?? '') ? String(value) : undefined));
+const repository = () =>
+  setting('a repository such as acme/product', (value) =>
+    /^[\w.-]+\/[\w.-]+$/.test(readText(value) ?? '') ? String(value) : undefined,
+  );
+
+/** Zendesk: an API token with the email of its owner, or an OAuth token alone. */
+const zendesk = z.strictObject({
+  subdomain: label('the subdomain, such as acme in acme.zendesk.com'),
+  token: secret('the API token or OAuth access token'),
+  email: text('the email of the API token’s owner; without it the token is an OAuth one').optional(),
+  webhookSecret: secret('the signing secret of the webhook').optional(),
+  baseUrl: baseUrl().optional(),
+});
+
+const intercom = z.strictObject({
+  appId: label('the id of the workspace, as in the addresses of its inbox'),
+  token: secret('the access token'),
+  region: choice(['us', 'eu', 'au']).prefault('us'),
+  lookback: positive('how far each poll goes back again, such as 24h').prefault('1d'),
+  clientSecret: secret('the client secret, which signs webhooks').optional(),
+  baseUrl: baseUrl().optional(),
+});
+
+const freshdesk = z.strictObject({
+  domain: label('the domain, such as acme in acme.freshdesk.com'),
+  token: secret('the API key'),
+  lookback: positive('how far each poll goes back again, such as 24h').prefault('1d'),
+  webhookHeader: label('the header in which the webhook carries its secret').prefault('x-octavo-secret'),
+  webhookSecret: secret('what the webhook carries in that header').optional(),
+  baseUrl: baseUrl().optional(),
+});
+
+/** GitHub: a token, or an app's installation. */
+const github = z.strictObject({
+  repositories: z.array(repository()).min(1),
+  token: secret('the token').optional(),
+  app: z
+    .strictObject({
+      id: count(1, Number.MAX_SAFE_INTEGER),
+      installation: count(1, Number.MAX_SAFE_INTEGER),
+      privateKey: secret('the private key as PEM'),
+    })
+    .optional(),
+  team: z.array(text('the login of somebody of the team')).prefault([]),
+  declined: flag().prefault(false),
+  webhookSecret: secret('the secret of the webhook').optional(),
+  baseUrl: baseUrl().prefault('https://api.github.com'),
+});
+
+const webhook = z.strictObject({
+  secrets: z.array(secret('a key that begins with whsec_')).min(1),
+});
+
+/** The columns of CSV files, by what they hold. */
+const columns = z
+  .strictObject({
+    id: text('the column of the ticket’s id').prefault('ticket_id'),
+    subject: text('the column of the subject').prefault('subject'),
+    createdAt: text('the column of the time').prefault('created_at'),
+    role: text('the column that says who wrote it').prefault('author_role'),
+    body: text('the column of the text').prefault('body'),
+    public: text('the column that says whether it is public').prefault('public'),
+  })
+  .prefault({});
+
+const folder = z.strictObject({
+  path: text('a folder on disk, such as /drop'),
+  after: choice(['move', 'keep', 'delete']).prefault('move'),
+  teamDomains: z.array(text('a domain whose senders are of the team, such as acme.example')).prefault([]),
+  columns,
+});
+
+const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'] as const;
+
+/** One source: exactly one of the kinds, and how often it is asked. */
+const source = z
+  .strictObject({
+    name: label('a name of letters, digits and dashes; it becomes part of addresses and metrics'),
+    poll: positive('how often to ask, such as 5m').prefault('5m'),
+    since: positive('how far the first poll goes back, such as 30d').prefault('30d'),
+    zendesk: zendesk.optional(),
+    intercom: intercom.optional(),
+    freshdesk: freshdesk.optional(),
+    github: github.optional(),
+    webhook: webhook.optional(),
+    folder: folder.optional(),
+  })
+  .check(({ value, issues }) => {
+    if (KINDS.filter((kind) => value[kind] !== undefined).length !== 1) {
+      issues.push({ code: 'custom', input: value, message: `exactly one of ${KINDS.join(', ')}` });
+    }
+    if (value.github !== undefined && (value.github.token === undefined) === (value.github.app === undefined)) {
+      issues.push({ code: 'custom', input: value, path: ['github'], message: 'either a token or an app' });
+    }
+  });
+
+/** Where support conversations come from, and what becomes of them (design: Conversations). */
+export function conversationsSchema() {
+  return z
+    .strictObject({
+      sources: z
+        .array(source)
+        .prefault([])
+        .check(({ value, issues }) => {
+          const names = value.map(({ name }) => name);
+          for (const [index, name] of names.entries()) {
+            if (names.indexOf(name) !== index) {
+              issues.push({ code: 'custom', input: name, path: [index, 'name'], message: 'a name that no other has' });
+            }
+          }
+        }),
+      quiet: positive('how long a solved ticket rests before it is sent, such as 1d').prefault('1d'),
+      batch: z
+        .strictObject({ count: count(1, 100).prefault(50), bytes: count(1024, 10_485_760).prefault(1_048_576) })
+        .prefault({}),
+      outbox: z
+        .strictObject({
+          items: count(1, 100_000_000).prefault(100_000),
+          bytes: count(1024, Number.MAX_SAFE_INTEGER).prefault(1_073_741_824),
+        })
+        .prefault({}),
+      redact: z
+        .strictObject({
+          patterns: z
+            .array(
+              z.strictObject({ name: label('a name for its placeholders'), pattern: text('a regular expression') }),
+            )
+            .prefault([]),
+          allow: z.array(text('a value or a domain (@acme.example) that may stay')).prefault([]),
+          off: z.array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person'])).prefault([]),
+          phoneRegions: z.array(text('a region such as US')).prefault(['US']),
+        })
+        .prefault({}),
+    })
+    .prefault({});
+}
+
+/** What the schema makes of valid settings. Durations are in milliseconds. */
+export type ConversationsConfig = z.output<ReturnType<typeof conversationsSchema>>;

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import { readCount, readCron, readDuration, readFlag, readText } from './values.ts';
+
+/**
+ * One setting: how its text is read, and what would be right. Reading gives undefined for what is wrong; the message
+ * is made here, so that check, type and message stay together.
+ */
+export function setting<T>(expected: string, read: (value: unknown) => T | undefined) {
+  return z.unknown().transform((input, context): T => {
+    const value = input === undefined ? undefined : read(input);
+    if (value === undefined) {
+      context.issues.push({ code: 'custom', input, params: { expected }, message: expected });
+      return z.NEVER;
+    }
+    return value;
+  });
+}
+
+export const text = (expected: string) => setting(expected, readText);
+export const positive = (expected: string) => setting(expected, (value) => readDuration(value) || undefined);
+export const choice = <T extends string>(values: readonly T[]) =>
+  setting(`one of ${values.join(', ')}`, (value) => values.find((known) => known === value));
+export const count = (least: number, most: number) =>
+  setting(`a whole number from ${least} to ${most}`, (value) => readCount(value, least, most));
+export const flag = () => setting('true or false', readFlag);
+export const token = () => text(`the token, best as "\${env:NAME}" or "\${file:PATH}"`);
+export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);
