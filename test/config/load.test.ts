@@ -156,13 +156,13 @@ log: { level: inof }
 
   test.each([
     ['{ name: a }', 'exactly one of zendesk, intercom, freshdesk, github, webhook, folder'],
-    ['{ name: a, folder: { path: /d }, webhook: { secrets: [x] } }', 'exactly one of'],
+    ['{ name: a, folder: { path: /d }, webhook: { secrets: [whsec_1] } }', 'exactly one of'],
     ['{ name: a, github: { repositories: [acme/a] } }', 'either a token or an app'],
-    ['{ name: a, github: { repositories: [acme], token: t } }', 'a repository such as acme/product'],
-    ['{ name: a, zendesk: { subdomain: "evil.example/", token: t } }', 'acme in acme.zendesk.com'],
+    ['{ name: a, github: { repositories: [acme], token: gh-token } }', 'a repository such as acme/product'],
+    ['{ name: a, zendesk: { subdomain: "evil.example/", token: zd-token } }', 'acme in acme.zendesk.com'],
     ['{ name: "a b", folder: { path: /d } }', 'a name of letters, digits and dashes'],
     ['{ name: a, folder: { path: /d } }, { name: a, folder: { path: /e } }', 'a name that no other has'],
-    ['{ name: a, intercom: { appId: x, token: t, region: mars } }', 'one of us, eu, au'],
+    ['{ name: a, intercom: { appId: x, token: ic-token, region: mars } }', 'one of us, eu, au'],
   ])('a source %s is told what it lacks', (source, words) => {
     expect(problemsOf(`${MINIMAL}    conversations: { sources: [${source}] }\n`).join()).toContain(words);
   });
