@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Change, type ChangeResult, changeId } from '../../src/core/change.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
+import { applyPlan } from '../../src/reconcile/apply.ts';
+import type { Planned } from '../../src/reconcile/planning.ts';
+import { outcomeOf, plan } from '../../src/reconcile/reconcile.ts';
+import { baseOfManifests } from '../../src/reconcile/record.ts';
+import { twoModels } from '../support/arbitrary-manifests.ts';
+import { manifestsOf } from '../support/model.ts';
+import { VirtualPlatform } from '../support/virtual-platform.ts';
+import { declare, type Manifests, UNLIMITED } from '../support/world.ts';
+
+const organization = 'org_acme';
+const SEED = Number(process.env.OCTAVO_SEED ?? 20260601);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 40);
+/** Where every request of a poisoned change goes. */
+const POISONED = '/v1/poisoned';
+
+/** A platform, and the way from one set of manifests to the next, with some of the changes poisoned. */
+class Poisoning {
+  readonly platform = new VirtualPlatform();
+  readonly #connection = this.platform.connect();
+
+  constructor(status: 422 | 500) {
+    this.platform.malady = ({ path }) => (path === POISONED ? status : null);
+  }
+
+  async plan(manifests: Manifests, before: Manifests | null): Promise<Planned> {
+    const input = {
+      organization,
+      kinds,
+      declared: await declare(manifests),
+      commit: null,
+      base: before === null ? null : baseOfManifests(kinds, await declare(before)),
+      baseCommit: null,
+      policy: { ...DEFAULT_POLICY, ...UNLIMITED, now: this.platform.clock.now() },
+      estimate: () => 0,
+    };
+    const reader = openReader(this.#connection, { organization, priority: 'person' });
+    return this.platform.clock.run(plan(input, reader, () => 0));
+  }
+
+  async apply(planned: Planned, poisoned: ReadonlySet<string> = new Set()): Promise<readonly ChangeResult[]> {
+    const signal = new AbortController().signal;
+    const writesOf = (change: Change) => {
+      const writes = planned.writesOf(change);
+      if (!poisoned.has(changeId(change))) {
+        return writes;
+      }
+      const spoil = (requests: typeof writes.first) =>
+        requests.map((each) => ({ ...each, operation: { ...each.operation, path: POISONED }, tolerates: [] }));
+      return { ...writes, first: spoil(writes.first), late: spoil(writes.late ?? []) };
+    };
+    const applied = applyPlan({
+      planned: { ...planned, writesOf } as Planned,
+      writer: openWriter(this.#connection, { organization, priority: 'apply' }),
+      clock: this.platform.clock,
+      parallel: 20,
+      signal,
+      abort: signal,
+      locate: async () => null,
+    });
+    return (await this.platform.clock.run(applied)).results;
+  }
+}
+
+/**
+ * What a person expects who reads the plan: what is poisoned fails, and what requires it, or requires that, is left. What
+ * only goes after something that was not done, such as taking a title which that has not given up, is tried all the
+ * same; so that the platform may refuse it. A site is there for its parts as soon as it is made, and is done when its
+ * default has been set, which requires one of them.
+ */
+function unexpected(
+  { plan: { changes }, ordering, writesOf }: Planned,
+  poisoned: ReadonlySet<string>,
+  results: readonly ChangeResult[],
+): readonly string[] {
+  const statuses = new Map(results.map((result) => [changeId(result), result.status]));
+  const made = new Set(results.filter(({ action, id }) => action === 'create' && id !== null).map(changeId));
+  const begun = new Set<string>();
+  const expected = new Map<string, readonly string[]>();
+  // In the order of the plan each comes after what it requires.
+  for (const change of changes) {
+    const id = changeId(change);
+    const required = ordering.hard.get(id) ?? [];
+    const named = changes.filter(({ address }) => change.requires.includes(address)).map(changeId);
+    expect(named).toEqual(expect.arrayContaining([...required]));
+    const waits = required.some((each) => !begun.has(each));
+    const status = change.held !== null ? 'held' : waits ? 'skipped' : poisoned.has(id) ? 'failed' : 'applied';
+    const before = [...(ordering.soft.get(id) ?? []), ...(ordering.late.get(id)?.soft ?? [])];
+    const mayBeRefused = status === 'applied' && before.some((each) => statuses.get(each) !== 'applied');
+    expected.set(id, mayBeRefused ? ['applied', 'failed'] : [status]);
+    if (status === 'applied' && (made.has(id) || statuses.get(id) !== 'failed')) {
+      begun.add(id);
+    }
+  }
+  return changes.map(changeId).flatMap((id, place) => {
+    const late = (writesOf(changes[place] as Change).late ?? []).length > 0 ? ordering.late.get(id)?.hard : [];
+    const isLeft = begun.has(id) && late?.some((each) => !begun.has(each));
+    const right = isLeft ? ['skipped'] : (expected.get(id) ?? []);
+    const found = statuses.get(id) ?? 'nothing';
+    return right.includes(found) ? [] : [`${id}: ${found}, and not ${right.join(' or ')}`];
+  });
+}
+
+test('whatever is poisoned fails, what requires it is skipped, and all else is applied', async () => {
+  let failures = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      twoModels,
+      fc.infiniteStream(fc.boolean()),
+      fc.constantFrom(422 as const, 500 as const),
+      async ([a, b], picks, status) => {
+        const world = new Poisoning(status);
+        await world.apply(await world.plan(manifestsOf(a), null));
+        const planned = await world.plan(manifestsOf(b), manifestsOf(a));
+        const poisoned = new Set(
+          planned.plan.changes
+            .filter((change) => planned.writesOf(change).first.length > 0 && picks.next().value && picks.next().value)
+            .map(changeId),
+        );
+        const results = await world.apply(planned, poisoned);
+        const statuses = new Map(results.map((result) => [changeId(result), result.status]));
+        expect(unexpected(planned, poisoned, results)).toEqual([]);
+        const how = [...statuses.values()];
+        expect(outcomeOf(planned, results)).toBe(
+          how.includes('failed') ? 'failed' : how.includes('held') ? 'held' : 'done',
+        );
+        failures += poisoned.size;
+        for (const { status: how, error } of results) {
+          expect(error === null).toBe(how === 'applied');
+        }
+      },
+    ),
+    { seed: SEED, numRuns: RUNS, endOnFailure: true },
+  );
+  expect(failures).toBeGreaterThan(RUNS);
+});
