@@ -4,15 +4,10 @@ import { InFlightCap } from './in-flight-cap.ts';
 import { Pace } from './pace.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
+import { AFTER_ANSWER, type Decision, isFree, PROBE, releaseInBucket, releaseInWindow, SEND } from './release.ts';
 import type { RequestClass } from './request.ts';
 import { isFromNow, type ServerClock } from './server-clock.ts';
 import type { BudgetSnapshot } from './snapshot.ts';
-
-/** What may happen with the next request of a class. `until` is monotonic; Infinity: until an answer comes in. */
-export type Decision =
-  | { readonly kind: 'send' }
-  | { readonly kind: 'probe' }
-  | { readonly kind: 'wait'; readonly until: number; readonly why: string };
 
 /** One request in flight. */
 export interface Ticket {
@@ -24,21 +19,13 @@ export interface Ticket {
   readonly probe: boolean;
 }
 
-const SEND: Decision = { kind: 'send' };
-const AFTER_ANSWER: Decision = {
-  kind: 'wait',
-  until: Number.POSITIVE_INFINITY,
-  why: 'the rate limit is released bit by bit',
-};
-const PROBE: Decision = { kind: 'probe' };
-
 /** A probe that takes longer than this many round trips (and milliseconds) no longer keeps others from probing. */
 const PROBE_ROUND_TRIPS = 4;
 const PROBE_PATIENCE = 5000;
 /** What a new round trip weighs at least against those before. */
 const RTT_WEIGHT = 0.02;
-/** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
-export const FREE_SHARE = 0.1;
+/** How long others are taken to go on as they last did, as a share of a window: a burst of theirs ends as well. */
+const LONGEST_SILENCE = 1 / 8;
 
 /** What is known of one limit, and what may be sent under it (queue policy). All times are monotonic milliseconds. */
 export class Budget {
@@ -117,7 +104,9 @@ export class Budget {
     if (raw >= 1) {
       return SEND;
     }
-    if (this.#inFlight === 0 && remaining > share) {
+    if (this.#inFlight === 0 && remaining > share && !isFree(now, this.#window)) {
+      // The estimate of others says that nothing is left, and one call shows whether that is so. Not near the end, where
+      // others use up what there is: it would mostly be refused.
       return SEND;
     }
     const until = Math.min(this.#window.end, now + this.#untilRefill());
@@ -139,13 +128,14 @@ export class Budget {
   /** What others may have used by the time a call arrives: as much as lately, and as much for each of ours in flight. */
   #takenByOthers(now: number, share: number): number {
     const rtt = this.#rtt ?? 0;
-    const lately = this.#foreign.rate * (rtt + Math.max(rtt, now - this.#answeredAt));
+    const silence = Math.min(now - this.#answeredAt, this.#window.length * LONGEST_SILENCE);
+    const lately = this.#foreign.rate * (rtt + Math.max(rtt, silence));
     return Math.ceil(Math.max(lately, share * this.#inFlight));
   }
 
   /** A bucket does not show whether others draw on it, so that it is used in small steps. */
   #isBurst(remaining: number): boolean {
-    const needed = (2 * (this.#pace.refill ?? 0) * (this.#rtt ?? 0)) / 1000;
+    const needed = (2 * (this.#pace.leastRefill ?? 0) * (this.#rtt ?? 0)) / 1000;
     return this.#pace.isBucket && this.#inFlight >= Math.max(1, remaining / 4, needed);
   }
 
@@ -160,18 +150,14 @@ export class Budget {
     return now >= until ? PROBE : { kind: 'wait', until, why: 'asking for the rate limit' };
   }
 
-  /** Linear release: in the course of a window ever less is kept back for urgent requests and for others. */
   #release(now: number, raw: number): Decision {
     const limit = this.#limit ?? raw;
-    const end = this.#window.end;
-    const { length } = this.#window;
-    const share = length > 0 ? (end - now) / length : 0;
-    const reserve = Math.max(0, (limit * (share - FREE_SHARE)) / (1 - FREE_SHARE));
-    if (raw - reserve >= 1) {
-      return SEND;
+    const refill = this.#pace.leastRefill;
+    if (refill === null) {
+      return releaseInWindow(now, raw, limit, this.#window);
     }
-    const left = length * (FREE_SHARE + ((1 - FREE_SHARE) * (raw - 1)) / limit);
-    return { kind: 'wait', until: Math.max(end - left, now + 1), why: 'the rate limit is released bit by bit' };
+    const seenAt = this.#inFlight === 0 ? this.#answeredAt : null;
+    return releaseInBucket(now, raw, { limit, refill, seenAt, end: this.#window.end });
   }
 
   /** Call it right before sending; `probe` as decided. */

@@ -1,6 +1,7 @@
-import { Budget, type Decision, type Ticket } from './budget.ts';
+import { Budget, type Ticket } from './budget.ts';
 import { compareBudgets } from './budget-comparison.ts';
 import type { RateHeaders } from './rate-headers.ts';
+import type { Decision } from './release.ts';
 import { REQUEST_CLASSES, type RequestClass } from './request.ts';
 import type { ServerClock } from './server-clock.ts';
 import { SplitProof } from './split-proof.ts';

@@ -10,20 +10,34 @@ const USUAL = [1000, 2000, 5000, 10_000, 60_000, 3_600_000, 86_400_000];
 /** The most usual: what ends with a minute is taken for one, however little of it is left. */
 const MINUTE = 60_000;
 
+/** Calls since a time, and what was left then. */
+interface Count {
+  readonly at: number;
+  readonly left: number;
+  calls: number;
+}
+
 /** How fast a limit gives calls in the long run. For estimates only: when to send is told by the answers. */
 export class Pace {
   /** Between the resets of two windows one after the other. */
   #period: number | null = null;
   #resetAt: number | null = null;
   #moved = 0;
-  /** Since when a bucket's calls are counted, what was left then, and the calls since. */
-  #since: { readonly at: number; readonly left: number } | null = null;
-  #calls = 0;
+  /** Since the bucket was last full. */
+  #since: Count | null = null;
+  /** From one time that it was full to another. */
+  #sinceFull: Count | null = null;
   #refill: number | null = null;
+  #least: number | null = null;
 
   /** Calls a second flow in evenly, as far as that is known; null: there are windows, or it is not known. */
   get refill(): number | null {
     return this.isBucket ? this.#refill : null;
+  }
+
+  /** Calls a second that flow in at least: a bucket that is full again took in as many as were made. Else null. */
+  get leastRefill(): number | null {
+    return this.refill ?? (this.isBucket ? this.#least : null);
   }
 
   /** Calls flow in evenly. */
@@ -60,15 +74,32 @@ export class Pace {
   }
 
   onAnswer(left: number, limit: number, at: number): void {
-    this.#calls += 1;
-    if (this.#since === null || left >= limit - 1) {
-      this.#since = { at, left };
-      this.#calls = 0;
+    for (const count of [this.#since, this.#sinceFull]) {
+      if (count !== null) {
+        count.calls += 1;
+      }
+    }
+    if (left >= limit - 1) {
+      this.#sinceFull ??= { at, left, calls: 0 };
+      if (isEnough(this.#sinceFull, at)) {
+        this.#least = rateOf(this.#sinceFull, left, at);
+        this.#sinceFull = { at, left, calls: 0 };
+      }
+      this.#since = { at, left, calls: 0 };
       return;
     }
-    const elapsed = at - this.#since.at;
-    if (this.#calls >= ENOUGH_CALLS && elapsed >= ENOUGH_TIME) {
-      this.#refill = ((left - this.#since.left + this.#calls) / elapsed) * 1000;
+    this.#since ??= { at, left, calls: 0 };
+    if (isEnough(this.#since, at)) {
+      this.#refill = rateOf(this.#since, left, at);
     }
   }
+}
+
+function isEnough({ at, calls }: Count, now: number): boolean {
+  return calls >= ENOUGH_CALLS && now - at >= ENOUGH_TIME;
+}
+
+/** Calls per second that flowed in. */
+function rateOf({ at, left, calls }: Count, leftNow: number, now: number): number {
+  return ((leftNow - left + calls) / (now - at)) * 1000;
 }

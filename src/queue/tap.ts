@@ -1,8 +1,5 @@
-import { FREE_SHARE } from './budget.ts';
+import { releaseInBucket, releaseInWindow } from './release.ts';
 import type { BudgetSnapshot } from './snapshot.ts';
-
-/** By how many milliseconds the reset of a bucket is rounded up, on average: it is told in whole seconds. */
-const ROUNDED = 500;
 
 /** A budget as it will run out and come back. Times are milliseconds from the start. */
 export class Tap {
@@ -99,13 +96,17 @@ export class Tap {
     return Math.min(this.#limit, this.#left + flown);
   }
 
-  /** Linear release (queue policy: Dispatch). */
+  /** Bit by bit (queue policy: Dispatch). */
   #released(now: number, left: number, length: number): number {
-    const end = this.#refill === null ? this.#until : now + (this.#limit - left) / this.#refill + ROUNDED;
-    const reserve = Math.max(0, (this.#limit * ((end - now) / length - FREE_SHARE)) / (1 - FREE_SHARE));
-    if (left - reserve >= 1) {
-      return now;
-    }
-    return Math.max(now + 1, end - length * (FREE_SHARE + ((1 - FREE_SHARE) * (left - 1)) / this.#limit));
+    const decision =
+      this.#refill === null
+        ? releaseInWindow(now, left, this.#limit, { end: this.#until, length })
+        : releaseInBucket(now, left, {
+            limit: this.#limit,
+            refill: this.#refill * 1000,
+            seenAt: null,
+            end: Number.POSITIVE_INFINITY,
+          });
+    return decision.kind === 'wait' ? decision.until : now;
   }
 }

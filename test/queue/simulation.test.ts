@@ -47,6 +47,16 @@ describe('a limit is used in full, and never broken', () => {
     expect(refused).toBe(0);
   });
 
+  test.each([
+    ['100 a second, 50 at once', 100, 50, 5000],
+    ['20 a second, 20 at once', 20, 20, 1000],
+    ['40 a second, 100 at once', 40, 100, 2000],
+  ])('a bucket that soon fills, %s: found out within seconds', async (_, rate, burst, calls) => {
+    const { worst, refused } = await simulateAll(() => ({ limits: { all: tokenBucket(rate, burst) }, calls }));
+    expect(worst).toBeLessThanOrEqual(1.05);
+    expect(refused).toBe(0);
+  });
+
   test('windows from the first call, resets floored: one refusal shows it', async () => {
     const { worst, refused } = await simulateAll(() => ({ limits: fromFirstCall(), calls: 570, reset: 'floored' }));
     expect(worst).toBeLessThanOrEqual(1.02);
@@ -89,18 +99,14 @@ describe('a limit that others use as well', () => {
     ['1000 a minute', () => ({ limits: perMinute(1000), calls: 4500, sharers: 4 })],
     ['600 a minute', () => ({ limits: perMinute(600), calls: 4500, sharers: 4 })],
     ['200 a minute', () => ({ limits: perMinute(200), calls: 900, sharers: 4 })],
+    ['60 a minute', () => ({ limits: perMinute(60), calls: 570, sharers: 4 })],
+    ['60 a minute, for a short time', () => ({ limits: perMinute(60), calls: 270, sharers: 4 })],
     ['a bucket', () => ({ limits: bucket(), calls: 2000, sharers: 4 })],
   ])('four of our kind that do not know of each other, %s', async (_, scenario) => {
     const { worst, reports } = await simulateAll(scenario);
     const refused = reports.reduce((sum, report) => sum + report.refused, 0);
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused / (scenario().calls * reports.length)).toBeLessThanOrEqual(0.003);
-  });
-
-  test('four under so small a limit are refused less than once a window', async () => {
-    const { worst, refused } = await simulateAll(() => ({ limits: perMinute(60), calls: 270, sharers: 4 }));
-    expect(worst).toBeLessThanOrEqual(1.02);
-    expect(refused).toBeLessThanOrEqual(4);
   });
 
   test('a neighbour who takes 30 % is mostly left it', async () => {
@@ -111,7 +117,7 @@ describe('a limit that others use as well', () => {
     }));
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused).toBeLessThanOrEqual(4);
-    expect(Math.max(...reports.map(({ denied }) => denied))).toBeLessThanOrEqual(0.12);
+    expect(Math.max(...reports.map(({ denied }) => denied))).toBeLessThanOrEqual(0.1);
   });
 });
 
