@@ -37,6 +37,9 @@ test.each([400, 500])('a resource whose every write is answered with %i fails al
   expect(await daemon.metric(metricOf('collection', 'create', 'failed'))).toBeGreaterThan(0);
   expect(await daemon.metric(metricOf('team', 'create', 'applied'))).toBe(TEAMS.length);
   expect(await daemon.metric(metricOf('space', 'create', 'applied'))).toBe(1);
+  const failing = 'octavo_change_failing{organization="org_acme",kind="collection",address="collection/shelf"}';
+  expect(await daemon.metric(failing)).toBe(1);
+  expect(await daemon.metric('octavo_organization_failing{organization="org_acme",reason="changes"}')).toBe(1);
   expect(daemon.process.said('create failed')[0]).toMatchObject({ address: 'collection/shelf' });
   expect(daemon.process.said('create skipped')[0]).toMatchObject({
     address: 'space/guides',
@@ -50,15 +53,20 @@ test.each([400, 500])('a resource whose every write is answered with %i fails al
   await daemon.pass();
   expect((work.emulator.state().collections ?? []).map(({ title }) => title)).toEqual(['Shelf']);
   await daemon.untilMetric('octavo_changes_pending{organization="org_acme",status="failed"}', 0);
+  expect(await daemon.metric(failing)).toBe(null);
 });
 
-test('an organization that fails disturbs no other, with the same token', async () => {
-  await using work = await openWorkspace({ seed: two() });
+test.each([
+  ['the same token', {}],
+  ['a token of its own', { token: 'of org_other' }],
+])('an organization that fails disturbs no other, with %s', async (_, other) => {
+  const tokens = { 'of org_other': { user: ANA.email, permission: 'admin' } } as const;
+  await using work = await openWorkspace({ seed: two(), tokens });
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');
   work.emulator.setFaults([{ match: { path: '/orgs/org_other' }, fault: { kind: 'status', status: 403 } }]);
   const source = { git: { url: work.repository.directory, poll: '100ms' } };
-  const daemon = await startDaemon(work, { others: [{ id: 'org_other', source }] });
+  const daemon = await startDaemon(work, { others: [{ id: 'org_other', source, ...other }] });
   await work.untilTeams(...TEAMS);
   await eventually('the other to fail', async () => {
     const failed = await daemon.metric('octavo_reconcile_passes_total{organization="org_other",outcome="failed"}');
@@ -67,6 +75,7 @@ test('an organization that fails disturbs no other, with the same token', async 
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(await daemon.metric('octavo_reconcile_passes_total{organization="org_acme",outcome="failed"}')).toBe(null);
   expect(daemon.process.said('pass failed')[0]).toMatchObject({ organization: 'org_other' });
+  expect(await daemon.metric('octavo_organization_failing{organization="org_other",reason="unauthorized"}')).toBe(1);
 });
 
 test('an operation that is refused for its rate again and again holds up no other', async () => {
