@@ -10,7 +10,7 @@ import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/source.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
-import { metricEvents } from '../../src/server/pass-events.ts';
+import { metricEvents, queueObservation } from '../../src/server/pass-events.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
@@ -38,6 +38,7 @@ interface Trouble {
 
 interface Party {
   readonly reconciler: OrganizationReconciler;
+  readonly connection: Connection;
   readonly requests: () => number;
 }
 
@@ -86,7 +87,7 @@ class Neighbours {
       abort: this.#stop.signal,
       events: metricEvents(id, this.metrics),
     });
-    return { reconciler, requests: () => requests };
+    return { reconciler, connection, requests: () => requests };
   }
 
   /** A pass of both at once; resolves when the first has ended. */
@@ -113,6 +114,9 @@ class Neighbours {
 
   /** Lines of the metrics that begin so. */
   async told(begins: string): Promise<readonly string[]> {
+    for (const { reconciler, connection } of [this.well, this.ill]) {
+      this.metrics.queue(queueObservation(reconciler.id, connection.queue.snapshot()));
+    }
     return (await this.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(begins));
   }
 }
@@ -225,6 +229,13 @@ test('writes that are refused for their rate for ever hold up neither reads nor 
   // It has read, planned, and waits.
   expect(both.ill.reconciler.lastPlan?.summary.create).toBe(ALL.length);
   expect(both.ill.reconciler.lastEnd).toBe(null);
+  const closed = await both.told('octavo_budget_closed_seconds{');
+  expect(closed.filter((line) => !line.endsWith(' 0'))).toEqual([
+    expect.stringMatching(/queue="org_ill",class="write"\} [1-9]/),
+  ]);
+  expect(await both.told('octavo_queue_waiting{queue="org_ill",priority="apply"}')).toEqual([
+    expect.stringMatching(/ [1-9]\d*$/),
+  ]);
   // Nothing waits for ever.
   const { outcome, results } = await both.passOfTheIll();
   expect(outcome).toBe('failed');
@@ -242,4 +253,14 @@ test('a member that fails is named without an email', async () => {
     expect.stringMatching(/kind="member",address="member\/[^"@]+"\} 1$/),
   ]);
   expect(await both.metrics.registry.metrics()).not.toContain('@');
+});
+
+test('a platform that is down for one token is named, and left alone for that token only', async () => {
+  const both = new Neighbours('own', { malady: whenIll(503) });
+  await both.passOfTheWell();
+  await both.passOfTheIll();
+  expect(await both.told('octavo_queue_breaker_open{')).toEqual([
+    'octavo_queue_breaker_open{queue="org_well"} 0',
+    'octavo_queue_breaker_open{queue="org_ill"} 1',
+  ]);
 });
