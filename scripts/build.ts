@@ -8,7 +8,16 @@ import { rolldown } from 'rolldown';
  * few files: opening hundreds of small ones is most of what a short command takes. What only the daemon needs stays in
  * `node_modules`, and is loaded when it starts.
  */
-const DAEMON_ONLY = ['chokidar', 'cron-parser', 'fastify', 'pino', 'pino-pretty', 'prom-client', 'simple-git'];
+const DAEMON_ONLY = [
+  'chokidar',
+  'cron-parser',
+  'fastify',
+  'node-cron',
+  'pino',
+  'pino-pretty',
+  'prom-client',
+  'simple-git',
+];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const target = process.argv[2] ?? join(root, 'dist');

@@ -28,13 +28,15 @@ export function readDuration(text: unknown): number | undefined {
 /** A cron expression of five fields, or six with seconds; undefined for anything else. */
 export function readCron(text: unknown): string | undefined {
   const { CronExpressionParser } = require('cron-parser') as typeof import('cron-parser');
+  const { default: cron } = require('node-cron') as typeof import('node-cron');
   // What has fewer fields would be filled up with defaults.
   if (typeof text !== 'string' || ![5, 6].includes(text.trim().split(/\s+/).length)) {
     return undefined;
   }
   try {
     CronExpressionParser.parse(text);
-    return text;
+    // One looks back for the windows, the other fires: both must know it.
+    return cron.validate(text) ? text : undefined;
   } catch {
     return undefined;
   }

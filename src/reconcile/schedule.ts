@@ -1,4 +1,4 @@
-import { cronFiring } from '../config/cron.ts';
+import cron from 'node-cron';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { OrganizationReconciler } from './organization.ts';
@@ -24,6 +24,9 @@ export interface ScheduleOptions {
 
 /** Milliseconds between two looks at the wall clock while a time of day is waited for: it may be set meanwhile. */
 const LOOK = 60_000;
+const SECOND = 1000;
+/** A clock that goes so many milliseconds forward at once has passed a firing, as far as anybody minds. */
+const LEAP = 60 * 60_000;
 
 /** Commits, the drift schedule, and what failed or waits: each asks for a pass. */
 export function createSchedule({ reconciler, source, drift, clock, onError }: ScheduleOptions): Schedule {
@@ -79,21 +82,31 @@ async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): P
 }
 
 /**
- * Calls whenever a cron expression fires. A wall clock that is set forward past firings has one for all of them; one
- * that is set back never makes the next one wait for the time it had been already.
+ * Calls whenever a cron expression fires. It is asked second by second, since the wall clock may be set at any time: set
+ * forward past firings it has one for all of them, and set back it goes on from there.
  */
-async function firing(cron: string, clock: Clock, signal: AbortSignal, fire: () => void): Promise<void> {
-  let due = cronFiring(cron, 'next', clock.now());
-  while (due !== null && (await slept(clock, untilLook(due - clock.now()), signal))) {
-    const now = clock.now();
-    const next = cronFiring(cron, 'next', now);
-    if (now >= due) {
+async function firing(expression: string, clock: Clock, signal: AbortSignal, fire: () => void): Promise<void> {
+  // Never started: its own timers go by a clock that is never set.
+  const task = cron.createTask(expression, () => undefined);
+  let last = wholeSecond(clock);
+  while (await slept(clock, SECOND - (clock.now() % SECOND), signal)) {
+    const now = wholeSecond(clock);
+    const isLeap = now - last > LEAP;
+    if (isLeap || seconds(last, now).some((second) => task.match(new Date(second)))) {
       fire();
-      due = next;
-    } else {
-      due = next === null ? due : Math.min(due, next);
     }
+    last = now;
   }
+  await task.destroy();
+}
+
+function wholeSecond(clock: Clock): number {
+  return Math.floor(clock.now() / SECOND) * SECOND;
+}
+
+/** The whole seconds after one instant up to another; none where it is earlier. */
+function seconds(after: number, until: number): readonly number[] {
+  return Array.from({ length: Math.max(0, (until - after) / SECOND) }, (_, index) => after + (index + 1) * SECOND);
 }
 
 /**

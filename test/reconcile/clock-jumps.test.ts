@@ -64,7 +64,7 @@ describe('the drift schedule', () => {
     await schedule.start();
     jumped = DAY;
     await virtual.advance(10 * MINUTE);
-    expect(asked).toEqual(['schedule 06-02T12:02', 'schedule 06-02T12:05', 'schedule 06-02T12:10']);
+    expect(asked).toEqual(['schedule 06-02T12:01', 'schedule 06-02T12:05', 'schedule 06-02T12:10']);
   });
 
   test('a day back: goes on within its five minutes', async () => {
