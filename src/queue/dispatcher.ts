@@ -5,6 +5,7 @@ import { AbortListeners } from './abort-listeners.ts';
 import { Alarm } from './alarm.ts';
 import type { Work } from './course.ts';
 import { estimateSeconds } from './estimate.ts';
+import { Flights } from './flights.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createHostBreaker, type HostBreaker } from './host-breaker.ts';
 import { givenUp, isHigher, type Job, type Waiter, waitsFor } from './job.ts';
@@ -35,8 +36,8 @@ export class Dispatcher implements RequestQueue {
   readonly #tally = new Tally();
   readonly #listeners = new AbortListeners();
   readonly #book = new JobBook();
+  readonly #flights: Flights;
   #sequence = 0;
-  #inFlight = 0;
   #draining = false;
   #onIdle: (() => void) | null = null;
 
@@ -49,7 +50,8 @@ export class Dispatcher implements RequestQueue {
     this.#gate = createGate(this.#serverClock);
     this.#breaker = createHostBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#alarm = new Alarm(clock, () => this.#wake());
-    const room = new WaitingRoom(this.#gate, this.#breaker, now, (time) => this.#alarm.set(time));
+    this.#flights = new Flights(options.concurrency);
+    const room = new WaitingRoom(this.#gate, this.#breaker, this.#flights, now, (time) => this.#alarm.set(time));
     this.#room = room;
     this.#sender = new Sender(this.#gate, this.#breaker, this.#tally, options, () => room.regroup());
     // p-queue makes its queue itself; this hands it the one that is already there.
@@ -131,7 +133,7 @@ export class Dispatcher implements RequestQueue {
 
   /** Lets p-queue look into the waiting room again. */
   #poke(): void {
-    this.#runner.concurrency = this.#options.concurrency;
+    this.#runner.concurrency = this.#flights.most(this.#clock.monotonic());
   }
 
   async #fly(job: Job): Promise<void> {
@@ -139,26 +141,30 @@ export class Dispatcher implements RequestQueue {
       return;
     }
     const sentAt = this.#clock.monotonic();
+    const isTrial = this.#breaker.state !== 'closed';
     this.#book.countWaiting(job.priority, -1);
     job.state = 'flying';
     job.attempts += 1;
-    this.#inFlight += 1;
+    this.#alarm.set(this.#flights.add(job, sentAt, this.#gate.budget(job.request).rtt ?? 0));
     try {
       const value = await this.#sender.send(job, sentAt, this.#room.lastIsProbe);
       this.#quota.earn();
       this.#note(job, sentAt, 'answered');
       this.#settle(job, (waiter) => waiter.resolve(value));
     } catch (error) {
-      this.#onFailure(job, sentAt, error);
+      this.#onFailure(job, sentAt, error, isTrial);
     } finally {
-      this.#inFlight -= 1;
-      if (this.#inFlight === 0) {
+      this.#flights.remove(job);
+      if (this.#runner.concurrency > this.#options.concurrency) {
+        this.#poke();
+      }
+      if (this.#flights.size === 0) {
         this.#onIdle?.();
       }
     }
   }
 
-  #onFailure(job: Job, sentAt: number, error: unknown): void {
+  #onFailure(job: Job, sentAt: number, error: unknown, isTrial: boolean): void {
     if (job.state === 'settled') {
       return;
     }
@@ -168,15 +174,25 @@ export class Dispatcher implements RequestQueue {
       this.#again(job, 0);
       return;
     }
-    const last = job.attempts >= MOST_ATTEMPTS;
-    if (mayRepeat(error, job.request.repeat) && !last && !this.#draining && this.#quota.pay(error)) {
-      this.#note(job, sentAt, 'retried');
-      job.lastError = error;
-      this.#again(job, retryDelay(job.attempts, this.#options.random()));
+    const repeats = mayRepeat(error, job.request.repeat) && !this.#draining;
+    if (repeats && isTrial) {
+      // It was sent to see whether the platform is back: that does not use up what this one may be tried.
+      job.attempts -= 1;
+      this.#retry(job, sentAt, error, 0);
+      return;
+    }
+    if (repeats && job.attempts < MOST_ATTEMPTS && this.#quota.pay(error)) {
+      this.#retry(job, sentAt, error, retryDelay(job.attempts, this.#options.random()));
       return;
     }
     this.#note(job, sentAt, error instanceof TransientError ? 'failed' : 'rejected');
     this.#settle(job, (waiter) => waiter.reject(error));
+  }
+
+  #retry(job: Job, sentAt: number, error: TransientError, delay: number): void {
+    this.#note(job, sentAt, 'retried');
+    job.lastError = error;
+    this.#again(job, delay);
   }
 
   #again(job: Job, delay: number): void {
@@ -238,7 +254,7 @@ export class Dispatcher implements RequestQueue {
       );
     }
     this.#poke();
-    this.#alarm.set(this.#book.next());
+    this.#alarm.set(Math.min(this.#book.next(), this.#flights.next(now)));
   }
 
   #note(job: Job, sentAt: number, outcome: Outcome): void {
@@ -262,7 +278,7 @@ export class Dispatcher implements RequestQueue {
       budgets: this.#gate.budgets().map((budget) => budget.snapshot(now)),
       waiting: this.#book.waiting(),
       oldest: oldest === undefined ? null : now - oldest.enqueuedAt,
-      inFlight: this.#inFlight,
+      inFlight: this.#flights.size,
       outcomes: { ...this.#tally.outcomes },
       rtt: this.#tally.rtt,
       ahead: this.#serverClock.ahead(),
@@ -285,7 +301,7 @@ export class Dispatcher implements RequestQueue {
         this.#giveUp(job, 'the queue takes no more requests');
       }
     }
-    if (this.#inFlight === 0) {
+    if (this.#flights.size === 0) {
       return;
     }
     const patience = new AbortController();

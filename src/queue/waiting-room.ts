@@ -1,4 +1,5 @@
 import type { Queue, QueueAddOptions, RunFunction } from 'p-queue';
+import type { Flights } from './flights.ts';
 import type { Call, Gate } from './gate.ts';
 import { Heap } from './heap.ts';
 import type { HostBreaker } from './host-breaker.ts';
@@ -48,6 +49,7 @@ const BUSY = 'other requests go first';
 export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   readonly #gate: Gate;
   readonly #breaker: HostBreaker;
+  readonly #flights: Flights;
   readonly #now: () => number;
   readonly #wakeAt: (time: number) => void;
   readonly #lanes = new Map<string, Lane>();
@@ -56,9 +58,10 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   #probe = false;
 
   /** `wakeAt` asks to be looked into again at a monotonic time. */
-  constructor(gate: Gate, breaker: HostBreaker, now: () => number, wakeAt: (time: number) => void) {
+  constructor(gate: Gate, breaker: HostBreaker, flights: Flights, now: () => number, wakeAt: (time: number) => void) {
     this.#gate = gate;
     this.#breaker = breaker;
+    this.#flights = flights;
     this.#now = now;
     this.#wakeAt = wakeAt;
   }
@@ -196,6 +199,10 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
     }
     if (admitted > now) {
       this.#wait(lane, admitted, 'the platform fails lastingly; it is tried again from time to time');
+      return null;
+    }
+    if (this.#flights.isStuck(lane.call.class, now)) {
+      this.#wait(lane, Number.POSITIVE_INFINITY, 'the platform does not answer those before it');
       return null;
     }
     return this.#admit(lane, now, first, urgent);
