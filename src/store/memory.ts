@@ -1,5 +1,8 @@
+import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import { OUTBOX_LAYOUT } from './outbox-layout.ts';
+import { openOutbox } from './sqlite-outbox.ts';
 import type { AppliedHead, OrganizationRecord, RecordEntry, Store } from './store.ts';
 
 interface Contents {
@@ -14,6 +17,7 @@ export function openMemoryStore(): Store {
   const organizations = new Map<string, Contents>();
   const notes = new Map<string, Json>();
   let open = true;
+  let conversations: DatabaseSync | null = null;
   const ensureOpen = () => {
     if (!open) {
       throw new StoreError('the state is closed');
@@ -35,10 +39,25 @@ export function openMemoryStore(): Store {
         notes.set(topic, structuredClone(value));
       },
     }),
+    // The same as on disk, in memory: its rules are worth having once only.
+    outbox: (organization, limit) => {
+      conversations ??= memoryDatabase();
+      const run = <T>(work: () => T): T => {
+        ensureOpen();
+        return work();
+      };
+      return openOutbox(conversations, { run, parse: (text) => JSON.parse(String(text)) as Json }, organization, limit);
+    },
     close: async () => {
       open = false;
     },
   };
+}
+
+function memoryDatabase(): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  database.exec(OUTBOX_LAYOUT);
+  return database;
 }
 
 function recordOf(contents: Contents, ensureOpen: () => void): OrganizationRecord {

@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { OUTBOX_LAYOUT } from './outbox-layout.ts';
+import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
 import { damaged, foreign, guard, mustBeWritable, newer } from './trouble.ts';
 
@@ -20,6 +22,7 @@ const LAYOUTS = [
     PRIMARY KEY (organization, checksum)
   ) STRICT, WITHOUT ROWID;`,
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
+  OUTBOX_LAYOUT,
 ];
 
 /** What SQLite keeps in the file to say whose it is: "Octv". */
@@ -49,6 +52,15 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
   return {
     organization: (id) => guard(file, () => openRecord(database, file, id)),
     note: (topic) => guard(file, () => openNote(database, file, topic)),
+    outbox: (organization, limit) =>
+      guard(file, () =>
+        openOutbox(
+          database,
+          { run: (work) => guard(file, work), parse: (text) => parse(text, file) },
+          organization,
+          limit,
+        ),
+      ),
     close: async () => {
       if (database.isOpen) {
         guard(file, () => database.close());

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { Outbox, OutboxLimit } from './outbox.ts';
 
 /** What was last applied for one resource. */
 export interface RecordEntry {
@@ -63,5 +64,7 @@ export interface Store {
   organization(id: string): OrganizationRecord;
   /** The note of this topic, which the one who keeps it chooses. */
   note(topic: string): Note;
+  /** The conversations of an organization, of which no more than `limit` are kept with their content. */
+  outbox(organization: string, limit: OutboxLimit): Outbox;
   close(): Promise<void>;
 }

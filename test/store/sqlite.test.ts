@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
+import { toFirstLayout } from './first-layout.ts';
 
 const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, marks: {} };
 const CHILD = fileURLToPath(new URL('hold-store.ts', import.meta.url));
@@ -66,12 +67,13 @@ describe('openSqliteStore', () => {
     await older.organization('org_1').put([entry]);
     await older.close();
     const database = new DatabaseSync(file);
-    database.exec('DROP TABLE note; PRAGMA user_version = 1');
+    toFirstLayout(database);
     database.close();
     const store = openSqliteStore(file);
     await store.note('fights/org_1').write(['kept']);
     expect(await store.note('fights/org_1').read()).toEqual(['kept']);
     expect((await store.organization('org_1').read()).entries).toEqual([entry]);
+    expect((await store.outbox('org_1', { items: 1, bytes: 1 }).status()).sources).toEqual([]);
     await store.close();
   });
 
@@ -80,7 +82,7 @@ describe('openSqliteStore', () => {
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openSqliteStore(file)).toThrow(/newer Octavo \(layout 99, this one knows 2\); run that version/);
+    expect(() => openSqliteStore(file)).toThrow(/newer Octavo \(layout 99, this one knows 3\); run that version/);
   });
 
   test.each([

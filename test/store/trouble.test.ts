@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
+import { toFirstLayout } from './first-layout.ts';
 
 const entry = (n: number, title = 'T'): RecordEntry => ({
   address: `team/${String(n).padStart(5, '0')}`,
@@ -180,7 +181,10 @@ test('an empty file is a new one, and a leftover write-ahead log is not taken fo
 
 test('a file that the first version wrote is known for Octavo’s', async () => {
   await fill(3);
-  change('DROP TABLE note; PRAGMA user_version = 1; PRAGMA application_id = 0;');
+  const database = new DatabaseSync(file);
+  toFirstLayout(database);
+  database.close();
+  change('PRAGMA application_id = 0;');
   await fill(4);
   change('PRAGMA user_version = 99');
   expect(refusal()).toContain('newer Octavo');

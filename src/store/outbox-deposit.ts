@@ -1,0 +1,133 @@
+import type { StatementSync } from 'node:sqlite';
+import type { Deposit, Kept, NewContent, OutboxLimit } from './outbox.ts';
+import type { SourceTables } from './outbox-sources.ts';
+import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables, toContent } from './outbox-tables.ts';
+
+type OfKey = Partial<Record<ContentState, ContentRow>>;
+type Fate = 'waiting' | 'unchanged' | 'withdrawn' | 'nothing';
+
+/** Takes what was found. */
+export class DepositTables {
+  readonly #tables: OutboxTables;
+  readonly #sources: SourceTables;
+  readonly #limit: OutboxLimit;
+  readonly #ofKey: StatementSync;
+  readonly #known: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #postpone: StatementSync;
+  readonly #replace: StatementSync;
+
+  constructor(tables: OutboxTables, sources: SourceTables, limit: OutboxLimit) {
+    const { database } = tables;
+    this.#tables = tables;
+    this.#sources = sources;
+    this.#limit = limit;
+    this.#ofKey = database.prepare(`SELECT ${CONTENT_COLUMNS} FROM content WHERE organization = ? AND key = ?`);
+    this.#known = database.prepare('SELECT sent, dismissed FROM conversation WHERE organization = ? AND key = ?');
+    this.#insert = database.prepare(`INSERT INTO content
+      (organization, key, state, source, hash, redactor, bytes, since, at, payload)
+      VALUES (?, ?, 'waiting', ?, ?, ?, ?, ?, ?, ?)`);
+    this.#postpone = database.prepare('UPDATE content SET at = ?, redactor = ? WHERE id = ?');
+    this.#replace = database.prepare('UPDATE content SET replaced = ? WHERE id = ?');
+  }
+
+  isFull(): boolean {
+    const held = this.#tables.held();
+    return held.items >= this.#limit.items || held.bytes >= this.#limit.bytes;
+  }
+
+  put(deposit: Deposit): Promise<Kept> {
+    return this.#tables.write(
+      () => this.#put(deposit),
+      ({ kind }) => kind === 'kept',
+    );
+  }
+
+  #put(deposit: Deposit): Kept {
+    const { source, at, delivery, cursor, file } = deposit;
+    if (cursor !== undefined && cursor.round !== this.#sources.position(source).round) {
+      return { kind: 'stale' };
+    }
+    if (delivery && !this.#sources.remember(source, delivery, at)) {
+      return { kind: 'known' };
+    }
+    const before = this.#tables.held();
+    const wasFull = this.isFull();
+    const fates = { waiting: 0, unchanged: 0, withdrawn: 0, nothing: 0 };
+    for (const entry of deposit.entries) {
+      fates[entry.kind === 'content' ? this.#take(source, at, entry) : this.#withdraw(entry.key)] += 1;
+    }
+    // What takes no room, or gives some back, is taken even then: nothing of it has to wait.
+    if (wasFull && grows(before, this.#tables.held())) {
+      return { kind: 'full' };
+    }
+    if (cursor !== undefined) {
+      this.#sources.moveCursor(source, cursor.value);
+    }
+    this.#sources.answer(source, deposit.handled ?? []);
+    if (file !== undefined) {
+      this.#sources.noteFile(file, at);
+    }
+    const { waiting, unchanged, withdrawn } = fates;
+    for (const [name, value] of Object.entries({ ...deposit.counts, unchanged, withdrawn, queued: waiting })) {
+      this.#tables.count(source, name, value);
+    }
+    return { kind: 'kept', waiting, unchanged, withdrawn };
+  }
+
+  #rowsOf(key: string): OfKey {
+    const rows = this.#ofKey.all(this.#tables.organization, key).map(toContent);
+    return Object.fromEntries(rows.map((row) => [row.state, row]));
+  }
+
+  #take(source: string, now: number, content: NewContent): Fate {
+    const { key, hash, redactor } = content;
+    const { waiting, sending, dead } = this.#rowsOf(key);
+    if (waiting?.hash === hash) {
+      // Solved once more with the same words: it rests anew.
+      this.#postpone.run(Math.max(waiting.at, content.notBefore ?? 0), redactor, waiting.id);
+      return 'unchanged';
+    }
+    const known = this.#known.get(this.#tables.organization, key);
+    if (sending !== undefined && sending.replaced !== (sending.hash !== hash)) {
+      this.#replace.run(sending.hash === hash ? 0 : 1, sending.id);
+    }
+    const isDead = sending === undefined && dead?.hash === hash;
+    // What the platform has, or will have once the answer is there.
+    const arrives = (sending?.hash ?? known?.sent) === hash;
+    const isUnchanged = arrives || isDead || known?.dismissed === hash;
+    for (const older of [waiting, isDead ? undefined : dead]) {
+      if (older !== undefined) {
+        this.#tables.remove(older);
+      }
+    }
+    if (isUnchanged) {
+      return 'unchanged';
+    }
+    const bytes = Buffer.byteLength(content.payload);
+    const at = Math.max(now, content.notBefore ?? 0);
+    const since = waiting?.since ?? now;
+    const { organization } = this.#tables;
+    this.#insert.run(organization, key, source, hash, redactor, bytes, since, at, content.payload);
+    this.#tables.hold(1, bytes);
+    return 'waiting';
+  }
+
+  /** What may have been sent already cannot be called back, but is not sent anew when it was not. */
+  #withdraw(key: string): Fate {
+    const { waiting, sending, dead } = this.#rowsOf(key);
+    if (sending !== undefined && !sending.replaced) {
+      this.#replace.run(1, sending.id);
+    }
+    for (const row of [waiting, dead]) {
+      if (row !== undefined) {
+        this.#tables.remove(row);
+      }
+    }
+    return waiting === undefined ? 'nothing' : 'withdrawn';
+  }
+}
+
+function grows(before: OutboxLimit, after: OutboxLimit): boolean {
+  return after.items > before.items || after.bytes > before.bytes;
+}

@@ -1,0 +1,44 @@
+/**
+ * The part of the state file that conversations have. `content.at` is when a waiting or sending content may go, and
+ * when a dead one was refused; `payload` stands last, so that nothing else has to read past it.
+ */
+export const OUTBOX_LAYOUT = `CREATE TABLE content (
+    id INTEGER PRIMARY KEY, organization TEXT NOT NULL, key TEXT NOT NULL, state TEXT NOT NULL, source TEXT NOT NULL,
+    hash TEXT NOT NULL, redactor TEXT NOT NULL, bytes INTEGER NOT NULL, since INTEGER NOT NULL, at INTEGER NOT NULL,
+    batch INTEGER, position INTEGER, doubts INTEGER NOT NULL DEFAULT 0, replaced INTEGER NOT NULL DEFAULT 0,
+    reason TEXT, payload TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX content_key ON content (organization, key, state);
+  CREATE INDEX content_due ON content (organization, state, at, id);
+  CREATE INDEX content_source ON content (organization, source, state, since);
+  CREATE INDEX content_batch ON content (organization, batch, position) WHERE batch IS NOT NULL;
+  CREATE TABLE conversation (
+    organization TEXT NOT NULL, key TEXT NOT NULL, source TEXT NOT NULL,
+    sent TEXT, sent_at INTEGER, redactor TEXT, dismissed TEXT,
+    PRIMARY KEY (organization, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE outbox (
+    organization TEXT PRIMARY KEY, items INTEGER NOT NULL, bytes INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE source (
+    organization TEXT NOT NULL, name TEXT NOT NULL, cursor TEXT NOT NULL DEFAULT 'null', since INTEGER,
+    round INTEGER NOT NULL DEFAULT 0, polled_at INTEGER,
+    PRIMARY KEY (organization, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE source_count (
+    organization TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL,
+    PRIMARY KEY (organization, source, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE hint (
+    mark INTEGER PRIMARY KEY AUTOINCREMENT, organization TEXT NOT NULL, source TEXT NOT NULL, id TEXT NOT NULL,
+    UNIQUE (organization, source, id)
+  ) STRICT;
+  CREATE TABLE delivery (
+    organization TEXT NOT NULL, source TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (organization, source, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX delivery_at ON delivery (at);
+  CREATE TABLE file_progress (
+    organization TEXT NOT NULL, file TEXT NOT NULL, progress TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (organization, file)
+  ) STRICT, WITHOUT ROWID;`;

@@ -1,0 +1,101 @@
+import type { StatementSync } from 'node:sqlite';
+import type { Json } from '../core/json.ts';
+import type { FileProgress, Hint, SourcePosition } from './outbox.ts';
+import type { OutboxTables } from './outbox-tables.ts';
+
+/** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
+const DELIVERIES_KEPT = 4 * 24 * 3_600_000;
+
+/** Where each source stands: cursors, hints, deliveries, files. */
+export class SourceTables {
+  readonly #tables: OutboxTables;
+  readonly #parse: (text: unknown) => Json;
+  readonly #position: StatementSync;
+  readonly #move: StatementSync;
+  readonly #polled: StatementSync;
+  readonly #reset: StatementSync;
+  readonly #remember: StatementSync;
+  readonly #purge: StatementSync;
+  readonly #hint: StatementSync;
+  readonly #hints: StatementSync;
+  readonly #answer: StatementSync;
+  readonly #file: StatementSync;
+  readonly #noteFile: StatementSync;
+
+  /** `parse` throws StoreError where a text is no JSON. */
+  constructor(tables: OutboxTables, parse: (text: unknown) => Json) {
+    const { database } = tables;
+    this.#tables = tables;
+    this.#parse = parse;
+    this.#position = database.prepare('SELECT cursor, since, round FROM source WHERE organization = ? AND name = ?');
+    const upsert = (column: string) => `INSERT INTO source (organization, name, ${column}) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET ${column} = excluded.${column}`;
+    this.#move = database.prepare(upsert('cursor'));
+    this.#polled = database.prepare(upsert('polled_at'));
+    this.#reset = database.prepare(`INSERT INTO source (organization, name, since, round) VALUES (?, ?, ?, 1)
+      ON CONFLICT DO UPDATE SET since = excluded.since, cursor = 'null', round = round + 1`);
+    this.#remember = database.prepare('INSERT OR IGNORE INTO delivery VALUES (?, ?, ?, ?)');
+    this.#purge = database.prepare('DELETE FROM delivery WHERE at < ?');
+    this.#hint = database.prepare('INSERT OR REPLACE INTO hint (organization, source, id) VALUES (?, ?, ?)');
+    this.#hints = database.prepare(
+      'SELECT id, mark FROM hint WHERE organization = ? AND source = ? ORDER BY mark LIMIT ?',
+    );
+    this.#answer = database.prepare('DELETE FROM hint WHERE organization = ? AND source = ? AND id = ? AND mark = ?');
+    this.#file = database.prepare('SELECT progress FROM file_progress WHERE organization = ? AND file = ?');
+    this.#noteFile = database.prepare('INSERT OR REPLACE INTO file_progress VALUES (?, ?, ?, ?)');
+  }
+
+  position(source: string): SourcePosition {
+    const row = this.#position.get(this.#tables.organization, source);
+    return {
+      cursor: this.#parse(row?.cursor ?? 'null'),
+      since: row?.since == null ? null : Number(row.since),
+      round: Number(row?.round ?? 0),
+    };
+  }
+
+  moveCursor(source: string, cursor: Json): void {
+    this.#move.run(this.#tables.organization, source, JSON.stringify(cursor));
+  }
+
+  polled(source: string, at: number): void {
+    this.#polled.run(this.#tables.organization, source, at);
+  }
+
+  /** In a round of its own, so that a poll that is under way does not bring the old cursor back. */
+  reset(source: string, since: number): void {
+    this.#reset.run(this.#tables.organization, source, since);
+  }
+
+  /** False: it was remembered already. */
+  remember(source: string, delivery: string, at: number): boolean {
+    this.#purge.run(at - DELIVERIES_KEPT);
+    return Number(this.#remember.run(this.#tables.organization, source, delivery, at).changes) > 0;
+  }
+
+  hint(source: string, ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#hint.run(this.#tables.organization, source, id);
+    }
+  }
+
+  hints(source: string, most: number): Hint[] {
+    const rows = this.#hints.all(this.#tables.organization, source, most);
+    return rows.map(({ id, mark }) => ({ id: String(id), mark: Number(mark) }));
+  }
+
+  /** A hint that came again meanwhile has another mark, and stays. */
+  answer(source: string, hints: readonly Hint[]): void {
+    for (const { id, mark } of hints) {
+      this.#answer.run(this.#tables.organization, source, id, mark);
+    }
+  }
+
+  file(file: string): Json {
+    return this.#parse(this.#file.get(this.#tables.organization, file)?.progress ?? 'null');
+  }
+
+  noteFile({ file, progress }: FileProgress, at: number): void {
+    this.#noteFile.run(this.#tables.organization, file, JSON.stringify(progress), at);
+  }
+}

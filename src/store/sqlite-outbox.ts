@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Json } from '../core/json.ts';
+import type { Outbox, OutboxLimit } from './outbox.ts';
+import { DeadTables } from './outbox-dead.ts';
+import { DepositTables } from './outbox-deposit.ts';
+import { SendingTables } from './outbox-sending.ts';
+import { SourceTables } from './outbox-sources.ts';
+import { StatusTables } from './outbox-status.ts';
+import { OutboxTables } from './outbox-tables.ts';
+
+/** How the file that holds the outbox deals with trouble; both throw StoreError. */
+export interface OutboxFile {
+  run<T>(work: () => T): T;
+  parse(text: unknown): Json;
+}
+
+/** The outbox of one organization in a database whose layout has one. */
+export function openOutbox(database: DatabaseSync, file: OutboxFile, organization: string, limit: OutboxLimit): Outbox {
+  const tables = new OutboxTables(database, organization, file.run);
+  const sources = new SourceTables(tables, file.parse);
+  const deposits = new DepositTables(tables, sources, limit);
+  const sending = new SendingTables(tables);
+  const dead = new DeadTables(tables);
+  const status = new StatusTables(tables, file.parse);
+  return {
+    put: (deposit) => deposits.put(deposit),
+    position: (source) => tables.read(() => sources.position(source)),
+    polled: (source, at) => tables.write(() => sources.polled(source, at)),
+    reset: (source, since) => tables.write(() => sources.reset(source, since)),
+    hint: (source, delivery, ids, at) =>
+      tables.write(() => {
+        const isNew = delivery === null || sources.remember(source, delivery, at);
+        sources.hint(source, isNew ? ids : []);
+        tables.count(source, 'hinted', isNew ? ids.length : 0);
+        return isNew;
+      }),
+    hints: (source, most) => tables.read(() => sources.hints(source, most)),
+    fileProgress: (name) => tables.read(() => sources.file(name)),
+    recover: () => sending.recover(),
+    next: (limits, now) => sending.next(limits, now),
+    dueAt: (open) => sending.dueAt(open),
+    sent: (batch, at) => sending.sent(batch, at),
+    doubt: (batch, until) => sending.doubt(batch, until),
+    release: (batch) => sending.release(batch),
+    split: (batch) => sending.split(batch),
+    bury: (batch, reason, at) => sending.bury(batch, reason, at),
+    dead: (filter, most) => dead.list(filter, most),
+    deadLetter: (key) => dead.show(key),
+    retry: (filter, now) => dead.retry(filter, now),
+    dismiss: (filter) => dead.dismiss(filter),
+    status: () =>
+      tables.read(() => ({ held: tables.held(), limit, isFull: deposits.isFull(), sources: status.sources() })),
+  };
+}

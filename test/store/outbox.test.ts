@@ -1,0 +1,370 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Deposit, NewContent, Outbox, OutgoingBatch } from '../../src/store/outbox.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const LIMIT = { items: 1000, bytes: 1_000_000 };
+const BATCH = { items: 50, bytes: 100_000, open: 4 };
+
+const content = (key: string, version = 1, over: Partial<NewContent> = {}): NewContent => ({
+  kind: 'content',
+  key,
+  hash: `${key}#${version}`,
+  redactor: '1',
+  payload: JSON.stringify({ key, version }),
+  notBefore: null,
+  ...over,
+});
+const deposit = (entries: Deposit['entries'], over: Partial<Deposit> = {}): Deposit => ({
+  source: 'desk',
+  at: 100,
+  entries,
+  counts: {},
+  ...over,
+});
+const payloads = (batch: OutgoingBatch | null) => batch?.items.map(({ payload }) => payload) ?? null;
+
+let folder: string;
+let store: Store;
+let outbox: Outbox;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-outbox-'));
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function desk() {
+  const { sources } = await outbox.status();
+  return sources.find(({ source }) => source === 'desk');
+}
+async function next(now = 1000): Promise<OutgoingBatch> {
+  const batch = await outbox.next(BATCH, now);
+  if (batch === null) {
+    throw new Error('there is nothing to send');
+  }
+  return batch;
+}
+/** Puts one content and has it sent. */
+async function send(entry: NewContent): Promise<void> {
+  await outbox.put(deposit([entry]));
+  await outbox.sent((await next()).id, 1000);
+}
+
+describe.each([
+  ['memory', () => openMemoryStore()],
+  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
+])('an outbox in %s', (_name, open) => {
+  beforeEach(() => {
+    store = open();
+    outbox = store.outbox('org_1', LIMIT);
+  });
+
+  test('what is put goes once, the oldest that is due first', async () => {
+    await outbox.put(deposit([content('b', 1, { notBefore: 500 }), content('a')]));
+    await outbox.put(deposit([content('c')], { at: 300 }));
+    expect(await outbox.dueAt(1)).toBe(100);
+    const batch = await next();
+    expect(batch).toMatchObject({ doubts: 0, items: [{ key: 'a' }, { key: 'c' }, { key: 'b' }] });
+    await outbox.sent(batch.id, 1000);
+    expect(await outbox.next(BATCH, 9999)).toBeNull();
+    expect(await outbox.dueAt(1)).toBeNull();
+    expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { queued: 3, sent: 3 } });
+    expect((await outbox.status()).held).toEqual({ items: 0, bytes: 0 });
+  });
+
+  test('what is not due rests', async () => {
+    await outbox.put(deposit([content('a', 1, { notBefore: 5000 })]));
+    expect(await outbox.next(BATCH, 4999)).toBeNull();
+    expect(await outbox.dueAt(1)).toBe(5000);
+    expect((await next(5000)).items).toHaveLength(1);
+  });
+
+  test('unchanged content is not taken again: while it waits, is on its way, was sent, or is dead', async () => {
+    const again = () => outbox.put(deposit([content('a')]));
+    expect(await again()).toMatchObject({ waiting: 1, unchanged: 0 });
+    expect(await again()).toMatchObject({ waiting: 0, unchanged: 1 });
+    const batch = await next();
+    expect(await again()).toMatchObject({ waiting: 0, unchanged: 1 });
+    await outbox.sent(batch.id, 1000);
+    expect(await again()).toMatchObject({ waiting: 0, unchanged: 1 });
+    await outbox.put(deposit([content('x')]));
+    await outbox.bury((await next()).id, 'refused', 1000);
+    expect(await outbox.put(deposit([content('x')]))).toMatchObject({ waiting: 0, unchanged: 1 });
+    expect(await outbox.dueAt(1)).toBeNull();
+    expect(await desk()).toMatchObject({ counts: { queued: 2, unchanged: 4, sent: 1, refused: 1 } });
+  });
+
+  test('changed content goes again; the last of several does', async () => {
+    await send(content('a'));
+    await outbox.put(deposit([content('a', 2), content('a', 3)]));
+    expect(payloads(await next())).toEqual(['{"key":"a","version":3}']);
+  });
+
+  test('what changed and changed back does not go', async () => {
+    await send(content('a'));
+    await outbox.put(deposit([content('a', 2)]));
+    await outbox.put(deposit([content('a', 1)]));
+    expect(await outbox.next(BATCH, 1000)).toBeNull();
+  });
+
+  test('solved once more with the same words: it rests anew', async () => {
+    await outbox.put(deposit([content('a', 1, { notBefore: 200 })]));
+    await outbox.put(deposit([content('a', 1, { notBefore: 900 })]));
+    await outbox.put(deposit([content('a')]));
+    expect(await outbox.dueAt(1)).toBe(900);
+  });
+
+  test('what is ineligible or gone does not go', async () => {
+    await outbox.put(deposit([content('a'), content('b'), content('c')]));
+    const entries = [
+      { kind: 'ineligible', key: 'a' },
+      { kind: 'gone', key: 'b' },
+      { kind: 'gone', key: 'never seen' },
+    ] as const;
+    expect(await outbox.put(deposit(entries))).toEqual({ kind: 'kept', waiting: 0, unchanged: 0, withdrawn: 2 });
+    expect((await next()).items.map(({ key }) => key)).toEqual(['c']);
+  });
+
+  test('batches keep to their limits; what is larger goes alone', async () => {
+    const large = JSON.stringify('x'.repeat(200));
+    await outbox.put(deposit([content('a'), content('b'), content('c', 1, { payload: large }), content('d')]));
+    const sizes: number[] = [];
+    for (let batch = await outbox.next({ items: 3, bytes: 60, open: 1 }, 1000); batch !== null; ) {
+      sizes.push(batch.items.length);
+      await outbox.sent(batch.id, 1000);
+      batch = await outbox.next({ items: 3, bytes: 60, open: 1 }, 1000);
+    }
+    expect(sizes).toEqual([2, 1, 1]);
+  });
+
+  test('a lost answer: the same batch again after its rest, and others meanwhile', async () => {
+    await outbox.put(deposit([content('a'), content('b')]));
+    const first = await next();
+    await outbox.doubt(first.id, 2000);
+    await outbox.put(deposit([content('c'), content('a', 2)]));
+    expect((await next(1999)).items.map(({ key }) => key)).toEqual(['c']);
+    await outbox.sent(first.id + 1, 1999);
+    // The older content of `a` is settled before the newer goes.
+    expect(await outbox.next(BATCH, 1999)).toBeNull();
+    expect(await outbox.dueAt(4)).toBe(2000);
+    expect(await next(2000)).toEqual({ ...first, doubts: 1 });
+    expect(await desk()).toMatchObject({ sending: 2, inDoubt: 2, waiting: 1 });
+    await outbox.sent(first.id, 2000);
+    expect(payloads(await next(2000))).toEqual(['{"key":"a","version":2}']);
+  });
+
+  test('what an earlier process left on its way is in doubt', async () => {
+    await outbox.put(deposit([content('a')]));
+    const batch = await next();
+    expect(await outbox.recover()).toBe(1);
+    expect(await outbox.recover()).toBe(0);
+    expect(await next()).toEqual({ ...batch, doubts: 1 });
+  });
+
+  test('only so many batches are open', async () => {
+    await outbox.put(deposit([content('a'), content('b'), content('c')]));
+    const one = { items: 1, bytes: 1000, open: 2 };
+    for (const _ of [1, 2]) {
+      const batch = await outbox.next(one, 1000);
+      await outbox.doubt(batch?.id ?? 0, 5000);
+    }
+    expect(await outbox.next(one, 1000)).toBeNull();
+    expect(await outbox.dueAt(2)).toBe(5000);
+    expect(await outbox.dueAt(3)).toBe(100);
+  });
+
+  test('a batch that was not taken waits again, but for what is newer, ineligible or gone', async () => {
+    await outbox.put(deposit([content('a'), content('b'), content('c')]));
+    const batch = await next();
+    await outbox.put(deposit([content('a', 2), { kind: 'gone', key: 'b' }]));
+    await outbox.release(batch.id);
+    expect(payloads(await next())).toEqual(['{"key":"c","version":1}', '{"key":"a","version":2}']);
+    expect((await outbox.status()).held.items).toBe(2);
+  });
+
+  test('what becomes eligible again as it was, while it is on its way, is not lost', async () => {
+    await outbox.put(deposit([content('a')]));
+    const batch = await next();
+    await outbox.put(deposit([{ kind: 'ineligible', key: 'a' }]));
+    await outbox.put(deposit([content('a')]));
+    await outbox.release(batch.id);
+    expect((await next()).items).toHaveLength(1);
+  });
+
+  test('a refused batch is halved until the bad item stands alone', async () => {
+    await outbox.put(deposit(['a', 'b', 'c', 'd', 'e'].map((key) => content(key))));
+    const requests: string[] = [];
+    for (let batch = await outbox.next(BATCH, 1000); batch !== null; batch = await outbox.next(BATCH, 1000)) {
+      requests.push(batch.items.map(({ key }) => key).join(''));
+      const isBad = batch.items.some(({ key }) => key === 'b');
+      if (!isBad) {
+        await outbox.sent(batch.id, 1000);
+      } else if (batch.items.length > 1) {
+        await outbox.split(batch.id);
+      } else {
+        await outbox.bury(batch.id, 'bad words', 1234);
+      }
+    }
+    expect(requests).toEqual(['abcde', 'abc', 'ab', 'a', 'de', 'c', 'b']);
+    expect(await outbox.dead({}, 10)).toEqual([
+      { key: 'b', source: 'desk', reason: 'bad words', at: 1234, bytes: content('b').payload.length },
+    ]);
+    expect(await desk()).toMatchObject({ dead: 1, counts: { sent: 4, refused: 1 } });
+  });
+
+  test('dead letters: shown, tried again, dismissed, or replaced by something newer', async () => {
+    await outbox.put(deposit(['a', 'b', 'c', 'd'].map((key) => content(key))));
+    for (let left = 4; left > 0; left -= 1) {
+      await outbox.bury((await outbox.next({ ...BATCH, items: 1 }, 1000))?.id ?? 0, 'no', 1000 + left);
+    }
+    expect((await outbox.dead({}, 2)).map(({ key }) => key)).toEqual(['d', 'c']);
+    expect(await outbox.dead({ source: 'other' }, 10)).toEqual([]);
+    expect(await outbox.deadLetter('a')).toMatchObject({ reason: 'no', payload: content('a').payload });
+    expect(await outbox.deadLetter('z')).toBeNull();
+    expect(await outbox.retry({ key: 'a' }, 2000)).toBe(1);
+    expect((await next(2000)).items.map(({ key }) => key)).toEqual(['a']);
+    await outbox.bury((await next(2000)).id, 'still no', 2000);
+    expect(await outbox.dismiss({ key: 'a' })).toBe(1);
+    // As it is, it is not taken again; changed, it is.
+    expect(await outbox.put(deposit([content('a')]))).toMatchObject({ unchanged: 1 });
+    expect(await outbox.put(deposit([content('a', 2), content('b', 2)]))).toMatchObject({ waiting: 2 });
+    expect((await outbox.dead({}, 10)).map(({ key }) => key)).toEqual(['d', 'c']);
+    expect(await outbox.retry({ source: 'desk' }, 3000)).toBe(2);
+    expect(await outbox.dismiss({})).toBe(0);
+    expect((await outbox.status()).held.items).toBe(4);
+  });
+
+  test('what is refused and replaced meanwhile is not buried', async () => {
+    await outbox.put(deposit([content('a')]));
+    const batch = await next();
+    await outbox.put(deposit([content('a', 2)]));
+    await outbox.bury(batch.id, 'no', 1000);
+    expect(await outbox.dead({}, 10)).toEqual([]);
+    expect(payloads(await next())).toEqual(['{"key":"a","version":2}']);
+  });
+
+  test('a full outbox takes nothing that grows it, and moves no cursor', async () => {
+    outbox = store.outbox('org_small', { items: 2, bytes: 1_000_000 });
+    await outbox.put(deposit([content('a'), content('b'), content('c')], { cursor: { value: 1, round: 0 } }));
+    const more = deposit([content('d')], { cursor: { value: 2, round: 0 }, counts: { found: 1 }, delivery: 'd1' });
+    expect(await outbox.put(more)).toEqual({ kind: 'full' });
+    expect((await outbox.position('desk')).cursor).toBe(1);
+    expect((await outbox.status()).isFull).toBe(true);
+    // What gives room back or takes none is taken.
+    const none = deposit([content('a'), { kind: 'gone', key: 'b' }], { cursor: { value: 3, round: 0 } });
+    expect(await outbox.put(none)).toMatchObject({ kind: 'kept', withdrawn: 1 });
+    await outbox.sent((await outbox.next({ ...BATCH, items: 1 }, 1000))?.id ?? 0, 1000);
+    expect(await outbox.put(more)).toMatchObject({ kind: 'kept', waiting: 1 });
+    expect((await outbox.position('desk')).cursor).toBe(2);
+    expect((await desk())?.counts.found).toBe(1);
+  });
+
+  test('full by bytes', async () => {
+    outbox = store.outbox('org_small', { items: 100, bytes: 30 });
+    await outbox.put(deposit([content('a'), content('b')]));
+    expect(await outbox.put(deposit([content('c')]))).toEqual({ kind: 'full' });
+  });
+
+  test('a reset source begins anew, and a poll that began before does not bring its cursor back', async () => {
+    const { round } = await outbox.position('desk');
+    await outbox.reset('desk', 77);
+    expect(await outbox.put(deposit([content('a')], { cursor: { value: 9, round } }))).toEqual({ kind: 'stale' });
+    const position = await outbox.position('desk');
+    expect(position).toMatchObject({ cursor: null, since: 77 });
+    await outbox.put(deposit([], { cursor: { value: { page: 'x' }, round: position.round } }));
+    expect((await outbox.position('desk')).cursor).toEqual({ page: 'x' });
+  });
+
+  test('hints are kept until they are answered; one that came again stays', async () => {
+    expect(await outbox.hint('desk', 'delivery 1', ['7', '8'], 100)).toBe(true);
+    expect(await outbox.hint('desk', 'delivery 1', ['9'], 100)).toBe(false);
+    expect(await outbox.hint('desk', null, ['9'], 100)).toBe(true);
+    const hints = await outbox.hints('desk', 2);
+    expect(hints.map(({ id }) => id)).toEqual(['7', '8']);
+    await outbox.hint('desk', 'delivery 2', ['8'], 100);
+    await outbox.put(deposit([content('7'), content('8')], { handled: hints }));
+    expect((await outbox.hints('desk', 10)).map(({ id }) => id)).toEqual(['9', '8']);
+    expect(await desk()).toMatchObject({ hints: 2, counts: { hinted: 4 } });
+  });
+
+  test('a delivery is taken once, for a few days', async () => {
+    const day = 24 * 3_600_000;
+    const of = (key: string, at: number) => outbox.put(deposit([content(key)], { delivery: 'd1', at }));
+    expect(await of('a', 0)).toMatchObject({ kind: 'kept' });
+    expect(await of('b', 3 * day)).toEqual({ kind: 'known' });
+    expect(await outbox.hint('desk', 'd1', ['1'], 3 * day)).toBe(false);
+    expect(await of('c', 5 * day)).toMatchObject({ kind: 'kept' });
+  });
+
+  test('files are known by what is in them', async () => {
+    expect(await outbox.fileProgress('sha256:1')).toBeNull();
+    await outbox.put(deposit([content('a')], { file: { file: 'sha256:1', progress: { records: 10 } } }));
+    expect(await outbox.fileProgress('sha256:1')).toEqual({ records: 10 });
+  });
+
+  test('says how each source stands', async () => {
+    await outbox.put(deposit([content('a')], { counts: { found: 3, 'skipped.open': 2 } }));
+    await outbox.put(deposit([content('b')], { source: 'mail', at: 50 }));
+    await outbox.polled('desk', 1234);
+    expect(await outbox.status()).toMatchObject({
+      held: { items: 2 },
+      limit: LIMIT,
+      isFull: false,
+      sources: [
+        {
+          source: 'desk',
+          cursor: null,
+          polledAt: 1234,
+          waiting: 1,
+          waitingSince: 100,
+          sending: 0,
+          inDoubt: 0,
+          dead: 0,
+          hints: 0,
+          counts: { found: 3, 'skipped.open': 2, queued: 1 },
+        },
+        { source: 'mail', polledAt: null, waiting: 1, waitingSince: 50 },
+      ],
+    });
+  });
+
+  test('organizations do not see each other', async () => {
+    const other = store.outbox('org_2', LIMIT);
+    await outbox.put(deposit([content('a')], { cursor: { value: 1, round: 0 } }));
+    await outbox.hint('desk', 'd', ['1'], 100);
+    expect((await other.status()).sources).toEqual([]);
+    expect(await other.next(BATCH, 1000)).toBeNull();
+    expect((await other.position('desk')).cursor).toBeNull();
+    expect(await other.hint('desk', 'd', [], 100)).toBe(true);
+  });
+
+  test('a closed store says so', async () => {
+    await store.close();
+    await expect(outbox.status()).rejects.toThrow(StoreError);
+    await expect(outbox.put(deposit([content('a')]))).rejects.toThrow(StoreError);
+  });
+});
+
+test('what was sent leaves no payload in the file, and everything else survives a restart', async () => {
+  const file = join(folder, 'octavo.db');
+  store = openSqliteStore(file);
+  outbox = store.outbox('org_1', LIMIT);
+  await send(content('a'));
+  await outbox.put(deposit([content('b'), content('c')], { cursor: { value: 'here', round: 0 } }));
+  const batch = await outbox.next({ ...BATCH, items: 1 }, 1000);
+  const before = await outbox.status();
+  await store.close();
+  store = openSqliteStore(file);
+  outbox = store.outbox('org_1', LIMIT);
+  expect(await outbox.status()).toEqual(before);
+  expect(await outbox.put(deposit([content('a')]))).toMatchObject({ unchanged: 1 });
+  await outbox.recover();
+  expect(await next()).toEqual({ ...batch, doubts: 1 });
+});
