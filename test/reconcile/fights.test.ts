@@ -46,7 +46,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
   const signal = new AbortController().signal;
   const loader = createManifestLoader(kinds);
   const reconciler = new OrganizationReconciler({
-    config: { ...organizationConfig(organization), selfHeal },
+    config: { ...organizationConfig(organization, false), selfHeal },
     user: null,
     kinds,
     source: {
