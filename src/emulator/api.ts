@@ -54,7 +54,7 @@ export function answer(
     const { operation, params } = authorize(match, caller, context);
     settle(context.store, context.now);
     const query = readQuery(request.search);
-    const body = readJson(request.body, request.contentType);
+    const body = readJson(request.body, request.contentType, operation.maxBytes);
     return operation.run({ ...context, caller }, params, query, body);
   } catch (error) {
     return error instanceof ApiError

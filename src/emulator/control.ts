@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Answer, ApiError, errorBody, noContent, ok } from './answers.ts';
 import { type FaultRule, faultRulesSchema } from './faults.ts';
 import { type RateLimits, rateLimitsSchema } from './limits.ts';
+import type { Features } from './operation.ts';
 import type { EmulatorState } from './records.ts';
 import type { RequestLog } from './request-log.ts';
 import { parse } from './schema.ts';
@@ -11,6 +12,18 @@ export type Latency = number | { readonly min: number; readonly max: number };
 
 const duration = z.number().nonnegative();
 const latencySchema: z.ZodType<Latency> = z.union([duration, z.strictObject({ min: duration, max: duration })]);
+
+const featuresSchema: z.ZodType<Partial<Features>> = z
+  .strictObject({
+    conversations: z.boolean(),
+    conversationLists: z.boolean(),
+    ingestionByUsers: z.boolean(),
+    openapiText: z.boolean(),
+    publish: z.boolean(),
+    spaceCreation: z.boolean(),
+    structure: z.boolean(),
+  })
+  .partial();
 
 /** Where the control over HTTP lies; not part of the API. */
 export const CONTROL_PREFIX = '/_emulator/';
@@ -22,6 +35,8 @@ export interface Controls {
   /** As if somebody edited the space: its new revision. */
   reviseSpace(spaceId: string): string;
   setFaults(rules: readonly FaultRule[]): void;
+  /** Switches operations off, as other versions of the platform lack them, or on; those not named stay as they are. */
+  setFeatures(features: Partial<Features>): void;
   setLatency(latency: Latency): void;
   setLimits(limits: RateLimits): void;
 }
@@ -44,6 +59,9 @@ function dispatch(controls: Controls, method: string, path: string, body: unknow
       return ok(controls.state());
     case 'POST faults':
       controls.setFaults(parse('body', faultRulesSchema, body));
+      return noContent();
+    case 'POST features':
+      controls.setFeatures(parse('body', featuresSchema, body));
       return noContent();
     case 'POST latency':
       controls.setLatency(parse('body', latencySchema, body));

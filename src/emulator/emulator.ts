@@ -7,7 +7,8 @@
  * 3. decisions of this emulator where both are silent, each written where it is made: `site-tree.ts` (defaults, paths,
  *    the first section), `hierarchy.ts` (moves, transfers, deletions), `routes/team-members.ts` (bulk updates),
  *    `processing.ts` and `openapi-text.ts` (what processing takes and finds), `limits.ts` (what Reset means),
- *    `paging.ts` (cursors), `receive.ts` (request sizes).
+ *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (what may be ingested at once, and a
+ *    repeated id), `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters).
  *
  * It shares no code with the client, so that it cannot confirm the client's mistakes.
  */
@@ -18,7 +19,7 @@ import type { Controls, Latency } from './control.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
 import { keptSpaceAt } from './lookup.ts';
-import type { Caller, Features, Permission, Processing } from './operation.ts';
+import { ALL_FEATURES, type Caller, type Features, type Permission, type Processing } from './operation.ts';
 import { settle } from './processing.ts';
 import type { EmulatorState } from './records.ts';
 import { type RequestLog, RequestRecorder } from './request-log.ts';
@@ -40,6 +41,11 @@ export interface TokenOptions {
   /** Email of the token's user. */
   readonly user: string;
   readonly permission: Permission;
+  /**
+   * Makes it an integration installation's token, whose conversations have this source: `email` or
+   * `integration:NAME:INSTALLATION` (supplement, section 4).
+   */
+  readonly source?: string | undefined;
 }
 
 /** How the emulator is to be. Everything has a default. */
@@ -62,7 +68,7 @@ export interface EmulatorOptions {
   readonly faults?: readonly FaultRule[];
   /** Makes faults and latencies repeatable; 1 by default. */
   readonly seedNumber?: number;
-  /** Milliseconds until processing completes; 300 and 500 by default. */
+  /** Milliseconds until processing completes; 300, 500 and 400 by default. */
   readonly processing?: Partial<Processing>;
   /** Operations that other versions of the platform lack; all there by default. */
   readonly features?: Partial<Features>;
@@ -86,6 +92,7 @@ export interface Emulator extends Controls {
   /** As if somebody edited the space: its new revision. */
   reviseSpace(spaceId: string): string;
   setFaults(rules: readonly FaultRule[]): void;
+  setFeatures(features: Partial<Features>): void;
   setLatency(latency: Latency): void;
   setLimits(limits: RateLimits): void;
   /**
@@ -143,8 +150,8 @@ function listenerOf(store: Store, options: EmulatorOptions): Listener {
     limiter: new RateLimiter(options.limits ?? {}),
     faults: new FaultInjector(options.faults ?? [], options.seedNumber ?? 1),
     recorder: new RequestRecorder(),
-    features: { openapiText: true, publish: true, spaceCreation: true, structure: true, ...options.features },
-    processing: { openapi: 300, translation: 500, ...options.processing },
+    features: { ...ALL_FEATURES, ...options.features },
+    processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
     pageSize: options.pageSize ?? 50,
     seedNumber: options.seedNumber ?? 1,
     latency: options.latency ?? 0,
@@ -160,6 +167,9 @@ function controlsOf(store: Store, listener: Listener): Controls {
     },
     reviseSpace: (spaceId) => reviseSpace(store, listener.clock, spaceId),
     setFaults: (rules) => listener.faults.set(rules),
+    setFeatures: (features) => {
+      listener.features = { ...listener.features, ...features };
+    },
     setLatency: (latency) => {
       listener.latency = latency;
     },

@@ -29,8 +29,14 @@ export type RateLimit = {
     }
 );
 
-/** Limits by kind of method; a write counts against `write` and `all`. */
-export type RateLimits = Partial<Record<'read' | 'write' | 'all', RateLimit | undefined>>;
+/** What a request counts as. */
+export type LimitClass = 'read' | 'write' | 'ingest';
+
+/**
+ * Limits by kind of method; a write counts against `write` and `all`. Ingesting conversations counts against `ingest`
+ * instead of `write` where there is such a limit.
+ */
+export type RateLimits = Partial<Record<LimitClass | 'all', RateLimit | undefined>>;
 
 const options = { headers: z.boolean().optional(), retryAfter: z.boolean().optional() };
 const windowed = { limit: z.number().int().nonnegative(), window: z.number().positive(), ...options };
@@ -49,6 +55,7 @@ const rateLimit = z.discriminatedUnion('kind', [
 export const rateLimitsSchema: z.ZodType<RateLimits> = z.strictObject({
   read: rateLimit.optional(),
   write: rateLimit.optional(),
+  ingest: rateLimit.optional(),
   all: rateLimit.optional(),
 });
 
@@ -90,8 +97,9 @@ export class RateLimiter {
   }
 
   /** Counts one request. A refused one costs nothing. */
-  admit(token: string, kind: 'read' | 'write', now: number): Admission {
-    const accounts = ([kind, 'all'] as const).flatMap((name) => {
+  admit(token: string, kind: LimitClass, now: number): Admission {
+    const own = kind === 'ingest' && this.#limits.ingest === undefined ? 'write' : kind;
+    const accounts = ([own, 'all'] as const).flatMap((name) => {
       const limit = this.#limits[name];
       return limit === undefined ? [] : [this.#account(`${name} ${token}`, limit, now)];
     });

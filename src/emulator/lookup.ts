@@ -1,4 +1,5 @@
 import { invalid, notFound } from './answers.ts';
+import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   CollectionRecord,
   MemberRecord,
@@ -110,4 +111,22 @@ export function groupOf(store: Store, site: SiteRecord, id: string): SectionGrou
 
 export function groupAt(store: Store, site: SiteRecord, id: string): SectionGroupRecord {
   return found(groupOf(store, site, id), 'Site section group', id);
+}
+
+export function conversationAt(store: Store, organization: string, id: string): ConversationRecord {
+  organizationAt(store, organization);
+  const conversation = store.conversations.get(id);
+  return found(conversation?.organization === organization ? conversation : undefined, 'Conversation', id);
+}
+
+export function issueAt(store: Store, organization: string, id: string): IssueRecord {
+  organizationAt(store, organization);
+  const issue = store.conversationIssues.get(id);
+  return found(issue?.organization === organization ? issue : undefined, 'Issue', id);
+}
+
+export function clusterAt(store: Store, organization: string, id: string): ClusterRecord {
+  organizationAt(store, organization);
+  const cluster = store.issuesClusters.get(id);
+  return found(cluster?.organization === organization ? cluster : undefined, 'Cluster', id);
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Answer } from './answers.ts';
+import type { LimitClass } from './limits.ts';
 import { noBody, noQuery, parse } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -13,10 +14,18 @@ export interface Caller {
   /** Email of the token's user. */
   readonly user: string;
   readonly permission: Permission;
+  /** What the conversations that it ingests come from, where it is an integration's token. */
+  readonly source?: string | undefined;
 }
 
 /** Operations that versions of the platform lack (supplement, sections 7 and 10). */
 export interface Features {
+  /** Conversations, their issues and clusters: gone after 0.146 (supplement, section 10). */
+  readonly conversations: boolean;
+  /** Ingesting a list of conversations, not only one (supplement, section 1: Ingest body). */
+  readonly conversationLists: boolean;
+  /** Users' tokens may ingest, not only those of integrations (supplement, section 1: Ingest credential). */
+  readonly ingestionByUsers: boolean;
   /** OpenAPI `source.text`. */
   readonly openapiText: boolean;
   /** Publishing and unpublishing a site. */
@@ -27,10 +36,23 @@ export interface Features {
   readonly structure: boolean;
 }
 
+/** A platform that lacks none of them. */
+export const ALL_FEATURES: Features = {
+  conversations: true,
+  conversationLists: true,
+  ingestionByUsers: true,
+  openapiText: true,
+  publish: true,
+  spaceCreation: true,
+  structure: true,
+};
+
 /** Milliseconds that processing takes. */
 export interface Processing {
   readonly openapi: number;
   readonly translation: number;
+  /** Until a conversation is worked into an issue and clusters. */
+  readonly conversations: number;
 }
 
 /** What every operation can see. */
@@ -71,6 +93,10 @@ interface Definition<Path extends string, Query, Body> {
   readonly feature?: keyof Features;
   /** Tokens that may only read may call it too, though it is no GET. */
   readonly readersMay?: boolean;
+  /** Which rate limit it counts against, where that is not what its method says. */
+  readonly limit?: LimitClass;
+  /** How long its body may be, where that is less than for others. */
+  readonly maxBytes?: number;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   handle(call: Call<Path, Query, Body>): Answer;
@@ -83,6 +109,8 @@ export interface Operation {
   readonly path: string;
   readonly feature: keyof Features | undefined;
   readonly writes: boolean;
+  readonly limit: LimitClass;
+  readonly maxBytes: number | undefined;
   run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
 }
 
@@ -98,6 +126,8 @@ export function operation<const Path extends string, Query = Record<string, neve
     path: definition.path,
     feature: definition.feature,
     writes: definition.method !== 'GET' && definition.readersMay !== true,
+    limit: definition.limit ?? (definition.method === 'GET' ? 'read' : 'write'),
+    maxBytes: definition.maxBytes,
     run: (context, params, query, body) =>
       definition.handle({
         ...context,
@@ -107,4 +137,9 @@ export function operation<const Path extends string, Query = Record<string, neve
         body: parse('body', bodySchema, body),
       }),
   };
+}
+
+/** Whether a token that may write may also ingest conversations. */
+export function mayIngest(caller: Caller, features: Features): boolean {
+  return features.conversations && (features.ingestionByUsers || caller.source !== undefined);
 }

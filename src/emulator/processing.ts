@@ -1,3 +1,4 @@
+import { workConversation } from './conversation-work.ts';
 import type { Run, SpecRecord, TranslationRecord } from './records.ts';
 import type { Store } from './store.ts';
 
@@ -28,6 +29,21 @@ export function settle(store: Store, now: number): void {
         completeTranslation(store, translation, translation.run);
       }
     }
+  }
+  if (store.conversations.count('running', 'yes') > 0) {
+    workConversations(store, now);
+  }
+}
+
+/** In the order in which they came. */
+function workConversations(store: Store, now: number): void {
+  const due = store.conversations
+    .by('running', 'yes')
+    .flatMap((conversation) => (conversation.run !== null && now >= conversation.run.due ? [conversation] : []))
+    .map((conversation) => ({ conversation, run: conversation.run as Run }));
+  due.sort((a, b) => a.run.due - b.run.due || a.conversation.seq - b.conversation.seq);
+  for (const { conversation, run } of due) {
+    workConversation(store, conversation, run);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   AgentsContext,
   EditMode,
@@ -225,6 +226,9 @@ export interface StateTables {
   readonly sectionGroups: readonly SectionGroupRecord[];
   readonly specs: readonly SpecRecord[];
   readonly translations: readonly TranslationRecord[];
+  readonly conversations: readonly ConversationRecord[];
+  readonly conversationIssues: readonly IssueRecord[];
+  readonly issuesClusters: readonly ClusterRecord[];
 }
 
 /** All that the emulator remembers, as plain JSON. Tables that a file lacks are empty. */

@@ -22,7 +22,7 @@ export interface Listener {
   readonly limiter: RateLimiter;
   readonly faults: FaultInjector;
   readonly recorder: RequestRecorder;
-  readonly features: Features;
+  features: Features;
   readonly processing: Processing;
   readonly pageSize: number;
   readonly seedNumber: number;
@@ -110,7 +110,7 @@ async function answerRequest(
     user: caller?.user ?? null,
     at: now,
   });
-  const admission = listener.limiter.admit(token, method === 'GET' ? 'read' : 'write', now);
+  const admission = listener.limiter.admit(token, match?.operation.limit ?? (method === 'GET' ? 'read' : 'write'), now);
   const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_TROUBLE;
   const result = decide(listener, received, { caller, match, admission, trouble });
   const latency = latencyOf(listener.latency, random) + trouble.delay;

@@ -1,3 +1,4 @@
+import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   CollectionRecord,
   EmulatorState,
@@ -96,7 +97,38 @@ function siteTables(changed: () => void) {
   };
 }
 
-type Tables = ReturnType<typeof organizationTables> & ReturnType<typeof contentTables> & ReturnType<typeof siteTables>;
+function conversationTables(changed: () => void) {
+  return {
+    conversations: new Table<ConversationRecord, 'organization' | 'origin' | 'running'>(
+      {
+        organization: organizationOf,
+        origin: (record) => originKey(record.organization, record.source, record.externalId),
+        running: runningOf,
+      },
+      changed,
+    ),
+    conversationIssues: new Table<IssueRecord, 'organization' | 'cluster' | 'loose' | 'conversation'>(
+      {
+        organization: organizationOf,
+        cluster: (issue) => issue.cluster,
+        loose: (issue) => (issue.cluster === undefined ? issue.organization : undefined),
+        conversation: (issue) => issue.conversation,
+      },
+      changed,
+    ),
+    issuesClusters: new Table<ClusterRecord, 'organization'>({ organization: organizationOf }, changed),
+  };
+}
+
+/** A conversation's id is unique within its source (supplement, section 8). */
+export function originKey(organization: string, source: string, externalId: string): string {
+  return JSON.stringify([organization, source, externalId]);
+}
+
+type Tables = ReturnType<typeof organizationTables> &
+  ReturnType<typeof contentTables> &
+  ReturnType<typeof siteTables> &
+  ReturnType<typeof conversationTables>;
 
 /** Everything the emulator remembers, indexed, so that no request but a list walks over what it is not about. */
 export interface Store extends Tables {
@@ -117,7 +149,12 @@ export function createStore(): Store {
   let sequence = 0;
   let notify = () => {};
   const changed = () => notify();
-  const tables: Tables = { ...organizationTables(changed), ...contentTables(changed), ...siteTables(changed) };
+  const tables: Tables = {
+    ...organizationTables(changed),
+    ...contentTables(changed),
+    ...siteTables(changed),
+    ...conversationTables(changed),
+  };
   const next = () => {
     sequence += 1;
     return sequence;

@@ -21,6 +21,9 @@ export type AgentsContext = (typeof AGENTS_CONTEXTS)[number];
 export const SPEC_VISIBILITIES = ['private', 'public'] as const;
 export type SpecVisibility = (typeof SPEC_VISIBILITIES)[number];
 
+/** Who says a part of a conversation. */
+export const PART_ROLES = ['user', 'assistant', 'team-member'] as const;
+
 /** Bare merge rules: they carry nothing but their name. */
 export const BARE_MERGE_RULES = [
   'require_at_least_one_review',

@@ -27,9 +27,23 @@ export const SEED = createState({
   ],
 });
 
+/** Two conversations in one cluster, and one that is like none. */
+async function buildConversations({ org }: Fixture): Promise<Record<string, string>> {
+  const parts = (body: string) => [{ type: 'message', role: 'user', body }];
+  await org('POST', '/conversations', [
+    { id: 'z-1', subject: 'PDF export is empty', parts: parts('The export to PDF gives an empty file.') },
+    { id: 'z-2', subject: 'Empty PDF', parts: parts('PDF export: the file is empty.') },
+    { id: 'z-3', subject: 'Dark theme', parts: parts('Is there one for the editor?') },
+  ]);
+  const { items } = await org('GET', '/conversations-issues');
+  const { issue } = items[0];
+  return { conversation: issue.conversation, issue: issue.id, cluster: issue.cluster };
+}
+
 /** One of everything; rows name them in braces. */
 export async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   const { org } = made;
+  const conversations = await buildConversations(made);
   const create = async (method: string, path: string, body: unknown) => (await org(method, path, body)).id as string;
   const members = (await org('GET', '/members?order=asc')).items.map((item: Body) => item.id);
   const [ana, bo] = members;
@@ -60,6 +74,6 @@ export async function buildWorld(made: Fixture): Promise<Record<string, string>>
   const translation = await create('POST', '/translations', { source, language: 'fr' });
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
-    ...{ own, spec, translation },
+    ...{ own, spec, translation, ...conversations },
   } as Record<string, string>;
 }

@@ -3,20 +3,21 @@ import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
 import { type Fixture, fixture } from './fixture.ts';
 import { contentRows } from './operation-rows-content.ts';
+import { conversationRows } from './operation-rows-conversations.ts';
 import { organizationRows } from './operation-rows-organization.ts';
 import { siteRows } from './operation-rows-site.ts';
 import { buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
 
 /* Every operation: what it takes and answers, and what it refuses and how it says so. */
 
-const tables = { ...organizationRows, ...contentRows, ...siteRows };
+const tables = { ...organizationRows, ...contentRows, ...conversationRows, ...siteRows };
 
 let world: Fixture;
 let state: EmulatorState;
 let ids: Record<string, string>;
 
 beforeAll(async () => {
-  world = await fixture({ seed: SEED });
+  world = await fixture({ seed: SEED, processing: { conversations: 0 } });
   ids = await buildWorld(world);
   state = world.emulator.state();
 });

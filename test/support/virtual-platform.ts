@@ -3,7 +3,7 @@ import type { Answer } from '../../src/emulator/answers.ts';
 import { answer, apiRouter } from '../../src/emulator/api.ts';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { RateLimiter, type RateLimits } from '../../src/emulator/limits.ts';
-import type { Caller } from '../../src/emulator/operation.ts';
+import { ALL_FEATURES, type Caller } from '../../src/emulator/operation.ts';
 import { type RequestLog, RequestRecorder } from '../../src/emulator/request-log.ts';
 import { defaultState } from '../../src/emulator/seed.ts';
 import { createStore, type Store } from '../../src/emulator/store.ts';
@@ -129,8 +129,8 @@ export class VirtualPlatform {
       now,
       at: new Date(now).toISOString(),
       base: 'http://platform.example',
-      features: { openapiText: true, publish: true, spaceCreation: true, structure: true },
-      processing: { openapi: processing, translation: processing },
+      features: ALL_FEATURES,
+      processing: { openapi: processing, translation: processing, conversations: processing },
       pageSize: 50,
     };
   }

@@ -1,6 +1,8 @@
 import type { Operation } from '../operation.ts';
 import { adaptiveSchemaOperations } from './adaptive-schema.ts';
 import { collectionOperations } from './collections.ts';
+import { conversationClusterOperations, conversationIssueOperations } from './conversation-issues.ts';
+import { conversationOperations } from './conversations.ts';
 import { memberOperations } from './members.ts';
 import { openapiOperations } from './openapi.ts';
 import { organizationOperations } from './organizations.ts';
@@ -34,4 +36,7 @@ export const OPERATIONS: readonly (readonly Operation[])[] = [
   sectionGroupOperations,
   openapiOperations,
   translationOperations,
+  conversationOperations,
+  conversationIssueOperations,
+  conversationClusterOperations,
 ];

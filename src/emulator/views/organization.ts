@@ -1,4 +1,4 @@
-import type { Context } from '../operation.ts';
+import { type Context, mayIngest } from '../operation.ts';
 import type { OrganizationRecord } from '../records.ts';
 
 function permissions(context: Context) {
@@ -9,7 +9,7 @@ function permissions(context: Context) {
     ownTeam: admin,
     createContent: admin,
     createOpenAPISpec: admin,
-    ingestConversations: admin,
+    ingestConversations: admin && mayIngest(context.caller, context.features),
     viewBilling: admin,
     listMembers: true,
     listTeams: true,

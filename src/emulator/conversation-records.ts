@@ -1,0 +1,71 @@
+import type { Entity, Run } from './records.ts';
+import type { PART_ROLES } from './vocabulary.ts';
+
+/** One message of a conversation; `body` is Markdown or HTML (supplement, section 8). */
+export interface ConversationPart {
+  readonly type: 'message';
+  readonly role: (typeof PART_ROLES)[number];
+  readonly body: string;
+}
+
+/** What was sent for a conversation (supplement, section 8: ConversationInput), but for its id. */
+export interface ConversationContent {
+  readonly subject?: string | undefined;
+  readonly parts: readonly ConversationPart[];
+  readonly metadata?:
+    | {
+        readonly url?: string | undefined;
+        readonly attributes?: Readonly<Record<string, string>> | undefined;
+        readonly createdAt?: string | undefined;
+      }
+    | undefined;
+}
+
+/** `externalId` is the id that was sent: unique within its source, and therefore not the conversation's `id` here. */
+export interface ConversationRecord extends Entity {
+  readonly organization: string;
+  readonly source: string;
+  readonly externalId: string;
+  readonly content: ConversationContent;
+  /** What was sent says, else when it first came. */
+  readonly createdAt: string;
+  /** When this content came. */
+  readonly ingestedAt: string;
+  /** How often it came, in any content. */
+  readonly received: number;
+  /** How often it came with the content that it already had. */
+  readonly repeats: number;
+  /** Until it is worked into an issue. */
+  readonly run: Run | null;
+  readonly processedAt?: string | undefined;
+}
+
+/** How much each word stem weighs: whole numbers, so that adding and taking away never drifts. */
+export type Terms = Readonly<Record<string, number>>;
+
+/** Platform API, Conversation objects: the impact enumeration. */
+export type Impact = 'low' | 'medium' | 'high';
+
+/** Its `id` follows from the conversation's: each conversation that says something has one. */
+export interface IssueRecord extends Entity {
+  readonly organization: string;
+  readonly conversation: string;
+  /** Absent while no other issue is like it. */
+  readonly cluster?: string | undefined;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly impact: Impact;
+  readonly terms: Terms;
+  readonly createdAt: string;
+  readonly ingestedAt: string;
+}
+
+/** Everything else about a cluster follows from its issues. */
+export interface ClusterRecord extends Entity {
+  readonly organization: string;
+  readonly muted: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** The sum of its issues' terms. */
+  readonly terms: Terms;
+}

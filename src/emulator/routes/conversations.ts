@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type Answer, ApiError, noContent, ok } from '../answers.ts';
+import type { ConversationContent } from '../conversation-records.ts';
+import { conversationAt, organizationAt } from '../lookup.ts';
+import { type Call, type Caller, type Context, mayIngest, type Operation, operation } from '../operation.ts';
+import { listBySeq } from '../paging.ts';
+import { settle } from '../processing.ts';
+import { listQuery, parse, text } from '../schema.ts';
+import { originKey } from '../store.ts';
+import { viewConversation } from '../views/conversation.ts';
+import { PART_ROLES } from '../vocabulary.ts';
+
+/** Not declared (supplement, section 8): as many as the vendor's own connector posts, and no more. */
+const MAX_BATCH = 100;
+
+/** Not declared (supplement, section 12: request size limits). */
+const MAX_BYTES = 5 * 1024 * 1024;
+
+/** RFC 3339: a time zone and seconds are required. */
+const dateTime = z.iso
+  .datetime({ offset: true, error: 'must be a date-time' })
+  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), {
+    error: 'must be a date-time',
+  });
+
+const anyUrl = text(1, 2048).refine((value) => URL.canParse(value), { error: 'must be a URL' });
+
+/** Supplement, sections 5 (lengths) and 8 (ConversationInput). */
+const conversationInput = z.strictObject({
+  id: text(1, 255),
+  subject: text(0, 512).optional(),
+  parts: z.array(z.strictObject({ type: z.literal('message'), role: z.enum(PART_ROLES), body: z.string() })),
+  metadata: z
+    .strictObject({
+      url: anyUrl.optional(),
+      attributes: z.record(z.string(), z.string()).optional(),
+      createdAt: dateTime.optional(),
+    })
+    .optional(),
+});
+type ConversationInput = z.output<typeof conversationInput>;
+
+const conversationInputs = z
+  .array(conversationInput)
+  .max(MAX_BATCH, { error: `must have at most ${MAX_BATCH} conversations` });
+
+/** One or a list: the platform API has the one, its supplement (section 1) both. */
+function readInputs(context: Context, body: unknown): readonly ConversationInput[] {
+  if (Array.isArray(body) && context.features.conversationLists) {
+    return parse('body', conversationInputs, body);
+  }
+  return [parse('body', conversationInput, body)];
+}
+
+/** Where the caller's conversations come from; a user's token has no installation to name (supplement, section 4). */
+function sourceOf(caller: Caller): string {
+  return caller.source ?? `integration:api:${caller.user}`;
+}
+
+/** A list is taken whole or not at all; the later of two with one id wins. */
+function ingest(call: Call<'/orgs/{organizationId}/conversations', unknown, unknown>): Answer {
+  const organization = organizationAt(call.store, call.params.organizationId);
+  if (!mayIngest(call.caller, call.features)) {
+    throw new ApiError(403, "Only an integration installation's token may ingest conversations");
+  }
+  for (const { id, ...content } of readInputs(call, call.body)) {
+    keep(call, organization.id, id, content);
+  }
+  settle(call.store, call.now);
+  return noContent();
+}
+
+function keep(call: Context, organization: string, externalId: string, content: ConversationContent): void {
+  const { conversations } = call.store;
+  const source = sourceOf(call.caller);
+  const before = conversations.one('origin', originKey(organization, source, externalId));
+  if (before !== undefined && isDeepStrictEqual(before.content, content)) {
+    conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });
+    return;
+  }
+  conversations.put({
+    ...(before ?? call.store.identify('cnv')),
+    organization,
+    source,
+    externalId,
+    content,
+    createdAt: content.metadata?.createdAt ?? before?.createdAt ?? call.at,
+    ingestedAt: call.at,
+    received: (before?.received ?? 0) + 1,
+    repeats: before?.repeats ?? 0,
+    processedAt: undefined,
+    run: { startedAt: call.now, due: call.now + call.processing.conversations },
+  });
+}
+
+/** Conversations (platform API, Conversations; supplement, section 8). */
+export const conversationOperations: readonly Operation[] = [
+  operation({
+    name: 'listConversations',
+    method: 'GET',
+    path: '/orgs/{organizationId}/conversations',
+    feature: 'conversations',
+    query: listQuery.extend({ source: z.string().optional() }),
+    handle: (call) => {
+      const organization = organizationAt(call.store, call.params.organizationId);
+      const { source } = call.query;
+      const items = call.store.conversations
+        .by('organization', organization.id)
+        .filter((conversation) => source === undefined || conversation.source === source);
+      return listBySeq(call, items, (conversation) => viewConversation(call, conversation));
+    },
+  }),
+  operation({
+    name: 'ingestConversations',
+    method: 'POST',
+    path: '/orgs/{organizationId}/conversations',
+    feature: 'conversations',
+    limit: 'ingest',
+    maxBytes: MAX_BYTES,
+    body: z.unknown(),
+    handle: ingest,
+  }),
+  operation({
+    name: 'getConversation',
+    method: 'GET',
+    path: '/orgs/{organizationId}/conversations/{conversationId}',
+    feature: 'conversations',
+    handle: (call) => {
+      const conversation = conversationAt(call.store, call.params.organizationId, call.params.conversationId);
+      const { parts, metadata } = conversation.content;
+      return ok({ conversation: viewConversation(call, conversation), parts, metadata: metadata ?? {} });
+    },
+  }),
+];

@@ -1,0 +1,154 @@
+/*
+ * What a conversation's text comes down to: plain text, a title, and the stems of the words that tell it from others.
+ * A decision of this emulator: no document says how the platform analyses conversations.
+ */
+import type { ConversationContent, Terms } from './conversation-records.ts';
+
+/** A word of the subject says more about the topic than one of a message. */
+const TITLE_WEIGHT = 2;
+
+/** A long message has no more say than a short one: its first so many different words count. */
+const MESSAGE_TERMS = 40;
+
+const TITLE_LENGTH = 120;
+const EXCERPT_LENGTH = 600;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  apos: "'",
+  gt: '>',
+  lt: '<',
+  nbsp: ' ',
+  quot: '"',
+};
+
+/** Words that tickets of every topic have. */
+const STOP_WORDS = new Set(
+  `a about above after again against all already also although always am an and another any anybody anyone anything are
+  aren around as ask asked at away back be because been before being below best better between both but by came can
+  cannot cant come could couldn couldnt day days did didn didnt do does doesn doesnt doing don done dont down each either
+  else etc even ever every everyone everything few find first fine for found from further get gets getting give go goes
+  going gone good got had hadn has hasn have haven having he hello help her here hers hey hi him his hope how however i
+  if in instead into is isn isnt it its itself just keep keeps kind know last least less let like little ll long look
+  looking lot made make makes many may maybe me mine more most much must my myself near need needed needs never new next
+  no none nor not nothing now of off often ok okay old on once one only onto or other others our ours out over own per
+  please possible put question quite rather re really regards right said same saw say says see seem seems seen several
+  shall she should shouldn show shows since so some somebody someone something sometimes soon still such sure take takes
+  team tell than thank thanks that the their theirs them then there therefore these they thing things think this those
+  though through time times to today together told too tried try trying two under until up upon us use used using ve very
+  via want wanted wants was wasn way we week weeks well went were weren what whatever when where whether which while who
+  whole whom whose why will wish with within without won wonder would wouldn yes yesterday yet you your yours yourself
+  able account advance advise anymore appreciate assist best broken bug check click clicked correct customer customers
+  dear error errors every expect expected fail failed failing fails failure fix happen happened happening happens
+  important issue issues message minutes month months morning page people problem problems reply says support suddenly
+  ticket unable urgent user users version work worked working works wrong year years`.split(/\s+/),
+);
+
+/** Two spellings of one thing. */
+const SPELLINGS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:log|sign)(?:ged|ging|ned|ning|s)?[\s-]?(?:in|on|into)\b/g, ' login '],
+  [/\b(?:log|sign)(?:ged|ging|ned|ning|s)?[\s-]?out\b/g, ' logout '],
+  [/\be-mail/g, 'email'],
+  [/\bset(?:ting)?[\s-]up\b/g, ' setup '],
+];
+
+/** Markdown or HTML as one line of plain text. */
+function plainText(body: string): string {
+  return body
+    .replace(/<(style|script)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<\/?[a-z][^<>]*>|<!--[\s\S]*?-->/gi, ' ')
+    .replace(/&(amp|apos|gt|lt|nbsp|quot);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+    .replace(/!?\[([^\]]*)\]\([^()\s]*\)/g, '$1')
+    .replace(/^[ \t]*(?:#{1,6}|>|[-*+]|\d+\.)[ \t]+/gm, '')
+    .replace(/[*`~]{1,3}/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** So many code points at most, cut between words where there is one. */
+function cut(text: string, length: number): string {
+  const points = [...text];
+  if (points.length <= length) {
+    return text;
+  }
+  const kept = points.slice(0, length - 1).join('');
+  const space = kept.lastIndexOf(' ');
+  return `${(space > length / 2 ? kept.slice(0, space) : kept).trimEnd()}…`;
+}
+
+/** What the users said, else what anybody did. */
+function messages(content: ConversationContent): string[] {
+  const users = content.parts.filter((part) => part.role === 'user');
+  const said = users.some((part) => part.body.trim() !== '') ? users : content.parts;
+  return said.map((part) => plainText(part.body)).filter((text) => text !== '');
+}
+
+/** What was asked, in a few forms; undefined when nothing was said at all. */
+export function readContent(
+  content: ConversationContent,
+): { readonly title: string; readonly excerpt: string; readonly text: string; readonly terms: Terms } | undefined {
+  const subject = plainText(content.subject ?? '').replace(/^(?:(?:re|fwd?|aw|wg)\s*:\s*)+/i, '');
+  const said = messages(content);
+  const [first = ''] = said;
+  const title = subject === '' ? (/^.+?[.!?](?=\s|$)/.exec(first)?.[0] ?? first) : subject;
+  if (title === '') {
+    return undefined;
+  }
+  return {
+    title: cut(title, TITLE_LENGTH),
+    excerpt: cut(first, EXCERPT_LENGTH),
+    text: [subject, ...said].join('\n'),
+    terms: weigh(subject, said.join('\n')),
+  };
+}
+
+function weigh(subject: string, message: string): Terms {
+  const terms: Record<string, number> = {};
+  for (const term of [...new Set(stems(message))].slice(0, MESSAGE_TERMS)) {
+    terms[term] = 1;
+  }
+  for (const term of stems(subject)) {
+    terms[term] = TITLE_WEIGHT;
+  }
+  return terms;
+}
+
+/** The telling words of a text as stems; addresses, numbers and what redaction left are none. */
+function stems(text: string): string[] {
+  let spelled = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\bhttps?:\/\/\S+|\S+@\S+|\[[a-z][a-z _-]*[ _-]?\d+\]/g, ' ');
+  for (const [pattern, word] of SPELLINGS) {
+    spelled = spelled.replace(pattern, word);
+  }
+  return (spelled.match(/\p{L}[\p{L}\p{N}]+/gu) ?? [])
+    .filter((word) => word.length <= 40 && !STOP_WORDS.has(word))
+    .map(stem)
+    .filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+}
+
+/** Endings, from the longest: what they become where at least so many letters are left. */
+const ENDINGS: readonly (readonly [RegExp, string, number])[] = [
+  [/ies$|ied$/, 'y', 2],
+  [/([st])ions?$/, '$1', 3],
+  [/(ss|[sx]|ch|sh)es$/, '$1', 2],
+  [/([^sui])s$/, '$1', 2],
+];
+
+/** A light stem: plural, -ing, -ed, -ion, and the final e. */
+function stem(word: string): string {
+  let stemmed = word;
+  for (const [ending, becomes, left] of ENDINGS) {
+    const shorter = stemmed.replace(ending, becomes);
+    if (shorter !== stemmed && shorter.length > left) {
+      stemmed = shorter;
+      break;
+    }
+  }
+  const bare = stemmed.replace(/(?:ing|ed)$/, '');
+  if (bare !== stemmed && bare.length > 2 && /[aeiouy]/.test(bare)) {
+    stemmed = bare.replace(/([bdgmnprt])\1$/, '$1');
+  }
+  return stemmed.length > 3 ? stemmed.replace(/e$/, '') : stemmed;
+}

@@ -1,0 +1,106 @@
+import { long, ORG, type Row, type Rows } from './operation-world.ts';
+
+const path = `${ORG}/conversations`;
+const part = { type: 'message', role: 'user', body: 'Hello' };
+const one = { id: 'n-1', parts: [part] };
+
+const takes = (body: unknown): Row => ['POST', path, body, 204];
+const refuses = (body: unknown, says: string): Row => ['POST', path, body, 400, says];
+const withPart = (change: object) => ({ ...one, parts: [{ ...part, ...change }] });
+const withMetadata = (metadata: unknown) => ({ ...one, metadata });
+
+/** Conversations, and what the platform makes of them. */
+export const conversationRows: Rows = {
+  'conversations taken': [
+    takes(one),
+    takes([one]),
+    takes([]),
+    takes({ id: 'n-1', parts: [] }),
+    takes([one, { ...one, subject: 'Later' }]),
+    takes({ id: long(255), subject: long(512), parts: [withPart({ body: '' }).parts[0]] }),
+    takes(withPart({ role: 'assistant' })),
+    takes(withPart({ role: 'team-member', body: '<p>Hello</p>' })),
+    takes(withMetadata({})),
+    takes(
+      withMetadata({
+        url: 'https://acme.zendesk.example/agent/tickets/1',
+        attributes: { plan: 'pro', priority: '' },
+        createdAt: '2026-02-28T23:59:59.5+02:00',
+      }),
+    ),
+    takes(Array.from({ length: 100 }, (_, at) => ({ ...one, id: `n-${at}` }))),
+  ],
+  'conversations refused': [
+    refuses(undefined, 'body: '),
+    refuses('text', 'body: '),
+    refuses({ parts: [] }, 'body.id: required'),
+    refuses({ id: 'n-1' }, 'body.parts: required'),
+    refuses({ ...one, id: '' }, 'body.id: must be 1-255 characters'),
+    refuses({ ...one, id: long(256) }, 'body.id: must be 1-255 characters'),
+    refuses({ ...one, id: 1 }, 'body.id: expected string'),
+    refuses({ ...one, subject: long(513) }, 'body.subject: must be at most 512 characters'),
+    refuses({ ...one, subject: null }, 'body.subject: expected string'),
+    refuses({ ...one, source: 'zendesk' }, 'body.source: unknown field'),
+    refuses({ ...one, parts: part }, 'body.parts: expected array'),
+    refuses(withPart({ type: 'note' }), 'body.parts.0.type: must be message'),
+    refuses(withPart({ role: 'agent' }), 'body.parts.0.role: must be one of user, assistant, team-member'),
+    refuses(withPart({ body: null }), 'body.parts.0.body: expected string'),
+    refuses(withPart({ html: '' }), 'body.parts.0.html: unknown field'),
+    refuses(withMetadata(null), 'body.metadata: expected object'),
+    refuses(withMetadata({ id: 1 }), 'body.metadata.id: unknown field'),
+    refuses(withMetadata({ url: 'tickets/1' }), 'body.metadata.url: must be a URL'),
+    refuses(withMetadata({ url: `https://a.example/${long(2048)}` }), 'body.metadata.url: must be 1-2048'),
+    refuses(withMetadata({ attributes: { priority: 1 } }), 'body.metadata.attributes.priority: expected string'),
+    refuses(withMetadata({ attributes: [] }), 'body.metadata.attributes: expected record'),
+    refuses(withMetadata({ createdAt: '2026-02-28' }), 'body.metadata.createdAt: must be a date-time'),
+    refuses(withMetadata({ createdAt: '2026-02-28T12:00Z' }), 'body.metadata.createdAt: must be a date-time'),
+    refuses(withMetadata({ createdAt: '2026-02-28T12:00:00' }), 'body.metadata.createdAt: must be a date-time'),
+    refuses(withMetadata({ createdAt: '2026-02-30T12:00:00Z' }), 'body.metadata.createdAt: must be a date-time'),
+    refuses(withMetadata({ createdAt: 1_767_225_600 }), 'body.metadata.createdAt: '),
+    refuses([one, { ...one, id: '' }], 'body.1.id: must be 1-255 characters'),
+    refuses([[one]], 'body.0: expected object'),
+    refuses(
+      Array.from({ length: 101 }, (_, at) => ({ ...one, id: `n-${at}` })),
+      'body: must have at most 100 conversations',
+    ),
+    ['POST', '/orgs/none/conversations', one, 404],
+  ],
+  conversations: [
+    ['GET', path, undefined, 200, { count: 3 }],
+    ['GET', `${path}?source=email`, undefined, 200, { count: 0 }],
+    ['GET', `${path}?state=open`, undefined, 400, 'query.state: unknown parameter'],
+    ['GET', '/orgs/none/conversations', undefined, 404],
+    [
+      'GET',
+      `${path}/{conversation}`,
+      undefined,
+      200,
+      { conversation: { object: 'conversation', id: '{conversation}', subject: 'PDF export is empty' }, metadata: {} },
+    ],
+    ['GET', `${path}/z-1`, undefined, 404],
+    ['GET', '/orgs/org_other/conversations/{conversation}', undefined, 404],
+  ],
+  issues: [
+    ['GET', `${path}-issues`, undefined, 200, { count: 3 }],
+    ['GET', `${path}-issues?cluster={cluster}`, undefined, 200, { count: 2 }],
+    ['GET', `${path}-issues?conversation={conversation}`, undefined, 200, { count: 1 }],
+    ['GET', `${path}-issues?conversation={conversation}&cluster=none`, undefined, 200, { count: 0 }],
+    ['GET', `${path}-issues?source=email`, undefined, 400, 'query.source'],
+    ['GET', `${path}-issues/{issue}`, undefined, 200, { issue: { id: '{issue}', cluster: '{cluster}' } }],
+    ['GET', `${path}-issues/none`, undefined, 404],
+    ['GET', '/orgs/org_other/conversations-issues/{issue}', undefined, 404],
+  ],
+  clusters: [
+    ['GET', `${path}-clusters`, undefined, 200, { count: 1, items: [{ id: '{cluster}' }] }],
+    ['GET', `${path}-clusters?sort=updatedAt&order=asc`, undefined, 200, { count: 1 }],
+    ['GET', `${path}-clusters?sort=issues`, undefined, 400, 'query.sort: must be updatedAt'],
+    ['GET', `${path}-clusters?order=up`, undefined, 400, 'query.order'],
+    ['GET', `${path}-clusters/{cluster}`, undefined, 200, { object: 'issues-cluster', muted: false }],
+    ['GET', `${path}-clusters/none`, undefined, 404],
+    ['GET', '/orgs/org_other/conversations-clusters/{cluster}', undefined, 404],
+    ['PATCH', `${path}-clusters/{cluster}`, { muted: true }, 200, { id: '{cluster}', muted: true }],
+    ['PATCH', `${path}-clusters/{cluster}`, { muted: 'yes' }, 400, 'body.muted'],
+    ['PATCH', `${path}-clusters/{cluster}`, { label: 'PDF' }, 400, 'body.label: unknown field'],
+    ['PATCH', `${path}-clusters/none`, { muted: true }, 404],
+  ],
+};

@@ -1,0 +1,133 @@
+/** A support desk's day: five topics, and what nobody else asked. */
+export interface Ticket {
+  readonly topic: 'login' | 'webhooks' | 'billing' | 'export' | 'domain' | null;
+  readonly subject?: string;
+  readonly body: string;
+}
+
+const login = [
+  ['SSO login loop', 'After we enabled SAML the login page redirects in a loop. Okta says the assertion is fine.'],
+  ['Cannot sign in with SSO', 'Okta sends me back to the login page over and over. SAML is enabled for our domain.'],
+  ['SAML redirect loop', 'Our users are sent from Okta to the login page and back again. A redirect loop, basically.'],
+  [
+    'Locked out since enabling SSO',
+    'We turned on SAML with Azure AD and now nobody can log in. Please help, this is urgent.',
+  ],
+  ['Login with Azure AD fails', 'SSO login shows "invalid assertion" for every person in the Azure directory.'],
+  ['invalid assertion on login', 'SAML assertion is rejected: invalid audience. We use Okta for SSO login.'],
+  ['SSO: assertion rejected', '<p>Hello,</p><p>the SAML assertion gets rejected when anyone logs in through Okta.</p>'],
+  ['Login loop on Safari', 'SSO login with SAML works in Chrome, but in Safari the redirect loop never ends.'],
+  ['How do I set up SAML login?', 'Where do I find the audience and the redirect URL for SSO with Azure AD?'],
+  [
+    'Okta login broken',
+    'Since this morning SSO through Okta redirects to the login page again. SAML settings unchanged.',
+  ],
+] as const;
+
+const webhooks = [
+  [
+    'Webhook signature does not match',
+    'The signature header of the webhook never matches what I compute from the payload.',
+  ],
+  ['Verifying webhook signatures', 'Which secret do I use for verifying the signature of a webhook payload?'],
+  [
+    'Signature mismatch',
+    'Our endpoint rejects your webhook deliveries: the payload signature is a mismatch with the secret.',
+  ],
+  ['Webhook payload signature in Python', 'I compute the HMAC with the secret as in the docs, the signature differs.'],
+  ['HMAC verification', 'The HMAC of the webhook payload is not the one in the signature header. Raw body or parsed?'],
+  ['Webhooks: bad signature since rotation', 'We rotated the secret and every webhook has a bad signature since.'],
+  [
+    'Webhook retries',
+    'Deliveries to our webhook endpoint are retried although it verifies the signature and answers 200.',
+  ],
+  [
+    'Is the webhook secret base64?',
+    'Should the secret be decoded before the HMAC signature of the payload is computed?',
+  ],
+  ['webhook signature header missing', 'Some webhook deliveries reach the endpoint without any signature header.'],
+  ['Endpoint rejects webhook', 'The signature check of the payload fails in our endpoint. Node sample attached.'],
+] as const;
+
+const billing = [
+  ['Charged twice', 'My credit card was charged twice for the invoice of March. I would like a refund.'],
+  ['Double charge on invoice', 'There are two charges on my credit card for the same invoice, please refund one.'],
+  [
+    'Refund for duplicate payment',
+    'We paid the invoice by card and were charged again. A refund of the duplicate, please.',
+  ],
+  [
+    'Invoice shows wrong amount',
+    'The invoice for this subscription charges 12 seats, our card should pay for 10. Refund?',
+  ],
+  ['Refund request', 'I cancelled the subscription, but the card was charged and an invoice came. Please refund.'],
+  [
+    'Card charged after cancelling',
+    'The subscription was cancelled in May, the card is charged still. I need a refund.',
+  ],
+  ['Duplicate invoice', 'Two invoices for one subscription, and the credit card was charged for both.'],
+  ['VAT missing on invoice', 'The invoice lacks our VAT number, accounting refuses it. The card was charged already.'],
+  ['Payment charged twice this month', 'Credit card statement shows the subscription payment twice. Refund needed.'],
+  ['Wrong charge', 'I was charged for a subscription I never bought. Please refund my card.'],
+] as const;
+
+const exporting = [
+  ['PDF export is empty', 'Exporting a space as PDF gives an empty file. Images and tables are all gone.'],
+  ['Export to PDF misses images', 'The PDF export has no images at all, only the text of each page.'],
+  ['PDF export cuts tables', 'Wide tables are cut at the margin when I export to PDF.'],
+  ['Blank PDF', 'Export as PDF runs for ten minutes and the file is blank.'],
+  ['Images missing in PDF', 'When exporting the space to PDF the images are missing. Tables look fine.'],
+  ['PDF export stuck', 'The export to PDF is stuck at 90 % for a large space and no file arrives.'],
+  ['Export a whole space?', 'Can I export the whole space with all images to one PDF file?'],
+  ['Exported PDF has broken tables', 'Tables in the exported PDF overlap with images below them.'],
+  ['PDF file too large', 'The exported PDF file is 200 MB because images are not compressed in the export.'],
+  ['Fonts in exported PDF', 'The export to PDF drops Japanese fonts, so the file has squares and tables of nothing.'],
+] as const;
+
+const domain = [
+  ['Custom domain certificate', 'The TLS certificate for our custom domain has expired and browsers warn visitors.'],
+  ['DNS for custom domain', 'I added the CNAME record to DNS but the custom domain stays unverified.'],
+  ['Custom domain not verified', 'DNS verification of the custom domain hangs, the CNAME record is right.'],
+  [
+    'Certificate for docs domain',
+    'No TLS certificate gets issued for the custom domain although the CNAME record exists.',
+  ],
+  ['CNAME record', 'Which CNAME record does DNS need for a custom domain? The verification is pending.'],
+  [
+    'Custom domain shows certificate warning',
+    'Browsers warn: the certificate of the custom domain is for another name.',
+  ],
+  ['TLS on custom domain', 'Our custom domain with Cloudflare DNS has no valid TLS certificate since Friday.'],
+  ['Domain verification pending', 'The custom domain is pending for two days. DNS has the CNAME record.'],
+  ['Moving a custom domain', 'How do I move the custom domain to another site without a certificate gap in DNS?'],
+  [
+    'Custom domain and CAA',
+    'A CAA record in DNS forbids the certificate of our custom domain, it says. Which CA do you use?',
+  ],
+] as const;
+
+const noise = [
+  ['Dark mode', 'It would be lovely to have a dark theme in the editor at night.'],
+  ['Speaking at your conference', 'We are organizing a meetup in Lisbon and look for speakers.'],
+  ['Typo on pricing', 'The headline has a typo: "docmentation".'],
+  ['Keyboard shortcuts', 'Is there a list of shortcuts for headings somewhere?'],
+  ['Job application', 'I attach my CV for the frontend position in Berlin.'],
+  ['Slow search', 'Typing into the search box lags on an old laptop.'],
+  ['Emoji', 'Which emoji sets can be picked for a page?'],
+  ['Mobile app', 'Do you plan an Android application?'],
+  ['GDPR', 'Please send the data processing agreement for our lawyers.'],
+  ['Comments', 'A colleague left, who owns the discussions they started?'],
+] as const;
+
+const of = (topic: Ticket['topic'], rows: readonly (readonly [string, string])[]): Ticket[] =>
+  rows.map(([subject, body]) => ({ topic, subject, body }));
+
+/** Sixty tickets, topic by topic. */
+export const TICKETS: readonly Ticket[] = [
+  ...of('login', login),
+  ...of('webhooks', webhooks),
+  ...of('billing', billing),
+  ...of('export', exporting),
+  ...of('domain', domain),
+  ...of(null, noise),
+];
