@@ -1,31 +1,18 @@
+import { Average } from './average.ts';
 import { Closure } from './closure.ts';
 import { ForeignUse } from './foreign-use.ts';
 import { InFlightCap } from './in-flight-cap.ts';
+import type { RememberedBudget } from './memory.ts';
 import { Pace } from './pace.ts';
+import { Probe } from './probe.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
-import { AFTER_ANSWER, type Decision, isFree, PROBE, releaseInBucket, releaseInWindow, SEND } from './release.ts';
+import { AFTER_ANSWER, type Decision, isFree, releaseInBucket, releaseInWindow, SEND } from './release.ts';
 import type { RequestClass } from './request.ts';
 import { isFromNow, type ServerClock } from './server-clock.ts';
 import type { BudgetSnapshot } from './snapshot.ts';
-
-/** One request in flight. */
-export interface Ticket {
-  readonly call: { readonly class: RequestClass; readonly name: string };
-  /** The lane it was sent in. */
-  readonly lane: string;
-  readonly sentAt: number;
-  /** It was sent to learn the budget. */
-  readonly probe: boolean;
-}
-
-/** A probe that takes longer than this many round trips (and milliseconds) no longer keeps others from probing. */
-const PROBE_ROUND_TRIPS = 4;
-const PROBE_PATIENCE = 5000;
-/** What a new round trip weighs at least against those before. */
-const RTT_WEIGHT = 0.02;
-/** How long others are taken to go on as they last did, as a share of a window: a burst of theirs ends as well. */
-const LONGEST_SILENCE = 1 / 8;
+import { rememberBudget, type Standing, snapshotOf } from './standing.ts';
+import type { Ticket } from './ticket.ts';
 
 /** What is known of one limit, and what may be sent under it (queue policy). All times are monotonic milliseconds. */
 export class Budget {
@@ -39,16 +26,17 @@ export class Budget {
   #remaining: number | null = null;
   readonly #window: RateWindow;
   #inFlight = 0;
-  #rtt: number | null = null;
+  readonly #rtt = new Average();
   readonly #closure = new Closure();
-  #probeSentAt: number | null = null;
+  readonly #probe = new Probe();
   /** The server answers without telling limits. */
   #silent = false;
   readonly #cap = new InFlightCap();
   readonly #foreign = new ForeignUse();
   readonly #pace = new Pace();
-  #answers = 0;
   #answeredAt = 0;
+  /** What is known was true in another process: the first answer counts, whatever it says. */
+  #isRecalled = false;
 
   constructor(lane: string, requestClass: RequestClass, clock: ServerClock) {
     this.lanes = [lane];
@@ -74,7 +62,7 @@ export class Budget {
     return this.#inFlight;
   }
   get rtt(): number | null {
-    return this.#rtt;
+    return this.#rtt.value;
   }
   /** Calls since the window was first seen that were not ours, as far as that is certain. */
   get unexplained(): number {
@@ -92,9 +80,16 @@ export class Budget {
     if (this.#remaining === null || now >= this.#window.end) {
       return this.#decideUnknown(now);
     }
-    const remaining = this.#remaining + this.#refilled(now);
+    const remaining = this.#remaining + this.#pace.refilled(now - this.#answeredAt);
     const share = this.#foreign.share(remaining);
-    const raw = remaining - this.#inFlight - this.#takenByOthers(now, share);
+    const raw =
+      remaining -
+      this.#inFlight -
+      this.#foreign.expected(share, this.#inFlight, {
+        rtt: this.#rtt.value ?? 0,
+        silence: now - this.#answeredAt,
+        window: this.#window.length,
+      });
     if (raw >= 1 && !urgent) {
       if (this.#isBurst(remaining)) {
         return AFTER_ANSWER;
@@ -109,33 +104,13 @@ export class Budget {
       // others use up what there is: it would mostly be refused.
       return SEND;
     }
-    const until = Math.min(this.#window.end, now + this.#untilRefill());
+    const until = Math.min(this.#window.end, now + this.#pace.untilNext);
     return { kind: 'wait', until, why: 'the rate limit is used up' };
-  }
-
-  /** Calls that have flowed into a bucket since the last answer. */
-  #refilled(now: number): number {
-    const { refill } = this.#pace;
-    return refill === null ? 0 : Math.floor((refill * Math.max(0, now - this.#answeredAt)) / 1000);
-  }
-
-  /** Milliseconds until there is one call more; Infinity where the limit is no bucket. */
-  #untilRefill(): number {
-    const { refill } = this.#pace;
-    return refill === null || refill <= 0 ? Number.POSITIVE_INFINITY : Math.max(1, 1000 / refill);
-  }
-
-  /** What others may have used by the time a call arrives: as much as lately, and as much for each of ours in flight. */
-  #takenByOthers(now: number, share: number): number {
-    const rtt = this.#rtt ?? 0;
-    const silence = Math.min(now - this.#answeredAt, this.#window.length * LONGEST_SILENCE);
-    const lately = this.#foreign.rate * (rtt + Math.max(rtt, silence));
-    return Math.ceil(Math.max(lately, share * this.#inFlight));
   }
 
   /** A bucket does not show whether others draw on it, so that it is used in small steps. */
   #isBurst(remaining: number): boolean {
-    const needed = (2 * (this.#pace.leastRefill ?? 0) * (this.#rtt ?? 0)) / 1000;
+    const needed = (2 * (this.#pace.leastRefill ?? 0) * (this.#rtt.value ?? 0)) / 1000;
     return this.#pace.isBucket && this.#inFlight >= Math.max(1, remaining / 4, needed);
   }
 
@@ -143,11 +118,7 @@ export class Budget {
     if (this.#silent && this.#closure.refusals === 0) {
       return SEND;
     }
-    if (this.#probeSentAt === null) {
-      return PROBE;
-    }
-    const until = this.#probeSentAt + Math.max(PROBE_PATIENCE, PROBE_ROUND_TRIPS * (this.#rtt ?? 0));
-    return now >= until ? PROBE : { kind: 'wait', until, why: 'asking for the rate limit' };
+    return this.#probe.decide(now, this.#rtt.value ?? 0);
   }
 
   #release(now: number, raw: number): Decision {
@@ -165,7 +136,7 @@ export class Budget {
     this.#inFlight += 1;
     this.#foreign.count(1);
     if (ticket.probe) {
-      this.#probeSentAt = ticket.sentAt;
+      this.#probe.sent(ticket.sentAt);
     }
     return ticket;
   }
@@ -173,10 +144,8 @@ export class Budget {
   /** Any answer but a refusal. */
   onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): void {
     this.#settle(ticket);
-    const sample = Math.max(0, receivedAt - ticket.sentAt);
-    this.#answers += 1;
+    this.#rtt.add(Math.max(0, receivedAt - ticket.sentAt));
     this.#answeredAt = receivedAt;
-    this.#rtt = (this.#rtt ?? 0) + Math.max(RTT_WEIGHT, 1 / this.#answers) * (sample - (this.#rtt ?? 0));
     this.#cap.grow();
     this.#closure.onAnswer(ticket.sentAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
@@ -201,7 +170,8 @@ export class Budget {
     const known = this.#window.resetAt;
     // Seconds from now are rounded, so that one window seems to end at instants up to a second apart.
     const tolerance = isFromNow(headers) ? FLOOR_BIAS : 0;
-    if (known === null || resetAt > known + tolerance) {
+    if (known === null || this.#isRecalled || resetAt > known + tolerance) {
+      this.#isRecalled = false;
       this.#adopt(ticket, headers, remaining, resetAt, receivedAt);
       return;
     }
@@ -220,7 +190,7 @@ export class Budget {
       this.#limit = headers.limit ?? this.#limit;
       // A bucket has more again at any time, also while its reset stays in the same second.
       this.#remaining = this.#pace.isBucket ? remaining : Math.min(this.#remaining, remaining);
-      this.#foreign.observe(this.#remaining, receivedAt, this.#rtt ?? 0);
+      this.#foreign.observe(this.#remaining, receivedAt, this.#rtt.value ?? 0);
     }
   }
 
@@ -254,28 +224,14 @@ export class Budget {
       this.#limit = headers.limit ?? this.#limit;
       this.#remaining = null;
     }
-    this.#closure.close(this.#reopening(headers, receivedAt, crowded, jitter));
-  }
-
-  #reopening(headers: RateHeaders, receivedAt: number, crowded: boolean, jitter: number): number {
-    const { backoff, refusals } = this.#closure;
-    if (headers.retryAfter !== null) {
-      // A wait of nothing that is refused again is not taken at its word.
-      const least = refusals > 1 ? backoff / 4 : 0;
-      return receivedAt + Math.max(headers.retryAfter, least);
-    }
-    if (crowded) {
-      return receivedAt + (this.#cap.most > 1 ? (this.#rtt ?? 0) : backoff);
-    }
-    if (headers.reset === null || this.#pace.isBucket) {
+    if (headers.retryAfter === null && crowded) {
+      this.#closure.close(receivedAt + (this.#cap.most > 1 ? (this.#rtt.value ?? 0) : this.#closure.backoff));
+    } else if (headers.retryAfter !== null || headers.reset === null || this.#pace.isBucket) {
       // A bucket has something again long before its reset, when it is full.
-      return receivedAt + backoff * (0.5 + jitter / 2);
+      this.#closure.closeFor(headers.retryAfter, receivedAt, jitter);
+    } else {
+      this.#closure.closeUntilReset(this.#window, receivedAt);
     }
-    if (this.#window.end > receivedAt) {
-      return this.#window.end;
-    }
-    this.#window.outlast();
-    return Math.max(this.#window.end, receivedAt + backoff);
   }
 
   /** No answer, or one without headers from something in between: the call counts as made (queue policy: 5xx). */
@@ -295,7 +251,7 @@ export class Budget {
   #settle(ticket: Ticket): void {
     this.#inFlight -= 1;
     if (ticket.probe) {
-      this.#probeSentAt = null;
+      this.#probe.over();
     }
   }
 
@@ -305,7 +261,7 @@ export class Budget {
     this.classes.push(...other.classes.filter((name) => !this.classes.includes(name)));
     this.#inFlight += other.#inFlight;
     this.#foreign.count(other.#inFlight);
-    this.#probeSentAt ??= other.#probeSentAt;
+    this.#probe.absorb(other.#probe);
     this.#closure.close(other.#closure.until);
     if (this.#remaining !== null && other.#remaining !== null) {
       this.#remaining = Math.min(this.#remaining, other.#remaining);
@@ -321,25 +277,46 @@ export class Budget {
     return this.lanes.length > 0;
   }
 
+  /** What another process may go on from; null where too little is known. */
+  remember(now: number): RememberedBudget | null {
+    return rememberBudget(this.#standing(now), now);
+  }
+
+  /** Goes on from what another process remembered. */
+  recall({ limit, remaining, resetAt, window, refill, closedUntil }: RememberedBudget, now: number): void {
+    this.#limit = limit;
+    this.#remaining = remaining;
+    this.#window.recall(resetAt, window);
+    this.#pace.recall(refill);
+    this.#foreign.begin(remaining, 0, now);
+    this.#answeredAt = now;
+    this.#isRecalled = true;
+    if (closedUntil !== null) {
+      this.#closure.close(this.#clock.toMonotonic(closedUntil));
+    }
+  }
+
   snapshot(now: number): BudgetSnapshot {
-    const { length, end } = this.#window;
-    const known = this.#remaining !== null && now < end;
-    const window = length > 0 ? this.#pace.period(length) : null;
-    const { refill } = this.#pace;
-    const remaining = Math.min((this.#remaining ?? 0) + this.#refilled(now), this.#limit ?? Number.POSITIVE_INFINITY);
-    const rate = this.#limit === null || window === null ? null : (this.#limit / window) * 1000;
+    return snapshotOf(this.#standing(now), now);
+  }
+
+  #standing(now: number): Standing {
+    const { lanes, classes, limit, inFlight, rtt } = this;
+    const filled = (this.#remaining ?? 0) + this.#pace.refilled(now - this.#answeredAt);
+    const remaining = this.#remaining === null ? null : Math.min(filled, limit ?? filled);
+    const [window, pace, closure, clock] = [this.#window, this.#pace, this.#closure, this.#clock];
     return {
-      classes: [...this.classes],
-      operations: this.lanes.flatMap((lane) => lane.split(' ')[1] ?? []),
-      limit: this.#limit,
-      left: known ? Math.max(0, remaining - this.#inFlight) : null,
-      resetIn: known ? end - now : null,
+      lanes,
+      classes,
+      limit,
+      remaining,
+      inFlight,
+      foreign: this.#foreign.rate,
+      rtt,
       window,
-      refill,
-      closedFor: Math.max(0, this.#closure.until - now),
-      rtt: this.#rtt,
-      foreign: this.#foreign.rate * 1000,
-      rate: refill ?? rate,
+      pace,
+      closure,
+      clock,
     };
   }
 }

@@ -1,3 +1,5 @@
+import type { RateWindow } from './rate-window.ts';
+
 const BACKOFF_FIRST = 1000;
 const BACKOFF_MOST = 60_000;
 
@@ -31,5 +33,22 @@ export class Closure {
 
   close(until: number): void {
     this.until = Math.max(this.until, until);
+  }
+
+  /** For as long as Retry-After says (milliseconds); where it is null a while, spread by `jitter` in [0, 1). */
+  closeFor(retryAfter: number | null, receivedAt: number, jitter: number): void {
+    // A wait of nothing that is refused again is not taken at its word.
+    const least = this.refusals > 1 ? this.backoff / 4 : 0;
+    this.close(receivedAt + (retryAfter === null ? this.backoff * (0.5 + jitter / 2) : Math.max(retryAfter, least)));
+  }
+
+  /** Until the window ends; one that should have ended already goes on a little longer. */
+  closeUntilReset(window: RateWindow, receivedAt: number): void {
+    if (window.end > receivedAt) {
+      this.close(window.end);
+      return;
+    }
+    window.outlast();
+    this.close(Math.max(window.end, receivedAt + this.backoff));
   }
 }

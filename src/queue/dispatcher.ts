@@ -10,6 +10,7 @@ import { createGate, type Gate } from './gate.ts';
 import { createHostBreaker, type HostBreaker } from './host-breaker.ts';
 import { givenUp, isHigher, type Job, type Waiter, waitsFor } from './job.ts';
 import { JobBook } from './job-book.ts';
+import { type QueueMemory, recall } from './memory.ts';
 import type { QueueOptions, RequestQueue } from './queue-contract.ts';
 import type { QueuedRequest } from './request.ts';
 import { MOST_ATTEMPTS, mayRepeat, RetryQuota, retryDelay } from './retry.ts';
@@ -46,8 +47,10 @@ export class Dispatcher implements RequestQueue {
     const now = () => clock.monotonic();
     this.#options = options;
     this.#clock = clock;
-    this.#serverClock = createServerClock(clock.now() - now());
+    const memory = recall(options.memory, options.owner, clock.now());
+    this.#serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
     this.#gate = createGate(this.#serverClock);
+    this.#gate.recall(memory?.budgets ?? [], now());
     this.#breaker = createHostBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#alarm = new Alarm(clock, () => this.#wake());
     this.#flights = new Flights(options.concurrency);
@@ -258,17 +261,8 @@ export class Dispatcher implements RequestQueue {
   }
 
   #note(job: Job, sentAt: number, outcome: Outcome): void {
-    this.#tally.count(outcome);
-    const { name, class: requestClass } = job.request;
-    this.#options.onEvent?.({
-      kind: 'attempt',
-      name,
-      class: requestClass,
-      priority: job.priority,
-      outcome,
-      waited: sentAt - job.waitingSince,
-      took: this.#clock.monotonic() - sentAt,
-    });
+    const event = this.#tally.note(job, sentAt, this.#clock.monotonic(), outcome);
+    this.#options.onEvent?.(event);
   }
 
   snapshot(): QueueSnapshot {
@@ -285,6 +279,13 @@ export class Dispatcher implements RequestQueue {
       breaker: this.#breaker.state,
       retryQuota: this.#quota.left,
     };
+  }
+
+  remember(): QueueMemory | null {
+    const { owner } = this.#options;
+    const budgets = this.#gate.remember(this.#clock.monotonic());
+    const ahead = this.#serverClock.ahead();
+    return owner === undefined ? null : { version: 1, owner, savedAt: this.#clock.now(), ahead, budgets };
   }
 
   estimate(work: readonly Work[], parallel = Number.POSITIVE_INFINITY): number {

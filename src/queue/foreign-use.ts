@@ -5,6 +5,9 @@ const SAMPLE_WEIGHT = 0.3;
 /** Calls of others for each of ours that are still expected in the next window, at most. */
 const MOST_REMEMBERED = 4;
 
+/** How long others are taken to go on as they last did, as a share of a window: a burst of theirs ends as well. */
+const LONGEST_SILENCE = 1 / 8;
+
 /** Estimates how fast others draw on the same budget: the drops of `remaining` that our own calls do not explain. */
 export class ForeignUse {
   /** Calls per millisecond. */
@@ -41,6 +44,16 @@ export class ForeignUse {
   share(remaining: number): number {
     this.#share = this.#own === 0 ? 0 : this.unexplained(remaining) / this.#own;
     return Math.max(this.#share, this.#shareBefore);
+  }
+
+  /**
+   * What others may have used by the time a call arrives: as much as lately, and their `share` for each of ours in
+   * flight. The round trip, the time since the last answer and the window's length are in milliseconds.
+   */
+  expected(share: number, inFlight: number, times: { rtt: number; silence: number; window: number }): number {
+    const silence = Math.min(times.silence, times.window * LONGEST_SILENCE);
+    const lately = this.rate * (times.rtt + Math.max(times.rtt, silence));
+    return Math.ceil(Math.max(lately, share * inFlight));
   }
 
   /** Samples are at least `rtt` apart, in milliseconds: within one round trip a drop means nothing. */

@@ -1,10 +1,12 @@
-import { Budget, type Ticket } from './budget.ts';
+import { Budget } from './budget.ts';
 import { compareBudgets } from './budget-comparison.ts';
+import type { RememberedBudget } from './memory.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { Decision } from './release.ts';
 import { REQUEST_CLASSES, type RequestClass } from './request.ts';
 import type { ServerClock } from './server-clock.ts';
 import { SplitProof } from './split-proof.ts';
+import type { Ticket } from './ticket.ts';
 
 /** Answers in a row that must agree before two budgets are taken for one. */
 const PROOF = 3;
@@ -37,6 +39,10 @@ export interface Gate {
   budget(call: Call): Budget;
   /** Every budget once. */
   budgets(): readonly Budget[];
+  /** What another process may go on from. */
+  remember(now: number): RememberedBudget[];
+  /** Goes on from what another process remembered; call it before anything is sent. */
+  recall(remembered: readonly RememberedBudget[], now: number): void;
   /** Calls that wait in one line: those of a class, or of an operation where its class was split. */
   lane(call: Call): string;
   /** `waiting`: requests that wait for the same budget. */
@@ -84,6 +90,22 @@ class ClassGate implements Gate {
 
   budgets(): readonly Budget[] {
     return this.#budgets;
+  }
+
+  remember(now: number): RememberedBudget[] {
+    return this.#budgets.flatMap((budget) => budget.remember(now) ?? []);
+  }
+
+  recall(remembered: readonly RememberedBudget[], now: number): void {
+    for (const each of remembered) {
+      const [own, ...others] = each.classes.flatMap((name) => this.#byLane.get(name) ?? []);
+      for (const other of others) {
+        if (own !== undefined && other !== own) {
+          this.#join(own, other);
+        }
+      }
+      own?.recall(each, now);
+    }
   }
 
   decide(call: Call, now: number, waiting: number, urgent: boolean): Decision {

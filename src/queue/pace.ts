@@ -40,9 +40,28 @@ export class Pace {
     return this.refill ?? (this.isBucket ? this.#least : null);
   }
 
+  /** Calls that have flowed into a bucket in so many milliseconds. */
+  refilled(milliseconds: number): number {
+    return Math.floor(((this.refill ?? 0) * Math.max(0, milliseconds)) / 1000);
+  }
+
+  /** Milliseconds until there is one call more; Infinity where the limit is no bucket. */
+  get untilNext(): number {
+    const refill = this.refill ?? 0;
+    return refill <= 0 ? Number.POSITIVE_INFINITY : Math.max(1, 1000 / refill);
+  }
+
   /** Calls flow in evenly. */
   get isBucket(): boolean {
     return this.#moved >= BUCKET_PROOF;
+  }
+
+  /** What another process found: calls per second of a bucket; null where there are windows. */
+  recall(refill: number | null): void {
+    if (refill !== null) {
+      this.#moved = BUCKET_PROOF;
+      this.#refill = refill;
+    }
   }
 
   /** Milliseconds from one window to the next, of which the longest part seen is given; a guess at first. */

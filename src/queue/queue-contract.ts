@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../core/clock.ts';
 import type { Work } from './course.ts';
+import type { QueueMemory } from './memory.ts';
 import type { QueuedRequest } from './request.ts';
 import type { QueueEvent, QueueSnapshot } from './snapshot.ts';
 
@@ -12,6 +13,11 @@ export interface RequestQueue {
    */
   request<T>(request: QueuedRequest<T>): Promise<T>;
   snapshot(): QueueSnapshot;
+  /**
+   * What is known of the limits, for the queue of the next process (queue policy: Drain). Null where the queue has no
+   * owner. Take it after `drain`.
+   */
+  remember(): QueueMemory | null;
   /** Seconds that work is likely to take under what has been learned, if so many pieces of it are worked on at a time. */
   estimate(work: readonly Work[], parallel?: number): number;
   /**
@@ -28,5 +34,9 @@ export interface QueueOptions {
   readonly concurrency: number;
   /** Milliseconds after which a request is given up, however often it was tried; 10 minutes where absent. */
   readonly deadline?: number;
+  /** Whose budgets these are: a digest of platform and token, never the token. Without it nothing is remembered. */
+  readonly owner?: string;
+  /** What a queue of the same owner remembered; what does not hold any more, or is no such thing, is ignored. */
+  readonly memory?: unknown;
   readonly onEvent?: (event: QueueEvent) => void;
 }

@@ -62,6 +62,12 @@ export class RateWindow {
     this.#trustsResets = true;
   }
 
+  /** What another process saw. Server time, and milliseconds. */
+  recall(resetAt: number, length: number): void {
+    this.#resetAt = resetAt;
+    this.length = length;
+  }
+
   /** An answer of another window than the one known, or the first. */
   begin(sighting: Sighting): void {
     const { resetAt, receivedAt, date } = sighting;

@@ -25,10 +25,13 @@ export function isFromNow({ reset }: RateHeaders): boolean {
   return reset !== null && reset < DELTA_BELOW;
 }
 
-/** `wallOffset` (wall clock minus monotonic) is used until a server has sent a date. */
-export function createServerClock(wallOffset: number): ServerClock {
+/**
+ * `wallOffset` (wall clock minus monotonic) is used until a server has sent a date, and the milliseconds by which the
+ * server was ahead of the wall clock when last seen.
+ */
+export function createServerClock(wallOffset: number, lastAhead = 0): ServerClock {
   let bound: number | null = null;
-  const offset = () => bound ?? wallOffset;
+  const offset = () => bound ?? wallOffset + lastAhead;
   return {
     observe(headers, sentAt, receivedAt) {
       if (headers.date === null) {

@@ -1,7 +1,6 @@
-import type { Outcome } from './snapshot.ts';
-
-/** What a new answer weighs at least against those before. */
-const RTT_WEIGHT = 0.02;
+import { Average } from './average.ts';
+import type { Job } from './job.ts';
+import type { Outcome, QueueEvent } from './snapshot.ts';
 
 /** Counts since the queue was made. */
 export class Tally {
@@ -13,17 +12,27 @@ export class Tally {
     retried: 0,
     cancelled: 0,
   };
+  readonly #rtt = new Average();
+
   /** Milliseconds; null before the first answer. */
-  rtt: number | null = null;
-  #answers = 0;
+  get rtt(): number | null {
+    return this.#rtt.value;
+  }
 
   count(outcome: Outcome): void {
     this.outcomes[outcome] += 1;
   }
 
+  /** Counts how an attempt ended, and puts it as an event. Times are monotonic milliseconds. */
+  note({ request, priority, waitingSince }: Job, sentAt: number, now: number, outcome: Outcome): QueueEvent {
+    this.count(outcome);
+    const { name, class: requestClass } = request;
+    const [waited, took] = [sentAt - waitingSince, now - sentAt];
+    return { kind: 'attempt', name, class: requestClass, priority, outcome, waited, took };
+  }
+
   /** An answer came in after so many milliseconds. */
   observe(took: number): void {
-    this.#answers += 1;
-    this.rtt = (this.rtt ?? 0) + Math.max(RTT_WEIGHT, 1 / this.#answers) * (took - (this.rtt ?? 0));
+    this.#rtt.add(took);
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Ticket } from '../../src/queue/budget.ts';
 import { createGate, type Gate } from '../../src/queue/gate.ts';
 import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/rate-headers.ts';
 import { createServerClock } from '../../src/queue/server-clock.ts';
+import type { Ticket } from '../../src/queue/ticket.ts';
 
 /** The server's clock minus ours: the server reads 2_000_000_000 s when ours reads 0. */
 const OFFSET = 2_000_000_000_000;

@@ -1,0 +1,11 @@
+import type { RequestClass } from './request.ts';
+
+/** One request in flight. */
+export interface Ticket {
+  readonly call: { readonly class: RequestClass; readonly name: string };
+  /** The lane it was sent in. */
+  readonly lane: string;
+  readonly sentAt: number;
+  /** It was sent to learn the budget. */
+  readonly probe: boolean;
+}
