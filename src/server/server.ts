@@ -9,6 +9,8 @@ export interface ServerOptions {
   readonly health: () => readonly string[];
   /** What it still waits for before it is ready; empty: nothing. */
   readonly ready: () => readonly string[];
+  /** Milliseconds in which a request must have come in as a whole; 10 s where absent. */
+  readonly slowest?: number;
 }
 
 /** The daemon's server. */
@@ -22,8 +24,8 @@ export interface Server {
 }
 
 /** GET /healthz, /readyz and /metrics; everything else is 404 (design: Daemon). */
-export function createServer({ registry, health, ready }: ServerOptions): Server {
-  const app = createApp(explainToStrangers);
+export function createServer({ registry, health, ready, slowest }: ServerOptions): Server {
+  const app = createApp(explainToStrangers, slowest);
   app.get('/healthz', async (_request, reply) => {
     const reasons = health();
     return reply.code(reasons.length === 0 ? 200 : 503).send({ healthy: reasons.length === 0, reasons });
@@ -53,15 +55,28 @@ export function createServer({ registry, health, ready }: ServerOptions): Server
   };
 }
 
+/** Milliseconds in which a request must have come in whole. */
+const SLOWEST = 10_000;
+
 /** What a failed request is answered with. */
 export interface FailureAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, string>>;
 }
 
-/** A fastify that says nothing about itself; `explain` says what an error shows. */
-export function createApp(explain: (error: unknown) => FailureAnswer): FastifyInstance {
-  const app = fastify({ logger: false, forceCloseConnections: 'idle', bodyLimit: 65_536 });
+/**
+ * A fastify that says nothing about itself; `explain` says what an error shows. A request that is not there as a whole
+ * after `slowest` milliseconds is given up.
+ */
+export function createApp(explain: (error: unknown) => FailureAnswer, slowest = SLOWEST): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    forceCloseConnections: 'idle',
+    bodyLimit: 65_536,
+    requestTimeout: slowest,
+    // Node looks at neither bound where the headers may take longer than the whole.
+    http: { requestTimeout: slowest, headersTimeout: slowest, connectionsCheckingInterval: slowest / 4 },
+  });
   app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ error: 'not found' }));
   app.setErrorHandler(async (error, _request, reply) => {
     const { status, body } = explain(error);
