@@ -1,4 +1,4 @@
-import type { Role } from './ticket.ts';
+import type { Role, Ticket } from './ticket.ts';
 
 /** What is sent, redacted (supplement, section 8: ConversationInput). */
 export interface Conversation {
@@ -19,3 +19,10 @@ export const REDACTION_TYPES = ['secret', 'email', 'card', 'iban', 'ssn', 'phone
 export type RedactionType = (typeof REDACTION_TYPES)[number];
 /** How many were taken out; never what. */
 export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
+
+/** Makes what may be written and sent out of a ticket. */
+export interface Redactor {
+  /** Another one may find more; what an older one made stays as it was sent. */
+  readonly version: string;
+  redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
+}

@@ -20,6 +20,7 @@ export class SendingTables {
   readonly #newest: StatementSync;
   readonly #move: StatementSync;
   readonly #doubt: StatementSync;
+  readonly #rest: StatementSync;
   readonly #recover: StatementSync;
   readonly #back: StatementSync;
   readonly #bury: StatementSync;
@@ -39,8 +40,9 @@ export class SendingTables {
     this.#items = prepare(`SELECT key, source, doubts, payload ${ofBatch}`);
     this.#rows = prepare(`SELECT ${CONTENT_COLUMNS} ${ofBatch}`);
     this.#newest = prepare('SELECT MAX(batch) AS batch FROM content WHERE organization = ? AND batch IS NOT NULL');
-    this.#move = prepare('UPDATE content SET batch = ? WHERE id = ?');
+    this.#move = prepare('UPDATE content SET batch = ?, doubts = MIN(doubts, 1) WHERE id = ?');
     this.#doubt = prepare('UPDATE content SET doubts = doubts + 1, at = ? WHERE organization = ? AND batch = ?');
+    this.#rest = prepare('UPDATE content SET at = ? WHERE organization = ? AND batch = ?');
     this.#recover = prepare(`UPDATE content SET doubts = 1
       WHERE organization = ? AND state = 'sending' AND doubts = 0 RETURNING source, batch`);
     const settled = 'batch = NULL, position = NULL, doubts = 0 WHERE id = ?';
@@ -140,6 +142,12 @@ export class SendingTables {
     });
   }
 
+  rest(batch: number, until: number): Promise<void> {
+    return this.#tables.write(() => {
+      this.#rest.run(until, this.#tables.organization, batch);
+    });
+  }
+
   release(batch: number): Promise<void> {
     return this.#tables.write(() => {
       for (const row of this.#rowsOf(batch)) {
@@ -156,8 +164,9 @@ export class SendingTables {
     return this.#tables.write(() => {
       const rows = this.#rowsOf(batch);
       const second = this.#unused();
-      for (const row of rows.slice(Math.ceil(rows.length / 2))) {
-        this.#move.run(second, row.id);
+      const half = Math.ceil(rows.length / 2);
+      for (const [position, row] of rows.entries()) {
+        this.#move.run(position < half ? batch : second, row.id);
       }
     });
   }

@@ -184,9 +184,11 @@ export interface Outbox {
   sent(batch: number, at: number): Promise<void>;
   /** The answer was lost: the same batch again, not before `until`. */
   doubt(batch: number, until: number): Promise<void>;
+  /** Nothing is new of a batch in doubt: again, and not before `until`. */
+  rest(batch: number, until: number): Promise<void>;
   /** The batch was certainly not taken: its items wait again, but for those that something newer replaces. */
   release(batch: number): Promise<void>;
-  /** A refused batch becomes two. */
+  /** A batch becomes two. */
   split(batch: number): Promise<void>;
   /** A batch of one is refused for good. */
   bury(batch: number, reason: string, at: number): Promise<void>;

@@ -41,6 +41,7 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
     dueAt: (open) => sending.dueAt(open),
     sent: (batch, at) => sending.sent(batch, at),
     doubt: (batch, until) => sending.doubt(batch, until),
+    rest: (batch, until) => sending.rest(batch, until),
     release: (batch) => sending.release(batch),
     split: (batch) => sending.split(batch),
     bury: (batch, reason, at) => sending.bury(batch, reason, at),

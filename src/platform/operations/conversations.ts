@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { list } from './operation.ts';
-import { optionalFlag, optionalText } from './shapes.ts';
+import { list, write } from './operation.ts';
+import { optionalFlag, optionalText, text } from './shapes.ts';
 
 const issuesCluster = z.looseObject({
   id: z.string(),
@@ -10,8 +10,34 @@ const issuesCluster = z.looseObject({
   muted: optionalFlag,
   impact: optionalText,
 });
+/** ConversationInput (supplement, section 8). */
+const conversation = z.strictObject({
+  id: text(1, 255),
+  subject: text(0, 512).optional(),
+  parts: z.array(
+    z.strictObject({
+      type: z.literal('message'),
+      role: z.enum(['user', 'assistant', 'team-member']),
+      body: z.string(),
+    }),
+  ),
+  metadata: z
+    .strictObject({
+      url: z.string().optional(),
+      attributes: z.record(z.string(), z.string()).optional(),
+      createdAt: z.iso.datetime({ offset: true }).optional(),
+    })
+    .optional(),
+});
 /** Conversations and what is derived from them. */
 export const conversationOperations = {
+  /** What a repeated id does is not documented, so a lost answer is its caller's to deal with. */
+  ingestConversations: write('ingestConversations', 'POST', '/v1/orgs/{organizationId}/conversations', {
+    body: z.union([conversation, z.array(conversation)]),
+    class: 'ingest',
+    repeat: 'never',
+    success: [204],
+  }),
   listConversationClusters: list(
     'listConversationClusters',
     '/v1/orgs/{organizationId}/conversations-clusters',

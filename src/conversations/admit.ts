@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '../core/json.ts';
+import type { NewContent } from '../store/outbox.ts';
+import type { Conversation, RedactionCounts, Redactor } from './conversation.ts';
+import type { SkipReason, Ticket } from './ticket.ts';
+
+/** What becomes of a ticket. */
+export type Admission =
+  | { readonly kind: 'content'; readonly content: NewContent; readonly counts: RedactionCounts }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+const LONGEST_ID = 255;
+const LONGEST_SUBJECT = 512;
+
+/**
+ * Redacts a ticket and makes it what the platform takes (supplement, section 8): no empty part, somebody of the
+ * customer's in it, a subject that fits. `quiet`: milliseconds for which a solved ticket rests;
+ * `now`: milliseconds since the epoch.
+ */
+export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: number): Admission {
+  const length = [...ticket.key].length;
+  if (length === 0 || length > LONGEST_ID) {
+    return { kind: 'rejected', reason: `its id has ${length} characters; the platform takes 1 to ${LONGEST_ID}` };
+  }
+  let redacted: ReturnType<Redactor['redact']>;
+  try {
+    redacted = redactor.redact(ticket);
+  } catch (error) {
+    // Its message may quote what it was about.
+    return { kind: 'rejected', reason: `it cannot be redacted (${error instanceof Error ? error.name : 'error'})` };
+  }
+  const conversation = fitted(redacted.conversation, ticket.key);
+  if (conversation.parts.length === 0) {
+    return { kind: 'skipped', reason: 'empty' };
+  }
+  if (!conversation.parts.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', reason: 'no-customer' };
+  }
+  const payload = canonicalJson(conversation as unknown as Json);
+  const content: NewContent = {
+    kind: 'content',
+    key: ticket.key,
+    hash: createHash('sha256').update(payload).digest('hex'),
+    redactor: redactor.version,
+    payload,
+    // Another machine's clock may be ahead, and holds nothing back for longer than that.
+    notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + quiet,
+  };
+  return { kind: 'content', content, counts: redacted.counts };
+}
+
+function fitted({ subject, parts, metadata }: Conversation, id: string): Conversation {
+  const { url, attributes, createdAt } = metadata ?? {};
+  const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+  const kept = {
+    ...(url ? { url } : {}),
+    ...(attributes && Object.keys(attributes).length > 0 ? { attributes } : {}),
+    ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
+  };
+  const title = cut(subject?.trim() ?? '');
+  return {
+    id,
+    ...(title === '' ? {} : { subject: title }),
+    parts: parts.filter(({ body }) => body.trim() !== ''),
+    ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
+  };
+}
+
+/** By code points, as the platform counts. */
+function cut(subject: string): string {
+  return subject.length <= LONGEST_SUBJECT ? subject : [...subject].slice(0, LONGEST_SUBJECT).join('');
+}

@@ -1,0 +1,170 @@
+import type { Clock, Random } from '../core/clock.ts';
+import type { AppError } from '../core/errors.ts';
+import { endsWithin } from '../core/within.ts';
+import type { Writer } from '../platform/client.ts';
+import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../store/outbox.ts';
+import { Bell } from './bell.ts';
+import type { Redactor } from './conversation.ts';
+import type { ConversationEvents, SenderState } from './events.ts';
+import { Intake } from './intake.ts';
+import { ConversationSender } from './sender.ts';
+import type { Delivery, PollingSource, Webhook } from './source.ts';
+import { SourceLoop } from './source-loop.ts';
+
+/** One configured source: polled, told by a webhook, or both. */
+export interface IngestionSource {
+  readonly name: string;
+  readonly polling: PollingSource | null;
+  readonly webhook: Webhook | null;
+  /** Milliseconds from the end of a poll to the next. */
+  readonly every: number;
+  /** Milliseconds that a first poll goes back. */
+  readonly since: number;
+}
+
+export interface IngestionOptions {
+  readonly sources: readonly IngestionSource[];
+  readonly outbox: Outbox;
+  readonly redactor: Redactor;
+  /** The organization's, with priority `ingestion`; null: nothing is sent. */
+  readonly writer: Writer | null;
+  /** Milliseconds for which a solved ticket rests before it is sent. */
+  readonly quiet: number;
+  /** Conversations and bytes in one request at most. */
+  readonly batch: { readonly count: number; readonly bytes: number };
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: ConversationEvents;
+}
+
+/** How a webhook request is answered. */
+export interface WebhookAnswer {
+  readonly status: 202 | 400 | 401 | 404 | 415 | 503;
+  /** For whoever sent it; null with 202. */
+  readonly reason: string | null;
+}
+
+export interface IngestionStatus {
+  readonly sender: SenderState;
+  readonly outbox: Omit<OutboxStatus, 'sources'>;
+  readonly sources: readonly (SourceStatus & {
+    /** Milliseconds since a poll last came to its end; null: none has. */
+    readonly polledAgo: number | null;
+    /** Milliseconds for which the oldest content has been waiting; null: none waits. */
+    readonly waitingFor: number | null;
+    /** Why the last poll failed; null: it did not. */
+    readonly error: string | null;
+  })[];
+}
+
+/** An organization's conversations, from their sources to the platform. */
+export class Ingestion {
+  readonly sender: ConversationSender | null;
+  readonly #options: IngestionOptions;
+  readonly #work = new Bell();
+  readonly #room = new Bell();
+  readonly #intakes = new Map<string, Intake>();
+  readonly #loops = new Map<string, SourceLoop>();
+  readonly #webhooks: ReadonlyMap<string, Webhook>;
+  readonly #stopping = new AbortController();
+  #running: readonly Promise<void>[] = [];
+
+  constructor(options: IngestionOptions) {
+    const { outbox, writer, batch, clock, random, events, sources } = options;
+    this.#options = options;
+    this.#webhooks = new Map(sources.flatMap(({ name, webhook }) => (webhook === null ? [] : [[name, webhook]])));
+    const bells = { work: this.#work, room: this.#room };
+    this.sender =
+      writer === null ? null : new ConversationSender({ outbox, writer, batch, clock, random, events, ...bells });
+    for (const { name, polling, every, since } of sources) {
+      const hints = new Bell();
+      const intake = this.intake(name, hints);
+      this.#intakes.set(name, intake);
+      if (polling !== null) {
+        const loop = { source: polling, intake, outbox, every, since, clock, random, hints, events };
+        this.#loops.set(name, new SourceLoop(loop));
+      }
+    }
+  }
+
+  /** Another way in, which is not configured: files that are pushed by hand. */
+  intake(source: string, hints: Bell = new Bell()): Intake {
+    const { outbox, redactor, quiet, clock, events } = this.#options;
+    return new Intake({ source, outbox, redactor, quiet, clock, events, hints, work: this.#work, room: this.#room });
+  }
+
+  /** Polls and sends from now on. */
+  start(): void {
+    this.sender?.start();
+    this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
+  }
+
+  /** One poll of every source. Answers why the failed ones failed, by name. */
+  async pollOnce(signal: AbortSignal): Promise<ReadonlyMap<string, AppError>> {
+    await Promise.all([...this.#loops.values()].map((loop) => loop.round(signal)));
+    const failed = [...this.#loops].flatMap(([name, { error }]) => (error === null ? [] : [[name, error] as const]));
+    return new Map(failed);
+  }
+
+  /** Takes no more, and lets what is in flight to the platform end within so many milliseconds. */
+  async stop(milliseconds: number): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([
+      this.sender?.stop(milliseconds),
+      endsWithin(this.#options.clock, milliseconds, [...this.#running]),
+    ]);
+    await Promise.all(this.#options.sources.map(({ polling }) => polling?.close()));
+  }
+
+  /** Takes a webhook request: good ones are durable before they are answered. Throws StoreError. */
+  async deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
+    const webhook = this.#webhooks.get(source);
+    const intake = this.#intakes.get(source);
+    if (webhook === undefined || intake === undefined) {
+      return { status: 404, reason: 'no such webhook' };
+    }
+    const heard = webhook.hear(delivery);
+    if (heard.kind === 'refused') {
+      return { status: heard.status, reason: heard.reason };
+    }
+    const kept = await intake.hear(heard);
+    return kept === 'full' ? { status: 503, reason: 'no room now; later' } : { status: 202, reason: null };
+  }
+
+  /** The next poll of a source goes back to `since`, in milliseconds since the epoch, and begins at once. */
+  async resync(source: string, since: number): Promise<void> {
+    await this.#options.outbox.reset(source, since);
+    this.#loops.get(source)?.hurry();
+  }
+
+  /** Dead letters wait again. Answers how many. */
+  async retry(filter: DeadFilter): Promise<number> {
+    const count = await this.#options.outbox.retry(filter, this.#options.clock.now());
+    this.#work.ring();
+    return count;
+  }
+
+  /** Dead letters are forgotten, and not taken again as they are. Answers how many. */
+  async dismiss(filter: DeadFilter): Promise<number> {
+    const count = await this.#options.outbox.dismiss(filter);
+    this.#room.ring();
+    return count;
+  }
+
+  /** Throws StoreError. */
+  async status(): Promise<IngestionStatus> {
+    const { outbox, clock } = this.#options;
+    const { sources, ...rest } = await outbox.status();
+    const now = clock.now();
+    return {
+      sender: this.sender?.state ?? { kind: 'stopped' },
+      outbox: rest,
+      sources: sources.map((source) => ({
+        ...source,
+        polledAgo: source.polledAt === null ? null : now - source.polledAt,
+        waitingFor: source.waitingSince === null ? null : now - source.waitingSince,
+        error: this.#loops.get(source.source)?.error?.message ?? null,
+      })),
+    };
+  }
+}

@@ -1,0 +1,209 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Clock } from '../core/clock.ts';
+import type { Deposit, Kept, NewContent, Outbox, Withdrawal } from '../store/outbox.ts';
+import { admit } from './admit.ts';
+import type { Bell } from './bell.ts';
+import type { Redactor } from './conversation.ts';
+import type { ConversationEvents, Taken } from './events.ts';
+import type { Heard } from './source.ts';
+import type { Found } from './ticket.ts';
+
+export interface IntakeOptions {
+  /** As configured. */
+  readonly source: string;
+  readonly outbox: Outbox;
+  readonly redactor: Redactor;
+  /** Milliseconds for which a solved ticket rests before it is sent. */
+  readonly quiet: number;
+  readonly clock: Clock;
+  /** Rung when there is something to send. */
+  readonly work: Bell;
+  /** Rung when the outbox has room again. */
+  readonly room: Bell;
+  /** Rung when there are hints to follow. */
+  readonly hints: Bell;
+  readonly events: ConversationEvents;
+}
+
+/** What becomes durable together with what was found. */
+export type Along = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'file'>;
+
+/** What goes through is told, once it is durable. */
+interface Prepared {
+  readonly deposit: Deposit;
+  readonly tell: (kept: Extract<Kept, { kind: 'kept' }>) => void;
+}
+
+/** Milliseconds after which a full outbox is looked at without having been told. */
+const LOOK_AGAIN = 30_000;
+
+/** The way of one source into the outbox: redacted first, then durable. Nothing else is ever written or told. */
+export class Intake {
+  readonly #options: IntakeOptions;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what was found if there is room. Throws StoreError. */
+  async offer(found: readonly Found[], along: Along = {}): Promise<Kept['kind']> {
+    return this.#put(await this.#prepare(found, along));
+  }
+
+  /** Takes what was found, and waits for room where there is none. Throws StoreError, and the signal's reason. */
+  async take(found: readonly Found[], along: Along, signal: AbortSignal): Promise<Exclude<Kept['kind'], 'full'>> {
+    const { room, clock, events, source } = this.#options;
+    const prepared = await this.#prepare(found, along);
+    for (let waits = false; ; waits = true) {
+      signal.throwIfAborted();
+      const seen = room.rings;
+      const kind = await this.#put(prepared);
+      if (kind !== 'full') {
+        if (waits) {
+          events.onPressure?.({ source, isFull: false });
+        }
+        return kind;
+      }
+      if (!waits) {
+        events.onPressure?.({ source, isFull: true });
+      }
+      await room.wait(seen, LOOK_AGAIN, clock, signal);
+    }
+  }
+
+  /** Takes what a webhook brought; it may be answered once this has resolved. `full`: later. Throws StoreError. */
+  async hear(heard: Exclude<Heard, { kind: 'refused' }>): Promise<'kept' | 'known' | 'full'> {
+    const { outbox, source, clock, hints } = this.#options;
+    if (heard.kind === 'hints') {
+      const isNew = await outbox.hint(source, heard.delivery, heard.ids, clock.now());
+      hints.ring();
+      return isNew ? 'kept' : 'known';
+    }
+    return (await this.offer(heard.found, { delivery: heard.delivery })) as 'kept' | 'known' | 'full';
+  }
+
+  async #put({ deposit, tell }: Prepared): Promise<Kept['kind']> {
+    const { outbox, work, room } = this.#options;
+    const kept = await outbox.put(deposit);
+    if (kept.kind === 'kept') {
+      tell(kept);
+      if (kept.waiting > 0) {
+        work.ring();
+      }
+      if (kept.withdrawn > 0) {
+        room.ring();
+      }
+    }
+    return kept.kind;
+  }
+
+  async #prepare(found: readonly Found[], along: Along): Promise<Prepared> {
+    const { source, clock, events } = this.#options;
+    const sorter = new Sorter(this.#options);
+    for (const one of found) {
+      sorter.sort(one);
+      // Redaction takes its time, and others want theirs.
+      await breathe();
+    }
+    const { entries, numbers } = sorter;
+    const counts = countsOf(numbers);
+    return {
+      deposit: { source, at: clock.now(), entries, counts, ...along },
+      tell: ({ waiting, unchanged, withdrawn }) => {
+        for (const tell of sorter.tales) {
+          tell();
+        }
+        events.onTaken?.({ source, ...numbers, waiting, unchanged, withdrawn });
+      },
+    };
+  }
+}
+
+type Numbers = Omit<Taken, 'source' | 'waiting' | 'unchanged' | 'withdrawn'>;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Sorts what was found into what is kept and what is only counted. */
+class Sorter {
+  readonly entries: (NewContent | Withdrawal)[] = [];
+  readonly tales: (() => void)[] = [];
+  readonly #redacted: Record<string, number> = {};
+  readonly #skipped: Record<string, number> = {};
+  readonly numbers: Mutable<Numbers> = {
+    found: 0,
+    gone: 0,
+    rejected: 0,
+    incomplete: 0,
+    skipped: this.#skipped,
+    redacted: this.#redacted,
+  };
+  readonly #options: IntakeOptions;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  sort(found: Found): void {
+    this.numbers.found += 1;
+    switch (found.kind) {
+      case 'ticket':
+        this.#admit(found.ticket);
+        return;
+      case 'skipped':
+        this.#skip(found.key, found.reason);
+        return;
+      case 'gone':
+        this.numbers.gone += 1;
+        this.entries.push({ kind: 'gone', key: found.key });
+        return;
+      case 'rejected':
+        this.#reject(found.place, found.reason);
+    }
+  }
+
+  #admit(ticket: Extract<Found, { kind: 'ticket' }>['ticket']): void {
+    const { redactor, quiet, source, events, clock } = this.#options;
+    const { key, completeness } = ticket;
+    const admission = admit(ticket, redactor, quiet, clock.now());
+    if (admission.kind === 'rejected') {
+      this.#reject(shortened(key), admission.reason);
+      this.entries.push({ kind: 'ineligible', key });
+      return;
+    }
+    if (completeness !== null && completeness.fetched < completeness.reported) {
+      this.numbers.incomplete += 1;
+      this.tales.push(() => events.onShortfall?.({ source, key, ...completeness }));
+    }
+    if (admission.kind === 'skipped') {
+      this.#skip(key, admission.reason);
+      return;
+    }
+    this.entries.push(admission.content);
+    for (const [type, count] of Object.entries(admission.counts)) {
+      this.#redacted[type] = (this.#redacted[type] ?? 0) + count;
+    }
+  }
+
+  #skip(key: string, reason: string): void {
+    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
+    this.entries.push({ kind: 'ineligible', key });
+  }
+
+  #reject(place: string, reason: string): void {
+    const { source, events } = this.#options;
+    this.numbers.rejected += 1;
+    this.tales.push(() => events.onRejected?.({ source, place, reason }));
+  }
+}
+
+const LONGEST_PLACE = 80;
+
+function shortened(key: string): string {
+  return key.length > LONGEST_PLACE ? `${key.slice(0, LONGEST_PLACE)}…` : key;
+}
+
+/** As the outbox keeps them: one name each. */
+function countsOf({ skipped, redacted, ...plain }: Numbers): Record<string, number> {
+  const named = (prefix: string, counts: object) =>
+    Object.entries(counts).map(([name, count]) => [`${prefix}.${name}`, count] as const);
+  return { ...plain, ...Object.fromEntries([...named('skipped', skipped), ...named('redacted', redacted)]) };
+}

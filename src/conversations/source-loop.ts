@@ -1,0 +1,173 @@
+import type { Clock, Random } from '../core/clock.ts';
+import { AppError, AuthError, RateLimitedError, SourceError } from '../core/errors.ts';
+import type { Hint, Outbox } from '../store/outbox.ts';
+import { growingPause } from './backoff.ts';
+import type { Bell } from './bell.ts';
+import type { ConversationEvents } from './events.ts';
+import type { Intake } from './intake.ts';
+import type { PollingSource } from './source.ts';
+import type { Found } from './ticket.ts';
+
+export interface SourceLoopOptions {
+  readonly source: PollingSource;
+  readonly intake: Intake;
+  readonly outbox: Outbox;
+  /** Milliseconds from the end of a poll to the next. */
+  readonly every: number;
+  /** Milliseconds that a first poll goes back. */
+  readonly since: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Rung when a webhook hinted at something, and when a poll is asked for. */
+  readonly hints: Bell;
+  readonly events: ConversationEvents;
+}
+
+const FIRST_PAUSE = 5000;
+const LONGEST_PAUSE = 15 * 60_000;
+/** How long to leave a provider alone that does not accept the credentials. */
+const REFUSED_PAUSE = 15 * 60_000;
+/** Hints that are read at once. */
+const HINTS = 50;
+/** Fetches after which a hint is given up: what it hinted at is found by polling. */
+const MOST_FETCHES = 5;
+
+/**
+ * One source, polled again and again, its hints followed in between. One thing at a time: what was fetched earlier is
+ * never kept over what was fetched later.
+ */
+export class SourceLoop {
+  /** Why the last poll failed; null: it did not. */
+  error: AppError | null = null;
+  readonly #options: SourceLoopOptions;
+  readonly #fetches = new Map<string, number>();
+  #failures = 0;
+  /** On the monotonic scale. */
+  #pollAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SourceLoopOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on until the signal aborts; rejects never. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, hints } = this.#options;
+    while (!signal.aborted) {
+      const seen = hints.rings;
+      await this.round(signal);
+      await hints.wait(seen, Math.max(0, this.#pollAt - clock.monotonic()), clock, signal);
+    }
+  }
+
+  /** The next poll is due at once. */
+  hurry(): void {
+    this.#pollAt = Number.NEGATIVE_INFINITY;
+    this.#options.hints.ring();
+  }
+
+  /** Follows the hints, and polls where that is due. Answers whether nothing failed. */
+  async round(signal: AbortSignal): Promise<boolean> {
+    const { clock, every, events, source } = this.#options;
+    const isDue = this.#pollAt <= clock.monotonic();
+    if (!isDue && this.error !== null) {
+      return false;
+    }
+    try {
+      await this.#follow(signal);
+      if (isDue) {
+        this.#pollAt = clock.monotonic() + every;
+        await this.#poll(signal);
+        this.#failures = 0;
+        this.error = null;
+        this.#pollAt = Math.max(this.#pollAt, clock.monotonic());
+        events.onPollEnd?.({ source: source.name, error: null, again: every });
+      }
+      return true;
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#fail(error);
+      }
+      return false;
+    }
+  }
+
+  #fail(error: unknown): void {
+    const { source, clock, events } = this.#options;
+    this.#failures += 1;
+    this.error = tellable(error, source.name);
+    const again = this.#pause(this.error);
+    this.#pollAt = clock.monotonic() + again;
+    events.onPollEnd?.({ source: source.name, error: this.error, again });
+  }
+
+  #pause(error: AppError): number {
+    if (error instanceof AuthError) {
+      return REFUSED_PAUSE;
+    }
+    const growing = growingPause(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random);
+    return error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { source, outbox, clock } = this.#options;
+    while (!(await this.#pollOnce(signal))) {
+      // It was reset meanwhile: from there, then.
+    }
+    await outbox.polled(source.name, clock.now());
+  }
+
+  /** False: the source was reset meanwhile, and nothing of this counts. */
+  async #pollOnce(signal: AbortSignal): Promise<boolean> {
+    const { source, intake, outbox, clock } = this.#options;
+    const { cursor, since, round } = await outbox.position(source.name);
+    const from = since ?? clock.now() - this.#options.since;
+    for await (const batch of source.poll({ cursor, since: from, signal })) {
+      const kept = await intake.take(batch.found, { cursor: { value: batch.cursor, round } }, signal);
+      if (kept === 'stale') {
+        return false;
+      }
+      await this.#follow(signal);
+    }
+    return (await outbox.position(source.name)).round === round;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { source, outbox } = this.#options;
+    for (;;) {
+      const hints = await outbox.hints(source.name, HINTS);
+      for (const hint of hints) {
+        await this.#fetch(hint, signal);
+      }
+      if (hints.length < HINTS) {
+        return;
+      }
+    }
+  }
+
+  async #fetch(hint: Hint, signal: AbortSignal): Promise<void> {
+    const { source, intake } = this.#options;
+    let found: Found;
+    try {
+      found = await source.fetch(hint.id, signal);
+    } catch (error) {
+      const fetches = (this.#fetches.get(hint.id) ?? 0) + 1;
+      this.#fetches.set(hint.id, fetches);
+      const why = tellable(error, source.name);
+      if (signal.aborted || (why.disposition !== 'stall' && fetches < MOST_FETCHES) || why instanceof AuthError) {
+        throw error;
+      }
+      found = { kind: 'rejected', place: 'a hint', reason: why.message };
+    }
+    this.#fetches.delete(hint.id);
+    await intake.take([found], { handled: [hint] }, signal);
+  }
+}
+
+/** An error that may be told: another's message may quote what it was about. */
+function tellable(error: unknown, source: string): AppError {
+  if (error instanceof AppError) {
+    return error;
+  }
+  const name = error instanceof Error ? error.name : 'an error';
+  return new SourceError(`${source}: an unexpected ${name} while it was read`, { cause: error });
+}
