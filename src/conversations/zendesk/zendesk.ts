@@ -1,0 +1,247 @@
+import type { Clock, Random } from '../../core/clock.ts';
+import { TransientError } from '../../core/errors.ts';
+import { isObject, type Json } from '../../core/json.ts';
+import { orRejected, readAll, readAnswer, readable, readRecord } from '../answers.ts';
+import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../provider-client.ts';
+import type { Batch, PollingSource, PollOptions } from '../source.ts';
+import type { Found } from '../ticket.ts';
+import { readZendeskRate } from './rate.ts';
+import { decidedByTicket, keyOf, needsLog, ticketOf } from './ticket.ts';
+import {
+  commentsSchema,
+  exportSchema,
+  logSchema,
+  shownSchema,
+  ticketSchema,
+  userSchema,
+  type WireTicket,
+  type WireUser,
+} from './wire.ts';
+
+export interface ZendeskOptions {
+  readonly name: string;
+  readonly subdomain: string;
+  /** An API token, or an OAuth access token where there is no email. */
+  readonly token: string;
+  readonly email?: string;
+  readonly baseUrl?: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Requests in flight at most; 4 where absent. */
+  readonly concurrency?: number;
+}
+
+/** Where an export stands. The cursor is Zendesk's own, verbatim. */
+interface Position {
+  readonly account: string;
+  /** Null: it starts, or starts anew, at `at`. */
+  readonly cursor: string | null;
+  /** Seconds since the epoch up to which tickets have come: an export whose cursor has expired starts before that. */
+  readonly at: number;
+}
+
+/** Tickets of one page. The export allows 10 pages a minute, and each ticket takes a request of its own. */
+const PAGE = 100;
+const CHILDREN = 100;
+const SIDE_LOADS = 'users,metric_sets,comment_count';
+/** The start of an export must be a minute old; the machine's clock may be ahead of Zendesk's. In seconds. */
+const YOUNGEST_START = 120;
+/** How far back an export starts whose cursor has expired, in seconds (reliability rules: lookback). */
+const RESEED = 300;
+/** Answers to a cursor that is not taken any more. */
+const NO_CURSOR = [400, 404, 410, 422];
+
+/**
+ * Zendesk: the cursor-based ticket export, then the comments of each settled ticket. The export is asked in the order of
+ * `generated_timestamp` and nothing is filtered here, as system edits move no other time.
+ */
+export function openZendesk(options: ZendeskOptions): PollingSource {
+  const credentials =
+    options.email === undefined
+      ? `Bearer ${options.token}`
+      : `Basic ${Buffer.from(`${options.email}/token:${options.token}`).toString('base64')}`;
+  const client = openProviderClient({
+    label: 'Zendesk',
+    baseUrl: options.baseUrl ?? `https://${options.subdomain}.zendesk.com`,
+    userAgent: options.userAgent,
+    headers: async () => ({ authorization: credentials }),
+    rate: readZendeskRate,
+    concurrency: options.concurrency ?? 4,
+    clock: options.clock,
+    random: options.random,
+  });
+  return new Zendesk(options, client);
+}
+
+class Zendesk implements PollingSource {
+  readonly name: string;
+  readonly #subdomain: string;
+  readonly #clock: Clock;
+  readonly #client: ProviderClient;
+
+  constructor({ name, subdomain, clock }: ZendeskOptions, client: ProviderClient) {
+    this.name = name;
+    this.#subdomain = subdomain;
+    this.#clock = clock;
+    this.#client = client;
+  }
+
+  async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
+    let position = this.#positionOf(cursor, since);
+    for (let ends = false; !ends; ) {
+      const asked = await this.#page(position, signal);
+      const { tickets, users, after_cursor: after, end_of_stream: isLast } = asked.page;
+      const people = byId(users);
+      const found = await readAll(tickets, signal, (ticket, ended) => this.#read(ticket, people, ended));
+      const next = advance(asked.from, after ?? null, tickets);
+      yield { found, cursor: { ...next } };
+      if (!isLast && (next.cursor === null || next.cursor === asked.from.cursor)) {
+        throw new TransientError('Zendesk: export tickets: the export neither goes on nor ends', false);
+      }
+      position = next;
+      ends = isLast;
+    }
+  }
+
+  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+    const key = keyOf(this.#subdomain, id);
+    if (!/^\d{1,20}$/.test(id)) {
+      return { kind: 'rejected', place: key, reason: 'no id of a ticket' };
+    }
+    return orRejected(key, async () => {
+      const path = `/api/v2/tickets/${id}?${new URLSearchParams({ include: SIDE_LOADS })}`;
+      const answer = await this.#client.request({ name: 'get ticket', path, accepts: [404], signal });
+      if (answer.status === 404) {
+        return { kind: 'gone', key };
+      }
+      const { ticket, users } = readRecord(shownSchema, answer.body);
+      return this.#read(ticket, byId(users), signal);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  /** A position of another account, or of another kind of source, says nothing. */
+  #positionOf(cursor: Json, since: number): Position {
+    const account = this.#subdomain;
+    if (isObject(cursor) && cursor.account === account && typeof cursor.at === 'number') {
+      return { account, cursor: typeof cursor.cursor === 'string' ? cursor.cursor : null, at: cursor.at };
+    }
+    return { account, cursor: null, at: Math.floor(since / 1000) };
+  }
+
+  /** A page, and the position it follows: an earlier one than asked for where the cursor has expired. */
+  async #page(position: Position, signal: AbortSignal) {
+    let from = position;
+    let answer = await this.#export(from, signal);
+    if (answer.status >= 400) {
+      from = { ...position, cursor: null, at: position.at - RESEED };
+      answer = await this.#export(from, signal);
+    }
+    return { from, page: readAnswer(exportSchema, answer.body, 'Zendesk: export tickets') };
+  }
+
+  #export({ cursor, at }: Position, signal: AbortSignal): Promise<ProviderAnswer> {
+    const start = Math.max(0, Math.min(at, Math.floor(this.#clock.now() / 1000) - YOUNGEST_START));
+    const query = new URLSearchParams({
+      ...(cursor === null ? { start_time: String(start) } : { cursor }),
+      per_page: String(PAGE),
+      include: SIDE_LOADS,
+    });
+    return this.#client.request({
+      name: 'export tickets',
+      path: `/api/v2/incremental/tickets/cursor?${query}`,
+      class: 'search',
+      accepts: cursor === null ? [] : NO_CURSOR,
+      signal,
+    });
+  }
+
+  #read(record: unknown, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<Found> {
+    const id = isObject(record) && typeof record.id === 'number' ? record.id : '?';
+    return orRejected(keyOf(this.#subdomain, id), async () => {
+      const ticket = readRecord(ticketSchema, record);
+      return decidedByTicket(this.#subdomain, ticket) ?? (await this.#thread(ticket, users, signal));
+    });
+  }
+
+  async #thread(ticket: WireTicket, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<Found> {
+    const read = await this.#children(ticket.id, 'comments', { include: 'users' }, commentsSchema, signal);
+    if (read === null) {
+      return { kind: 'gone', key: keyOf(this.#subdomain, ticket.id) };
+    }
+    const comments = read.flatMap((page) => page.comments);
+    const log = needsLog(ticket, comments)
+      ? await this.#children(ticket.id, 'conversation_log', {}, logSchema, signal)
+      : null;
+    const own = [...partakers(ticket)].flatMap((id) => users.get(id) ?? []);
+    const beside = read.flatMap((page) => readable(userSchema, page.users));
+    return ticketOf(this.#subdomain, ticket, {
+      comments,
+      log: log?.flatMap((page) => page.events) ?? null,
+      users: new Map([...own, ...beside].map((user) => [user.id, user])),
+    });
+  }
+
+  /** All pages of what belongs to a ticket; null where there is no such ticket any more. */
+  async #children<Page extends typeof commentsSchema | typeof logSchema>(
+    ticket: number,
+    what: 'comments' | 'conversation_log',
+    parameters: Readonly<Record<string, string>>,
+    schema: Page,
+    signal: AbortSignal,
+  ) {
+    const pages: ReturnType<Page['parse']>[] = [];
+    for (let after: string | null = null; ; ) {
+      const query = new URLSearchParams({
+        'page[size]': String(CHILDREN),
+        ...parameters,
+        ...(after === null ? {} : { 'page[after]': after }),
+      });
+      const answer: ProviderAnswer = await this.#client.request({
+        name: `list ${what}`,
+        path: `/api/v2/tickets/${ticket}/${what}?${query}`,
+        accepts: [404],
+        signal,
+      });
+      if (answer.status === 404) {
+        return null;
+      }
+      const page = readRecord(schema, answer.body) as ReturnType<Page['parse']>;
+      pages.push(page);
+      const next: string | null = page.meta?.has_more === true ? (page.meta.after_cursor ?? null) : null;
+      if (page.meta?.has_more !== true) {
+        return pages;
+      }
+      if (next === null || next === after) {
+        throw new TransientError(`Zendesk: list ${what}: the list neither goes on nor ends`, false);
+      }
+      after = next;
+    }
+  }
+}
+
+function advance(from: Position, after: string | null, tickets: readonly unknown[]): Position {
+  const times = tickets.flatMap((ticket) =>
+    isObject(ticket) && typeof ticket.generated_timestamp === 'number' ? [ticket.generated_timestamp] : [],
+  );
+  return { ...from, cursor: after ?? from.cursor, at: times.reduce((a, b) => Math.max(a, b), from.at) };
+}
+
+function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number, WireUser> {
+  return new Map(readable(userSchema, users).map((user) => [user.id, user]));
+}
+
+/** A page tells the people of all its tickets: these are one ticket's own. */
+function partakers(ticket: WireTicket): Set<number> {
+  const single = [ticket.requester_id, ticket.submitter_id, ticket.assignee_id].filter((id) => id != null);
+  return new Set([
+    ...single,
+    ...(ticket.collaborator_ids ?? []),
+    ...(ticket.follower_ids ?? []),
+    ...(ticket.email_cc_ids ?? []),
+  ]);
+}
