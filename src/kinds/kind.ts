@@ -15,8 +15,8 @@ export interface ObserveContext {
   readonly person: (email: string, id: string) => void;
   /** Whether a key, declared or owned, that says something about one of these fields may mean this resource. */
   readonly wants: (actual: Actual, fields: readonly string[]) => boolean;
-  /** Whether anything declared or owned is part of a resource of this kind that this may be. */
-  readonly wantsParts: (actual: Actual) => boolean;
+  /** Whether anything declared or owned, or anything of one kind, is part of a resource of this kind that this may be. */
+  readonly wantsParts: (actual: Actual, kind?: string) => boolean;
 }
 
 /** What is known when it is decided which other kinds have to be read. */

@@ -28,6 +28,23 @@ export function observeStructure(site: string, structure: SiteStructure): Observ
   return { parts: reader.parts, first: reader.first };
 }
 
+/** Whether groups may be there that a structure does not show: it lists site spaces as long as there is no section. */
+export function mayHideGroups({ structure }: SiteStructure): boolean {
+  return structure.some(isSiteSpace);
+}
+
+/** The groups of a site whose structure does not show them. */
+export function observeGroups(site: string, groups: readonly SectionGroup[]): readonly Actual[] {
+  return groups.map(({ id, title, icon, sectionGroup: parent }, index) => ({
+    kind: 'section-group',
+    id,
+    title,
+    fields: { title, icon: icon ?? null, parent: parent ? idRef(parent, 'section-group') : null },
+    within: site,
+    place: { list: parent ?? site, index },
+  }));
+}
+
 class StructureReader {
   readonly parts: Actual[] = [];
   first: Json = null;

@@ -2,13 +2,13 @@ import { RejectedError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
-import { operations, type PublishResult, type Site } from '../platform/operations/index.ts';
+import { operations, type PublishResult, type SectionGroup, type Site } from '../platform/operations/index.ts';
 import { collect, type Kind, type ObserveContext } from './kind.ts';
 import { manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
 import { plainKey } from './schema.ts';
 import { declareSite, siteSchema } from './site-manifest.ts';
-import { observeStructure } from './site-structure.ts';
+import { mayHideGroups, observeGroups, observeStructure } from './site-structure.ts';
 import { says, written } from './written.ts';
 
 interface SiteFields {
@@ -182,6 +182,8 @@ async function withParts(actual: Actual, context: ObserveContext): Promise<void>
     context.wants(actual, ['adaptiveSchema']) ? schemaOf(actual.id, context) : undefined,
   ]);
   const parts = structure === null ? null : observeStructure(actual.id, structure);
+  const hides = structure !== null && mayHideGroups(structure) && context.wantsParts(actual, 'section-group');
+  const hidden = hides ? await hiddenGroups(actual.id, context) : [];
   context.add({
     ...actual,
     fields: {
@@ -190,9 +192,16 @@ async function withParts(actual: Actual, context: ObserveContext): Promise<void>
       ...(schema === undefined ? {} : { adaptiveSchema: schema }),
     },
   });
-  for (const part of parts?.parts ?? []) {
+  for (const part of [...(parts?.parts ?? []), ...hidden]) {
     context.add(part);
   }
+}
+
+/** Otherwise a group whose creation was not heard of would be made again. */
+async function hiddenGroups(siteId: string, { reader }: ObserveContext): Promise<readonly Actual[]> {
+  const groups: SectionGroup[] = [];
+  await collect(reader.pages(operations.listSectionGroups, { path: { siteId } }), (each) => groups.push(each));
+  return observeGroups(siteId, groups);
 }
 
 /** A site that has none answers 404 (platform API, Errors). */

@@ -4,8 +4,11 @@ import type { KindRules } from '../plan/rules.ts';
 
 interface Wanted {
   readonly fields: Fields;
-  readonly hasParts: boolean;
+  /** The kinds of its parts. */
+  readonly parts: ReadonlySet<string>;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** What is said, by the desired state or by the base, of resources that are only known by what the platform answers. */
 export class Demand {
@@ -17,16 +20,16 @@ export class Demand {
 
   constructor(kinds: readonly KindRules[], declared: ReadonlyMap<Address, Declared>, base: Base) {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
-    const holders = new Set<Address>();
+    const parts = new Map<Address, Set<string>>();
     const entries = [...declared.values(), ...(base?.values() ?? [])];
     for (const entry of entries) {
       this.mentioned.add(this.#kinds.get(entry.kind)?.partOf ?? entry.kind);
       if (entry.within !== null) {
-        holders.add(entry.within);
+        parts.set(entry.within, (parts.get(entry.within) ?? new Set()).add(entry.kind));
       }
     }
     for (const entry of entries) {
-      this.#add(entry, holders.has(entry.address));
+      this.#add(entry, parts.get(entry.address) ?? NONE);
     }
   }
 
@@ -35,17 +38,17 @@ export class Demand {
     return this.#of(actual).some((wanted) => fields.some((field) => wanted.fields[field] !== undefined));
   }
 
-  /** Whether anything is declared or owned inside what may be this resource. */
-  wantsParts(actual: Actual): boolean {
-    return this.#of(actual).some((wanted) => wanted.hasParts);
+  /** Whether anything, or anything of one kind, is declared or owned inside what may be this resource. */
+  wantsParts(actual: Actual, kind?: string): boolean {
+    return this.#of(actual).some(({ parts }) => (kind === undefined ? parts.size > 0 : parts.has(kind)));
   }
 
-  #add(entry: { kind: string; address: Address; id: string | null; fields: Fields }, hasParts: boolean): void {
+  #add(entry: { kind: string; address: Address; id: string | null; fields: Fields }, parts: ReadonlySet<string>): void {
     const kind = this.#kinds.get(entry.kind);
     if (kind === undefined || kind.partOf !== undefined) {
       return;
     }
-    const wanted = { fields: entry.fields, hasParts };
+    const wanted = { fields: entry.fields, parts };
     if (entry.id !== null) {
       push(this.#byId, `${entry.kind} ${entry.id}`, wanted);
     }

@@ -39,7 +39,7 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
       },
       person: (email: string, id: string) => people.set(email, id),
       wants: (actual: Actual, fields: readonly string[]) => demand.wants(actual, fields),
-      wantsParts: (actual: Actual) => demand.wantsParts(actual),
+      wantsParts: (actual: Actual, kind?: string) => demand.wantsParts(actual, kind),
     };
     await settleAll(due.map((kind) => kind.observe?.(context)));
   };

@@ -175,3 +175,19 @@ test('a translation is made after its source has moved, so that its result goes 
   ]);
   expect(results().map(({ deletedAt }) => deletedAt)).toEqual([undefined]);
 });
+
+test('a group that a site does not show as long as it shows spaces is found, and not made again', async () => {
+  const spaces = site('Site', '{ key: e, space: s }');
+  await world.settle(spaces, policy);
+  world.emulator.setFaults([
+    { match: { operation: 'createSectionGroup' }, times: 1, fault: { kind: 'reset-after' } },
+    { match: { operation: 'deleteSiteSpace' }, times: 1, fault: { kind: 'status', status: 400 } },
+  ]);
+  const manifests = site('Site', group('Outer', ''));
+  await world.apply(manifests, policy);
+  world.emulator.setFaults([]);
+  await world.settle(manifests, policy);
+  expect(groups()).toEqual([['Outer', true]]);
+  await world.settle(spaces, policy);
+  expect(groups()).toEqual([]);
+});
