@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts';
 import { addForeign } from '../support/foreign.ts';
@@ -77,6 +79,40 @@ const WAYS: Readonly<Record<string, Way>> = {
   'from one state to the next': { from: () => made, to: SECOND },
   'from everything to nothing': { from: () => made, to: NOTHING },
 };
+
+/** The section of a site space is in its address: only an `id` that names one elsewhere makes it anew. */
+const ONLY_BY_ID = 'replace site-space';
+
+/** What can happen to a resource of a kind. */
+function actionsOf(kind: Kind): string[] {
+  const fields = Object.values(kind.fields);
+  const moves = kind.partOf !== undefined || fields.some((rules) => rules.move === true);
+  return [
+    ...(kind.creatable ? ['create'] : []),
+    'update',
+    ...(moves ? ['move'] : []),
+    ...(fields.some((rules) => rules.fixed === 'replace') ? ['replace'] : []),
+    ...(kind.deletable ? ['delete'] : []),
+  ].map((action) => `${action} ${kind.name}`);
+}
+
+test('the ways cover all that can happen to a resource of every kind', async () => {
+  const seen = new Set<string>();
+  for (const way of Object.values(WAYS)) {
+    const { state, record } = way.from();
+    emulator.restore(state);
+    const { planned } = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(record) }, null);
+    for (const { action, kind, replaces } of planned.plan.changes) {
+      seen.add(`${replaces ? 'replace' : action} ${kind}`);
+    }
+  }
+  expect([...seen].toSorted()).toEqual(
+    kinds
+      .flatMap(actionsOf)
+      .filter((each) => each !== ONLY_BY_ID)
+      .toSorted(),
+  );
+});
 
 /** Every death there is among so many writes; what is wrong is told by the name of the death. */
 async function everyDeath(

@@ -2,7 +2,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
-import { startDaemon } from '../daemon/daemon-process.ts';
+import { type RunningDaemon, startDaemon } from '../daemon/daemon-process.ts';
 import { addForeign } from '../support/foreign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import type { Death } from '../support/mortal-pass.ts';
@@ -51,6 +51,7 @@ export abstract class Victim implements AsyncDisposable {
   /** Makes the beginning: these were applied one after the other, and the last is committed and not applied. */
   async prepare(models: readonly Model[]): Promise<void> {
     for (const [index, model] of models.entries()) {
+      await this.rest();
       const commit = this.#commit(model);
       const applied = this.applied();
       const state = this.work.emulator.state();
@@ -65,12 +66,16 @@ export abstract class Victim implements AsyncDisposable {
 
   /** Kills a process at a write, and another must make the best of what it finds. */
   async dies(death: Death): Promise<void> {
+    await this.rest();
     this.#restore();
     await this.#kill(death);
     await this.finish(this.#model);
     this.check(this.#model);
     await this.after();
   }
+
+  /** Ends what is still at work. */
+  protected async rest(): Promise<void> {}
 
   /** What must hold besides, once it was finished. */
   protected async after(): Promise<void> {}
@@ -187,25 +192,39 @@ export class DaemonVictim extends Victim {
     return this.work.begin('run', '--config', this.work.configure(UNLIMITED));
   }
 
+  #daemon: RunningDaemon | null = null;
+
   protected async finish(model: Model): Promise<void> {
-    const daemon = await startDaemon(this.work, UNLIMITED);
-    await this.#until(model, daemon.process);
-    const { requests, outcome } = await daemon.pass();
+    this.#daemon = await startDaemon(this.work, UNLIMITED);
+    await this.#until(model, this.#daemon.process);
+    const { requests, outcome } = await this.#daemon.pass();
     expect([outcome, requests]).toMatchObject(['done', { writes: 0 }]);
-    await daemon.process.stop();
+  }
+
+  protected override async rest(): Promise<void> {
+    await this.#daemon?.process.stop();
+    this.#daemon = null;
   }
 
   /** All that it made is its own: it goes with its declaration. */
   protected override async after(): Promise<void> {
     this.commitNothing();
-    const daemon = await startDaemon(this.work, UNLIMITED);
+    const daemon = this.#daemon as RunningDaemon;
     await this.#until(NOTHING, daemon.process);
     await daemon.process.stop('SIGKILL');
   }
 
-  async #until(model: Model, { log }: OctavoProcess): Promise<void> {
-    await eventually('the platform to be as declared', () => this.wrong(model) === '').catch((error: Error) => {
-      const last = log.slice(-5).map(({ msg }) => msg);
+  /** Looked at when a pass has ended: to compare everything takes longer than most of what happens in between. */
+  async #until(model: Model, daemon: OctavoProcess): Promise<void> {
+    let looked = 0;
+    const isDeclared = () => {
+      const passes = daemon.stderr.split('"outcome":').length - 1;
+      const isNews = passes > looked;
+      looked = passes;
+      return isNews && this.wrong(model) === '';
+    };
+    await eventually('the platform to be as declared', isDeclared, 60).catch((error: Error) => {
+      const last = daemon.log.slice(-5).map(({ msg }) => msg);
       throw new Error([error.message, this.wrong(model), ...last].join('\n'));
     });
   }

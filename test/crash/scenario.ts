@@ -65,7 +65,8 @@ export const FIRST: Model = {
             },
           ],
         },
-        { section: 'drop', title: 'Drop', path: 'drop', spaces: [{ key: 'qa', space: 'faq', path: 'qa' }] },
+        { section: 'drop', title: 'Drop', path: 'drop', spaces: [{ key: 'faq', space: 'faq', path: 'faq' }] },
+        { group: 'gone', title: 'Gone', items: [] },
       ],
     },
     blog: {
