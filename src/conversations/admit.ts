@@ -12,10 +12,12 @@ export type Admission =
 
 const LONGEST_ID = 255;
 const LONGEST_SUBJECT = 512;
+/** Of URLs anywhere (supplement, section 5). */
+const LONGEST_URL = 2048;
 
 /**
  * Redacts a ticket and makes it what the platform takes (supplement, section 8): no empty part, somebody of the
- * customer's in it, a subject that fits. `quiet`: milliseconds for which a solved ticket rests;
+ * customer's in it, a subject that fits, and no address that redaction has made none. `quiet`: milliseconds for which a solved ticket rests;
  * `now`: milliseconds since the epoch.
  */
 export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: number): Admission {
@@ -54,7 +56,7 @@ function fitted({ subject, parts, metadata }: Conversation, id: string): Convers
   const { url, attributes, createdAt } = metadata ?? {};
   const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
   const kept = {
-    ...(url ? { url } : {}),
+    ...(url && url.length <= LONGEST_URL && URL.canParse(url) ? { url } : {}),
     ...(attributes && Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
   };

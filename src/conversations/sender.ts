@@ -8,6 +8,7 @@ import { growingPause } from './backoff.ts';
 import type { Bell } from './bell.ts';
 import type { Conversation } from './conversation.ts';
 import type { ConversationEvents, SenderState } from './events.ts';
+import { ListTrial } from './list-trial.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 export interface SenderOptions {
@@ -58,6 +59,7 @@ export class ConversationSender {
   #isRecovered = false;
   #failures = 0;
   #answers = 0;
+  readonly #lists = new ListTrial();
   /** By batch, the number of answers when its own was last lost. */
   readonly #lostAt = new Map<number, number>();
   /** On the monotonic scale. */
@@ -142,7 +144,8 @@ export class ConversationSender {
     }
     const isTrusted = this.#failures % OPEN === 0;
     const open = isTrusted ? ANY : OPEN;
-    const batch = await outbox.next({ items: limits.count, bytes: limits.bytes, open }, clock.now());
+    const items = this.#lists.areRefused ? 1 : limits.count;
+    const batch = await outbox.next({ items, bytes: limits.bytes, open }, clock.now());
     if (batch === null) {
       if (this.#failures === 0) {
         this.#enter({ kind: 'idle' });
@@ -192,11 +195,11 @@ export class ConversationSender {
     switch (outcome.kind) {
       case 'taken':
         this.#unrecorded = () => outbox.sent(batch.id, now);
-        this.#answered(batch);
+        this.#answered(batch, true);
         events.onSent?.({ items: batch.items.length, bytes: sizeOf(batch) });
         return 0;
       case 'bad-content':
-        this.#answered(batch);
+        this.#answered(batch, false);
         this.#divide(batch, outcome.reason);
         return 0;
       case 'lost':
@@ -221,7 +224,8 @@ export class ConversationSender {
     }
   }
 
-  #answered(batch: OutgoingBatch): void {
+  #answered(batch: OutgoingBatch, isTaken: boolean): void {
+    this.#lists.learn(batch.items.length, isTaken);
     this.#failures = 0;
     this.#answers += 1;
     this.#lostAt.delete(batch.id);

@@ -1,0 +1,24 @@
+/** Lists that were refused, and never taken, from which it is the list that is refused. */
+const ENOUGH = 6;
+
+/**
+ * Finds out whether the platform takes more than one conversation in a request: the API has a single one, its
+ * supplement (section 8) lists as well. Without this, every batch would be halved down to its single items.
+ */
+export class ListTrial {
+  areRefused = false;
+  #taken = 0;
+  #refused = 0;
+  #singles = 0;
+
+  learn(items: number, isTaken: boolean): void {
+    if (items === 1) {
+      this.#singles += isTaken ? 1 : 0;
+    } else if (isTaken) {
+      this.#taken += 1;
+    } else {
+      this.#refused += 1;
+    }
+    this.areRefused = this.#taken === 0 && this.#refused >= ENOUGH && this.#singles > 1;
+  }
+}

@@ -1,0 +1,322 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Bell } from '../../src/conversations/bell.ts';
+import type { ConversationEvents, SenderState } from '../../src/conversations/events.ts';
+import { ConversationSender } from '../../src/conversations/sender.ts';
+import { StoreError } from '../../src/core/errors.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Outbox } from '../../src/store/outbox.ts';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import { ConversationSink } from '../support/conversation-sink.ts';
+
+const MINUTE = 60_000;
+
+let clock: VirtualClock;
+let sink: ConversationSink;
+let outbox: Outbox;
+let work: Bell;
+let sender: ConversationSender;
+let states: SenderState[];
+let told: string[];
+
+beforeEach(() => {
+  clock = createVirtualClock();
+  sink = new ConversationSink();
+  outbox = openMemoryStore().outbox('org_1', { items: 10_000, bytes: 100_000_000 });
+  work = new Bell();
+  states = [];
+  told = [];
+  open();
+});
+afterEach(() => clock.run(sender.stop(0)));
+
+function open(batch = { count: 50, bytes: 1_000_000 }, of: Outbox = outbox): void {
+  const connection = sink.connect(clock);
+  const writer = openWriter(connection, { organization: 'org_1', priority: 'ingestion' });
+  const events: ConversationEvents = {
+    onSenderState: (state) => states.push(state),
+    onRefused: ({ key, reason }) => told.push(`${key}: ${reason}`),
+    onDoubt: ({ items, times }) => told.push(`${items} in doubt, ${times}`),
+  };
+  sender = new ConversationSender({
+    outbox: of,
+    writer,
+    batch,
+    clock,
+    random: () => 0,
+    work,
+    room: new Bell(),
+    events,
+  });
+}
+
+async function put(...keys: string[]): Promise<void> {
+  await outbox.put({
+    source: 'desk',
+    at: clock.now(),
+    entries: keys.map((name) => {
+      const [key = '', version = '1', length = '1'] = name.split(':');
+      const body = `${version} `.padEnd(Number(length), 'x');
+      return {
+        kind: 'content',
+        key,
+        hash: name,
+        redactor: '1',
+        payload: JSON.stringify({ id: key, parts: [{ type: 'message', role: 'user', body }] }),
+        notBefore: null,
+      };
+    }),
+    counts: {},
+  });
+  work.ring();
+}
+const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
+const tried = () => sink.attempts.map(({ ids }) => ids.join(''));
+const taken = () => sink.accepted.map(({ conversations }) => conversations.map(({ id }) => id).join(''));
+async function desk() {
+  return (await outbox.status()).sources.find(({ source }) => source === 'desk');
+}
+const sendDue = () => clock.run(sender.sendDue());
+
+describe('batches', () => {
+  test('go by count, oldest first; a batch of one is no list', async () => {
+    open({ count: 2, bytes: 1_000_000 });
+    await put('a', 'b', 'c');
+    expect(await sendDue()).toEqual({ kind: 'idle' });
+    expect(taken()).toEqual(['ab', 'c']);
+    expect(sink.accepted.map(({ body }) => body[0])).toEqual(['[', '{']);
+    expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { sent: 3 } });
+  });
+
+  test('one at a time', async () => {
+    open({ count: 1, bytes: 1_000_000 });
+    await put('a', 'b', 'c');
+    await sendDue();
+    expect(taken()).toEqual(['a', 'b', 'c']);
+    expect(sink.accepted.every(({ body }) => body.startsWith('{'))).toBe(true);
+  });
+
+  test('go by bytes; what is larger is tried alone', async () => {
+    open({ count: 50, bytes: 1000 });
+    await put('a:1:300', 'b:1:300', 'c:1:2000', 'd', 'e:1:800');
+    await sendDue();
+    expect(taken()).toEqual(['ab', 'c', 'de']);
+    expect(sink.accepted.every(({ body, conversations }) => body.length <= 1000 || conversations.length === 1)).toBe(
+      true,
+    );
+  });
+});
+
+describe('a refused batch', () => {
+  test.each([400, 413, 422])('%i: is halved until the bad item stands alone, and the rest goes', async (status) => {
+    await put(...letters);
+    sink.fault = ({ ids }) => (ids.includes('k') ? status : null);
+    expect(await sendDue()).toEqual({ kind: 'idle' });
+    expect([...sink.contents.keys()].sort()).toEqual(letters.filter((key) => key !== 'k'));
+    expect(sink.attempts.length).toBeLessThan(12);
+    expect(await outbox.dead({}, 10)).toMatchObject([
+      { key: 'k', reason: `ingestConversations: the platform refused it (${status}): fault ${status}` },
+    ]);
+    expect(told).toHaveLength(1);
+    expect(sink.needless()).toEqual([]);
+  });
+
+  test('several bad ones', async () => {
+    await put(...letters);
+    sink.refuses = ({ id }) => ('aeiou'.includes(id) ? `a vowel` : null);
+    await sendDue();
+    expect((await outbox.dead({}, 10)).map(({ key }) => key).sort()).toEqual(['a', 'e', 'i', 'o', 'u']);
+    expect(sink.contents.size).toBe(21);
+    sink.refuses = () => null;
+    expect(await outbox.retry({ source: 'desk' }, clock.now())).toBe(5);
+    await sendDue();
+    expect(sink.contents.size).toBe(26);
+  });
+
+  test('a platform that takes no lists is found out, and given one at a time', async () => {
+    sink.takesLists = false;
+    await put(...letters, ...letters.map((key) => key.toUpperCase()));
+    await sendDue();
+    expect(sink.contents.size).toBe(52);
+    expect(await outbox.dead({}, 10)).toEqual([]);
+    await put('1', '2', '3');
+    const before = sink.attempts.length;
+    await sendDue();
+    expect(tried().slice(before)).toEqual(['1', '2', '3']);
+  });
+
+  test('what the client itself refuses to send is a dead letter too', async () => {
+    await put('a', 'x'.repeat(300), 'b');
+    await sendDue();
+    expect(taken().join('')).toBe('ab');
+    expect(await outbox.dead({}, 10)).toMatchObject([
+      { key: 'x'.repeat(300), reason: expect.stringContaining('not sent') },
+    ]);
+  });
+});
+
+describe('a lost answer', () => {
+  test('the same body again, once', async () => {
+    await put('a', 'b', 'c');
+    sink.fault = ({ number }) => (number === 1 ? 'drop-after' : null);
+    sender.start();
+    await clock.advance(MINUTE);
+    expect(sink.attempts).toHaveLength(2);
+    expect(sink.attempts[0]?.body).toBe(sink.attempts[1]?.body);
+    expect(told).toEqual(['3 in doubt, 1']);
+    expect(await desk()).toMatchObject({ inDoubt: 0, counts: { sent: 3, doubted: 3 } });
+    expect(sender.state).toEqual({ kind: 'idle' });
+  });
+
+  test('is in doubt on disk before anything is repeated', async () => {
+    await put('a');
+    sink.fault = ({ number }) => (number === 1 ? 'drop-before' : null);
+    await sendDue();
+    expect(await desk()).toMatchObject({ inDoubt: 1 });
+  });
+
+  test('what changed meanwhile goes after it; what else is new goes meanwhile', async () => {
+    await put('a:1', 'b:1');
+    sink.fault = ({ ids }) => (ids.join('') === 'ab' && sink.attempts.length < 3 ? 'drop-after' : null);
+    await sendDue();
+    await put('a:2', 'c:1');
+    sender.start();
+    await clock.advance(5 * MINUTE);
+    expect(tried().filter((ids) => ids === 'ab').length).toBeGreaterThan(1);
+    expect(tried()).toContain('c');
+    expect(tried().indexOf('a')).toBeGreaterThan(tried().lastIndexOf('ab'));
+    expect(sink.contents.get('a')?.parts[0]?.body).toBe('2 ');
+    expect(sink.needless()).toEqual([]);
+  });
+
+  test('of an earlier process: the identical batch again', async () => {
+    await put('a', 'b');
+    await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
+    await put('c', 'b:2');
+    sender.start();
+    await clock.advance(MINUTE);
+    expect(taken()).toEqual(['ab', 'cb']);
+  });
+
+  test('a platform that does not answer gets few in doubt, at growing pauses, and all is well once it does', async () => {
+    open({ count: 1, bytes: 1000 });
+    await put(...letters);
+    sink.fault = () => 500;
+    sender.start();
+    await clock.advance(60 * MINUTE);
+    expect(sender.state).toMatchObject({ kind: 'failing', reason: expect.stringContaining('500') });
+    expect((await desk())?.inDoubt).toBeLessThan(9);
+    expect(sink.attempts.length).toBeLessThan(40);
+    sink.fault = () => null;
+    await clock.advance(20 * MINUTE);
+    expect(sink.contents.size).toBe(26);
+    expect(sink.needless()).toEqual([]);
+    expect(await outbox.dead({}, 10)).toEqual([]);
+  });
+
+  test('again and again for one conversation: it ends as a dead letter, and holds nothing up', async () => {
+    await put('a', 'b', 'c', 'bad', 'e');
+    sink.fault = ({ ids }) => (ids.includes('bad') ? 502 : null);
+    sender.start();
+    for (let n = 0; n < 200; n += 1) {
+      await put(`later${n}`);
+      await clock.advance(MINUTE);
+    }
+    expect(sink.contents.size).toBe(204);
+    expect(await outbox.dead({}, 10)).toMatchObject([
+      { key: 'bad', reason: expect.stringMatching(/^no answer came 6 times, while others/) },
+    ]);
+    expect(sink.needless()).toEqual([]);
+  });
+});
+
+describe('a platform that lets nothing in', () => {
+  test.each([
+    [401, 'refused', 'the platform does not accept the token (401): fault 401'],
+    [403, 'refused', 'the token has no permission for ingestConversations (403): fault 403'],
+    [402, 'refused', 'ingestConversations: the platform refused it (402): fault 402'],
+    [
+      404,
+      'unsupported',
+      'this platform takes no conversations: ingestConversations: the platform refused it (404): fault 404',
+    ],
+    [410, 'unsupported', expect.stringContaining('takes no conversations')],
+  ] as const)('%i: %s, and nothing is lost', async (status, kind, reason) => {
+    await put('a', 'b');
+    sink.fault = () => status;
+    sender.start();
+    await clock.advance(9 * MINUTE);
+    expect(sink.attempts).toHaveLength(1);
+    expect(sender.state).toEqual({ kind, reason });
+    await put('c');
+    await clock.advance(MINUTE / 2);
+    // Nobody asks again for news alone; what waits is not in doubt.
+    expect(sink.attempts).toHaveLength(1);
+    expect(await desk()).toMatchObject({ waiting: 3, inDoubt: 0, dead: 0 });
+    await clock.advance(55 * MINUTE);
+    expect(sink.attempts.length).toBeGreaterThan(1);
+    sink.fault = () => null;
+    sender.resume();
+    await clock.advance(MINUTE);
+    expect([...sink.contents.keys()]).toEqual(['a', 'b', 'c']);
+    expect(sender.state).toEqual({ kind: 'idle' });
+    expect(states.map((state) => state.kind)).toEqual([kind, 'sending', 'idle']);
+  });
+
+  test('no connection: all of it waits again, none is in doubt', async () => {
+    await put('a', 'b');
+    sink.fault = () => 429;
+    sender.start();
+    await clock.advance(MINUTE);
+    expect((await desk())?.inDoubt).toBe(0);
+    sink.fault = () => null;
+    await clock.advance(15 * MINUTE);
+    expect(taken()).toEqual(['ab']);
+  });
+});
+
+describe('stopping', () => {
+  test('what is in flight may end, and is recorded', async () => {
+    await put('a');
+    sender.start();
+    await clock.advance(60);
+    await clock.run(sender.stop(5000));
+    expect(await desk()).toMatchObject({ sending: 0, waiting: 0, counts: { sent: 1 } });
+    expect(sender.state).toEqual({ kind: 'stopped' });
+  });
+
+  test('what does not end in time is in doubt', async () => {
+    await put('a');
+    sink.fault = () => 'drop-after';
+    sender.start();
+    await clock.advance(60);
+    await clock.run(sender.stop(10));
+    expect(await desk()).toMatchObject({ inDoubt: 1 });
+  });
+
+  test('what waits for the rate limit was not sent, and waits', async () => {
+    await put('a');
+    sink.fault = () => 429;
+    sender.start();
+    await clock.advance(500);
+    await clock.run(sender.stop(300));
+    expect(await desk()).toMatchObject({ inDoubt: 0, sending: 0, waiting: 1 });
+  });
+});
+
+test('what cannot be recorded is recorded before anything else is sent', async () => {
+  let isBroken = true;
+  const broken: Outbox = {
+    ...outbox,
+    sent: (batch, at) => (isBroken ? Promise.reject(new StoreError('the disk is full')) : outbox.sent(batch, at)),
+  };
+  open({ count: 1, bytes: 1000 }, broken);
+  await put('a', 'b');
+  sender.start();
+  await clock.advance(10 * MINUTE);
+  expect(taken()).toEqual(['a']);
+  expect(sender.state).toEqual({ kind: 'failing', reason: 'the disk is full' });
+  isBroken = false;
+  await clock.advance(10 * MINUTE);
+  expect(taken()).toEqual(['a', 'b']);
+});

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Conversation } from '../../src/conversations/conversation.ts';
+import { TransientError } from '../../src/core/errors.ts';
+import type { Connection } from '../../src/platform/connection.ts';
+import type { HttpAnswer } from '../../src/platform/transport.ts';
+import { createRequestQueue } from '../../src/queue/request-queue.ts';
+import type { VirtualClock } from '../queue/virtual-clock.ts';
+
+/** What goes wrong: a status instead of taking it, no answer with nothing done, or no answer once it was taken. */
+export type SinkFault = number | 'drop-before' | 'drop-after';
+
+/** One body that was taken. */
+export interface Accepted {
+  readonly body: string;
+  readonly conversations: readonly Conversation[];
+  /** The answer did not arrive, or the one it arrived at died of it. */
+  lost: boolean;
+}
+
+/** One request, taken or not. */
+export interface Attempt {
+  readonly body: string;
+  readonly ids: readonly string[];
+  readonly outcome: SinkFault;
+}
+
+/** A platform that takes conversations, and remembers every one of them. A later one of an id replaces the earlier. */
+export class ConversationSink {
+  readonly accepted: Accepted[] = [];
+  readonly attempts: Attempt[] = [];
+  fault: (attempt: { readonly number: number; readonly ids: readonly string[] }) => SinkFault | null = () => null;
+  /** Why a conversation is not taken; null: it is. */
+  refuses: (conversation: Conversation) => string | null = () => null;
+  takesLists = true;
+
+  /** What the platform has now, by id. */
+  get contents(): ReadonlyMap<string, Conversation> {
+    return new Map(this.accepted.flatMap(({ conversations }) => conversations.map((one) => [one.id, one] as const)));
+  }
+
+  receive(body: string): { readonly status: number; readonly message: string } | 'no answer' {
+    const parsed = JSON.parse(body) as Conversation | Conversation[];
+    const conversations = Array.isArray(parsed) ? parsed : [parsed];
+    const ids = conversations.map(({ id }) => id);
+    const fault = this.fault({ number: this.attempts.length + 1, ids });
+    const reason =
+      Array.isArray(parsed) && !this.takesLists
+        ? 'must be object'
+        : (conversations.map((one) => this.refuses(one)).find((why) => why !== null) ?? null);
+    const refusal = fault !== 'drop-after' ? fault : null;
+    const outcome = refusal ?? (reason === null ? (fault ?? 204) : 400);
+    this.attempts.push({ body, ids, outcome });
+    if (outcome === 204 || outcome === 'drop-after') {
+      this.accepted.push({ body, conversations, lost: outcome === 'drop-after' });
+    }
+    return typeof outcome === 'string' ? 'no answer' : { status: outcome, message: reason ?? `fault ${outcome}` };
+  }
+
+  /** Conversations that came again, though the first answer was not lost, or in another body. */
+  needless(): string[] {
+    const last = new Map<string, { readonly text: string; readonly from: Accepted }>();
+    const found: string[] = [];
+    for (const from of this.accepted) {
+      for (const one of from.conversations) {
+        const text = JSON.stringify(one);
+        const before = last.get(one.id);
+        if (before?.text === text && !(before.from.lost && before.from.body === from.body)) {
+          found.push(`${one.id} again, lost: ${before.from.lost}: ${before.from.body} and ${from.body}`);
+        }
+        last.set(one.id, { text, from });
+      }
+    }
+    return found;
+  }
+
+  /** A way here without sockets, in a time that nobody waits for. `isDead`: nobody is there to hear the answer. */
+  connect(clock: VirtualClock, isDead: () => boolean = () => false): Connection {
+    return {
+      baseUrl: 'http://platform.example',
+      origin: 'http://platform.example',
+      queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10 }),
+      transport: { send: ({ body }, signal) => this.#send(body ?? '', signal, clock, isDead) },
+      clock,
+      close: async () => undefined,
+    };
+  }
+
+  async #send(body: string, signal: AbortSignal, clock: VirtualClock, isDead: () => boolean): Promise<HttpAnswer> {
+    await clock.sleep(50, signal);
+    if (isDead()) {
+      throw new TransientError('dead', true);
+    }
+    const said = this.receive(body);
+    const accepted = this.accepted.at(-1);
+    try {
+      await clock.sleep(said === 'no answer' ? 1000 : 50, signal);
+    } catch (error) {
+      this.#lose(said, accepted);
+      throw error;
+    }
+    if (isDead()) {
+      this.#lose(said, accepted);
+    }
+    if (said === 'no answer' || isDead()) {
+      throw new TransientError('the connection was closed', true);
+    }
+    const text = said.status === 204 ? '' : JSON.stringify({ error: { code: said.status, message: said.message } });
+    const headers = { 'content-type': 'application/json', 'retry-after': said.status === 429 ? '1' : undefined };
+    return { status: said.status, headers, receivedAt: clock.monotonic(), body: text };
+  }
+
+  #lose(said: ReturnType<ConversationSink['receive']>, accepted: Accepted | undefined): void {
+    if (said !== 'no answer' && said.status === 204 && accepted !== undefined) {
+      accepted.lost = true;
+    }
+  }
+
+  /** The same over HTTP. */
+  async listen(): Promise<{ readonly url: string; close(): Promise<void> }> {
+    const server = createServer((request, response) => void this.#answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      close: () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    };
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request) {
+        chunks.push(chunk as Buffer);
+      }
+    } catch {
+      // The sender died in the middle of it.
+      return;
+    }
+    const said = this.receive(Buffer.concat(chunks).toString('utf8'));
+    if (said === 'no answer') {
+      request.socket.destroy();
+      return;
+    }
+    const text =
+      said.status === 204 ? undefined : JSON.stringify({ error: { code: said.status, message: said.message } });
+    response.writeHead(said.status, { 'content-type': 'application/json' }).end(text);
+  }
+}
