@@ -1,0 +1,66 @@
+/** Groups of digits in a row with at most a few separators between them, as numbers are written for people. */
+export interface Run {
+  /** Where each group stands. */
+  readonly groups: readonly { readonly start: number; readonly end: number }[];
+}
+
+const GROUP = /\d{1,64}/g;
+
+/**
+ * The runs of a text: groups of digits with nothing but an allowed separator between neighbours. Each digit is in one
+ * run, so all runs together are no longer than the text.
+ */
+export function runsOf(text: string, separator: RegExp, longestSeparator: number): readonly Run[] {
+  const runs: { start: number; end: number }[][] = [];
+  for (const {
+    index,
+    0: { length },
+  } of text.matchAll(GROUP)) {
+    const group = { start: index, end: index + length };
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    const gap = last === undefined ? 0 : index - last.end;
+    if (
+      run !== undefined &&
+      last !== undefined &&
+      gap <= longestSeparator &&
+      separator.test(text.slice(last.end, index))
+    ) {
+      run.push(group);
+    } else {
+      runs.push([group]);
+    }
+  }
+  return runs.map((groups) => ({ groups }));
+}
+
+/** A stretch of whole groups of a run. */
+export interface Stretch {
+  readonly first: number;
+  readonly last: number;
+  readonly start: number;
+  readonly end: number;
+  readonly digits: string;
+  /** How many digits each group has. */
+  readonly sizes: readonly number[];
+}
+
+/** The stretch of a run that begins with a group and has so many digits at most: the longest first. */
+export function stretchesFrom(text: string, run: Run, first: number, fewest: number, most: number): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  let digits = '';
+  const sizes: number[] = [];
+  const start = run.groups[first]?.start ?? 0;
+  for (let last = first; last < run.groups.length; last += 1) {
+    const group = run.groups[last] as Run['groups'][number];
+    digits += text.slice(group.start, group.end);
+    sizes.push(group.end - group.start);
+    if (digits.length > most) {
+      break;
+    }
+    if (digits.length >= fewest) {
+      stretches.unshift({ first, last, start, end: group.end, digits, sizes: [...sizes] });
+    }
+  }
+  return stretches;
+}

@@ -1,0 +1,45 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Finder, Found } from './found.ts';
+
+const FOUR =
+  /(?<![\w.-]|[\w.-]\+)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
+const SIX = /(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])/g;
+/** What goes before a version, and before a number of four parts that is a section of a book or of a law. */
+const VERSION =
+  /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid)\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
+const PRODUCT = /(?<![\w.])[A-Za-z][A-Za-z_-]{1,30}\/$/;
+/** How far before an address its context is looked at, in characters. */
+const CONTEXT = 40;
+
+/** Addresses of machines, as `node:net` reads them. Addresses that are the same everywhere are nobody's. */
+export const findIps: Finder = (text) => [
+  ...[...text.matchAll(FOUR)]
+    .filter((match) => isIPv4(match[0]) && !isEverywhere(match[0]) && !isVersion(text, match.index))
+    .map((match) => ip(match.index, match[0])),
+  ...[...text.matchAll(SIX)].map((match) => six(match)).filter((found) => found !== null),
+];
+
+function ip(start: number, value: string): Found {
+  return { type: 'ip', label: 'IP', start, end: start + value.length, key: value.toLowerCase() };
+}
+
+/** The end of a sentence may be a colon; `a::b` of a programming language is no address. */
+function six({ 0: whole, index }: RegExpExecArray): Found | null {
+  const value = whole.replace(/(?<!:):$/, '');
+  const isAddress = isIPv6(value) && /\d/.test(value) && !/^::1?$/.test(value);
+  return isAddress ? { ...ip(index, value), key: canonical(value) } : null;
+}
+
+function canonical(value: string): string {
+  return new URL(`http://[${value}]/`).hostname.slice(1, -1);
+}
+
+/** Loopback, unspecified and masks. */
+function isEverywhere(value: string): boolean {
+  return /^(?:127\.|0\.0\.0\.0$|255\.)/.test(value);
+}
+
+function isVersion(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - CONTEXT), start);
+  return VERSION.test(before) || (PRODUCT.test(before) && !/:\/\/$/.test(before));
+}

@@ -1,0 +1,30 @@
+import { type Found, PLACEHOLDER } from './found.ts';
+
+/** Gives equal values of one conversation equal placeholders, in order of first appearance. */
+export interface Placeholders {
+  for(found: Found): string;
+}
+
+/** `texts`: the conversation as it came. Placeholders that stand there already are not given again. */
+export function placeholdersFor(texts: readonly string[]): Placeholders {
+  const last = new Map<string, number>();
+  for (const text of texts) {
+    for (const [, label = '', number] of text.matchAll(PLACEHOLDER)) {
+      last.set(label, Math.max(last.get(label) ?? 0, Number(number)));
+    }
+  }
+  const given = new Map<string, string>();
+  return {
+    for({ label, key }) {
+      const id = `${label} ${key}`;
+      const known = given.get(id);
+      if (known !== undefined) {
+        return known;
+      }
+      const number = (last.get(label) ?? 0) + 1;
+      last.set(label, number);
+      given.set(id, `[${label}_${number}]`);
+      return `[${label}_${number}]`;
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../core/json.ts';
+import { type Conversation, REDACTION_TYPES, type RedactionCounts, type RedactionType } from '../conversation.ts';
+import type { Person, Ticket } from '../ticket.ts';
+import { allowList } from './allow.ts';
+import { findCards } from './card.ts';
+import { findEmails } from './email.ts';
+import type { Finder, Found } from './found.ts';
+import { findIbans } from './iban.ts';
+import { findIps } from './ip.ts';
+import { peopleOf } from './people.ts';
+import { phoneFinder } from './phone.ts';
+import { type Placeholders, placeholdersFor } from './placeholders.ts';
+import { replaceSpans, type Scan, scanText } from './scan.ts';
+import { findSecrets } from './secrets.ts';
+import { findSsns } from './ssn.ts';
+import { cutSubject, type Field, fieldsOf } from './ticket-fields.ts';
+import { inUrl, spansOfUrl } from './ticket-url.ts';
+import { patternFinders, type UserPattern } from './user-patterns.ts';
+
+/** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
+const RULES = 1;
+
+export interface RedactionOptions {
+  readonly patterns?: readonly UserPattern[];
+  /** What may stay: `support@acme.example`, `@acme.example`, `192.0.2.7`, `10.0.0.0/8`, `+1 202 555 0100`. */
+  readonly allow?: readonly string[];
+  /** Where numbers without a plus are from, ISO 3166; the United States where nothing is said. */
+  readonly regions?: readonly string[];
+  /** What is not looked for. */
+  readonly off?: readonly RedactionType[];
+}
+
+/** One thing that is taken out of a text, in UTF-16 units. */
+export interface RedactedSpan {
+  readonly type: RedactionType;
+  readonly start: number;
+  readonly end: number;
+  readonly placeholder: string;
+}
+
+/** What is taken out of one text: for the user's own eyes, as it holds the values. */
+export interface Explained {
+  /** `text`, or where it stands in the ticket: `subject`, `parts[0]`, `attributes.channel`, `url`. */
+  readonly place: string;
+  readonly text: string;
+  readonly spans: readonly RedactedSpan[];
+  /** The text as it is sent. */
+  readonly redacted: string;
+}
+
+export interface Redactor {
+  /** Of the rules and the options: part of what says whether content has changed. */
+  readonly version: string;
+  /** Throws RangeError for a ticket of which no part has any text. */
+  redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
+  /** What would be taken out, and how the rest reads. */
+  explain(what: string | Ticket): readonly Explained[];
+}
+
+/** Throws ConfigError for a pattern, a region or an entry of the allow list that is no such thing. */
+export function createRedactor(options: RedactionOptions = {}): Redactor {
+  const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
+  const isAllowed = allowList(allow, regions);
+  const taken = new Set(REDACTION_TYPES.map((type) => type.toUpperCase()));
+  const finders: Readonly<Partial<Record<RedactionType, readonly Finder[]>>> = {
+    secret: [findSecrets],
+    email: [findEmails],
+    card: [findCards],
+    iban: [findIbans],
+    ssn: [findSsns],
+    phone: [phoneFinder(regions)],
+    ip: [findIps],
+    pattern: patternFinders(patterns, taken),
+  };
+  const scanFor = (people: readonly Person[]): Scan => {
+    const own = peopleOf(off.includes('person') ? [] : people, (name) => isAllowed({ type: 'person', key: name }));
+    const order = REDACTION_TYPES.flatMap((type): readonly Finder[] => {
+      if (type === 'email') {
+        return [
+          (text) =>
+            emailsOf(
+              findEmails(text),
+              (email) => (isAllowed(email) ? undefined : own.ownerOf(email.key)),
+              off.includes('email'),
+            ),
+        ];
+      }
+      return type === 'person' ? [own.finder] : off.includes(type) ? [] : (finders[type] ?? []);
+    });
+    return { finders: order, isAllowed: ({ type, key }) => isAllowed({ type, key: key.replace(/^person \d+ /, '') }) };
+  };
+  const survey = (fields: readonly Field[], people: readonly Person[]) => surveyOf(fields, scanFor(people));
+  const version = createHash('sha256')
+    .update(canonicalJson({ rules: RULES, patterns: patterns.map((each) => ({ ...each })), allow, regions, off }))
+    .digest('hex')
+    .slice(0, 12);
+  return {
+    version,
+    redact: (ticket) => redactTicket(ticket, survey),
+    explain: (what) =>
+      typeof what === 'string'
+        ? survey([{ place: 'text', kind: 'text', text: what }], []).explained
+        : survey(fieldsOf(what), what.people).explained,
+  };
+}
+
+/** The addresses of the ticket's own people are theirs, like their names. */
+function emailsOf(
+  found: readonly Found[],
+  ownerOf: (email: Found) => string | undefined,
+  isOff: boolean,
+): readonly Found[] {
+  return found.flatMap((email): readonly Found[] => {
+    const owner = ownerOf(email);
+    if (owner === undefined) {
+      return isOff ? [] : [email];
+    }
+    return [{ ...email, type: 'person', label: 'PERSON', key: owner }];
+  });
+}
+
+interface Survey {
+  readonly explained: readonly Explained[];
+  /** Redacts once more, with the same placeholders. */
+  again(text: string): string;
+}
+
+function surveyOf(fields: readonly Field[], scan: Scan): Survey {
+  const placeholders = placeholdersFor(fields.map(({ text }) => text));
+  const explained = fields.map((field) => explainField(field, scan, placeholders));
+  return { explained, again: (text) => explainField({ place: '', kind: 'text', text }, scan, placeholders).redacted };
+}
+
+function explainField({ place, kind, text }: Field, scan: Scan, placeholders: Placeholders): Explained {
+  const found = scanText(text, scan);
+  const spans = (kind === 'url' ? spansOfUrl(text, found) : found).map((each) => ({
+    type: each.type,
+    start: each.start,
+    end: each.end,
+    placeholder: placeholders.for(each),
+  }));
+  const redacted = replaceSpans(text, spans, ({ placeholder }) => (kind === 'url' ? inUrl(placeholder) : placeholder));
+  return { place, text, spans, redacted };
+}
+
+function redactTicket(
+  ticket: Ticket,
+  survey: (fields: readonly Field[], people: readonly Person[]) => Survey,
+): ReturnType<Redactor['redact']> {
+  const fields = fieldsOf(ticket);
+  const { explained, again } = survey(fields, ticket.people);
+  const at = new Map(explained.map(({ place, redacted }) => [place, redacted]));
+  const parts = ticket.parts
+    .map(({ role }, index) => ({ type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' }))
+    .filter(({ body }) => body.trim() !== '');
+  if (parts.length === 0) {
+    throw new RangeError('a conversation has at least one part with a text');
+  }
+  const subject = cutSubject(at.get('subject') ?? '', again);
+  const attributes = Object.keys(ticket.attributes).map((name) => [name, at.get(`attributes.${name}`) ?? ''] as const);
+  const url = at.get('url');
+  const created = ticket.createdAt === null ? Number.NaN : Date.parse(ticket.createdAt);
+  const metadata = {
+    ...(url === undefined ? {} : { url }),
+    ...(attributes.length === 0 ? {} : { attributes: Object.fromEntries(attributes) }),
+    ...(Number.isNaN(created) ? {} : { createdAt: new Date(created).toISOString() }),
+  };
+  const conversation: Conversation = {
+    id: ticket.key,
+    ...(subject === '' ? {} : { subject }),
+    parts,
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+  return { conversation, counts: countsOf(explained) };
+}
+
+function countsOf(explained: readonly Explained[]): RedactionCounts {
+  const counts: Partial<Record<RedactionType, number>> = {};
+  for (const { type } of explained.flatMap(({ spans }) => spans)) {
+    counts[type] = (counts[type] ?? 0) + 1;
+  }
+  return counts;
+}

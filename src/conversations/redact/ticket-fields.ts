@@ -1,0 +1,51 @@
+import type { Ticket } from '../ticket.ts';
+
+/** A text of a ticket. In an address (`url`) not everything is looked at, and placeholders are encoded. */
+export interface Field {
+  readonly place: string;
+  readonly kind: 'text' | 'url';
+  readonly text: string;
+}
+
+/** The texts of a ticket, in the order in which placeholders are numbered. */
+export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly Field[] {
+  return [
+    { place: 'subject', kind: 'text', text: subject.trim() },
+    ...parts.map(({ body }, index) => ({ place: `parts[${index}]`, kind: 'text' as const, text: body })),
+    ...Object.entries(attributes).map(([name, value]) => ({
+      place: `attributes.${name}`,
+      kind: 'text' as const,
+      text: String(value),
+    })),
+    ...(url === null ? [] : [{ place: 'url', kind: 'url' as const, text: url }]),
+  ];
+}
+
+/** The longest subject that is taken, in characters (supplement, section 8). */
+const LONGEST_SUBJECT = 512;
+
+/**
+ * A redacted subject that is not too long, cut where a reader sees the end of a character. What a cut has made look
+ * like a value (the first 16 digits of 20) is redacted in its turn.
+ */
+export function cutSubject(subject: string, redact: (text: string) => string): string {
+  const short = cut(subject);
+  return short === subject ? subject : cut(redact(short));
+}
+
+function cut(text: string): string {
+  if (text.length <= LONGEST_SUBJECT) {
+    return text;
+  }
+  let kept = '';
+  let points = 0;
+  for (const { segment } of new Intl.Segmenter('und').segment(text)) {
+    points += [...segment].length;
+    if (points > LONGEST_SUBJECT) {
+      // Half a placeholder says nothing.
+      return kept.replace(/\[[A-Z][A-Z0-9_]{0,48}$/, '').trimEnd();
+    }
+    kept += segment;
+  }
+  return kept;
+}

@@ -1,0 +1,31 @@
+import type { Found } from './found.ts';
+
+const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
+/** What is taken out of the path of a ticket's address; what looks like a number there is the ticket's own. */
+const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person']);
+
+/**
+ * What is taken out of the address of a ticket: all that is found in its user info, query and fragment, and of its path
+ * what is no number. The host stays: without it the address leads nowhere.
+ */
+export function spansOfUrl(url: string, found: readonly Found[]): readonly Found[] {
+  const match = HEAD.exec(url);
+  if (match === null) {
+    return found;
+  }
+  const [, scheme = '', authority = '', path = ''] = match;
+  const host = scheme.length + authority.lastIndexOf('@') + 1;
+  const pathStart = scheme.length + authority.length;
+  const queryStart = pathStart + path.length;
+  return found.filter(({ type, start, end }) => {
+    if (start >= queryStart || end <= host) {
+      return true;
+    }
+    return start >= pathStart && IN_PATH.has(type);
+  });
+}
+
+/** A placeholder as it may stand in an address. */
+export function inUrl(placeholder: string): string {
+  return placeholder.replace('[', '%5B').replace(']', '%5D');
+}
