@@ -1,0 +1,62 @@
+/** A line of a file, without its end. */
+export interface Line {
+  /** Counts from 1. */
+  readonly number: number;
+  /** Where it begins, in bytes. */
+  readonly start: number;
+  /** Where the next one begins. */
+  readonly end: number;
+  /** null: longer than what is held in memory. */
+  readonly bytes: Buffer | null;
+}
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** The lines of a file, as many at once as came with one chunk; of a line longer than `longest` bytes nothing is held. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest: number): AsyncGenerator<readonly Line[]> {
+  let number = 1;
+  let start = 0;
+  let position = 0;
+  let held: Buffer[] = [];
+  let size = 0;
+  const close = (rest: Buffer, end: number): Line => {
+    const isLong = size + rest.length > longest;
+    const bytes = isLong ? null : withoutReturn(held.length === 0 ? rest : Buffer.concat([...held, rest]));
+    const line = { number, start, end, bytes };
+    held = [];
+    size = 0;
+    number += 1;
+    start = end;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const lines: Line[] = [];
+    let from = 0;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
+      lines.push(close(bytes.subarray(from, at), position + at + 1));
+      from = at + 1;
+    }
+    const rest = bytes.subarray(from);
+    size += rest.length;
+    if (size > longest) {
+      held = [];
+    } else if (rest.length > 0) {
+      held.push(rest);
+    }
+    position += bytes.length;
+    if (lines.length > 0) {
+      yield lines;
+    }
+  }
+  if (position > start) {
+    const total = size;
+    size = 0;
+    yield [total > longest ? { number, start, end: position, bytes: null } : close(Buffer.alloc(0), position)];
+  }
+}
+
+function withoutReturn(bytes: Buffer): Buffer {
+  return bytes.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes;
+}
