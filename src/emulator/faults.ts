@@ -10,8 +10,10 @@ export type Fault =
   | { readonly kind: 'reset-after' }
   /** A page instead of an answer, as of a proxy in between; nothing was done. Status 200 unless given. */
   | { readonly kind: 'html'; readonly status?: number | undefined }
-  /** It was done; the answer stops half way. */
+  /** It was done; the connection is dropped half way through the answer. */
   | { readonly kind: 'truncate' }
+  /** It was done; half an answer is sent as if it were whole. */
+  | { readonly kind: 'half' }
   /** It was done; the answer calls itself text. */
   | { readonly kind: 'wrong-content-type' }
   /** The answer comes later. */
@@ -53,6 +55,7 @@ const fault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('reset-after') }),
   z.strictObject({ kind: z.literal('html'), status: z.number().int().min(200).max(599).optional() }),
   z.strictObject({ kind: z.literal('truncate') }),
+  z.strictObject({ kind: z.literal('half') }),
   z.strictObject({ kind: z.literal('wrong-content-type') }),
   z.strictObject({ kind: z.literal('delay'), ms: z.number().nonnegative() }),
   z.strictObject({ kind: z.literal('429'), retryAfter: z.number().nonnegative().optional() }),

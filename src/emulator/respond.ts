@@ -29,7 +29,8 @@ export function send(
     response.end();
     return;
   }
-  const body = Buffer.from(JSON.stringify(answer.body));
+  const whole = Buffer.from(JSON.stringify(answer.body));
+  const body = end?.kind === 'half' ? whole.subarray(0, Math.floor(whole.length / 2)) : whole;
   const contentType = end?.kind === 'wrong-content-type' ? 'text/plain' : 'application/json; charset=utf-8';
   response.writeHead(answer.status, {
     ...headers,

@@ -40,6 +40,18 @@ test('an answer cut short: done', async () => {
   expect(await outcome({ kind: 'truncate' })).toEqual({ reply: 'dropped', done: 1 });
 });
 
+test('half an answer, sent as if it were whole: done, and no JSON', async () => {
+  const { emulator } = made;
+  emulator.setFaults([{ fault: { kind: 'half' } }]);
+  const reply = await fetch(`${emulator.url}/v1/orgs/${emulator.organization}/teams`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${emulator.token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ title: 'Half' }),
+  });
+  expect([reply.status, await reply.text()]).toEqual([201, expect.stringMatching(/^\{"object":"team".*[^}]$/)]);
+  expect(emulator.state().teams).toContainEqual(expect.objectContaining({ title: 'Half' }));
+});
+
 test('a page of HTML: not done', async () => {
   const { reply, done } = await outcome({ kind: 'html' });
   expect(reply).toMatchObject({ status: 200, body: expect.stringContaining('<html>') });

@@ -30,6 +30,7 @@ const trouble: fc.Arbitrary<FaultRule[]> = fc.array(
       { kind: 'reset-after' } as const,
       { kind: 'reset-before' } as const,
       { kind: 'truncate' } as const,
+      { kind: 'half' } as const,
       { kind: 'status', status: 400, message: 'no' } as const,
     ),
   }),

@@ -36,6 +36,7 @@ function everything(restart: () => void): FaultRule[] {
     { kind: 'html' },
     { kind: 'html', status: 502 },
     { kind: 'truncate' },
+    { kind: 'half' },
     { kind: 'wrong-content-type' },
     { kind: 'delay', ms: 2000 },
     { kind: '429' },
