@@ -44,7 +44,7 @@ const NAMED: Readonly<Record<string, string>> = {
 
 /** Shows nothing: zero-width characters, soft hyphens, marks of direction, variation selectors. */
 const INVISIBLE =
-  /^(?:\u034f|[\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]|[\u115f\u1160]|[\u17b4\u17b5]|[\u180b-\u180d]|[\ufe00-\ufe0f])$/;
+  /^(?:\u034f|\u200d|[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]|[\u115f\u1160]|[\u17b4\u17b5]|[\u180b-\u180d]|[\ufe00-\ufe0f])$/;
 const HYPHENS = /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]$/;
 
 /** A text as it is seen. Values that hide behind another spelling are found in it, and taken out where they stand. */
