@@ -4,12 +4,11 @@ import type { Clock, Random } from './core/clock.ts';
 import { ConfigError, RefusedPlanError } from './core/errors.ts';
 import type { JsonObject } from './core/json.ts';
 import { endsWithin } from './core/within.ts';
+import { TokenConnections } from './daemon/token-connections.ts';
 import { kinds } from './kinds/registry.ts';
 import type { Logger } from './log.ts';
 import { createManifestLoader } from './manifests/loader.ts';
 import { openReader, openWriter } from './platform/client.ts';
-import { type Connection, openConnection } from './platform/connection.ts';
-import { createRequestQueue, type RequestQueue } from './queue/request-queue.ts';
 import { FightBook } from './reconcile/fight-book.ts';
 import { OrganizationReconciler } from './reconcile/organization.ts';
 import type { PassEvents } from './reconcile/pass.ts';
@@ -62,8 +61,24 @@ interface Member {
 }
 
 /** Puts the daemon together. Throws ConfigError and StoreError before anything is begun. */
-export function createDaemon(options: DaemonOptions): Daemon {
-  return new RunningDaemon(options);
+export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config, clock, random, version, log } = options;
+  const homeless = config.organizations.find(({ source }) => source === null);
+  if (homeless !== undefined) {
+    throw new ConfigError(
+      `organization ${homeless.id} has no source: set source.git.url or source.directory for it in the configuration`,
+    );
+  }
+  const metrics = createMetrics();
+  const store = (options.openStore ?? openSqliteStore)(resolve(config.store.path));
+  try {
+    const onEvent = observeQueue(metrics);
+    const connections = await TokenConnections.open({ config, clock, random, version, log, store, onEvent });
+    return new RunningDaemon(options, metrics, store, connections);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 class RunningDaemon implements Daemon {
@@ -71,8 +86,7 @@ class RunningDaemon implements Daemon {
   readonly #options: DaemonOptions;
   readonly #metrics: Metrics;
   readonly #store: Store;
-  readonly #queues = new Map<string, RequestQueue>();
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections: TokenConnections;
   readonly #members: readonly Member[];
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
@@ -80,18 +94,12 @@ class RunningDaemon implements Daemon {
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: DaemonOptions) {
+  constructor(options: DaemonOptions, metrics: Metrics, store: Store, connections: TokenConnections) {
     this.#options = options;
+    this.#metrics = metrics;
+    this.#store = store;
+    this.#connections = connections;
     const { config } = options;
-    this.#metrics = createMetrics();
-    for (const organization of config.organizations) {
-      if (organization.source === null) {
-        throw new ConfigError(
-          `organization ${organization.id} has no source: set source.git.url or source.directory for it in the configuration`,
-        );
-      }
-    }
-    this.#store = (options.openStore ?? openSqliteStore)(resolve(config.store.path));
     this.#members = config.organizations.map((organization) => this.#member(organization));
     this.#server = createServer({
       registry: this.#metrics.registry,
@@ -113,7 +121,7 @@ class RunningDaemon implements Daemon {
     });
     this.address = await this.#server.listen(config.server.listen);
     log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
-    this.#timer = setInterval(() => this.#observeQueues(), 10_000);
+    this.#timer = setInterval(() => this.#lookAtQueues(), 10_000);
     this.#timer.unref();
     await Promise.all(
       this.#members.map(async ({ reconciler, schedule }) => {
@@ -133,7 +141,7 @@ class RunningDaemon implements Daemon {
     clearInterval(this.#timer);
     const late = setTimeout(() => this.#abort.abort(), IN_FLIGHT);
     const ended = await endsWithin(clock, STOP_LIMIT, [
-      ...[...this.#queues.values()].map((queue) => queue.drain(IN_FLIGHT)),
+      ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
       ...this.#members.map(({ schedule }) => schedule.stop()),
       ...this.#members.map(({ reconciler }) => reconciler.idle()),
     ]);
@@ -141,17 +149,14 @@ class RunningDaemon implements Daemon {
     if (!ended) {
       log.warn('something does not end in time, such as a git that waits for its server; it is left');
     }
-    await endsWithin(clock, CLOSE_LIMIT, [
-      ...[...this.#connections.values()].map((connection) => connection.close(0)),
-      this.#control?.close(),
-      this.#server.close(),
-    ]);
+    await this.#connections.remember();
+    await endsWithin(clock, CLOSE_LIMIT, [this.#connections.close(), this.#control?.close(), this.#server.close()]);
     await this.#store.close();
   }
 
   #member(organization: OrganizationConfig): Member {
     const { config, clock, log, dryRun } = this.#options;
-    const connection = this.#connect(organization);
+    const connection = this.#connections.of(organization);
     const clones = join(dirname(resolve(config.store.path)), 'checkouts');
     const source = this.#source(organization, clones);
     const client = (count: (method: string) => void, priority: Parameters<typeof openReader>[1]['priority']) => ({
@@ -207,32 +212,6 @@ class RunningDaemon implements Daemon {
     return openSource(organization.source, organization.id, clones, createManifestLoader(kinds), this.#abort.signal);
   }
 
-  /** Organizations with one token share its queue, and so its budget. */
-  #connect(organization: OrganizationConfig): Connection {
-    const known = this.#connections.get(organization.token);
-    if (known !== undefined) {
-      return known;
-    }
-    const { config, clock, random, version } = this.#options;
-    const { concurrency, deadline } = config.queue;
-    const onEvent = observeQueue(this.#metrics);
-    const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent });
-    const { baseUrl, timeout } = config.platform;
-    const connection = openConnection({
-      baseUrl,
-      token: organization.token,
-      userAgent: `octavo/${version}`,
-      concurrency,
-      clock,
-      random,
-      timeouts: { headers: timeout, body: timeout },
-      queue,
-    });
-    this.#queues.set(organization.id, queue);
-    this.#connections.set(organization.token, connection);
-    return connection;
-  }
-
   #unready(): readonly string[] {
     return this.organizations
       .filter((organization) => !organization.tried)
@@ -276,8 +255,14 @@ class RunningDaemon implements Daemon {
     };
   }
 
+  #lookAtQueues(): void {
+    this.#observeQueues();
+    // Now and then besides: a process that is killed has no time to.
+    void this.#connections.remember();
+  }
+
   #observeQueues(): void {
-    for (const [name, queue] of this.#queues) {
+    for (const [name, queue] of this.#connections.queues()) {
       this.#metrics.queue(queueObservation(name, queue.snapshot()));
     }
   }

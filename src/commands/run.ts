@@ -14,7 +14,7 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
   const config = await readConfig(flags.config, around);
   const log = createLogger({ ...config.log, secrets: config.secrets });
   const { clock, random, version } = around;
-  const daemon = createDaemon({ config, clock, random, log, version, dryRun: flags.dryRun === true });
+  const daemon = await createDaemon({ config, clock, random, log, version, dryRun: flags.dryRun === true });
   const onHangup = () => {
     for (const organization of daemon.organizations) {
       void organization.trigger('hand');

@@ -42,7 +42,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     base,
     token: options.token,
     userAgent: options.userAgent,
-    connections: concurrency,
+    // Answers that are overdue hold their sockets, and the queue sends others meanwhile.
+    connections: 2 * concurrency,
     timeouts: { connect: 10_000, headers: 30_000, body: 30_000, ...options.timeouts },
     clock,
   });

@@ -43,7 +43,7 @@ export async function startInside(
     },
   });
   let database: DatabaseSync | undefined;
-  const daemon = createDaemon({
+  const daemon = await createDaemon({
     config,
     clock,
     random: Math.random,

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { eventually, OctavoProcess } from '../support/octavo-process.ts';
+import { eventually, OctavoProcess, TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
 
@@ -122,4 +123,25 @@ test('a port that is taken is said, and nothing hangs', async () => {
   const { code, stderr } = await work.begin('run', '--config', path).ended;
   expect(stderr).toContain(`octavo: cannot listen on ${listen}`);
   expect(code).toBe(3);
+});
+
+test('a restart in the middle of a window spends what is left of it, and is refused nothing', async () => {
+  await using work = await openWorkspace({ limits: { all: { kind: 'first-call', limit: 20, window: 86_400_000 } } });
+  work.repository.write('teams.yaml', teams(...MANY.slice(0, 15)));
+  work.repository.commit('Fifteen');
+  const first = await startDaemon(work);
+  await eventually('the teams', () => work.teams().length === 15);
+  await first.process.stop();
+  const file = new DatabaseSync(join(work.folder, 'state', 'octavo.db'), { readOnly: true });
+  const notes = file.prepare("SELECT value FROM note WHERE topic LIKE 'budgets/%'").all();
+  file.close();
+  expect(notes).toHaveLength(1);
+  expect(JSON.stringify(notes)).not.toContain(TOKEN);
+  work.repository.write('teams.yaml', teams(...MANY));
+  work.repository.commit('Sixty');
+  const second = await startDaemon(work);
+  await eventually('the plan', () => second.process.said('plan: 45 to create').length > 0);
+  await second.process.stop();
+  expect(work.emulator.requests.total).toBeLessThanOrEqual(20);
+  expect(work.emulator.requests.entries.filter(({ status }) => status === 429)).toEqual([]);
 });

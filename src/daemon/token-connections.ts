@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { Logger } from '../log.ts';
+import { type Connection, openConnection } from '../platform/connection.ts';
+import { createRequestQueue, type RequestQueue } from '../queue/request-queue.ts';
+import type { QueueEvent } from '../queue/snapshot.ts';
+import type { Note, Store } from '../store/store.ts';
+
+export interface TokenConnectionsOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly version: string;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly onEvent: (event: QueueEvent) => void;
+}
+
+interface Open {
+  /** The first organization that uses it. */
+  readonly name: string;
+  readonly connection: Connection;
+  readonly queue: RequestQueue;
+  readonly note: Note;
+}
+
+/**
+ * One connection and queue for each token: organizations with the same token share its budget. What a queue has learned
+ * of the platform's limits is kept in the state file, so that a restart in the middle of a window spends no more than
+ * what is left of it (queue policy: Drain).
+ */
+export class TokenConnections {
+  readonly #options: TokenConnectionsOptions;
+  readonly #open = new Map<string, Open>();
+
+  private constructor(options: TokenConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Opens one for every token of the configuration; nothing is connected yet. Throws StoreError. */
+  static async open(options: TokenConnectionsOptions): Promise<TokenConnections> {
+    const connections = new TokenConnections(options);
+    for (const organization of options.config.organizations) {
+      await connections.#add(organization);
+    }
+    return connections;
+  }
+
+  /** The connection of an organization's token. */
+  of(organization: OrganizationConfig): Connection {
+    const open = this.#open.get(organization.token);
+    if (open === undefined) {
+      throw new Error(`${organization.id} is not of this configuration`);
+    }
+    return open.connection;
+  }
+
+  /** The queues, by the first organization that uses each. */
+  queues(): readonly (readonly [string, RequestQueue])[] {
+    return [...this.#open.values()].map(({ name, queue }) => [name, queue]);
+  }
+
+  /** Keeps what was learned. That it cannot be kept is told, and no reason to stop. */
+  async remember(): Promise<void> {
+    for (const { queue, note } of this.#open.values()) {
+      try {
+        await note.write(queue.remember() as Json);
+      } catch (error) {
+        this.#options.log.debug(`what was learned of the platform's limits is not kept: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ connection }) => connection.close(0)));
+  }
+
+  async #add(organization: OrganizationConfig): Promise<void> {
+    const { token } = organization;
+    if (this.#open.has(token)) {
+      return;
+    }
+    const { config, clock, random, version, store, onEvent } = this.#options;
+    const { baseUrl, timeout } = config.platform;
+    const { concurrency, deadline } = config.queue;
+    const owner = createHash('sha256').update(`${baseUrl}\n${token}`).digest('hex');
+    const note = store.note(`budgets/${owner}`);
+    const memory = await note.read();
+    const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent, owner, memory });
+    const connection = openConnection({
+      baseUrl,
+      token,
+      userAgent: `octavo/${version}`,
+      concurrency,
+      clock,
+      random,
+      timeouts: { headers: timeout, body: timeout },
+      queue,
+    });
+    this.#open.set(token, { name: organization.id, connection, queue, note });
+  }
+}
