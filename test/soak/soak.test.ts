@@ -9,7 +9,7 @@ import { soak } from './soak.ts';
  * the one with the number n again.
  */
 
-const SEEDS = Number(process.env.SOAK_SEEDS ?? 10);
+const SEEDS = Number(process.env.SOAK_SEEDS ?? 25);
 const FROM = Number(process.env.SOAK_FROM ?? 1);
 
 let start: EmulatorState;
