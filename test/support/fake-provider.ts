@@ -1,0 +1,186 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+
+/** A request as a provider sees it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface ProviderReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** What is wrong with an answer: another status, its body cut short, no answer, or a page for people. */
+export type Malady = number | 'truncated' | 'dropped' | 'html';
+
+/** A clock that stands still while a request of undici is on its way, and is ahead at once where nothing else waits. */
+export function createSocketClock(start: number): VirtualClock & Disposable {
+  let open = 0;
+  const opened = () => {
+    open += 1;
+  };
+  const over = () => {
+    open -= 1;
+  };
+  subscribe('undici:request:create', opened);
+  subscribe('undici:request:trailers', over);
+  subscribe('undici:request:error', over);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const quiet = async () => {
+    for (let calm = 0; calm < 2; calm = open > 0 ? 0 : calm + 1) {
+      await turn();
+    }
+  };
+  return {
+    ...createVirtualClock(start - 1000, quiet),
+    [Symbol.dispose]() {
+      unsubscribe('undici:request:create', opened);
+      unsubscribe('undici:request:trailers', over);
+      unsubscribe('undici:request:error', over);
+    },
+  };
+}
+
+/** A provider's API in this process, on a real socket. Subclasses say what it is; here is what can go wrong with any. */
+export abstract class FakeProvider implements AsyncDisposable {
+  readonly clock: VirtualClock;
+  /** Everything that came in, refused or not, with the status it was answered with. */
+  readonly requests: (SeenRequest & { status: number })[] = [];
+  /** What goes wrong with a request; it is asked after the request has had its effect. */
+  malady: (request: SeenRequest) => Malady | null = () => null;
+  /** Called before a request is worked on: what happens in the helpdesk meanwhile. */
+  meanwhile: (request: SeenRequest) => void = () => undefined;
+  readonly #server: Server;
+  readonly #used = new Map<string, { window: number; calls: number }>();
+
+  constructor(clock: VirtualClock) {
+    this.clock = clock;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  /** Seconds since the epoch. */
+  get seconds(): number {
+    return Math.floor(this.clock.now() / 1000);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** How many requests of a path came in. */
+  count(path: RegExp, status?: number): number {
+    return this.requests.filter((one) => path.test(one.path) && (status ?? one.status) === one.status).length;
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Answers a request; what it throws as a reply is answered. */
+  protected abstract handle(request: SeenRequest): ProviderReply;
+
+  /** Headers that every answer to this request has, or the refusal. */
+  protected abstract admit(request: SeenRequest): ProviderReply;
+
+  /** Counts a call in a window that follows the clock. */
+  protected use(budget: string, most: number, window: number) {
+    const now = this.clock.now();
+    const index = Math.floor(now / window);
+    const used = this.#used.get(budget);
+    const calls = used?.window === index ? used.calls : 0;
+    const accepted = calls < most;
+    this.#used.set(budget, { window: index, calls: accepted ? calls + 1 : calls });
+    const resetsAt = (index + 1) * window;
+    return {
+      accepted,
+      remaining: Math.max(0, most - calls - 1),
+      /** Whole seconds from now. */
+      resetsIn: Math.ceil((resetsAt - now) / 1000),
+      /** Seconds since the epoch. */
+      resetsAt: Math.ceil(resetsAt / 1000),
+    };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) {
+      chunks.push(chunk as Buffer);
+    }
+    const url = new URL(request.url ?? '/', 'http://provider.example');
+    const text = Buffer.concat(chunks).toString();
+    const seen: SeenRequest = {
+      method: request.method ?? 'GET',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body: text === '' ? null : JSON.parse(text),
+      at: this.clock.now(),
+    };
+    this.meanwhile(seen);
+    const admitted = this.admit(seen);
+    const reply = admitted.status === 200 ? this.#handle(seen) : admitted;
+    const malady = admitted.status === 200 ? this.malady(seen) : null;
+    const status = typeof malady === 'number' ? malady : reply.status;
+    this.requests.push({ ...seen, status });
+    const body = Buffer.from(
+      malady === 'html' ? '<html><body>Back soon</body></html>' : JSON.stringify(reply.body ?? {}),
+    );
+    const headers = { ...admitted.headers, ...reply.headers, date: new Date(this.clock.now()).toUTCString() };
+    if (malady === 'dropped') {
+      request.socket.destroy();
+      return;
+    }
+    response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': body.length });
+    if (malady === 'truncated') {
+      response.write(body.subarray(0, body.length >> 1), () => request.socket.destroy());
+      return;
+    }
+    response.end(body);
+  }
+
+  #handle(seen: SeenRequest): ProviderReply {
+    try {
+      return this.handle(seen);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        return error.reply;
+      }
+      throw error;
+    }
+  }
+}
+
+/** Thrown to answer at once. */
+export class Refusal extends Error {
+  readonly reply: ProviderReply;
+
+  constructor(status: number, body: unknown) {
+    super(String(status));
+    this.reply = { status, body };
+  }
+}
+
+/** Refuses what the provider does not know, so that a misspelt parameter is not taken for one that works. */
+export function onlyParameters(query: URLSearchParams, known: Readonly<Record<string, RegExp>>): void {
+  for (const [name, value] of query) {
+    if (known[name]?.test(value) !== true) {
+      throw new Refusal(400, { error: 'InvalidParameter', description: `${name}=${value}` });
+    }
+  }
+}
