@@ -16,7 +16,7 @@ export interface IngestionSource {
   readonly name: string;
   readonly polling: PollingSource | null;
   readonly webhook: Webhook | null;
-  /** Milliseconds from the end of a poll to the next. */
+  /** Milliseconds from the beginning of a poll to that of the next. */
   readonly every: number;
   /** Milliseconds that a first poll goes back. */
   readonly since: number;
@@ -156,10 +156,12 @@ export class Ingestion {
     const { outbox, clock } = this.#options;
     const { sources, ...rest } = await outbox.status();
     const now = clock.now();
+    const seen = new Set(sources.map(({ source }) => source));
+    const unseen = this.#options.sources.filter(({ name }) => !seen.has(name)).map(({ name }) => nothingOf(name));
     return {
       sender: this.sender?.state ?? { kind: 'stopped' },
       outbox: rest,
-      sources: sources.map((source) => ({
+      sources: [...sources, ...unseen].map((source) => ({
         ...source,
         polledAgo: source.polledAt === null ? null : now - source.polledAt,
         waitingFor: source.waitingSince === null ? null : now - source.waitingSince,
@@ -167,4 +169,10 @@ export class Ingestion {
       })),
     };
   }
+}
+
+/** Of a source that has never given anything. */
+function nothingOf(source: string): SourceStatus {
+  const none = { waiting: 0, waitingSince: null, sending: 0, inDoubt: 0, dead: 0, hints: 0, counts: {} };
+  return { source, cursor: null, polledAt: null, ...none };
 }

@@ -36,6 +36,8 @@ interface Prepared {
 
 /** Milliseconds after which a full outbox is looked at without having been told. */
 const LOOK_AGAIN = 30_000;
+/** Milliseconds of work after which others get their turn. */
+const LONGEST_BREATH = 10;
 
 /** The way of one source into the outbox: redacted first, then durable. Nothing else is ever written or told. */
 export class Intake {
@@ -100,10 +102,14 @@ export class Intake {
   async #prepare(found: readonly Found[], along: Along): Promise<Prepared> {
     const { source, clock, events } = this.#options;
     const sorter = new Sorter(this.#options);
+    let breathedAt = clock.monotonic();
     for (const one of found) {
       sorter.sort(one);
       // Redaction takes its time, and others want theirs.
-      await breathe();
+      if (clock.monotonic() - breathedAt > LONGEST_BREATH) {
+        await breathe();
+        breathedAt = clock.monotonic();
+      }
     }
     const { entries, numbers } = sorter;
     const counts = countsOf(numbers);

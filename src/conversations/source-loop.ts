@@ -12,7 +12,7 @@ export interface SourceLoopOptions {
   readonly source: PollingSource;
   readonly intake: Intake;
   readonly outbox: Outbox;
-  /** Milliseconds from the end of a poll to the next. */
+  /** Milliseconds from the beginning of a poll to that of the next. */
   readonly every: number;
   /** Milliseconds that a first poll goes back. */
   readonly since: number;

@@ -1,0 +1,366 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { admit } from '../../src/conversations/admit.ts';
+import type { ConversationEvents, Taken } from '../../src/conversations/events.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import type { Heard, PollingSource } from '../../src/conversations/source.ts';
+import type { Found, Ticket } from '../../src/conversations/ticket.ts';
+import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Outbox } from '../../src/store/outbox.ts';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import { ConversationSink } from '../support/conversation-sink.ts';
+import { Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+let clock: VirtualClock;
+let sink: ConversationSink;
+let desk: Helpdesk;
+let outbox: Outbox;
+let ingestion: Ingestion;
+let taken: Taken[];
+let told: unknown[];
+
+beforeEach(() => {
+  clock = createVirtualClock();
+  sink = new ConversationSink();
+  desk = new Helpdesk();
+  taken = [];
+  told = [];
+  open();
+});
+
+interface Opening {
+  readonly limit?: { readonly items: number; readonly bytes: number };
+  readonly quiet?: number;
+  readonly polling?: PollingSource;
+}
+
+function open({ limit = { items: 1000, bytes: 1e6 }, quiet = 0, polling = desk.source() }: Opening = {}): void {
+  outbox = openMemoryStore().outbox('org_1', limit);
+  const events: ConversationEvents = {
+    onTaken: (what) => taken.push(what),
+    onRejected: (what) => told.push({ rejected: what }),
+    onShortfall: (what) => told.push({ shortfall: what }),
+    onPressure: (what) => told.push({ pressure: what }),
+    onPollEnd: ({ error, again }) => told.push({ end: error?.message ?? null, again }),
+  };
+  ingestion = new Ingestion({
+    sources: [{ name: 'desk', polling, webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
+    outbox,
+    redactor: testRedactor,
+    writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
+    quiet,
+    batch: { count: 50, bytes: 1_000_000 },
+    clock,
+    random: () => 0,
+    events,
+  });
+}
+
+const solve = (...ids: string[]) => {
+  for (const id of ids) {
+    desk.edit(id, 'solved', clock.now());
+  }
+};
+const received = () => new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
+const deliver = (heard: Heard) =>
+  clock.run(
+    ingestion.deliver('desk', { headers: {}, body: Buffer.from(JSON.stringify(heard)), receivedAt: clock.now() }),
+  );
+const status = async () => (await ingestion.status()).sources[0];
+
+describe('from a source to the platform', () => {
+  test('found, redacted, sent, once', async () => {
+    solve('1', '2', '3', '4');
+    desk.edit('2', 'spam', clock.now());
+    ingestion.start();
+    await clock.advance(HOUR);
+    expect(received()).toEqual(desk.expected());
+    expect(sink.accepted.length).toBeLessThanOrEqual(2);
+    expect(sink.needless()).toEqual([]);
+    expect(await status()).toMatchObject({
+      cursor: 5,
+      waiting: 0,
+      dead: 0,
+      inDoubt: 0,
+      error: null,
+      waitingFor: null,
+      counts: { sent: 3, 'skipped.spam': 2, 'redacted.secret': 3, found: 5 },
+    });
+    expect((await status())?.polledAgo).toBeLessThanOrEqual(5 * MINUTE);
+  });
+
+  test('an edited ticket goes again, an unchanged one does not', async () => {
+    solve('1', '2');
+    ingestion.start();
+    await clock.advance(10 * MINUTE);
+    solve('2');
+    await ingestion.resync('desk', 0);
+    await clock.advance(10 * MINUTE);
+    expect(received()).toEqual(desk.expected());
+    expect(sink.accepted.map(({ conversations }) => conversations.map(({ id }) => id.at(-1)).join(''))).toEqual([
+      '12',
+      '2',
+    ]);
+    expect((await status())?.counts.unchanged).toBe(1);
+  });
+
+  test('a solved ticket rests; one that is reopened meanwhile does not go', async () => {
+    open({ quiet: HOUR });
+    solve('1', '2');
+    ingestion.start();
+    await clock.advance(50 * MINUTE);
+    expect(sink.attempts).toEqual([]);
+    expect(await status()).toMatchObject({ waiting: 2 });
+    desk.edit('1', 'open', clock.now());
+    await clock.advance(30 * MINUTE);
+    expect([...sink.contents.keys()]).toEqual(['desk/acme/2']);
+    solve('1');
+    await clock.advance(58 * MINUTE);
+    expect(sink.contents.size).toBe(1);
+    await clock.advance(10 * MINUTE);
+    expect(received()).toEqual(desk.expected());
+  });
+});
+
+describe('hints', () => {
+  test('lead to a fetch at once, and are taken once', async () => {
+    ingestion.start();
+    await clock.advance(MINUTE);
+    solve('1');
+    const hint: Heard = { kind: 'hints', delivery: 'd1', ids: ['1'] };
+    expect(await deliver(hint)).toEqual({ status: 202, reason: null });
+    expect(await deliver(hint)).toEqual({ status: 202, reason: null });
+    await clock.advance(1000);
+    expect(desk.fetches).toBe(1);
+    expect(received()).toEqual(desk.expected());
+    expect(await status()).toMatchObject({ hints: 0 });
+  });
+
+  test('that cannot be followed are given up; one that may yet be is kept', async () => {
+    ingestion.start();
+    await clock.advance(MINUTE);
+    desk.failure = () => new TransientError('down', false);
+    await deliver({ kind: 'hints', delivery: null, ids: ['1'] });
+    await clock.advance(1000);
+    expect(await status()).toMatchObject({ hints: 1, error: 'down' });
+    desk.failure = () => new RejectedError('no such ticket', 400);
+    await clock.advance(HOUR);
+    expect(await status()).toMatchObject({ hints: 0, counts: { rejected: 1 } });
+    expect(told).toContainEqual({ rejected: { source: 'desk', place: 'a hint', reason: 'no such ticket' } });
+  });
+
+  test('are answered only once they are durable, and refused ones leave nothing', async () => {
+    expect(await deliver({ kind: 'refused', status: 401, reason: 'bad signature' })).toEqual({
+      status: 401,
+      reason: 'bad signature',
+    });
+    expect((await outbox.status()).sources).toEqual([]);
+    await deliver({ kind: 'hints', delivery: 'd1', ids: ['1', '2'] });
+    expect((await outbox.hints('desk', 10)).map(({ id }) => id)).toEqual(['1', '2']);
+    const nobody = { headers: {}, body: Buffer.alloc(0), receivedAt: 0 };
+    expect(await ingestion.deliver('other', nobody)).toMatchObject({ status: 404 });
+  });
+
+  test('conversations themselves: kept, known, or later', async () => {
+    open({ limit: { items: 1, bytes: 1e6 } });
+    solve('1', '2');
+    const found = (id: string, delivery: string): Heard => ({ kind: 'found', delivery, found: [desk.found(id)] });
+    expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
+    expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
+    expect(await deliver(found('2', 'd2'))).toEqual({ status: 503, reason: 'no room now; later' });
+    expect(await status()).toMatchObject({ waiting: 1, counts: { found: 1 } });
+  });
+});
+
+describe('a full outbox', () => {
+  test('stops the poll between batches, loses nothing, and lets it go on', async () => {
+    open({ limit: { items: 4, bytes: 1e6 } });
+    sink.fault = () => 403;
+    solve(...Array.from({ length: 20 }, (_, n) => `${n}`));
+    ingestion.start();
+    await clock.advance(2 * HOUR);
+    const held = await ingestion.status();
+    expect(held.outbox).toMatchObject({ isFull: true, held: { items: 6 } });
+    expect(held.sender).toMatchObject({ kind: 'refused' });
+    expect(held.sources[0]).toMatchObject({ cursor: 6, waiting: 6, polledAt: null });
+    expect(told).toEqual([{ pressure: { source: 'desk', isFull: true } }]);
+    sink.fault = () => null;
+    ingestion.sender?.resume();
+    await clock.advance(2 * HOUR);
+    expect(received()).toEqual(desk.expected());
+    expect(sink.needless()).toEqual([]);
+    expect(told).toContainEqual({ pressure: { source: 'desk', isFull: false } });
+    expect((await ingestion.status()).outbox).toMatchObject({ isFull: false, held: { items: 0 } });
+  });
+});
+
+describe('what is told', () => {
+  test('fewer parts than reported', async () => {
+    desk.withheld = 2;
+    solve('1');
+    ingestion.start();
+    await clock.advance(MINUTE);
+    expect(told).toContainEqual({ shortfall: { source: 'desk', key: 'desk/acme/1', reported: 3, fetched: 1 } });
+    expect(await status()).toMatchObject({ counts: { incomplete: 1 } });
+  });
+
+  test('of a failing provider: why, and when again; the cursor stays, and nothing is lost', async () => {
+    solve('1', '2', '3', '4', '5');
+    let calls = 0;
+    desk.failure = () => {
+      calls += 1;
+      return calls === 2 ? new TransientError('desk: status 503', false) : null;
+    };
+    ingestion.start();
+    await clock.advance(4000);
+    expect(await status()).toMatchObject({ cursor: 3, error: 'desk: status 503', polledAt: null });
+    await clock.advance(MINUTE);
+    expect(received()).toEqual(desk.expected());
+    expect(told.slice(0, 2)).toEqual([
+      { end: 'desk: status 503', again: 5000 },
+      { end: null, again: 5 * MINUTE },
+    ]);
+  });
+
+  test('of refused credentials: this source rests, and the sender does not', async () => {
+    desk.failure = () => new AuthError('desk: the credentials are not accepted', 401);
+    ingestion.start();
+    await deliver({ kind: 'found', delivery: null, found: [] });
+    await clock.advance(14 * MINUTE);
+    expect(told).toEqual([{ end: 'desk: the credentials are not accepted', again: 15 * MINUTE }]);
+    expect(ingestion.sender?.state).toEqual({ kind: 'idle' });
+  });
+
+  test('of an unexpected error: nothing of what it quotes', async () => {
+    desk.failure = () => new SyntaxError('Unexpected token in "hush-1"');
+    ingestion.start();
+    await clock.advance(MINUTE);
+    expect(JSON.stringify([told, await ingestion.status()])).not.toContain('hush');
+    expect(await status().then((one) => one?.error ?? 'desk: an unexpected SyntaxError while it was read')).toBe(
+      'desk: an unexpected SyntaxError while it was read',
+    );
+  });
+
+  test('in numbers: what was found at once', async () => {
+    const rejected: Found = { kind: 'rejected', place: 'a.csv:7', reason: 'no id' };
+    solve('1', '2');
+    desk.edit('2', 'private', clock.now());
+    const found = [desk.found('1'), desk.found('2'), rejected, desk.found('nobody')];
+    await ingestion.intake('file').take(found, {}, new AbortController().signal);
+    expect(taken).toEqual([
+      {
+        source: 'file',
+        found: 4,
+        waiting: 1,
+        unchanged: 0,
+        withdrawn: 0,
+        gone: 1,
+        rejected: 1,
+        incomplete: 0,
+        skipped: { private: 1 },
+        redacted: { secret: 1 },
+      },
+    ]);
+    expect(told).toEqual([{ rejected: { source: 'file', place: 'a.csv:7', reason: 'no id' } }]);
+  });
+});
+
+test('a reset while a poll is under way: it begins anew from there', async () => {
+  solve('1', '2', '3', '4', '5', '6', '7');
+  const source = desk.source();
+  let resets = 0;
+  open({
+    polling: {
+      ...source,
+      async *poll(options) {
+        for await (const batch of source.poll(options)) {
+          yield batch;
+          if (resets === 0) {
+            resets += 1;
+            await outbox.reset('desk', 0);
+          }
+        }
+      },
+    },
+  });
+  ingestion.start();
+  await clock.advance(MINUTE);
+  expect(await status()).toMatchObject({ cursor: 7, counts: { unchanged: 3, queued: 7 } });
+  expect(received()).toEqual(desk.expected());
+});
+
+test('one poll and no more', async () => {
+  solve('1', '2');
+  const failed = await clock.run(ingestion.pollOnce(new AbortController().signal));
+  expect([...failed]).toEqual([]);
+  expect(await clock.run(ingestion.sender?.sendDue() ?? Promise.reject())).toEqual({ kind: 'idle' });
+  expect(received()).toEqual(desk.expected());
+});
+
+test('stopping ends the polls and the sender', async () => {
+  solve('1');
+  ingestion.start();
+  await clock.advance(MINUTE);
+  await clock.run(ingestion.stop(5000));
+  solve('2');
+  await clock.advance(HOUR);
+  expect(sink.attempts).toHaveLength(1);
+});
+
+describe('what cannot become a conversation', () => {
+  const ticket = (over: Partial<Ticket> = {}): Ticket => ({
+    key: 'desk/acme/1',
+    subject: 'Help',
+    createdAt: null,
+    settledAt: null,
+    url: null,
+    attributes: {},
+    parts: [{ role: 'user', body: 'How?' }],
+    people: [],
+    completeness: null,
+    ...over,
+  });
+  const admitted = (over: Partial<Ticket>) => admit(ticket(over), testRedactor, 0, 1000);
+
+  test.each([
+    ['a long id', { key: 'x'.repeat(256) }, { kind: 'rejected', reason: expect.stringContaining('256 characters') }],
+    ['no id', { key: '' }, { kind: 'rejected', reason: expect.stringContaining('0 characters') }],
+    ['nothing in it', { parts: [{ role: 'user', body: ' \n' }] }, { kind: 'skipped', reason: 'empty' }],
+    ['no customer', { parts: [{ role: 'team-member', body: 'News' }] }, { kind: 'skipped', reason: 'no-customer' }],
+  ] as const)('%s', (_what, over, expected) => {
+    expect(admitted(over)).toEqual(expected);
+  });
+
+  test('what fails to be redacted is rejected without its words', () => {
+    const failing = {
+      version: '1',
+      redact: () => {
+        throw new TypeError('cannot read hush-1');
+      },
+    };
+    expect(admit(ticket(), failing, 0, 0)).toEqual({ kind: 'rejected', reason: 'it cannot be redacted (TypeError)' });
+  });
+
+  test('a subject is cut by code points, an empty one left out, as is a time that is none', () => {
+    const payload = (over: Partial<Ticket>) => {
+      const admission = admitted(over);
+      return admission.kind === 'content' ? JSON.parse(admission.content.payload) : admission;
+    };
+    expect([...payload({ subject: '👋'.repeat(600) }).subject]).toHaveLength(512);
+    expect(payload({ subject: '  ', createdAt: 'yesterday' })).toEqual({
+      id: 'desk/acme/1',
+      parts: [{ type: 'message', role: 'user', body: 'How?' }],
+    });
+    expect(payload({ createdAt: '2026-01-01T10:00:00+02:00' }).metadata).toEqual({
+      createdAt: '2026-01-01T08:00:00.000Z',
+    });
+  });
+
+  test('a ticket that was settled in the future rests no longer than others', () => {
+    expect(admit(ticket({ settledAt: 9e15 }), testRedactor, 500, 1000)).toMatchObject({ content: { notBefore: 1500 } });
+  });
+});

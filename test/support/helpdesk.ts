@@ -1,0 +1,138 @@
+import type { Redactor } from '../../src/conversations/conversation.ts';
+import type { PollingSource, Webhook } from '../../src/conversations/source.ts';
+import type { Found, SkipReason } from '../../src/conversations/ticket.ts';
+import type { Json } from '../../src/core/json.ts';
+
+export type TicketState = 'solved' | 'open' | 'private' | 'spam' | 'deleted';
+
+/** What was done to a ticket. */
+export interface Edit {
+  readonly id: string;
+  readonly state: TicketState;
+  /** Tells this version from others. */
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What must not be seen anywhere: whatever a customer wrote that is private, and whatever is not eligible. */
+export const SECRET = /hush-\w+|never-\w+/;
+
+/** Takes out what the helpdesk's customers should not have written. */
+export const testRedactor: Redactor = {
+  version: 'test/1',
+  redact(ticket) {
+    const hits = ticket.parts.flatMap(({ body }) => body.match(/hush-\w+/g) ?? []);
+    const clean = (text: string) => text.replace(/hush-\w+/g, '[SECRET]');
+    return {
+      conversation: {
+        id: ticket.key,
+        subject: clean(ticket.subject),
+        parts: ticket.parts.map(({ role, body }) => ({ type: 'message', role, body: clean(body) })),
+        metadata: { attributes: ticket.attributes, createdAt: ticket.createdAt ?? undefined },
+      },
+      counts: hits.length === 0 ? {} : { secret: hits.length },
+    };
+  },
+};
+
+const PAGE = 3;
+
+/** A helpdesk with a log of edits, whose cursor is a place in it. The version that is read is always the newest. */
+export class Helpdesk {
+  readonly log: Edit[] = [];
+  /** Thrown instead of an answer. */
+  failure: () => Error | null = () => null;
+  fetches = 0;
+  /** Parts that are reported, and not given. */
+  withheld = 0;
+
+  edit(id: string, state: TicketState, at: number): void {
+    this.log.push({ id, state, version: this.log.length + 1, at });
+  }
+
+  newest(id: string): Edit | undefined {
+    return this.log.findLast((edit) => edit.id === id);
+  }
+
+  /** What the platform must have of each ticket in the end; those that are not eligible are left out. */
+  expected(): ReadonlyMap<string, string> {
+    const solved = [...new Set(this.log.map(({ id }) => id))].flatMap((id) => {
+      const edit = this.newest(id);
+      return edit?.state === 'solved'
+        ? [[`desk/acme/${id}`, wordsOf(edit).replace(/hush-\w+/g, '[SECRET]')] as const]
+        : [];
+    });
+    return new Map(solved);
+  }
+
+  found(id: string): Found {
+    const edit = this.newest(id);
+    const key = `desk/acme/${id}`;
+    if (edit === undefined || edit.state === 'deleted') {
+      return { kind: 'gone', key };
+    }
+    if (edit.state !== 'solved') {
+      return { kind: 'skipped', key, reason: edit.state satisfies SkipReason };
+    }
+    return {
+      kind: 'ticket',
+      ticket: {
+        key,
+        subject: `About ${id}`,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        settledAt: edit.at,
+        url: null,
+        attributes: { status: 'solved' },
+        parts: [{ role: 'user', body: wordsOf(edit) }],
+        people: [],
+        completeness: { reported: 1 + this.withheld, fetched: 1 },
+      },
+    };
+  }
+
+  source(name = 'desk'): PollingSource {
+    const desk = this;
+    return {
+      name,
+      async *poll({ cursor, since }) {
+        const first = desk.log.findIndex(({ at }) => at >= since);
+        let place = cursor === null ? (first === -1 ? desk.log.length : first) : Number(cursor);
+        while (place < desk.log.length) {
+          desk.fail();
+          const edits = desk.log.slice(place, place + PAGE);
+          place += edits.length;
+          const ids = [...new Set(edits.map(({ id }) => id))];
+          yield { found: ids.map((id) => desk.found(id)), cursor: place satisfies Json };
+        }
+        desk.fail();
+      },
+      async fetch(id) {
+        desk.fetches += 1;
+        desk.fail();
+        return desk.found(id);
+      },
+      close: async () => undefined,
+    };
+  }
+
+  private fail(): void {
+    const failure = this.failure();
+    if (failure !== null) {
+      throw failure;
+    }
+  }
+}
+
+/** Every version has words of its own, with something private in them; what is not eligible must not be seen at all. */
+function wordsOf({ id, state, version }: Edit): string {
+  return state === 'solved' ? `How do I do ${id}, version ${version}? hush-${version}` : `never-${version}`;
+}
+
+/** A webhook without a signature, whose body is what it says. */
+export function testWebhook(name = 'desk'): Webhook {
+  return {
+    name,
+    hear: ({ body }) => JSON.parse(Buffer.from(body).toString('utf8')),
+  };
+}
