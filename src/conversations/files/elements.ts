@@ -146,8 +146,14 @@ export class ElementSplitter {
   }
 
   #endsInList(chunk: Buffer, from: number, at: number): boolean {
-    const before = this.#held.at(-1)?.subarray(-TAIL) ?? Buffer.alloc(0);
-    return LIST_MEMBER.test(Buffer.concat([before, chunk.subarray(Math.max(from, at - TAIL), at)]).toString('latin1'));
+    const pieces = [chunk.subarray(Math.max(from, at - TAIL), at)];
+    let size = pieces[0]?.length ?? 0;
+    for (let index = this.#held.length - 1; index >= 0 && size < TAIL; index--) {
+      const piece = this.#held[index]?.subarray(-TAIL) ?? Buffer.alloc(0);
+      pieces.unshift(piece);
+      size += piece.length;
+    }
+    return LIST_MEMBER.test(Buffer.concat(pieces).toString('latin1'));
   }
 
   /** Where the open value ends, if this byte ends it: behind its closing bracket or quote, or before what follows. */
