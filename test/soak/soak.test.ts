@@ -25,7 +25,10 @@ test('whatever goes wrong and whoever edits meanwhile, it ends as declared', asy
   for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
     const found = await soak(seed, start).catch((error: Error) => ({ wrong: String(error.stack) }));
     if (found.wrong !== '') {
-      wrong.push(`seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found.wrong}`);
+      const text = `seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found.wrong}`;
+      // At once: a long run need not come to its end to be looked into.
+      process.stderr.write(`${text}\n`);
+      wrong.push(text);
     }
   }
   expect(wrong.join('\n\n')).toBe('');
