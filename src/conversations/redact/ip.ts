@@ -41,5 +41,6 @@ function isEverywhere(value: string): boolean {
 
 function isVersion(text: string, start: number): boolean {
   const before = text.slice(Math.max(0, start - CONTEXT), start);
-  return VERSION.test(before) || (PRODUCT.test(before) && !/:\/\/$/.test(before));
+  const first = before.replace(/\d{1,5}(?:\.\d{1,5}){1,3} ?(?:to|and|or|->|→) ?$/, '');
+  return VERSION.test(before) || VERSION.test(first) || (PRODUCT.test(before) && !/:\/\/$/.test(before));
 }

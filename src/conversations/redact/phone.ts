@@ -25,12 +25,16 @@ const CALLED =
 /** Where it says that something else does. */
 const COUNTED =
   /(?:#|№|[$€£¥]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|nummer|number|no|nr|num|code|key|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
+/** Where the text says it, a number of so many digits is one, whoever it was given to. */
+const TOLD = 10;
 /** How far before a number its context is looked at, in characters. */
 const CONTEXT = 40;
 /** Dates and times of day, however they are written; seconds since the epoch. */
 const DATED =
   /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
 const EPOCH = /^1[4-9]\d{8}$/;
+/** The largest numbers of 31 and 32 bits, and their neighbours. */
+const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
 
 /**
  * Finds phone numbers: with a plus those of any country, without one those of the regions, as libphonenumber knows
@@ -142,8 +146,13 @@ function numberOf(text: string, stretch: Stretch, place: Place, countries: reado
   }
   for (const { code, mayBe } of countries) {
     // Asked first, as the library takes its time.
-    const own = mayBe(stretch.digits, place.isCalled) ? parsePhoneNumberFromString(stretch.digits, code) : undefined;
+    const isTold = place.isCalled && stretch.digits.length >= TOLD;
+    const own =
+      isTold || mayBe(stretch.digits, place.isCalled) ? parsePhoneNumberFromString(stretch.digits, code) : undefined;
     if (own?.isValid() === true && isWrittenSo(own, stretch, place.isCalled)) {
+      return own;
+    }
+    if (isTold && own?.isPossible() === true) {
       return own;
     }
   }
@@ -151,7 +160,10 @@ function numberOf(text: string, stretch: Stretch, place: Place, countries: reado
 }
 
 function isSomethingElse(written: string, { before, isCalled }: Place): boolean {
-  return DATED.test(written) || (!isCalled && (COUNTED.test(before) || EPOCH.test(written) || /\/$/.test(before)));
+  return (
+    DATED.test(written) ||
+    (!isCalled && (COUNTED.test(before) || EPOCH.test(written) || LIMIT.test(written) || /\/$/.test(before)))
+  );
 }
 
 /** Without its prefix and in odd groups, a number that could be dialled is mostly something else. */

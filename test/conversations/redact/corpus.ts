@@ -66,20 +66,32 @@ function fillIn(template: string, random: () => number): string {
   const draw = (alphabet: string, length: number) =>
     Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join('');
   const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  return template
-    .replaceAll(/\{\{(digit|hex|upper|alnum|base64):(\d+)\}\}/g, (_, alphabet, length) => {
-      const drawn = draw(ALPHABETS[alphabet] ?? '', Number(length));
-      // A key of any length has a digit and a letter of both cases: whoever draws none draws again.
-      return Number(length) > 20 && alphabet !== 'digit' ? `${drawn.slice(0, -2)}${alphabet === 'hex' ? 'a7' : 'Q7'}` : drawn;
-    })
-    .replaceAll('{{basic}}', () => Buffer.from(`ana:${draw(ALPHABETS.alnum ?? '', 12)}`).toString('base64'))
-    .replaceAll('{{jwt}}', () => `${base64url({ alg: 'HS256', typ: 'JWT' })}.${base64url({ sub: draw(LOWER, 12) })}.${draw(ALPHABETS.alnum ?? '', 43)}`)
-    .replaceAll(/\{\{pem:([A-Z ]+)\}\}/g, (_, label) => {
-      const lines = Array.from({ length: 6 }, () => draw(ALPHABETS.base64 ?? '', 64));
-      return ['BEGIN', ...lines, 'END'].map((line) => (line.length < 6 ? `-----${line} ${label}-----` : line)).join('\n');
-    })
-    // Area numbers from 734 on were given to nobody until 2011.
-    .replaceAll(/\{\{ssn:(.?)\}\}/g, (_, by) => [`8${draw('123456789', 2)}`, draw('123456789', 2), draw('123456789', 4)].join(by));
+  return (
+    template
+      .replaceAll(/\{\{(digit|hex|upper|alnum|base64):(\d+)\}\}/g, (_, alphabet, length) => {
+        const drawn = draw(ALPHABETS[alphabet] ?? '', Number(length));
+        // A key of any length has a digit and a letter of both cases: whoever draws none draws again.
+        return Number(length) > 20 && alphabet !== 'digit'
+          ? `${drawn.slice(0, -2)}${alphabet === 'hex' ? 'a7' : 'Q7'}`
+          : drawn;
+      })
+      .replaceAll('{{basic}}', () => Buffer.from(`ana:${draw(ALPHABETS.alnum ?? '', 12)}`).toString('base64'))
+      .replaceAll(
+        '{{jwt}}',
+        () =>
+          `${base64url({ alg: 'HS256', typ: 'JWT' })}.${base64url({ sub: draw(LOWER, 12) })}.${draw(ALPHABETS.alnum ?? '', 43)}`,
+      )
+      .replaceAll(/\{\{pem:([A-Z ]+)\}\}/g, (_, label) => {
+        const lines = Array.from({ length: 6 }, () => draw(ALPHABETS.base64 ?? '', 64));
+        return ['BEGIN', ...lines, 'END']
+          .map((line) => (line.length < 6 ? `-----${line} ${label}-----` : line))
+          .join('\n');
+      })
+      // Area numbers from 734 on were given to nobody until 2011.
+      .replaceAll(/\{\{ssn:(.?)\}\}/g, (_, by) =>
+        [`8${draw('123456789', 2)}`, draw('123456789', 2), draw('123456789', 4)].join(by),
+      )
+  );
 }
 
 export function ticketOf(parts: readonly string[], people: readonly Person[] = []): Ticket {
@@ -111,14 +123,19 @@ export interface Figures {
  * is taken out and touches no value of its type is wrong, and counts against the type that took it.
  */
 export function figuresOf(corpus: readonly Example[]): readonly Figures[] {
-  const tally = new Map<RedactionType, { marked: number; right: number; taken: number; missed: string[]; wrong: string[] }>();
+  const tally = new Map<
+    RedactionType,
+    { marked: number; right: number; taken: number; missed: string[]; wrong: string[] }
+  >();
   const of = (type: RedactionType) => {
     const known = tally.get(type) ?? { marked: 0, right: 0, taken: 0, missed: [], wrong: [] };
     tally.set(type, known);
     return known;
   };
   for (const { id, text, marks, people, options } of corpus) {
-    const [explained] = createRedactor(options).explain(ticketOf([text], people)).filter(({ place }) => place === 'parts[0]');
+    const [explained] = createRedactor(options)
+      .explain(ticketOf([text], people))
+      .filter(({ place }) => place === 'parts[0]');
     const spans = explained?.spans ?? [];
     for (const mark of marks) {
       const row = of(mark.type);

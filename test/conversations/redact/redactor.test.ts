@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { REDACTION_TYPES } from '../../../src/conversations/conversation.ts';
+import { createRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
+import type { Ticket } from '../../../src/conversations/ticket.ts';
+import { ConfigError } from '../../../src/core/errors.ts';
+import { figuresOf, readCorpus, ticketOf } from './corpus.ts';
+
+const corpus = readCorpus();
+const PEOPLE = [
+  { names: ['Ana Smith'], emails: ['Ana@acme.example'] },
+  { names: ['Bo Müller'], emails: [] },
+];
+
+/** A text as it reads once redacted. */
+function redacted(text: string, options: RedactionOptions = {}, people: Ticket['people'] = []): string {
+  return createRedactor(options).redact(ticketOf([text], people)).conversation.parts[0]?.body ?? '';
+}
+
+/** The ticket that a redacted conversation would make, with the same people. */
+function asTicket(
+  ticket: Ticket,
+  conversation: ReturnType<ReturnType<typeof createRedactor>['redact']>['conversation'],
+): Ticket {
+  const { url = null, attributes = {}, createdAt = null } = conversation.metadata ?? {};
+  return { ...ticket, subject: conversation.subject ?? '', parts: conversation.parts, url, attributes, createdAt };
+}
+
+describe('the corpus', () => {
+  it('has 300 examples at least, of every type 10, and 120 traps', () => {
+    expect(corpus.length).toBeGreaterThanOrEqual(300);
+    expect(corpus.filter(({ marks }) => marks.length === 0).length).toBeGreaterThanOrEqual(120);
+    for (const type of REDACTION_TYPES) {
+      expect(corpus.flatMap(({ marks }) => marks).filter((mark) => mark.type === type).length).toBeGreaterThanOrEqual(
+        10,
+      );
+    }
+  });
+
+  it.each(REDACTION_TYPES)('%s: precision and recall are 0.98 at least', (type) => {
+    const row = figuresOf(corpus).find((each) => each.type === type);
+    expect(row?.precision, `taken by mistake: ${row?.wrong.join(' ')}`).toBeGreaterThanOrEqual(0.98);
+    expect(row?.recall, `missed: ${row?.missed.join(' ')}`).toBeGreaterThanOrEqual(0.98);
+  });
+
+  it.each(corpus)(
+    '$id: not one character of a value stays; redacted again it is the same',
+    ({ text, marks, people, options }) => {
+      const redactor = createRedactor(options);
+      const ticket = ticketOf([`${text} .`], people);
+      const { conversation } = redactor.redact(ticket);
+      expect(redactor.redact(asTicket(ticket, conversation)).conversation).toEqual(conversation);
+      const spans = redactor.explain(ticket).flatMap((each) => each.spans);
+      for (const { start, end } of marks) {
+        expect(spans.some((span) => span.start <= start && end <= span.end)).toBe(true);
+      }
+    },
+  );
+});
+
+describe('placeholders', () => {
+  it('are the same for the same value in all parts, however it is written', () => {
+    const { conversation } = createRedactor().redact({
+      ...ticketOf([
+        'x@example.com and y@example.com',
+        'X@Example.COM, +1 415 555 0132',
+        '(415) 555-0132, 4111-1111-1111-1111',
+        '4111 1111 1111 1111',
+      ]),
+      subject: 'y@example.com',
+    });
+    expect(conversation.subject).toBe('[EMAIL_1]');
+    expect(conversation.parts.map(({ body }) => body)).toEqual([
+      '[EMAIL_2] and [EMAIL_1]',
+      '[EMAIL_2], [PHONE_1]',
+      '[PHONE_1], [CARD_1]',
+      '[CARD_1]',
+    ]);
+  });
+
+  it('are one for all the names and addresses of a person', () => {
+    expect(redacted("Ana Smith <ana@acme.example>; Ana's, Bo Mueller, Muller", {}, PEOPLE)).toBe(
+      "[PERSON_1] <[PERSON_1]>; [PERSON_1]'s, [PERSON_2], [PERSON_2]",
+    );
+  });
+
+  it('that stand there already are left, and not given to another value', () => {
+    expect(redacted('[EMAIL_3] and x@example.com')).toBe('[EMAIL_3] and [EMAIL_4]');
+  });
+});
+
+describe('a conversation', () => {
+  const ticket: Ticket = {
+    key: 'zendesk/acme/7',
+    subject: '  ',
+    createdAt: '2024-01-02T03:04:05+02:00',
+    settledAt: 0,
+    url: 'https://ana:pw@help.example/agent/tickets/4155550132?email=ana%40acme.example#x@example.com',
+    attributes: { status: 'solved', from: 'x@example.com' },
+    parts: [
+      { role: 'user', body: 'Hello' },
+      { role: 'assistant', body: ' \n' },
+    ],
+    people: PEOPLE,
+    completeness: null,
+  };
+
+  it('has what is sent: no empty subject, no empty part, an ISO date, and an address that still is one', () => {
+    const { conversation, counts } = createRedactor().redact(ticket);
+    expect(conversation).toEqual({
+      id: 'zendesk/acme/7',
+      parts: [{ type: 'message', role: 'user', body: 'Hello' }],
+      metadata: {
+        url: 'https://%5BSECRET_1%5D@help.example/agent/tickets/4155550132?email=%5BPERSON_1%5D#%5BEMAIL_1%5D',
+        attributes: { status: 'solved', from: '[EMAIL_1]' },
+        createdAt: '2024-01-02T01:04:05.000Z',
+      },
+    });
+    expect(counts).toEqual({ secret: 1, person: 1, email: 2 });
+  });
+
+  it('has a subject of 512 characters at most, cut between graphemes, and never inside a placeholder', () => {
+    const subjectOf = (subject: string) => createRedactor().redact({ ...ticket, subject }).conversation.subject ?? '';
+    expect([...subjectOf('👩‍👩‍👧'.repeat(200))].length).toBe(510);
+    expect(subjectOf(`${'a '.repeat(253)}x@example.com`)).toBe('a '.repeat(253).trimEnd());
+    // The cut leaves the first 16 digits of 20: now they are a card.
+    expect(subjectOf(`${'a '.repeat(248)}41111111111111112222`)).not.toContain('4111111111111111');
+  });
+
+  it('needs a part with a text, and says so with no value', () => {
+    expect(() => createRedactor().redact(ticketOf([' ', '\n']))).toThrow(RangeError);
+    expect(
+      createRedactor().redact({ ...ticketOf(['x']), createdAt: 'yesterday' }).conversation.metadata,
+    ).toBeUndefined();
+  });
+});
+
+describe('options', () => {
+  it('leave what is allowed, and what is not looked for', () => {
+    expect(redacted('a@acme.example b@sub.acme.example c@example.com', { allow: ['@acme.example'] })).toBe(
+      'a@acme.example b@sub.acme.example [EMAIL_1]',
+    );
+    expect(redacted('ana@acme.example', { allow: ['ANA@acme.example'] }, PEOPLE)).toBe('ana@acme.example');
+    expect(redacted('ana@acme.example Ana', { off: ['person'] }, PEOPLE)).toBe('[EMAIL_1] Ana');
+    expect(redacted('192.0.2.1 x@example.com', { off: ['ip', 'email'] })).toBe('192.0.2.1 x@example.com');
+    expect(redacted('password: support@acme.example', { allow: ['@acme.example'] })).toBe('password: [SECRET_1]');
+  });
+
+  it('change the version, as the rules do; the same options have the same', () => {
+    const version = (options: RedactionOptions) => createRedactor(options).version;
+    expect(version({})).toMatch(/^[0-9a-f]{12}$/);
+    expect(version({ allow: ['x@example.com'] })).toBe(version({ allow: ['x@example.com'] }));
+    const all = [
+      {},
+      { allow: ['x@example.com'] },
+      { regions: ['DE'] },
+      { off: ['ip' as const] },
+      { patterns: [{ name: 'a', pattern: 'x' }] },
+    ];
+    expect(new Set(all.map(version)).size).toBe(all.length);
+  });
+
+  it.each([
+    { regions: ['Germany'] },
+    { allow: [''] },
+    { allow: ['10.0.0.0/99'] },
+    { patterns: [{ name: 'a b', pattern: 'x' }] },
+    { patterns: [{ name: 'email', pattern: 'x' }] },
+    { patterns: [{ name: 'a_1', pattern: 'x' }] },
+    { patterns: [{ name: 'a', pattern: '(' }] },
+    { patterns: [{ name: 'a', pattern: 'x*' }] },
+    { patterns: [{ name: 'a', pattern: 'x', flags: 'y' }] },
+    { patterns: [{ name: 'a', pattern: '(a+)+$' }] },
+    { patterns: [{ name: 'a', pattern: '(a|a)*b' }] },
+    { patterns: [{ name: 'a', pattern: '(a?){30}a{30}' }] },
+    { patterns: [{ name: 'a', pattern: 'a*a*a*b' }] },
+    { patterns: [{ name: 'a', pattern: '(a)\\1' }] },
+    { patterns: [{ name: 'a', pattern: '(?=a)a' }] },
+    {
+      patterns: [
+        { name: 'a', pattern: 'x' },
+        { name: 'A', pattern: 'y' },
+      ],
+    },
+  ] satisfies RedactionOptions[])('%j is refused at the start', (options) => {
+    expect(() => createRedactor(options)).toThrow(ConfigError);
+  });
+
+  it.each([
+    'CUST-\\d+',
+    '[A-Z]+-\\d+',
+    '\\d+\\.\\d+\\.\\d+',
+    '\\bACME\\s+\\w+\\b',
+    '(?:\\d{4}[- ]?){4}',
+    'EMP\\d{6}|CUS\\d{6}',
+  ])('the pattern %s is taken', (pattern) => {
+    expect(() => createRedactor({ patterns: [{ name: 'mine', pattern }] })).not.toThrow();
+  });
+});
+
+describe('explain', () => {
+  it('says where, what and by what it is replaced', () => {
+    const [explained] = createRedactor().explain('call 415-555-0132!');
+    expect(explained).toEqual({
+      place: 'text',
+      text: 'call 415-555-0132!',
+      spans: [{ type: 'phone', start: 5, end: 17, placeholder: '[PHONE_1]' }],
+      redacted: 'call [PHONE_1]!',
+    });
+  });
+});
+
+describe('properties', () => {
+  const values = corpus.map(({ text }) => text);
+  const words = fc.constantFrom(
+    ...values,
+    ...'@ . : / = " [ ] ( ) - + # % & ; , \n 4 1 password token [EMAIL_1] Ana Smith ​ é'.split(' '),
+    ' ',
+  );
+  const texts = fc.array(words, { minLength: 1, maxLength: 8 }).map((list) => `x${list.join('')}`);
+
+  it('redacted again, nothing changes; the same text is redacted in the same way', () => {
+    const redactor = createRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }], regions: ['US', 'DE'] });
+    fc.assert(
+      fc.property(texts, texts, (subject, body) => {
+        const ticket = { ...ticketOf([body], PEOPLE), subject, attributes: { a: body } };
+        const once = redactor.redact(ticket);
+        expect(redactor.redact(ticket)).toEqual(once);
+        const twice = redactor.redact(asTicket(ticket, once.conversation));
+        expect(twice.conversation).toEqual(once.conversation);
+        expect(twice.counts).toEqual({});
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('spans are in order and apart, and what is outside stays as it is', () => {
+    const redactor = createRedactor();
+    fc.assert(
+      fc.property(texts, (text) => {
+        const [explained] = redactor.explain(text);
+        let from = 0;
+        let rebuilt = '';
+        for (const { start, end, placeholder } of explained?.spans ?? []) {
+          expect(start).toBeGreaterThanOrEqual(from);
+          expect(end).toBeGreaterThan(start);
+          rebuilt += text.slice(from, start) + placeholder;
+          from = end;
+        }
+        expect(rebuilt + text.slice(from)).toBe(explained?.redacted);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
