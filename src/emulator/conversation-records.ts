@@ -66,6 +66,4 @@ export interface ClusterRecord extends Entity {
   readonly muted: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The sum of its issues' terms. */
-  readonly terms: Terms;
 }

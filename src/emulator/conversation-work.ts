@@ -1,12 +1,9 @@
-import { addTerms, bestCluster, bestPartner } from './clustering.ts';
+import { JOIN, PAIR } from './clustering.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import { impactOfText } from './impact.ts';
 import type { Run } from './records.ts';
 import type { Store } from './store.ts';
 import { readContent } from './ticket-text.ts';
-
-/** Issues without a cluster are compared with the newest so many others, so that work does not grow with the years. */
-const WINDOW = 500;
 
 /**
  * Works one conversation into its issue, and the issue into a cluster: the likest there is; else a new one with the
@@ -16,82 +13,78 @@ export function workConversation(store: Store, conversation: ConversationRecord,
   const at = new Date(run.due).toISOString();
   store.conversations.put({ ...conversation, run: null, processedAt: at });
   const before = store.conversationIssues.one('conversation', conversation.id);
-  const read = readContent(conversation.content);
-  const known = before?.cluster;
   if (before !== undefined) {
-    leaveCluster(store, before, at);
+    takeOut(store, before, at);
   }
-  if (read === undefined) {
-    if (before !== undefined) {
-      store.conversationIssues.remove(before.id);
-    }
-    dropWhenEmpty(store, known);
-    return;
+  const read = readContent(conversation.content);
+  if (read !== undefined) {
+    const issue = {
+      ...(before ?? store.identify('iss')),
+      organization: conversation.organization,
+      conversation: conversation.id,
+      title: read.title,
+      excerpt: read.excerpt,
+      impact: impactOfText(read.text),
+      terms: read.terms,
+      createdAt: conversation.createdAt,
+      ingestedAt: conversation.ingestedAt,
+    };
+    place(store, { ...issue, cluster: undefined }, at);
+  } else if (before !== undefined) {
+    store.conversationIssues.remove(before.id);
   }
-  const issue = store.conversationIssues.put({
-    ...(before ?? store.identify('iss')),
-    organization: conversation.organization,
-    conversation: conversation.id,
-    cluster: undefined,
-    title: read.title,
-    excerpt: read.excerpt,
-    impact: impactOfText(read.text),
-    terms: read.terms,
-    createdAt: conversation.createdAt,
-    ingestedAt: conversation.ingestedAt,
-  });
-  findCluster(store, issue, at);
-  dropWhenEmpty(store, known);
+  dropWhenEmpty(store, before?.cluster);
 }
 
-function findCluster(store: Store, issue: IssueRecord, at: string): void {
-  const likest = bestCluster(issue.terms, store.issuesClusters.by('organization', issue.organization));
-  if (likest !== undefined) {
-    gather(store, joinCluster(store, likest, issue, at), at);
+function place(store: Store, issue: IssueRecord, at: string): void {
+  const topics = store.topics(issue.organization);
+  const known = store.issuesClusters.get(topics.clusters.best(issue.terms, JOIN) ?? '');
+  const partner = store.conversationIssues.get(topics.loose.best(issue.terms, PAIR) ?? '');
+  if (known === undefined && partner === undefined) {
+    store.conversationIssues.put(issue);
+    topics.loose.add(issue.id, issue.seq, issue.terms);
     return;
   }
-  const partner = bestPartner(issue.terms, looseIssues(store, issue.organization, issue.id));
-  if (partner !== undefined) {
-    const { organization } = issue;
-    const cluster = store.issuesClusters.put({
-      ...store.identify('clu'),
-      organization,
-      muted: false,
-      createdAt: at,
-      updatedAt: at,
-      terms: {},
-    });
-    gather(store, joinCluster(store, joinCluster(store, cluster, partner, at), issue, at), at);
+  const cluster = known ?? newCluster(store, issue.organization, at);
+  if (known === undefined && partner !== undefined) {
+    topics.loose.remove(partner.id, partner.terms);
+    join(store, cluster, partner, at);
   }
+  join(store, cluster, issue, at);
+  gather(store, cluster, issue, at);
 }
 
-/** Issues that came before the cluster was what it is now may belong to it too. */
-function gather(store: Store, cluster: ClusterRecord, at: string): void {
-  let grown = cluster;
-  for (const issue of looseIssues(store, cluster.organization)) {
-    if (bestCluster(issue.terms, [grown]) !== undefined) {
-      grown = joinCluster(store, grown, issue, at);
+/** What came before the cluster was about this too may belong to it now. */
+function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
+  const { clusters, loose } = store.topics(cluster.organization);
+  for (const id of loose.sharing(joined.terms)) {
+    const issue = store.conversationIssues.get(id);
+    if (issue !== undefined && clusters.likeness(cluster.id, issue.terms) >= JOIN) {
+      loose.remove(issue.id, issue.terms);
+      join(store, cluster, issue, at);
     }
   }
 }
 
-function looseIssues(store: Store, organization: string, except?: string): readonly IssueRecord[] {
-  return store.conversationIssues
-    .by('loose', organization)
-    .slice(-WINDOW)
-    .filter((issue) => issue.id !== except);
+function newCluster(store: Store, organization: string, at: string): ClusterRecord {
+  return { ...store.identify('clu'), organization, muted: false, createdAt: at, updatedAt: at };
 }
 
-function joinCluster(store: Store, cluster: ClusterRecord, issue: IssueRecord, at: string): ClusterRecord {
+function join(store: Store, cluster: ClusterRecord, issue: IssueRecord, at: string): void {
+  store.topics(cluster.organization).clusters.add(cluster.id, cluster.seq, issue.terms);
   store.conversationIssues.put({ ...issue, cluster: cluster.id });
-  return store.issuesClusters.put({ ...cluster, updatedAt: at, terms: addTerms(cluster.terms, issue.terms) });
+  store.issuesClusters.put({ ...cluster, updatedAt: at });
 }
 
-function leaveCluster(store: Store, issue: IssueRecord, at: string): void {
+/** Of its cluster, or of those that have none. */
+function takeOut(store: Store, issue: IssueRecord, at: string): void {
+  const { clusters, loose } = store.topics(issue.organization);
   const cluster = issue.cluster === undefined ? undefined : store.issuesClusters.get(issue.cluster);
-  if (cluster !== undefined) {
-    store.conversationIssues.put({ ...issue, cluster: undefined });
-    store.issuesClusters.put({ ...cluster, updatedAt: at, terms: addTerms(cluster.terms, issue.terms, -1) });
+  if (cluster === undefined) {
+    loose.remove(issue.id, issue.terms);
+  } else {
+    clusters.remove(cluster.id, issue.terms);
+    store.issuesClusters.put({ ...cluster, updatedAt: at });
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Topics, topicsOf } from './clustering.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   CollectionRecord,
@@ -107,11 +108,10 @@ function conversationTables(changed: () => void) {
       },
       changed,
     ),
-    conversationIssues: new Table<IssueRecord, 'organization' | 'cluster' | 'loose' | 'conversation'>(
+    conversationIssues: new Table<IssueRecord, 'organization' | 'cluster' | 'conversation'>(
       {
         organization: organizationOf,
         cluster: (issue) => issue.cluster,
-        loose: (issue) => (issue.cluster === undefined ? issue.organization : undefined),
         conversation: (issue) => issue.conversation,
       },
       changed,
@@ -138,6 +138,8 @@ export interface Store extends Tables {
   next(): number;
   /** A new id and its place in the creation order. The same calls in the same order give the same ids. */
   identify(prefix: string): { readonly id: string; readonly seq: number };
+  /** What the organization's conversations are about, kept beside the records that it follows from. */
+  topics(organization: string): Topics;
   /** A deep copy of everything, as plain JSON. */
   dump(): EmulatorState;
   /** Forgets everything and remembers this instead. */
@@ -155,6 +157,7 @@ export function createStore(): Store {
     ...siteTables(changed),
     ...conversationTables(changed),
   };
+  const topics = new Map<string, Topics>();
   const next = () => {
     sequence += 1;
     return sequence;
@@ -169,12 +172,23 @@ export function createStore(): Store {
       const seq = next();
       return { id: `${prefix}_${seq.toString(36).padStart(4, '0')}`, seq };
     },
+    topics: (organization) => {
+      const known = topics.get(organization) ?? readTopics(tables, organization);
+      topics.set(organization, known);
+      return known;
+    },
     dump: () => dump(tables, sequence),
     load: (state) => {
       load(tables, state);
+      topics.clear();
       sequence = state.sequence;
     },
   };
+}
+
+function readTopics({ conversationIssues, issuesClusters }: Tables, organization: string): Topics {
+  const issues = conversationIssues.by('organization', organization);
+  return topicsOf(issues, (cluster) => issuesClusters.get(cluster)?.seq ?? 0);
 }
 
 type AnyTable = Table<{ readonly id: string }>;
