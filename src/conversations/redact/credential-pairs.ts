@@ -2,7 +2,7 @@ import type { Found } from './found.ts';
 
 /** What stands before a password. */
 const PASSWORD =
-  'pass[ _-]?word|pass[ _-]?phrase|passwd|passwort|kennwort|pwd|mot de passe|contraseña|contrasena|senha|wachtwoord|pass(?=\\s{0,2}[=:])';
+  'pass[ _-]?word|pass[ _-]?phrase|passwd|passwort|kennwort|pwd|pw(?![a-z])|mot de passe|contraseña|contrasena|senha|wachtwoord|pass(?=\\s{0,2}[=:])';
 /** What stands before a key or a token, and before much else: what follows has to look like one. */
 const TOKEN =
   'api[ _-]?key|api[ _-]?token|api[ _-]?secret|access[ _-]?key(?:[ _-]?id)?|account[ _-]?key|secret[ _-]?(?:access[ _-]?)?key|shared[ _-]?access[ _-]?(?:key|signature)|private[ _-]?key|client[ _-]?secret|signing[ _-]?(?:key|secret)|encryption[ _-]?key|license[ _-]?key|auth[ _-]?key|token|secret|signature|credentials?|sig|session[ _-]?id|x-api-key|code[ _-]?verifier';
@@ -10,14 +10,23 @@ const TOKEN =
 /** Quotes and emphasis around names and values; a backslash where JSON stands in a string. */
 const AROUND = '[\\\\"\'`*_]{0,4}';
 /** Up to the value: `:`, `=`, `=>`, `:=`, `>` of an element, and "is" in some languages. */
-const BETWEEN = '(?:\\s{0,4}(?::=|=>|==?|:|>)\\s{0,4}|\\s{1,2}(?:is|was|ist|lautet|est|es)(?:\\s{0,2}:)?\\s{1,2})';
+const BETWEEN = [
+  '\\s{0,4}(?::=|=>|==?|:|>)\\s{0,4}',
+  '\\s{1,2}(?:is|was|ist|lautet|est|es)(?:\\s{0,2}:)?\\s{1,2}',
+  // "password for the demo: …"
+  '\\s(?:for|to|f[uü]r|pour|de)\\s(?:[^\\s:=]{1,40}\\s){0,2}[^\\s:=]{1,40}\\s?[:=]\\s{1,4}',
+  // A list of names and values, as of a container's environment.
+  '["\',]{0,3}\\s{1,20}["\']?value["\']?\\s{0,3}[:=]\\s{0,4}',
+  '\\s{1,2}[-–—]\\s{1,2}',
+  '\\s',
+].join('|');
 const QUOTED =
   '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})';
 const BARE = '([^\\s"\'`<>]{1,512})';
 
 const pairs = (names: string) =>
   new RegExp(
-    `(?:(?<=-{1,2})|(?<![A-Za-z0-9]))(?:[A-Za-z0-9]{1,24}[_.-]){0,3}[a-z0-9]{0,24}(?:${names})s?${AROUND}(${BETWEEN})(?:[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${BARE})`,
+    `(?:(?<=-{1,2})|(?<![A-Za-z0-9]))(?:[A-Za-z0-9]{1,24}[_.-]){0,3}[a-z0-9]{0,24}(?:${names})s?${AROUND}(?<between>${BETWEEN})(?:[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${BARE})`,
     'gidu',
   );
 const PASSWORD_PAIR = pairs(PASSWORD);
@@ -29,18 +38,31 @@ const PASSWORD_FLAG = flag(PASSWORD);
 const TOKEN_FLAG = flag(TOKEN);
 const CURL_USER = /(?<![\w-])(?:-u|--user)[ =]{1,2}["']?([^\s:"'/]{1,64}:[^\s"']{1,128})/dg;
 
+/** As in lists of accounts: `ana@example.com:password`. */
+const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
+
 /** Names and values: `password: …`, `"token": "…"`, `<secret>…</secret>`, `--api-key …`. */
 export function findPairs(text: string): readonly Found[] {
   return [
     ...values(PASSWORD_PAIR, text, isPassword),
     ...values(TOKEN_PAIR, text, isToken),
-    ...values(PASSWORD_FLAG, text, (value) => isPassword(value, false, true)),
-    ...values(TOKEN_FLAG, text, (value) => isToken(value, false, true)),
+    ...values(PASSWORD_FLAG, text, (value) => isPassword(value, false, 'sign')),
+    ...values(TOKEN_FLAG, text, (value) => isToken(value, false, 'sign')),
     ...values(CURL_USER, text, () => true),
+    ...values(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
   ];
 }
 
-type Judge = (value: string, isQuoted: boolean, isSaid: boolean) => boolean;
+/** What links a name with its value: a sign, a word, or nothing but a space. */
+type Link = 'sign' | 'word' | 'space';
+type Judge = (value: string, isQuoted: boolean, link: Link) => boolean;
+
+function linkOf(between: string): Link {
+  if (/[:=>]/.test(between)) {
+    return 'sign';
+  }
+  return /\S/.test(between) ? 'word' : 'space';
+}
 
 function values(pattern: RegExp, text: string, isSecret: Judge): readonly Found[] {
   const found: Found[] = [];
@@ -49,9 +71,9 @@ function values(pattern: RegExp, text: string, isSecret: Judge): readonly Found[
     const [start, until] = match.indices?.[group] ?? [0, 0];
     const isBare = group === match.length - 1;
     const end = isBare ? start + bareLength(text.slice(start, until)) : until;
-    const between = match.length > 2 ? (match[1] ?? '') : ' ';
+    const between = match.groups?.between ?? '=';
     const value = text.slice(start, end);
-    if (value !== '' && !isHole(value) && isSecret(value, !isBare, /[:=>]/.test(between))) {
+    if (value !== '' && !isHole(value) && isSecret(value, !isBare, linkOf(between))) {
       found.push({ type: 'secret', label: 'SECRET', start, end, key: value });
     }
   }
@@ -86,9 +108,18 @@ const PROSE = new Set(
   ).split(' '),
 );
 
-const isPassword: Judge = (value, isQuoted, isSaid) => {
+/** Has digits and letters, and is no password for all that. */
+const ALGORITHM =
+  /^(?:sha-?\d+|md5|oauth2?|base\d+|bcrypt|argon2\w*|pbkdf2|utf-?8|ed25519|rs256|hs256|v\d.*|\d+(?:st|nd|rd|th|[a-z]))\W*$/i;
+
+const isPassword: Judge = (value, isQuoted, link) => {
   if (PROSE.has(value.toLowerCase()) && !(isQuoted && value !== value.toLowerCase())) {
     return false;
+  }
+  if (link === 'space') {
+    return (
+      value.length >= 6 && /\d/.test(value) && /\p{L}/u.test(value) && !/[/:]/.test(value) && !ALGORITHM.test(value)
+    );
   }
   if (isQuoted) {
     return true;
@@ -97,17 +128,20 @@ const isPassword: Judge = (value, isQuoted, isSaid) => {
     return false;
   }
   // "The password is wrong": only what no word looks like.
-  return isSaid || /\d|[^\p{L}\p{N}'’-]/u.test(value);
+  return link === 'sign' || /\d|[^\p{L}\p{N}'’-]/u.test(value);
 };
 
-const isToken: Judge = (value, isQuoted, isSaid) => {
+const isToken: Judge = (value, isQuoted, link) => {
   const hasLetter = /\p{L}/u.test(value);
   const hasDigit = /\d/.test(value);
-  if (value.length < 8 || !hasLetter || /^https?:\/\//i.test(value)) {
+  if (value.length < 8 || !hasLetter || /^https?:\/\//i.test(value) || ALGORITHM.test(value)) {
+    return false;
+  }
+  if (link === 'space' && !(value.length >= 16 && /^[\w+/=~.-]+$/.test(value))) {
     return false;
   }
   if (hasDigit) {
-    return isQuoted || isSaid || value.length >= 12;
+    return isQuoted || link === 'sign' || value.length >= 12;
   }
   // No digit: neither a word, nor words with hyphens between them.
   const mixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && !/^(?:[A-Z]?[a-z]+){1,4}$/.test(value);

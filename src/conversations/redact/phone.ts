@@ -21,10 +21,10 @@ const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
 
 /** Where the text says that a number follows. */
 const CALLED =
-  /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|t[eé]l[eé]phone|wa\.me\/)[^\d\n]{0,24}$/i;
+  /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/)[^\d\n]{0,24}$/i;
 /** Where it says that something else does. */
 const COUNTED =
-  /(?:#|№|[$€£¥]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|nummer|number|no|nr|num|code|key|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
+  /(?:#|№|[$€£¥]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|\w{0,20}id|code|key|duration|amount|total|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
 /** Where the text says it, a number of so many digits is one, whoever it was given to. */
 const TOLD = 10;
 /** How far before a number its context is looked at, in characters. */
@@ -33,6 +33,8 @@ const CONTEXT = 40;
 const DATED =
   /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
 const EPOCH = /^1[4-9]\d{8}$/;
+/** A field of a program or of a record: what it holds is a phone number only where its name says so. */
+const FIELD = /(?:[A-Za-z_]\w{0,40} ?=|[A-Za-z_]\w{0,40}["'] ?[:=]) ?["']?$/;
 /** The largest numbers of 31 and 32 bits, and their neighbours. */
 const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
 
@@ -119,7 +121,7 @@ function placeOf(text: string, { start: first, end, sizes }: Stretch): Place | n
   if (sizes.length > GROUPS || sizes.filter((size) => size === 1).length > SINGLES) {
     return null;
   }
-  const head = /(?:\+ ?\(?|\()$/.exec(text.slice(Math.max(0, first - 3), first))?.[0] ?? '';
+  const head = /(?:\(?\+ ?\(?|\()$/.exec(text.slice(Math.max(0, first - 3), first))?.[0] ?? '';
   const start = first - head.length;
   const before = text.slice(Math.max(0, start - CONTEXT), start);
   const after = text.slice(end, end + 20);
@@ -162,7 +164,12 @@ function numberOf(text: string, stretch: Stretch, place: Place, countries: reado
 function isSomethingElse(written: string, { before, isCalled }: Place): boolean {
   return (
     DATED.test(written) ||
-    (!isCalled && (COUNTED.test(before) || EPOCH.test(written) || LIMIT.test(written) || /\/$/.test(before)))
+    (!isCalled &&
+      (COUNTED.test(before) ||
+        EPOCH.test(written) ||
+        LIMIT.test(written) ||
+        (FIELD.test(before) && /^\d+$/.test(written)) ||
+        /\/$/.test(before)))
   );
 }
 

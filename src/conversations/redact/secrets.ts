@@ -66,7 +66,7 @@ function awsSecrets(text: string): readonly Found[] {
 
 const HEADER =
   /(?<![A-Za-z0-9])(?:proxy-)?authorization\\{0,2}["']?\s{0,3}[:=]\s{0,3}\\{0,2}["']?(?:(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)\s{1,3})?([^\s"'\\,;<>]{4,4000})/dgi;
-const BEARER = /(?<![A-Za-z0-9])bearer\s{1,3}["'`]?([A-Za-z0-9._~+/=-]{8,4000})/dgi;
+const BEARER = /(?<![A-Za-z0-9])bearer:?\s{1,3}["'`]?([A-Za-z0-9._~+/=-]{8,4000})/dgi;
 const BASIC = /(?<![A-Za-z0-9])basic\s{1,3}["'`]?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
 const COOKIE = /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"']{4,4000})/dgi;
 
