@@ -1,26 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Heard, Webhook } from '../conversations/source.ts';
+import type { WebhookAnswer } from '../conversations/ingestion.ts';
+import type { Delivery } from '../conversations/source.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 
-/** What a webhook said, after its signature was found good. */
-export type HeardGood = Exclude<Heard, { kind: 'refused' }>;
+/** What became of a webhook's request. `full`: there is no room for it now; `failed`: it cannot be kept now. */
+export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';
 
-/** What became of a webhook's request. `known`: the same was there before; `full`: there is no room for it now. */
-export type HookOutcome = 'kept' | 'known' | 'full' | 'refused' | 'failed';
-
-/** One webhook that is answered. */
-export interface Hook {
-  readonly organization: string;
-  readonly webhook: Webhook;
-  /** Resolves once it is durable: the sender is told so only then. Throws StoreError. */
-  keep(heard: HeardGood): Promise<'kept' | 'known' | 'full'>;
+/** Who takes the requests of an organization's webhooks. */
+export interface HookReceiver {
+  /** Resolves once what was sent is durable: its sender is told so only then. Throws StoreError. */
+  deliver(source: string, delivery: Delivery): Promise<WebhookAnswer>;
 }
 
 export interface HookOptions {
-  readonly hooks: readonly Hook[];
+  /** By organization. */
+  readonly receivers: ReadonlyMap<string, HookReceiver>;
   readonly clock: Clock;
-  /** Told of every request to a hook that exists. */
+  /** Told of every request to a webhook that exists. */
   readonly onOutcome: (organization: string, source: string, outcome: HookOutcome) => void;
 }
 
@@ -36,51 +33,45 @@ export function hookPath(organization: string, source: string): string {
 
 /**
  * Answers `POST /hooks/ORGANIZATION/SOURCE`: reads the bytes as they are, has their signature checked, keeps what they
- * say and answers 200 only then. Whoever sends a bad signature learns nothing but that.
+ * say and answers 202 only then. Whoever sends a bad signature learns nothing but that.
  */
 export function addHooks(app: FastifyInstance, options: HookOptions): void {
-  const hooks = new Map(options.hooks.map((hook) => [`${hook.organization}/${hook.webhook.name}`, hook]));
   void app.register((scope, _options, done) => {
     // Signatures are made over the bytes as they were sent: nothing is parsed before they are checked.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
     scope.post('/hooks/:organization/:source', { bodyLimit: LARGEST_HOOK }, async (request, reply) => {
       const { organization, source } = request.params as { organization: string; source: string };
-      const hook = hooks.get(`${organization}/${source}`);
-      if (hook === undefined) {
-        return reply.code(404).send({ error: 'not found' });
+      const { status, reason, outcome } = await hear(options, organization, source, request);
+      if (status !== 404) {
+        options.onOutcome(organization, source, outcome);
       }
-      const answer = await hear(hook, request, options.clock);
-      options.onOutcome(organization, source, answer.outcome);
-      if (answer.outcome === 'full' || answer.outcome === 'failed') {
+      if (status === 503) {
         reply.header('retry-after', String(TRY_AGAIN));
       }
-      return reply.code(answer.status).send(answer.body);
+      return reply.code(status).send(reason === null ? { kept: true } : { error: reason });
     });
     done();
   });
 }
 
-interface HookAnswer {
-  readonly status: number;
-  readonly outcome: HookOutcome;
-  readonly body: Readonly<Record<string, string>>;
-}
-
-async function hear(hook: Hook, request: FastifyRequest, clock: Clock): Promise<HookAnswer> {
-  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-  const heard = hook.webhook.hear({ headers: request.headers, body, receivedAt: clock.now() });
-  if (heard.kind === 'refused') {
-    return { status: heard.status, outcome: 'refused', body: { error: heard.reason } };
+async function hear(
+  { receivers, clock }: HookOptions,
+  organization: string,
+  source: string,
+  request: FastifyRequest,
+): Promise<WebhookAnswer & { readonly outcome: HookOutcome }> {
+  const receiver = receivers.get(organization);
+  if (receiver === undefined) {
+    return { status: 404, reason: 'not found', outcome: 'refused' };
   }
+  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   try {
-    const outcome = await hook.keep(heard);
-    return outcome === 'full'
-      ? { status: 503, outcome, body: { error: 'there is no room for it now' } }
-      : { status: 200, outcome, body: { outcome } };
+    const answer = await receiver.deliver(source, { headers: request.headers, body, receivedAt: clock.now() });
+    return { ...answer, outcome: answer.status === 202 ? 'kept' : answer.status === 503 ? 'full' : 'refused' };
   } catch (error) {
     if (error instanceof StoreError) {
-      return { status: 503, outcome: 'failed', body: { error: 'it cannot be kept now' } };
+      return { status: 503, reason: 'it cannot be kept now', outcome: 'failed' };
     }
     throw error;
   }

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
 import { type TroubleMetrics, troubleMetrics } from './trouble.ts';
 
@@ -65,6 +66,7 @@ export interface RequestObservation {
 export interface Metrics extends TroubleMetrics {
   /** To be served as `/metrics`. */
   readonly registry: Registry;
+  readonly conversations: ConversationMetrics;
   pass(observation: PassObservation): void;
   change(observation: ChangeObservation): void;
   pending(organization: string, counts: PendingObservation): void;
@@ -92,6 +94,7 @@ export function createMetrics(): Metrics {
     ...requestMetrics(registry),
     ...queueMetrics(registry),
     ...troubleMetrics(registry),
+    conversations: conversationMetrics(registry),
   };
 }
 

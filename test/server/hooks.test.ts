@@ -2,41 +2,47 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Heard, Webhook } from '../../src/conversations/source.ts';
+import type { WebhookAnswer } from '../../src/conversations/ingestion.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
-import { addHooks, type HeardGood, hookPath, LARGEST_HOOK } from '../../src/server/hooks.ts';
+import { addHooks, type HookReceiver, hookPath, LARGEST_HOOK } from '../../src/server/hooks.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
 
-/** Signs the bytes themselves, as providers do. */
-const webhook: Webhook = {
-  name: 'desk',
-  hear({ headers, body }): Heard {
-    if (headers['content-type'] !== 'application/json') {
-      return { kind: 'refused', status: 415, reason: 'needs JSON' };
-    }
-    if (headers['x-signature'] !== sign(body)) {
-      return { kind: 'refused', status: 401, reason: 'the signature is not right' };
-    }
-    return { kind: 'hints', delivery: String(headers['x-delivery'] ?? ''), ids: [Buffer.from(body).toString()] };
-  },
-};
 const sign = (body: string | Uint8Array) => createHmac('sha256', 'key').update(body).digest('hex');
 
 let server: Server;
-let kept: HeardGood[];
+let kept: string[];
 let outcomes: string[];
-let keep: () => Promise<'kept' | 'known' | 'full'>;
+let keep: () => Promise<WebhookAnswer>;
+
+/** Signs the bytes themselves, as providers do. */
+const receiver: HookReceiver = {
+  async deliver(source, { headers, body }) {
+    if (source !== 'desk') {
+      return { status: 404, reason: 'no such webhook' };
+    }
+    if (headers['content-type'] !== 'application/json') {
+      return { status: 415, reason: 'needs JSON' };
+    }
+    if (headers['x-signature'] !== sign(body)) {
+      return { status: 401, reason: 'the signature is not right' };
+    }
+    const answer = await keep();
+    kept.push(Buffer.from(body).toString());
+    return answer;
+  },
+};
+const KEPT: WebhookAnswer = { status: 202, reason: null };
 
 beforeEach(() => {
   kept = [];
   outcomes = [];
-  keep = async () => 'kept';
+  keep = async () => KEPT;
   const { registry } = createMetrics();
   server = createServer({ registry, health: () => [], ready: () => [], slowest: 40 });
   addHooks(server.app, {
-    hooks: [{ organization: 'org_1', webhook, keep: (heard) => keep().finally(() => kept.push(heard)) }],
+    receivers: new Map([['org_1', receiver]]),
     clock: systemClock,
     onOutcome: (organization, source, outcome) => outcomes.push(`${organization}/${source} ${outcome}`),
   });
@@ -61,8 +67,8 @@ async function post(body: string, over: Record<string, string> = {}, url = hookP
 describe('a webhook', () => {
   test('hands on the bytes as they came in', async () => {
     const body = '{ "a":  1 }\r\n';
-    expect(await post(body)).toMatchObject({ status: 200, text: '{"outcome":"kept"}' });
-    expect(kept).toMatchObject([{ ids: [body] }]);
+    expect(await post(body)).toMatchObject({ status: 202, text: '{"kept":true}' });
+    expect(kept).toEqual([body]);
     expect(outcomes).toEqual(['org_1/desk kept']);
   });
 
@@ -87,7 +93,7 @@ describe('a webhook', () => {
     const begun = new Promise<void>((isBegun) => {
       keep = () =>
         new Promise((resolve) => {
-          durable = () => resolve('kept');
+          durable = () => resolve(KEPT);
           isBegun();
         });
     });
@@ -99,22 +105,17 @@ describe('a webhook', () => {
     await begun;
     expect(answered).toBe(false);
     durable();
-    expect((await answer).status).toBe(200);
+    expect((await answer).status).toBe(202);
   });
 
   test('is asked to come again where there is no room, or the state cannot be written', async () => {
-    keep = async () => 'full';
+    keep = async () => ({ status: 503, reason: 'no room now; later' });
     expect(await post('{}')).toMatchObject({ status: 503, answered: { 'retry-after': '60' } });
     keep = () => Promise.reject(new StoreError('/var/lib/octavo.db: the disk is full'));
     const failed = await post('{}');
     expect(failed).toMatchObject({ status: 503, answered: { 'retry-after': '60' } });
     expect(failed.text).not.toContain('octavo.db');
     expect(outcomes).toEqual(['org_1/desk full', 'org_1/desk failed']);
-  });
-
-  test('a repetition is answered as if it were new, and said to be known', async () => {
-    keep = async () => 'known';
-    expect(await post('{}')).toMatchObject({ status: 200, text: '{"outcome":"known"}' });
   });
 
   test('a mistake of ours is not shown', async () => {
