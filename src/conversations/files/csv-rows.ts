@@ -90,18 +90,17 @@ class RowQueue {
     const [first, ...rest] = lines as [Line, ...Line[]];
     const bytes = Buffer.concat(lines.flatMap(({ bytes }) => [bytes as Buffer, Buffer.from('\n')]));
     const text = utf8Text(bytes.subarray(0, -1));
-    const done = (row: Row) => ({ rows: [row], back: [] });
-    if (text === null) {
-      return done({ line: first.number, problem: 'is not UTF-8' });
+    if (text === null && rest.length === 0) {
+      return { rows: [{ line: first.number, problem: 'is not UTF-8' }], back: [] };
     }
-    if (text.trim() === '') {
+    if (text?.trim() === '') {
       return { rows: [], back: [] };
     }
-    const fields = fieldsOf(text, this.#delimiter);
+    const fields = text === null ? null : fieldsOf(text, this.#delimiter);
     if (fields !== null) {
-      return done({ line: first.number, fields });
+      return { rows: [{ line: first.number, fields }], back: [] };
     }
-    const problem = 'has quotes that are not as in RFC 4180';
+    const problem = `${text === null ? 'is not UTF-8, or ' : ''}has quotes that are not as in RFC 4180`;
     return { rows: [{ line: first.number, problem }], back: rest };
   }
 }

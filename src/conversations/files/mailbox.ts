@@ -39,7 +39,7 @@ export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGe
   for await (const mail of envelopesOf(input)) {
     isEmpty = false;
     if (mail.start === mail.end) {
-      yield rejected(input.name, mail.line, 'is no mail: nothing stands between two lines that begin with "From "');
+      yield rejected(input.name, mail.line, 'is no mail: nothing follows its line "From "');
     } else if (mails.push(mail) > MOST_MAILS) {
       yield rejected(input.name, 1, `has more than ${MOST_MAILS} mails: split it; nothing of it was read`);
       return;
@@ -74,8 +74,13 @@ async function* envelopesOf(input: FileInput): AsyncGenerator<Envelope> {
   }
 }
 
-function isSeparator({ bytes }: Line): boolean {
-  return bytes !== null && bytes.length < 1000 && bytes[0] === 0x46 && SEPARATOR.test(bytes.toString('latin1'));
+function isSeparator({ bytes, start, end }: Line): boolean {
+  if (bytes === null || bytes.length === 0 || bytes.length > 1000 || bytes[0] !== 0x46) {
+    return false;
+  }
+  const text = bytes.toString('latin1');
+  const isCutOff = end - start === bytes.length;
+  return SEPARATOR.test(text) || (isCutOff && (text.startsWith('From ') || 'From '.startsWith(text)));
 }
 
 async function* readThreads(

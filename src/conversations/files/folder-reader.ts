@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { access, constants, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf, SourceError } from '../../core/errors.ts';
+import { fileInput } from './input.ts';
+import { isRejectFile } from './reject-file.ts';
+import { isSettled, isUnfinishedName, type Look, lookAt } from './settled.ts';
+
+/** A file in a drop folder that nobody writes any more. */
+export interface Dropped {
+  readonly name: string;
+  readonly path: string;
+  readonly look: Look;
+}
+
+export interface Refused {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Where files go that were read. */
+const PROCESSED = 'processed';
+/** Looks at a file that is still being written, one every stable time, before it is left to the next poll. */
+const LOOKS = 2;
+
+/** Lists, checks and puts away the files of one folder; remembers how they looked last. */
+export class FolderReader {
+  readonly #folder: string;
+  readonly #after: 'keep' | 'move' | 'delete';
+  readonly #clock: Clock;
+  readonly #stable: number;
+  #looks = new Map<string, Look>();
+  /** Digests by how the file looked, so that what is kept in the folder is not read at every poll. */
+  #digests = new Map<string, { readonly look: Look; readonly sha256: string }>();
+  #told = new Map<string, string>();
+
+  constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
+    this.#folder = folder;
+    this.#after = after;
+    this.#clock = clock;
+    this.#stable = stable;
+  }
+
+  /** Files to read, by name, and what is refused and was not told before. Throws SourceError. */
+  async list(
+    signal: AbortSignal,
+  ): Promise<{ readonly files: readonly Dropped[]; readonly refused: readonly Refused[] }> {
+    let listed = await this.#look();
+    for (let looks = 1; listed.isBusy && looks < LOOKS; looks++) {
+      await this.#clock.sleep(this.#stable, signal);
+      listed = await this.#look();
+    }
+    const refused = listed.refused.filter(({ name, reason }) => this.#told.get(name) !== reason);
+    this.#told = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
+    return { files: listed.files, refused };
+  }
+
+  async #look() {
+    const files: Dropped[] = [];
+    const refused: Refused[] = [];
+    const looks = new Map<string, Look>();
+    let isBusy = false;
+    for (const name of await this.#names()) {
+      const path = join(this.#folder, name);
+      const reason = await this.#refusal(path);
+      const stats = reason === null ? await stat(path).catch(() => null) : null;
+      if (reason !== null) {
+        refused.push({ name, reason });
+      }
+      if (stats === null) {
+        continue;
+      }
+      const { size, mtimeMs: mtime, ino: inode } = stats;
+      const look = lookAt(this.#looks.get(name), { size, mtime, inode }, this.#clock.now());
+      looks.set(name, look);
+      if (isSettled(look, this.#clock.now(), this.#stable)) {
+        files.push({ name, path, look });
+      } else {
+        isBusy = true;
+      }
+    }
+    this.#looks = looks;
+    return { files, refused, isBusy };
+  }
+
+  async #names(): Promise<string[]> {
+    try {
+      const names = await readdir(this.#folder);
+      const own = (name: string) => name === PROCESSED || isRejectFile(name) || isUnfinishedName(name);
+      return names.filter((name) => !own(name)).toSorted();
+    } catch (error) {
+      throw new SourceError(`cannot read the folder ${this.#folder}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Why a name is no file of this folder; null: it is one, or is gone again. */
+  async #refusal(path: string): Promise<string | null> {
+    try {
+      const own = await lstat(path);
+      if (own.isSymbolicLink()) {
+        const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#folder)]);
+        if (to === null || !to.startsWith(folder + sep)) {
+          return 'is a link that leads out of the folder, or nowhere';
+        }
+      }
+      const { isFile, isDirectory } = await stat(path).then((each) => ({
+        isFile: each.isFile(),
+        isDirectory: each.isDirectory(),
+      }));
+      if (!isFile) {
+        return isDirectory ? 'is a folder: only files are read, none below it' : 'is no file';
+      }
+      await access(path, constants.R_OK);
+      return null;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      return code === 'ENOENT' ? null : `cannot be read (${code ?? 'error'})`;
+    }
+  }
+
+  /** SHA-256 of what is in the file. Throws SourceError. */
+  async digest({ name, path, look }: Dropped): Promise<string> {
+    const known = this.#digests.get(name);
+    if (known !== undefined && isSameLook(known.look, look)) {
+      return known.sha256;
+    }
+    const hash = createHash('sha256');
+    try {
+      for await (const piece of fileInput(path).open()) {
+        hash.update(piece);
+      }
+    } catch (error) {
+      throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    }
+    const sha256 = hash.digest('hex');
+    this.#digests = new Map([...this.#digests].filter(([each]) => this.#looks.has(each)));
+    this.#digests.set(name, { look, sha256 });
+    return sha256;
+  }
+
+  /** Whether the file is still what was listed: nobody wrote to it while it was read. */
+  async isAsListed({ path, look }: Dropped): Promise<boolean> {
+    const stats = await stat(path).catch(() => null);
+    return stats !== null && isSameLook(look, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
+  }
+
+  /** What is to become of a file that was read to its end. Throws SourceError. */
+  async putAway(file: Dropped): Promise<void> {
+    if (this.#after === 'keep' || !(await this.isAsListed(file))) {
+      return;
+    }
+    try {
+      if (this.#after === 'delete') {
+        await rm(file.path, { force: true });
+      } else {
+        await this.#move(file);
+      }
+    } catch (error) {
+      throw new SourceError(`cannot ${this.#after} ${file.path}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Under another name where there is one like it: nothing is written over. */
+  async #move({ name, path }: Dropped): Promise<void> {
+    const folder = join(dirname(path), PROCESSED);
+    await mkdir(folder, { recursive: true });
+    for (let copy = 1; ; copy++) {
+      const to = join(folder, copy === 1 ? name : `${copy}-${name}`);
+      if ((await lstat(to).catch(() => null)) === null) {
+        await rename(path, to);
+        return;
+      }
+    }
+  }
+}
+
+function isSameLook(a: Omit<Look, 'since'>, b: Omit<Look, 'since'>): boolean {
+  return a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
+}

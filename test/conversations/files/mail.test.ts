@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ownWords } from '../../../src/conversations/files/own-words.ts';
+import { outline, read, ticketsOf } from './inputs.ts';
+
+interface Draft {
+  readonly id?: string;
+  readonly from?: string;
+  readonly at?: string;
+  readonly headers?: readonly string[];
+  readonly body?: string;
+}
+const mail = ({
+  id,
+  from = 'Ana Lima <ana@x.example>',
+  at = '05 Jan 2026 10:00:00 +0000',
+  headers = [],
+  body = 'Hello',
+}: Draft) =>
+  [
+    `From: ${from}`,
+    'To: Support <help@acme.example>',
+    `Date: ${at}`,
+    ...(headers.some((each) => /^subject:/i.test(each)) ? [] : ['Subject: Export']),
+    ...(id === undefined ? [] : [`Message-ID: <${id}>`]),
+    ...headers,
+    '',
+    body,
+    '',
+  ].join('\r\n');
+const mbox = (...mails: string[]) =>
+  mails.map((each) => `From ana@x.example Mon Jan  5 10:00:00 2026\r\n${each}\r\n`).join('');
+const thread = [
+  mail({ id: 'a@x', at: '05 Jan 2026 10:00:00 +0000', body: 'How do I export?' }),
+  mail({
+    id: 'b@acme',
+    from: 'Bo <bo@acme.example>',
+    at: '05 Jan 2026 11:00:00 +0000',
+    headers: ['References: <a@x>', 'Cc: "Cy, the third" <cy@x.example>'],
+    body: 'In the menu.\r\n\r\n-- \r\nBo, Acme\r\n\r\nOn Mon, Jan 5, 2026 at 10:00 AM Ana Lima <ana@x.example> wrote:\r\n> How do I export?',
+  }),
+  mail({ id: 'c@x', at: '05 Jan 2026 14:00:00 +0200', headers: ['In-Reply-To: <b@acme>'], body: 'Thanks!' }),
+];
+
+describe('a mailbox', () => {
+  it('has a ticket for each thread: by References, else In-Reply-To; by date; without quotations and signatures', async () => {
+    const found = await read('x.mbox', mbox(...thread, mail({ id: 'other@x', body: 'Same subject, another matter' })));
+    expect(ticketsOf(found)).toEqual([
+      {
+        key: expect.stringMatching(/^mail\/[0-9a-f]{40}$/),
+        subject: 'Export',
+        createdAt: '2026-01-05T10:00:00.000Z',
+        settledAt: Date.parse('2026-01-05T12:00:00Z'),
+        url: null,
+        attributes: { channel: 'email' },
+        parts: [
+          { role: 'user', body: 'How do I export?' },
+          { role: 'team-member', body: 'In the menu.' },
+          { role: 'user', body: 'Thanks!' },
+        ],
+        people: [
+          { names: ['Ana Lima'], emails: ['ana@x.example'] },
+          { names: ['Support'], emails: ['help@acme.example'] },
+          { names: ['Bo'], emails: ['bo@acme.example'] },
+          { names: ['Cy, the third'], emails: ['cy@x.example'] },
+        ],
+        completeness: null,
+      },
+      expect.objectContaining({ parts: [{ role: 'user', body: 'Same subject, another matter' }] }),
+    ]);
+  });
+
+  it('is the same in any order, in chunks of any size', async () => {
+    const all = [...thread, mail({ id: 'other@x', at: '01 Jan 2026 10:00:00 +0000' })];
+    const expected = ticketsOf(await read('x.mbox', mbox(...all))).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray(all, { minLength: 4 }),
+        fc.integer({ min: 1, max: 99 }),
+        async (some, chunk) => {
+          const tickets = ticketsOf(await read('x.mbox', mbox(...some), {}, chunk));
+          expect(tickets.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual(expected);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('has the same key when the mail that began the thread is not there', async () => {
+    const [whole] = ticketsOf(await read('x.mbox', mbox(...thread)));
+    const [rest] = ticketsOf(await read('x.mbox', mbox(thread[1] as string), { teamDomains: ['x.example'] }));
+    expect(rest?.key).toBe(whole?.key);
+  });
+
+  it('knows the team by its domains and those below them', async () => {
+    const from = (address: string, id: string) =>
+      mail({ id, from: address, headers: ['References: <root@x>'], body: address });
+    const found = await read(
+      'x.mbox',
+      mbox(from('bo@eu.acme.example', '1@x'), from('ana@x.example', '2@x'), from('eve@notacme.example', '3@x')),
+      { teamDomains: ['Acme.example'] },
+    );
+    expect(ticketsOf(found)[0]?.parts.map(({ role }) => role)).toEqual(['team-member', 'user', 'user']);
+    const team = await read('x.mbox', mbox(from('bo@acme.example', '1@x')), { teamDomains: ['acme.example'] });
+    expect(outline(team)).toEqual([expect.stringMatching(/^mail\/\w+ no-customer$/)]);
+  });
+
+  it.each([
+    ['Auto-Submitted: auto-replied', 'bulk'],
+    ['Precedence: bulk', 'bulk'],
+    ['Precedence: list', 'bulk'],
+    ['List-Id: <news.x.example>', 'bulk'],
+    ['Return-Path: <>', 'bulk'],
+    ['Content-Type: multipart/report; boundary=x; report-type=delivery-status', 'bulk'],
+    ['X-Spam-Flag: YES', 'spam'],
+  ])('skips %s', async (header, reason) => {
+    const machine = mail({ id: 'm@x', headers: [header, 'References: <a@x>'] });
+    expect(outline(await read('x.mbox', mbox(machine)))).toEqual([expect.stringMatching(new RegExp(` ${reason}$`))]);
+    const [ticket] = ticketsOf(await read('x.mbox', mbox(thread[0] as string, machine)));
+    expect(ticket?.parts).toHaveLength(1);
+  });
+
+  it('does not skip Auto-Submitted: no', async () => {
+    expect(ticketsOf(await read('x.mbox', mbox(mail({ headers: ['Auto-Submitted: no'] }))))).toHaveLength(1);
+  });
+
+  it('takes back the escapes of mboxrd, and no line of a mail begins another', async () => {
+    const body = 'See:\r\n\r\n>From the menu\r\n>>From here\r\nFrom now on it works\r\n\r\nFrom all of us, thanks';
+    const found = await read('x.mbox', mbox(mail({ id: 'a@x', body })));
+    expect(found).toHaveLength(1);
+    // A line that still begins with > is a quotation.
+    expect(ticketsOf(found)[0]?.parts[0]?.body).toContain('From the menu');
+  });
+
+  it('rejects a mail that cannot be read, by its line, and reads on', async () => {
+    const nested = Array.from(
+      { length: 60 },
+      (_, level) => `--b${level}\r\nContent-Type: multipart/mixed; boundary=b${level + 1}\r\n\r\n`,
+    );
+    const deep = mail({ id: 'd@x', headers: ['Content-Type: multipart/mixed; boundary=b0'], body: nested.join('') });
+    const found = await read('x.mbox', mbox(thread[0] as string, 'nothing like a mail\r\n', deep, mail({ id: 'z@x' })));
+    expect(outline(found)).toEqual([
+      expect.stringMatching(/^mail\//),
+      'x.mbox:10 is no mail: it has no From, no Date and no Message-ID',
+      expect.stringMatching(/^x\.mbox:13 is a mail that cannot be read/),
+      expect.stringMatching(/^mail\//),
+    ]);
+  });
+
+  it('rejects a mail that is too large, and reads on', async () => {
+    const large = mail({ id: 'l@x', body: 'x'.repeat(3000) });
+    expect(outline(await read('x.mbox', mbox(large, mail({ id: 'z@x' })), { longest: 1000 }))).toEqual([
+      'x.mbox:1 is larger than 2000 bytes',
+      expect.stringMatching(/^mail\//),
+    ]);
+  });
+
+  it('takes References in a circle, of itself and without an end', async () => {
+    const circle = [
+      mail({ id: 'a@x', headers: ['References: <b@x> <a@x>'] }),
+      mail({ id: 'b@x', headers: ['References: <a@x>', `In-Reply-To: <${'x'.repeat(5000)}>`] }),
+      mail({ id: 'c@x', headers: [`References: <b@x> ${'<q@x>\r\n '.repeat(20_000)}<r@x>`] }),
+    ];
+    expect(ticketsOf(await read('x.mbox', mbox(...circle)))).toMatchObject([{ parts: { length: 3 } }]);
+  });
+
+  it('cut off anywhere, keeps every mail before the cut', async () => {
+    const bytes = Buffer.from(mbox(mail({ id: '1@x' }), mail({ id: '2@x' }), mail({ id: '3@x' })));
+    const whole = ticketsOf(await read('x.mbox', bytes));
+    for (let cut = 0; cut < bytes.length; cut += 1) {
+      const found = await read('x.mbox', bytes.subarray(0, cut));
+      const complete = Math.floor(cut / (bytes.length / 3));
+      expect(ticketsOf(found).slice(0, complete)).toEqual(whole.slice(0, complete));
+    }
+  });
+
+  it('is told to be none where no line begins a mail', async () => {
+    expect(outline(await read('x.mbox', 'Dear all,\r\n\r\nhello\r\n'))).toEqual([
+      'x.mbox:1 is no mailbox: no line begins with "From " and has a time',
+    ]);
+  });
+});
+
+describe('a mail', () => {
+  it('is decoded: charset, encoded words, quoted-printable; text before HTML', async () => {
+    const bytes = Buffer.from(
+      [
+        'From: =?ISO-8859-1?Q?J=F6rg_M=FCller?= <j@x.example>',
+        'Subject: =?UTF-8?B?R3LDtsOfZQ==?=',
+        'Date: Mon, 5 Jan 2026 10:00:00 +0000',
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/alternative; boundary=b',
+        '',
+        '--b',
+        'Content-Type: text/plain; charset=iso-8859-1',
+        'Content-Transfer-Encoding: quoted-printable',
+        '',
+        'Gr=FC=DFe',
+        '--b',
+        'Content-Type: text/html; charset=utf-8',
+        '',
+        '<b>HTML</b>',
+        '--b--',
+      ].join('\r\n'),
+    );
+    expect(ticketsOf(await read('x.eml', bytes))).toMatchObject([
+      { subject: 'Größe', parts: [{ role: 'user', body: 'Grüße' }], people: [{ names: ['Jörg Müller'] }, ...[]] },
+    ]);
+  });
+
+  it('that has only HTML is made into text', async () => {
+    const headers = ['MIME-Version: 1.0', 'Content-Type: text/html'];
+    const body = '<p>See <a href="https://x.example/a">this</a></p><blockquote>asked</blockquote>';
+    expect(ticketsOf(await read('x.eml', mail({ headers, body })))[0]?.parts[0]?.body).toBe(
+      'See this (https://x.example/a)',
+    );
+  });
+
+  it('with a header of a megabyte is read', async () => {
+    const headers = [`X-Long: ${'x'.repeat(1024 * 1024 + 10)}`, `X-Folded: ${'y\r\n '.repeat(100_000)}z`];
+    expect(ticketsOf(await read('x.eml', mail({ headers })))[0]?.parts).toEqual([{ role: 'user', body: 'Hello' }]);
+    const huge = mail({ headers: [`X-Huge: ${'x'.repeat(3 * 1024 * 1024)}`] });
+    expect(outline(await read('x.eml', huge))).toEqual([
+      expect.stringMatching(/^x\.eml:1 is a mail that cannot be read/),
+    ]);
+  });
+
+  it('never throws, whatever the bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('x.eml', 'x.mbox'), async (bytes, name) => {
+        const start = name === 'x.mbox' ? Buffer.from('From a 10:00\n') : Buffer.alloc(0);
+        expect((await read(name, Buffer.concat([start, bytes]))).length).toBeGreaterThan(0);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('own words', () => {
+  it.each([
+    ['Hi\n\nOn Mon, Jan 5, 2026 at 10:00 AM Ana <a@x.example>\nwrote:\n> asked\n> more', 'Hi'],
+    ['Hallo\n\nAm 05.01.2026 um 10:00 schrieb Ana <a@x.example>:\n> gefragt', 'Hallo'],
+    ['Works.\n\nSent from my iPhone', 'Works.'],
+    ['Answer\n-- \nBo\nAcme', 'Answer'],
+    ['> only\n> quoted', ''],
+    ['a > b\n\n\n\nc', 'a > b\n\nc'],
+    [`${'long words '.repeat(200)}\n> ${'quoted '.repeat(200)}\n\nend`, `${'long words '.repeat(200).trim()}\nend`],
+  ])('case %#', (text, own) => {
+    expect(ownWords(text)).toBe(own);
+  });
+
+  it.each([
+    ['a start repeated', 'Op '.repeat(10_000)],
+    ['starts and words', 'abc. x skrev\n'.repeat(2000)],
+    ['a long line', `On ${'a '.repeat(20_000)}<`],
+    ['blank lines', '\n \n'.repeat(20_000)],
+    ['lines of dashes', `${'-'.repeat(400)}\n`.repeat(100)],
+    ['years and froms', `${'1111from<'.repeat(27)}\n\n`.repeat(100)],
+    ['on and at', `x ${'on at '.repeat(160)}\n\n`.repeat(30)],
+    ['On and words', `On ${'a '.repeat(240)}\n\n`.repeat(120)],
+  ])('does not choke on %s', (_, text) => {
+    expect(typeof ownWords(`seen\n\n${text}`)).toBe('string');
+  });
+});
