@@ -12,7 +12,7 @@ const HIGH = anyOf(
   /(?:data|work|content|changes|pages|files|everything) (?:\w+ ){0,3}(?:lost|gone|disappeared|wiped|corrupted|overwritten)/,
   /(?:completely|entirely|totally) (?:down|broken|unusable)|unusable/,
   /(?:production|site|everything|service) (?:is )?down|outage|crash(?:ed|es|ing)?/,
-  /no ?(?:body|one) can|locked out|block(?:ed|er|ing|s)/,
+  /no ?(?:body|one) can|locked out|block(?:ed|er|ing)/,
   /security (?:breach|hole)|urgent\w*|asap/,
 );
 

@@ -46,8 +46,8 @@ const STOP_WORDS = new Set(
 
 /** Two spellings of one thing. */
 const SPELLINGS: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:log|sign)(?:ged|ging|ned|ning|s)?[\s-]?(?:in|on|into)\b/g, ' login '],
-  [/\b(?:log|sign)(?:ged|ging|ned|ning|s)?[\s-]?out\b/g, ' logout '],
+  [/\b(?:log|sign)(?:ged|ging|ed|ing|s)?[\s-]?(?:in|on|into)\b/g, ' login '],
+  [/\b(?:log|sign)(?:ged|ging|ed|ing|s)?[\s-]?out\b/g, ' logout '],
   [/\be-mail/g, 'email'],
   [/\bset(?:ting)?[\s-]up\b/g, ' setup '],
 ];
