@@ -2,6 +2,20 @@ import * as z from 'zod';
 import { choice, count, flag, positive, setting, text } from './settings.ts';
 import { readBaseUrl, readText } from './values.ts';
 
+/** What a row of a CSV file may say; the first three it must. */
+const CSV_COLUMNS = [
+  'ticket_id',
+  'author_role',
+  'body',
+  'subject',
+  'created_at',
+  'public',
+  'status',
+  'url',
+  'author_name',
+  'author_email',
+] as const;
+
 /** A value that only its owner may see; the loader keeps it out of every message and log. */
 const secret = (what: string) => text(`${what}, best as "\${env:NAME}" or "\${file:PATH}"`);
 const baseUrl = () => setting('an http or https URL, such as https://helpdesk.example', readBaseUrl);
@@ -61,16 +75,13 @@ const webhook = z.strictObject({
   secrets: z.array(secret('a key that begins with whsec_')).min(1),
 });
 
-/** The columns of CSV files, by what they hold. */
+/** What the columns of CSV files are called, where that differs. */
 const columns = z
-  .strictObject({
-    id: text('the column of the ticket’s id').prefault('ticket_id'),
-    subject: text('the column of the subject').prefault('subject'),
-    createdAt: text('the column of the time').prefault('created_at'),
-    role: text('the column that says who wrote it').prefault('author_role'),
-    body: text('the column of the text').prefault('body'),
-    public: text('the column that says whether it is public').prefault('public'),
-  })
+  .strictObject(
+    Object.fromEntries(
+      CSV_COLUMNS.map((column) => [column, text(`what the column ${column} is called`).optional()]),
+    ) as Record<(typeof CSV_COLUMNS)[number], z.ZodOptional<ReturnType<typeof text>>>,
+  )
   .prefault({});
 
 const folder = z.strictObject({

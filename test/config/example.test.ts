@@ -60,7 +60,7 @@ describe('config.example.yaml', () => {
     // "#name:" is a setting that is commented out, "# Words" is prose.
     const active = TEXT.replace(/^ *(windows|sources|patterns): \[\]$/gm, '')
       .replace(/^( *)#(?=[a-z]+:)/gim, '$1')
-      .replace(/^( *)#(?= {2,}(?:- )?[a-z]+:(?: |$))/gim, '$1')
+      .replace(/^( *)#(?= {2,}(?:- )?[a-z_]+:(?: |$))/gim, '$1')
       .replace(/^( *)#( {2,})#(?=app:)/gm, '$1$2');
     const shown = parse(active) as Shown;
     const [organization] = shown.organizations;
