@@ -1,0 +1,490 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openIntercom } from '../../src/conversations/intercom/intercom.ts';
+import type { Batch, PollingSource } from '../../src/conversations/source.ts';
+import type { Found, Ticket } from '../../src/conversations/ticket.ts';
+import { AuthError, NotThePlatformError, TransientError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
+import {
+  type FakeAuthor,
+  type FakeConversation,
+  FakeIntercom,
+  type FakeIntercomOptions,
+} from '../support/fake-intercom.ts';
+import { createSocketClock } from '../support/fake-provider.ts';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const SEARCH = /^\/conversations\/search$/;
+const ONE = /^\/conversations\/\d+$/;
+const DELETED = /^\/conversations\/deleted$/;
+
+let clock: ReturnType<typeof createSocketClock> | undefined;
+let helpdesk: FakeIntercom;
+let source: PollingSource;
+let customer: FakeAuthor;
+let admin: FakeAuthor;
+
+async function open(options: Partial<FakeIntercomOptions> = {}, settings: { token?: string; lookback?: number } = {}) {
+  await close();
+  clock = createSocketClock(START);
+  helpdesk = await new FakeIntercom({ clock, ...options }).listen();
+  customer = helpdesk.author('user', 'Cora');
+  admin = helpdesk.author('admin', 'Abe');
+  source = openIntercom({
+    name: 'chat',
+    appId: 'ab12cd',
+    token: settings.token ?? FakeIntercom.token,
+    region: 'us',
+    lookback: settings.lookback ?? DAY,
+    baseUrl: helpdesk.url,
+    userAgent: 'octavo/0',
+    clock,
+    random: () => 0.5,
+  });
+}
+
+async function close() {
+  if (clock !== undefined) {
+    await clock.run(source.close());
+    await helpdesk[Symbol.asyncDispose]();
+    clock[Symbol.dispose]();
+    clock = undefined;
+  }
+}
+
+beforeEach(() => open());
+afterEach(close);
+
+function running() {
+  if (clock === undefined) {
+    throw new Error('no helpdesk is open');
+  }
+  return clock;
+}
+
+/** Polls; `most`: batches after which whoever asks is killed. */
+async function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY, since = START - 30 * DAY): Promise<Batch[]> {
+  const batches: Batch[] = [];
+  await running().run(collect(batches, cursor, most, since));
+  return batches;
+}
+
+async function collect(batches: Batch[], cursor: Json, most: number, since: number): Promise<void> {
+  for await (const batch of source.poll({ cursor, since, signal: new AbortController().signal })) {
+    batches.push(batch);
+    if (batches.length >= most) {
+      return;
+    }
+  }
+}
+
+const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
+const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
+
+function ticketsOf(batches: readonly Batch[]): Ticket[] {
+  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
+}
+
+function closed(text = 'How do I export?', more: Partial<FakeConversation> = {}): FakeConversation {
+  const conversation = helpdesk.begin(customer, text, more);
+  helpdesk.add(conversation, admin, 'Under Settings.');
+  helpdesk.close(conversation);
+  return conversation;
+}
+
+const keyOf = ({ id }: { id: string }) => `intercom/ab12cd/${id}`;
+const wait = (milliseconds = 2000) => running().advance(milliseconds);
+
+describe('a conversation', () => {
+  test('has who wrote what, its people, where it is, and nothing personal in its attributes', async () => {
+    const conversation = helpdesk.begin(customer, 'How do I export?', {
+      tags: ['export', 'billing'],
+      title: 'Exports',
+    });
+    helpdesk.add(conversation, helpdesk.author('lead', 'Lea'), 'So do I.');
+    helpdesk.add(conversation, helpdesk.author('bot', 'Fin', { from_ai_agent: true }), 'Perhaps under Settings.');
+    helpdesk.add(conversation, helpdesk.author('bot', 'Operator'), 'You will get replies here.');
+    helpdesk.add(conversation, admin, 'Under Settings.');
+    helpdesk.add(conversation, helpdesk.author('team', 'Tea'), 'Bye.', { part_type: 'close' });
+    helpdesk.close(conversation);
+    await wait();
+    expect(ticketsOf(await poll())).toEqual([
+      {
+        key: keyOf(conversation),
+        subject: 'Exports',
+        createdAt: '2026-03-01T12:00:00.000Z',
+        settledAt: START,
+        url: `https://app.intercom.com/a/inbox/_/inbox/conversation/${conversation.id}`,
+        attributes: { channel: 'conversation', tags: 'billing, export' },
+        parts: [
+          { role: 'user', body: 'How do I export?' },
+          { role: 'user', body: 'So do I.' },
+          { role: 'assistant', body: 'Perhaps under Settings.' },
+          { role: 'team-member', body: 'Under Settings.' },
+          { role: 'team-member', body: 'Bye.' },
+        ],
+        people: [
+          { names: ['Cora'], emails: ['cora@user.example'] },
+          { names: ['Lea'], emails: ['lea@lead.example'] },
+          { names: ['Abe'], emails: ['abe@admin.example'] },
+          { names: ['Tea'], emails: ['tea@team.example'] },
+        ],
+        completeness: { reported: 5, fetched: 5 },
+      },
+    ]);
+  });
+
+  test('never has a note, nor what was redacted, and every kind of part that says something', async () => {
+    const conversation = helpdesk.begin(customer, 'My card is PRIVATE');
+    conversation.source.redacted = true;
+    for (const part_type of ['note', 'note_and_reopen', 'language_detection_details', 'something_new']) {
+      helpdesk.add(conversation, admin, `PRIVATE ${part_type}`, { part_type });
+    }
+    helpdesk.add(conversation, customer, 'PRIVATE', { redacted: true });
+    helpdesk.add(conversation, admin, null, { part_type: 'assignment' });
+    helpdesk.add(conversation, admin, '  ');
+    for (const part_type of ['comment', 'open', 'quick_reply', 'close', 'assignment']) {
+      helpdesk.add(conversation, customer, part_type, { part_type });
+    }
+    helpdesk.close(conversation);
+    await wait();
+    const [read] = ticketsOf(await poll());
+    expect(read?.parts.map(({ body }) => body)).toEqual(['comment', 'open', 'quick_reply', 'close', 'assignment']);
+    expect(JSON.stringify(read)).not.toContain('PRIVATE');
+  });
+
+  test('of more parts than are given says how many are missing', async () => {
+    const conversation = helpdesk.begin(customer, 'Long');
+    for (let n = 0; n < 620; n += 1) {
+      helpdesk.add(conversation, customer, `part ${n}`);
+    }
+    helpdesk.close(conversation);
+    await wait();
+    expect(ticketsOf(await poll())[0]?.completeness).toEqual({ reported: 620, fetched: 500 });
+  });
+
+  test('is text, also where it came as HTML all the same, and keeps what a customer wrote of HTML', async () => {
+    closed('<p>How do I <b>export</b>?</p><p>Thanks</p>');
+    closed('Why does <div> not close?');
+    await wait();
+    expect(ticketsOf(await poll()).map(({ parts }) => parts[0]?.body)).toEqual([
+      'How do I export?\n\nThanks',
+      'Why does <div> not close?',
+    ]);
+  });
+});
+
+describe('what is not sent', () => {
+  test('is told with its reason, and costs no request where the search decides', async () => {
+    const reasons = new Map<string, string>();
+    const expectReason = (conversation: FakeConversation, reason: string) => {
+      if (reason !== 'open') {
+        helpdesk.close(conversation);
+      }
+      reasons.set(keyOf(conversation), reason);
+    };
+    expectReason(helpdesk.begin(customer, 'Hello?'), 'open');
+    const snoozed = helpdesk.begin(customer, 'Hello?');
+    helpdesk.edit(snoozed, { state: 'snoozed' });
+    expectReason(snoozed, 'open');
+    expectReason(helpdesk.begin(admin, 'News for everybody'), 'no-customer');
+    expectReason(helpdesk.begin(helpdesk.author('bot', 'Operator'), 'Hi there'), 'bot');
+    expectReason(helpdesk.begin(customer, ''), 'empty');
+    const noted = helpdesk.begin(customer, '');
+    helpdesk.add(noted, admin, 'PRIVATE', { part_type: 'note' });
+    expectReason(noted, 'private');
+    await wait();
+    const found = foundOf(await poll());
+    expect(
+      Object.fromEntries(found.map((one) => (one.kind === 'skipped' ? [one.key, one.reason] : [one.kind, '']))),
+    ).toEqual(Object.fromEntries(reasons));
+    expect(helpdesk.count(ONE)).toBe(4);
+  });
+
+  test('a campaign that a customer answered is sent', async () => {
+    const campaign = helpdesk.begin(admin, 'News for everybody');
+    helpdesk.add(campaign, customer, 'How does that work?');
+    helpdesk.close(campaign);
+    await wait();
+    expect(ticketsOf(await poll())[0]?.parts.map(({ role }) => role)).toEqual(['team-member', 'user']);
+  });
+
+  test('what was deleted is gone, while it is read and afterwards', async () => {
+    await open({ page: 2 });
+    const [early, late] = [closed(), closed()];
+    closed();
+    closed();
+    helpdesk.meanwhile = ({ path }) => {
+      if (path === `/conversations/${early.id}`) {
+        helpdesk.remove(early);
+      }
+    };
+    await wait();
+    const first = await poll();
+    expect(foundOf(first).filter(({ kind }) => kind === 'gone')).toEqual([
+      { kind: 'gone', key: keyOf(early) },
+      { kind: 'gone', key: keyOf(early) },
+    ]);
+    await wait(HOUR);
+    helpdesk.remove(late);
+    const second = await poll(cursorOf(first));
+    expect(foundOf(second)).toContainEqual({ kind: 'gone', key: keyOf(late) });
+  });
+
+  test('deletions are read as far back as the window, over all pages', async () => {
+    const old = closed();
+    helpdesk.remove(old);
+    await wait(40 * DAY);
+    const many = Array.from({ length: 130 }, () => closed());
+    for (const one of many) {
+      helpdesk.remove(one);
+    }
+    await wait();
+    const found = foundOf(await poll(null, Number.POSITIVE_INFINITY, running().now() - 30 * DAY));
+    expect(new Set(found)).toEqual(new Set(many.map((one) => ({ kind: 'gone', key: keyOf(one) }))));
+    expect(helpdesk.count(DELETED)).toBe(3);
+  });
+
+  test('a workspace without a list of deletions is read all the same', async () => {
+    await open({ lists: false });
+    closed();
+    await wait();
+    expect(ticketsOf(await poll())).toHaveLength(1);
+  });
+
+  test('a conversation that cannot be read is rejected with what is wrong with it, and the others are read', async () => {
+    const broken = closed();
+    const good = closed();
+    Object.assign(broken, { title: { secret: 'S3cret' } });
+    await wait();
+    expect(foundOf(await poll())).toMatchObject([
+      { kind: 'rejected', place: keyOf(broken), reason: 'not as documented: title' },
+      { kind: 'ticket', ticket: { key: keyOf(good) } },
+    ]);
+  });
+});
+
+describe('the window', () => {
+  test.each([true, false])('loses nothing at its ends, whether they are inclusive (%s) or not', async (inclusive) => {
+    await open({ inclusive }, { lookback: 1000 });
+    const seen = new Set<string>();
+    const all: FakeConversation[] = [];
+    let cursor: Json = null;
+    for (let second = 0; second < 10; second += 1) {
+      all.push(closed());
+      if (second % 3 === 0) {
+        const batches = await poll(cursor);
+        cursor = cursorOf(batches);
+        for (const { key } of ticketsOf(batches)) {
+          seen.add(key);
+        }
+      }
+      await wait(1000);
+    }
+    await wait();
+    for (const { key } of ticketsOf(await poll(cursor))) {
+      seen.add(key);
+    }
+    expect(seen).toEqual(new Set(all.map(keyOf)));
+  });
+
+  test('ends when the poll began, and the next begins there, not at the latest update', async () => {
+    await open({}, { lookback: 1000 });
+    closed();
+    // Its time is ahead of everybody’s: whoever goes on from it misses what comes before.
+    const ahead = closed();
+    ahead.updated_at += 86_400;
+    await wait();
+    const first = await poll();
+    expect(cursorOf(first)).toEqual({ account: 'ab12cd', bookmark: START / 1000 + 2 });
+    await wait(HOUR);
+    const between = closed();
+    await wait();
+    expect(ticketsOf(await poll(cursorOf(first))).map(({ key }) => key)).toContain(keyOf(between));
+  });
+
+  test('has what was edited while it was read in the next one', async () => {
+    await open({ page: 2 });
+    const conversations = Array.from({ length: 6 }, () => closed());
+    const [a, , , , , f] = conversations as [FakeConversation, ...FakeConversation[]];
+    await wait();
+    let searches = 0;
+    helpdesk.meanwhile = ({ path }) => {
+      searches += SEARCH.test(path) ? 1 : 0;
+      if (SEARCH.test(path) && searches === 2) {
+        helpdesk.add(a, customer, 'One thing more.');
+        helpdesk.edit(f as FakeConversation, { state: 'open' });
+      }
+    };
+    const first = await poll();
+    helpdesk.meanwhile = () => undefined;
+    expect(ticketsOf(first)).toHaveLength(5);
+    await wait();
+    const second = foundOf(await poll(cursorOf(first)));
+    expect(second.findLast((one) => one.kind === 'ticket' && one.ticket.key === keyOf(a))).toMatchObject({
+      ticket: { parts: [{}, {}, { body: 'One thing more.' }] },
+    });
+    expect(second).toContainEqual({ kind: 'skipped', key: keyOf(f as FakeConversation), reason: 'open' });
+  });
+
+  test('has an old conversation that was only just closed', async () => {
+    const old = helpdesk.begin(customer, 'Long ago');
+    await wait(90 * DAY);
+    const first = await poll(null, Number.POSITIVE_INFINITY, running().now() - 30 * DAY);
+    expect(foundOf(first)).toEqual([]);
+    helpdesk.close(old);
+    await wait();
+    expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: keyOf(old) }]);
+  });
+
+  test('looks back, for what the search learns of late', async () => {
+    await open({ indexing: 2 * 3600 });
+    const late = closed();
+    await wait();
+    const first = await poll();
+    expect(foundOf(first)).toEqual([]);
+    await wait(3 * HOUR);
+    expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: keyOf(late) }]);
+  });
+
+  test('is gone on with after a kill, from Intercom’s own position, and the next one follows', async () => {
+    await open({ page: 2 });
+    const conversations = Array.from({ length: 6 }, () => closed());
+    await wait();
+    const until = START / 1000 + 2;
+    const killed = await poll(null, 2);
+    expect(cursorOf(killed)).toMatchObject({ from: START / 1000 - 30 * 86_400, until, after: expect.any(String) });
+    await wait(HOUR);
+    const between = closed();
+    await wait();
+    const batches = await poll(cursorOf(killed));
+    expect(ticketsOf(batches.slice(0, 1)).map(({ key }) => key)).toEqual(conversations.slice(4).map(keyOf));
+    expect(batches[0]?.cursor).toEqual({ account: 'ab12cd', bookmark: until });
+    expect(ticketsOf(batches.slice(1)).map(({ key }) => key)).toContain(keyOf(between));
+    expect(cursorOf(batches)).toEqual({ account: 'ab12cd', bookmark: running().now() / 1000 });
+  });
+
+  test('is read anew where its position is not taken any more', async () => {
+    await open({ page: 2 });
+    const conversations = Array.from({ length: 4 }, () => closed());
+    await wait();
+    const killed = await poll(null, 1);
+    helpdesk.expirePositions();
+    const keys = ticketsOf(await poll(cursorOf(killed))).map(({ key }) => key);
+    expect(new Set(keys)).toEqual(new Set(conversations.map(keyOf)));
+    expect(helpdesk.count(SEARCH, 400)).toBe(1);
+  });
+
+  test('leaves no gap when the clock is set back, and none of another workspace is gone on with', async () => {
+    closed();
+    await wait();
+    const future = { account: 'ab12cd', bookmark: START / 1000 + 90 * 86_400 };
+    expect(ticketsOf(await poll(future))).toHaveLength(1);
+    expect(ticketsOf(await poll({ ...future, account: 'other' }))).toHaveLength(1);
+  });
+
+  test('that neither goes on nor ends is an error and no loop', async () => {
+    await open({ page: 1 });
+    closed();
+    closed();
+    await wait();
+    const handle = Reflect.get(helpdesk, 'handle') as (request: unknown) => { body: Record<string, unknown> };
+    Reflect.set(helpdesk, 'admit', () => ({ status: 200 }));
+    const batches: Batch[] = [];
+    const cursor = { account: 'ab12cd', from: 0, until: START / 1000, after: 'again' };
+    Reflect.set(helpdesk, 'handle', (request: { path: string }) =>
+      SEARCH.test(request.path)
+        ? { status: 200, body: { conversations: [], pages: { next: { starting_after: 'again' } } } }
+        : handle.call(helpdesk, request),
+    );
+    await expect(running().run(collect(batches, cursor, 10, 0))).rejects.toThrow(TransientError);
+    expect(batches).toEqual([]);
+  });
+});
+
+describe('trouble', () => {
+  test('of one conversation keeps its page from being taken for read, and the next poll reads it', async () => {
+    await open({ page: 2 });
+    const conversations = Array.from({ length: 4 }, () => closed());
+    await wait();
+    helpdesk.malady = ({ path }) => (path.endsWith(`/${conversations[3]?.id}`) ? 503 : null);
+    const kept: Batch[] = [];
+    await expect(running().run(collect(kept, null, 10, START - DAY))).rejects.toThrow(TransientError);
+    expect(ticketsOf(kept).map(({ key }) => key)).toEqual(conversations.slice(0, 2).map(keyOf));
+    helpdesk.malady = () => null;
+    const rest = await poll(cursorOf(kept), 1);
+    expect(ticketsOf(rest).map(({ key }) => key)).toEqual(conversations.slice(2).map(keyOf));
+  });
+
+  test('with the list of deletions keeps the window open', async () => {
+    closed();
+    await wait();
+    helpdesk.malady = ({ path }) => (DELETED.test(path) ? 500 : null);
+    const kept: Batch[] = [];
+    await expect(running().run(collect(kept, null, 10, 0))).rejects.toThrow(TransientError);
+    expect(kept).toEqual([]);
+  });
+
+  test.each([500, 502, 409, 'truncated', 'dropped', 'html'] as const)(
+    'that passes (%s) is gone through',
+    async (malady) => {
+      closed();
+      await wait();
+      let left = 2;
+      helpdesk.malady = () => (left-- > 0 ? malady : null);
+      expect(ticketsOf(await poll())).toHaveLength(1);
+    },
+  );
+
+  test('with the token ends the poll at once, and nothing says the token', async () => {
+    await open({}, { token: 'ic-Wr0ng-token' });
+    await wait();
+    const error = await poll().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(AuthError);
+    expect(`${(error as Error).stack} ${JSON.stringify(error)}`).not.toContain('Wr0ng');
+    expect(helpdesk.requests).toHaveLength(1);
+  });
+
+  test('of what is no Intercom stops it, and names what is not as documented', async () => {
+    Reflect.set(helpdesk, 'handle', () => ({ status: 200, body: { conversation: 'S3cret' } }));
+    const error = await poll().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(String(error)).toContain('not as documented: conversations');
+    expect(String(error)).not.toContain('S3cret');
+  });
+});
+
+describe('the rate limit', () => {
+  test('of ten seconds is kept to', async () => {
+    await open({ limit: 10 });
+    Array.from({ length: 60 }, () => closed());
+    await wait();
+    const before = running().now();
+    expect(ticketsOf(await poll())).toHaveLength(60);
+    expect(helpdesk.count(/./, 429)).toBeLessThanOrEqual(3);
+    expect(running().now() - before).toBeLessThan(120_000);
+  });
+});
+
+describe('one conversation by its id', () => {
+  const fetch = (id: string) => running().run(source.fetch(id, new AbortController().signal));
+
+  test('is read as the search finds it', async () => {
+    const conversation = closed();
+    await wait();
+    const [polled] = foundOf(await poll());
+    expect(await fetch(conversation.id)).toEqual(polled);
+  });
+
+  test('is gone where there is none, and skipped where it is open', async () => {
+    const conversation = helpdesk.begin(customer, 'Hello?');
+    expect(await fetch('4711')).toEqual({ kind: 'gone', key: 'intercom/ab12cd/4711' });
+    expect(await fetch(conversation.id)).toMatchObject({ kind: 'skipped', reason: 'open' });
+  });
+
+  test.each(['deleted', 'search', '../admins', ''])('asks nothing for «%s»', async (id) => {
+    expect(await fetch(id)).toMatchObject({ kind: 'rejected' });
+    expect(helpdesk.requests).toEqual([]);
+  });
+});
