@@ -53,67 +53,81 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
 }
 
 async function* pollFolder(options: DropFolderOptions, reader: FolderReader, poll: PollOptions): AsyncGenerator<Batch> {
-  let ledger = ledgerOf(poll.cursor);
+  const tray = new Tray(options, ledgerOf(poll.cursor));
   const { files, refused } = await reader.list(poll.signal);
-  if (refused.length > 0) {
-    const found = refused.map(({ name, reason }) => rejected(name, 1, reason));
-    yield { found, cursor: cursorOf(ledger) };
-  }
+  tray.found.push(...refused.map(({ name, reason }) => rejected(name, 1, reason)));
   for (const file of files) {
     poll.signal.throwIfAborted();
-    const sha256 = await reader.digest(file);
-    if (ledger.done.includes(sha256)) {
+    const digest = await reader.digest(file);
+    if (tray.ledger.done.includes(digest)) {
       await reader.putAway(file);
       continue;
     }
-    for await (const step of batchesOf(options, ledger, file, sha256, poll.signal)) {
-      ledger = step.ledger;
-      yield { found: step.found, cursor: cursorOf(ledger) };
+    const from = tray.ledger.file?.digest === digest ? tray.ledger.file.index : 0;
+    for await (const record of readTickets(fileInput(file.path), { ...options.read, account: options.name })) {
+      poll.signal.throwIfAborted();
+      if (record.index >= from && tray.put(file, digest, record)) {
+        yield await tray.empty();
+      }
     }
-    if (await reader.isAsListed(file)) {
-      ledger = toTheEnd(ledger, sha256);
-      yield { found: [], cursor: cursorOf(ledger) };
-    }
+    // What was written to meanwhile is another file, and read as that by the next poll.
+    tray.ledger = (await reader.isAsListed(file)) ? toTheEnd(tray.ledger, digest) : tray.ledger;
+    await tray.keepRejects();
+  }
+  if (tray.isWorthIt()) {
+    yield await tray.empty();
   }
 }
 
-async function* batchesOf(
-  options: DropFolderOptions,
-  start: Ledger,
-  file: Dropped,
-  sha256: string,
-  signal: AbortSignal,
-): AsyncGenerator<{ readonly found: readonly Found[]; readonly ledger: Ledger }> {
-  const from = start.file?.sha256 === sha256 ? start.file.index : 0;
-  const most = options.batch ?? BATCH;
-  let records: FileRecord[] = [];
-  const flush = async (next: number) => {
-    const found = records.map((record) => record.found);
-    await keepRejects(options, file, records);
-    records = [];
-    return { found, ledger: upTo(start, sha256, next) };
-  };
-  for await (const record of readTickets(fileInput(file.path), { ...options.read, account: options.name })) {
-    signal.throwIfAborted();
-    if (record.index >= from) {
-      records.push(record);
-    }
-    if (records.length >= most) {
-      yield await flush(record.index + 1);
-    }
-  }
-  const last = records.at(-1);
-  if (last !== undefined) {
-    yield await flush(last.index + 1);
-  }
-}
+/** What goes into the next batch: records of one large file or of many small ones. */
+class Tray {
+  ledger: Ledger;
+  found: Found[] = [];
+  readonly #options: DropFolderOptions;
+  #given: Ledger;
+  #rejects: FileRecord[] = [];
+  #path = '';
 
-async function keepRejects(options: DropFolderOptions, file: Dropped, records: readonly FileRecord[]): Promise<void> {
-  const path = rejectFileOf(file.path, options.rejects);
-  try {
-    await appendRejects(path, records);
-  } catch (error) {
-    throw new SourceError(`${options.name}: cannot write ${path}: ${messageOf(error)}`, { cause: error });
+  constructor(options: DropFolderOptions, ledger: Ledger) {
+    this.#options = options;
+    this.ledger = ledger;
+    this.#given = ledger;
+  }
+
+  /** Answers whether it is full. */
+  put(file: Dropped, digest: string, record: FileRecord): boolean {
+    this.#path = file.path;
+    this.found.push(record.found);
+    if (record.found.kind === 'rejected') {
+      this.#rejects.push(record);
+    }
+    this.ledger = upTo(this.ledger, digest, record.index + 1);
+    return this.found.length >= (this.#options.batch ?? BATCH);
+  }
+
+  isWorthIt(): boolean {
+    return this.found.length > 0 || this.ledger !== this.#given;
+  }
+
+  /** Reasons are durable before a cursor says so. Throws SourceError. */
+  async empty(): Promise<Batch> {
+    await this.keepRejects();
+    const { found } = this;
+    this.found = [];
+    this.#given = this.ledger;
+    return { found, cursor: cursorOf(this.ledger) };
+  }
+
+  async keepRejects(): Promise<void> {
+    if (this.#rejects.length > 0) {
+      const path = rejectFileOf(this.#path, this.#options.rejects);
+      try {
+        await appendRejects(path, this.#rejects);
+      } catch (error) {
+        throw new SourceError(`${this.#options.name}: cannot write ${path}: ${messageOf(error)}`, { cause: error });
+      }
+      this.#rejects = [];
+    }
   }
 }
 

@@ -23,6 +23,8 @@ export interface Refused {
 const PROCESSED = 'processed';
 /** Looks at a file that is still being written, one every stable time, before it is left to the next poll. */
 const LOOKS = 2;
+/** As much of a SHA-256 as is kept: thousands of them go into one cursor. */
+const DIGITS = 24;
 
 /** Lists, checks and puts away the files of one folder; remembers how they looked last. */
 export class FolderReader {
@@ -32,7 +34,7 @@ export class FolderReader {
   readonly #stable: number;
   #looks = new Map<string, Look>();
   /** Digests by how the file looked, so that what is kept in the folder is not read at every poll. */
-  #digests = new Map<string, { readonly look: Look; readonly sha256: string }>();
+  #digests = new Map<string, { readonly look: Look; readonly digest: string }>();
   #told = new Map<string, string>();
 
   constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
@@ -119,11 +121,11 @@ export class FolderReader {
     }
   }
 
-  /** SHA-256 of what is in the file. Throws SourceError. */
+  /** What names the file's content. Throws SourceError. */
   async digest({ name, path, look }: Dropped): Promise<string> {
     const known = this.#digests.get(name);
     if (known !== undefined && isSameLook(known.look, look)) {
-      return known.sha256;
+      return known.digest;
     }
     const hash = createHash('sha256');
     try {
@@ -133,10 +135,10 @@ export class FolderReader {
     } catch (error) {
       throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
     }
-    const sha256 = hash.digest('hex');
+    const digest = hash.digest('hex').slice(0, DIGITS);
     this.#digests = new Map([...this.#digests].filter(([each]) => this.#looks.has(each)));
-    this.#digests.set(name, { look, sha256 });
-    return sha256;
+    this.#digests.set(name, { look, digest });
+    return digest;
   }
 
   /** Whether the file is still what was listed: nobody wrote to it while it was read. */

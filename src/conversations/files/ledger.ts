@@ -3,18 +3,18 @@ import type { Json } from '../../core/json.ts';
 
 /** How far a drop folder was read. Files are known by what is in them, whatever they are called. */
 export interface Ledger {
-  /** SHA-256 of files that were read to their end, the latest last. */
+  /** Digests of files that were read to their end, the latest last. */
   readonly done: readonly string[];
   /** The file that was being read, and how many of its records are durable. */
-  readonly file: { readonly sha256: string; readonly index: number } | null;
+  readonly file: { readonly digest: string; readonly index: number } | null;
 }
 
 /** As many files as are remembered: one that was forgotten is read again, and what has not changed is not sent again. */
-const MOST_DONE = 2000;
+const MOST_DONE = 4000;
 
 const schema = z.object({
   done: z.array(z.string()),
-  file: z.object({ sha256: z.string(), index: z.number() }).nullable(),
+  file: z.object({ digest: z.string(), index: z.number() }).nullable(),
 });
 
 /** The ledger that a cursor is; an empty one where the cursor is null or of another source. */
@@ -28,11 +28,11 @@ export function cursorOf({ done, file }: Ledger): Json {
 }
 
 /** Read up to a record, without it. */
-export function upTo(ledger: Ledger, sha256: string, index: number): Ledger {
-  return { done: ledger.done, file: { sha256, index } };
+export function upTo(ledger: Ledger, digest: string, index: number): Ledger {
+  return { done: ledger.done, file: { digest, index } };
 }
 
 /** Read to the end. */
-export function toTheEnd(ledger: Ledger, sha256: string): Ledger {
-  return { done: [...ledger.done.filter((each) => each !== sha256), sha256].slice(-MOST_DONE), file: null };
+export function toTheEnd(ledger: Ledger, digest: string): Ledger {
+  return { done: [...ledger.done.filter((each) => each !== digest), digest].slice(-MOST_DONE), file: null };
 }

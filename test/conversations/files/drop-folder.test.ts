@@ -1,0 +1,234 @@
+import {
+  appendFile,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
+import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/files/settled.ts';
+import type { Batch } from '../../../src/conversations/source.ts';
+import type { Json } from '../../../src/core/json.ts';
+import { outline } from './inputs.ts';
+
+const record = (id: string) => `${JSON.stringify({ id, parts: [{ role: 'user', body: 'x' }] })}\n`;
+const records = (...ids: string[]) => ids.map(record).join('');
+const keys = (...ids: string[]) => ids.map((id) => `file/drop/${id}`);
+
+let folder: string;
+/** Long after every file here was written, so that they rest; `sleep` only moves it on. */
+let now: number;
+let slept: (() => Promise<void>) | null;
+const clock = {
+  now: () => now,
+  monotonic: () => now,
+  sleep: async (milliseconds: number) => {
+    now += milliseconds;
+    await slept?.();
+  },
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'octavo-drop-'));
+  now = Date.now() + 60_000;
+  slept = null;
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const open = (options: Partial<DropFolderOptions> = {}) =>
+  openDropFolder({ name: 'drop', folder, after: 'keep', clock, ...options });
+const put = (name: string, text: string) => writeFile(join(folder, name), text);
+
+/** A poll to its end, or as far as `most` batches. */
+async function poll(source: ReturnType<typeof open>, cursor: Json = null, most = 1000) {
+  const batches: Batch[] = [];
+  for await (const batch of source.poll({ cursor, since: 0, signal: new AbortController().signal })) {
+    batches.push(batch);
+    if (batches.length >= most) {
+      break;
+    }
+  }
+  return { batches, found: outline(batches.flatMap(({ found }) => found)), cursor: batches.at(-1)?.cursor ?? cursor };
+}
+
+describe('when a file is settled', () => {
+  const stats = { size: 5, mtime: 1000, inode: 1 };
+  it('once it was not written to for long enough, as its own time says or as was seen', () => {
+    const first = lookAt(undefined, stats, 1500);
+    expect(isSettled(first, 1500, 2000)).toBe(false);
+    expect(isSettled(first, 3000, 2000)).toBe(true);
+    // A clock that was set back, or another machine's: what is seen counts.
+    const ahead = lookAt(undefined, { ...stats, mtime: 1e9 }, 1500);
+    expect(isSettled(lookAt(ahead, { ...stats, mtime: 1e9 }, 3400), 3400, 2000)).toBe(false);
+    expect(isSettled(lookAt(ahead, { ...stats, mtime: 1e9 }, 3500), 3500, 2000)).toBe(true);
+    expect(lookAt(first, { ...stats, size: 6 }, 3500).since).toBe(3500);
+  });
+
+  it.each(['.x.json', 'x.json.tmp', 'x.part', '~x.csv', 'x.json~', 'x.crdownload'])(
+    'never, where it is called %s',
+    (name) => {
+      expect(isUnfinishedName(name)).toBe(true);
+    },
+  );
+});
+
+describe('a drop folder', () => {
+  it('gives every file in batches, small files together, and then rests', async () => {
+    await put('b.ndjson', records('3', '4', '5'));
+    await put('a.ndjson', records('1', '2'));
+    await put('.hidden.ndjson', records('no'));
+    await put('c.ndjson.tmp', records('no'));
+    await mkdir(join(folder, 'processed'));
+    await put('processed/d.ndjson', records('no'));
+    const source = open({ batch: 4 });
+    const first = await poll(source);
+    expect(first.batches.map(({ found }) => found.length)).toEqual([4, 1]);
+    expect(first.found).toEqual(keys('1', '2', '3', '4', '5'));
+    expect((await poll(source, first.cursor)).batches).toEqual([]);
+  });
+
+  it('goes on behind what is durable after a crash, at every batch', async () => {
+    await put('a.ndjson', records('1', '2', '3'));
+    await put('b.ndjson', records('4', '5'));
+    for (let crash = 1; crash <= 5; crash++) {
+      const before = await poll(open({ batch: 1 }), null, crash);
+      const after = await poll(open({ batch: 2 }), before.cursor);
+      expect([...before.found, ...after.found]).toEqual(keys('1', '2', '3', '4', '5'));
+    }
+  });
+
+  it('knows a file by what is in it: renamed or dropped again, it is not read again', async () => {
+    await put('a.ndjson', records('1'));
+    const { cursor } = await poll(open());
+    await rename(join(folder, 'a.ndjson'), join(folder, 'z.ndjson'));
+    await put('again.ndjson', records('1'));
+    expect((await poll(open(), cursor)).batches).toEqual([]);
+    await appendFile(join(folder, 'z.ndjson'), record('2'));
+    expect((await poll(open(), cursor)).found).toEqual(keys('1', '2'));
+  });
+
+  it('moves or deletes a file once a cursor has come back that says it is done, and not before', async () => {
+    await put('a.ndjson', records('1'));
+    const first = await poll(open({ after: 'move' }));
+    expect(await readdir(folder)).toEqual(['a.ndjson']);
+    await poll(open({ after: 'move' }), first.cursor);
+    expect(await readdir(folder)).toEqual(['processed']);
+    await put('a.ndjson', records('2'));
+    const second = await poll(open({ after: 'move' }), first.cursor);
+    await poll(open({ after: 'move' }), second.cursor);
+    expect((await readdir(join(folder, 'processed'))).toSorted()).toEqual(['2-a.ndjson', 'a.ndjson']);
+    expect(await readFile(join(folder, 'processed/a.ndjson'), 'utf8')).toBe(records('1'));
+    await put('b.ndjson', records('3'));
+    const third = await poll(open({ after: 'delete' }), second.cursor);
+    await poll(open({ after: 'delete' }), third.cursor);
+    expect(await readdir(folder)).toEqual(['processed']);
+  });
+
+  it('waits for a file that is being written, and leaves it to the next poll where it goes on', async () => {
+    await put('a.ndjson', records('1'));
+    const path = join(folder, 'a.ndjson');
+    await utimes(path, now / 1000, now / 1000);
+    slept = async () => {
+      await appendFile(path, record('2'));
+      await utimes(path, now / 1000, now / 1000);
+    };
+    const source = open();
+    expect((await poll(source)).batches).toEqual([]);
+    slept = null;
+    expect((await poll(source)).found).toEqual(keys('1', '2'));
+  });
+
+  it('reads a file again that was written to while it was read', async () => {
+    await put('a.ndjson', records('1', '2', '3'));
+    const source = open({ batch: 1 });
+    let cursor: Json = null;
+    for await (const batch of source.poll({ cursor: null, since: 0, signal: new AbortController().signal })) {
+      cursor = batch.cursor;
+      await appendFile(join(folder, 'a.ndjson'), '');
+      await utimes(join(folder, 'a.ndjson'), 1, 1);
+      await writeFile(join(folder, 'a.ndjson'), records('1', '2', '3', '4'));
+    }
+    now += 600_000;
+    const { found } = await poll(source, cursor);
+    expect(found).toContain('file/drop/4');
+  });
+
+  it('refuses what is no file of its own, once, and reads the rest', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'octavo-outside-'));
+    try {
+      await writeFile(join(outside, 'secret.ndjson'), records('no'));
+      await symlink(join(outside, 'secret.ndjson'), join(folder, 'out.ndjson'));
+      await symlink(join(folder, 'none'), join(folder, 'nowhere.ndjson'));
+      await mkdir(join(folder, 'x.json'));
+      await put('good.ndjson', records('1'));
+      await put('empty.json', '');
+      await link(join(folder, 'good.ndjson'), join(folder, 'same.ndjson'));
+      const source = open();
+      const first = await poll(source);
+      expect(first.found).toEqual([
+        'nowhere.ndjson:1 is a link that leads out of the folder, or nowhere',
+        'out.ndjson:1 is a link that leads out of the folder, or nowhere',
+        'x.json:1 is a folder: only files are read, none below it',
+        'empty.json:1 the file is empty',
+        ...keys('1'),
+      ]);
+      expect((await poll(source, first.cursor)).batches).toEqual([]);
+    } finally {
+      await rm(outside, { recursive: true, force: true });
+    }
+  });
+
+  it('writes what it rejects to a reject file, which is none of its own files', async () => {
+    await put('a.ndjson', `${record('1')}{"half\n`);
+    const elsewhere = join(folder, 'rejects');
+    await mkdir(elsewhere);
+    const first = await poll(open());
+    await poll(open(), first.cursor);
+    await poll(open({ rejects: elsewhere }));
+    const line = '{"line":2,"record":1,"reason":"is not valid JSON"}\n';
+    expect(await readFile(join(folder, 'a.ndjson.rejects.ndjson'), 'utf8')).toBe(line);
+    expect(await readFile(join(elsewhere, 'a.ndjson.rejects.ndjson'), 'utf8')).toBe(line);
+  });
+
+  it('says that the folder is not there, and that it has no single tickets', async () => {
+    await expect(poll(open({ folder: join(folder, 'none') }))).rejects.toThrow(/cannot read the folder/);
+    await expect(open().fetch('1', new AbortController().signal)).rejects.toThrow(/no single tickets/);
+  });
+
+  it('tells of a file that is moved in', async () => {
+    const source = open();
+    let told = 0;
+    let heard = () => {};
+    const hears = () => new Promise<void>((resolve) => (heard = resolve));
+    const stop = source.watch(() => {
+      told += 1;
+      heard();
+    });
+    try {
+      // Until the watcher has begun, nothing is told: something new is put there until it is.
+      let attempt = 0;
+      while (told === 0) {
+        attempt += 1;
+        await put('.a.tmp', `${attempt}`);
+        await rename(join(folder, '.a.tmp'), join(folder, `a${attempt}.ndjson`));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const next = hears();
+      await put('.b.tmp', record('2'));
+      await rename(join(folder, '.b.tmp'), join(folder, 'b.ndjson'));
+      await next;
+    } finally {
+      await stop();
+    }
+    expect(told).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,144 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FileInput } from '../../../src/conversations/files/input.ts';
+import { linesOf } from '../../../src/conversations/files/lines.ts';
+import { readTickets } from '../../../src/conversations/files/read-tickets.ts';
+import type { FileRecord } from '../../../src/conversations/files/record.ts';
+import { appendRejects, rejectFileOf } from '../../../src/conversations/files/reject-file.ts';
+import { SourceError } from '../../../src/core/errors.ts';
+import { bytesInput, outline, read } from './inputs.ts';
+
+const record = '{"id":"a","parts":[{"role":"user","body":"x"}]}';
+const zip = Buffer.from([0x50, 0x4b, 3, 4, 20, 0, 0, 0, 8, 0, 1, 2]);
+
+async function readPath(path: string): Promise<string[]> {
+  const found: FileRecord[] = [];
+  for await (const each of readTickets(path, { account: 'acme' })) {
+    found.push(each);
+  }
+  return outline(found.map((each) => each.found));
+}
+
+describe('what a file is', () => {
+  it.each([
+    ['json', `[${record}]`],
+    ['json', `\n {\n  "tickets": [${record}] }`],
+    ['ndjson', `${record}\n${record}\n{"id":`],
+    ['ndjson', `{"id":"half\n${record}\n`],
+    ['csv', 'ticket_id;author_role;body\na;user;x\n'],
+    ['mbox', 'From a@x.example Mon Jan  5 10:00:00 2026\nFrom: a@x.example\nDate: x\n\nhello\n'],
+    ['eml', 'Received: from x\nFrom: a@x.example\n\nhello\n'],
+  ])('is found out from its first bytes: %s (%#)', async (_, text) => {
+    const outlines = outline(await read('without-an-end', text));
+    expect(outlines.some((each) => /^(?:file\/acme\/a|mail\/\w+)$/.test(each))).toBe(true);
+  });
+
+  it.each([
+    ['x.json', '', 'the file is empty'],
+    ['x.csv', '', 'the file is empty'],
+    ['x.mbox', '', 'the file is empty'],
+    ['x.json', zip, 'is no text: it looks like an archive or another binary file'],
+    ['x.csv', gzipSync('x'.repeat(100)), 'is no text: it looks like an archive or another binary file'],
+    ['x.ndjson', Buffer.from(record, 'utf16le'), 'is no text: it looks like an archive or another binary file'],
+    ['x', 'Dear all, hello', 'is none of JSON, NDJSON, CSV, eml and mbox'],
+    ['x', 'no\nformat', 'is none of JSON, NDJSON, CSV, eml and mbox'],
+  ])('%s is refused once, with a reason (%#)', async (name, content, reason) => {
+    expect(outline(await read(name, content))).toEqual([`${name}:1 ${reason}`]);
+  });
+
+  it('is as told, whatever it is called', async () => {
+    expect(outline(await read('x.txt', `${record}\n`, { format: 'ndjson' }))).toEqual(['file/acme/a']);
+  });
+});
+
+describe('a file on the disk', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'octavo-files-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('that is none, or a folder, or a link to nowhere is refused', async () => {
+    await mkdir(join(folder, 'x.json'));
+    await symlink(join(folder, 'nowhere'), join(folder, 'link.json'));
+    expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: it is a folder']);
+    expect(await readPath(join(folder, 'link.json'))).toEqual(['link.json:1 cannot be read: there is no such file']);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that may not be read is refused', async () => {
+    await writeFile(join(folder, 'x.json'), record);
+    await chmod(join(folder, 'x.json'), 0);
+    expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: no permission (EACCES)']);
+  });
+
+  it('that the disk fails on is to be tried again', async () => {
+    let opened = 0;
+    const input: FileInput = {
+      name: 'x.ndjson',
+      async *open() {
+        yield Buffer.from(`${record}\n`);
+        opened += 1;
+        if (opened > 1) {
+          throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+        }
+      },
+    };
+    const reading = async () => {
+      for await (const each of readTickets(input, { account: 'acme' })) {
+        expect(each.index).toBe(0);
+      }
+    };
+    await expect(reading()).rejects.toThrow(SourceError);
+  });
+
+  it('has its rejects beside it: lines and reasons, one after the other, and no content', async () => {
+    const path = join(folder, 'x.ndjson');
+    const to = rejectFileOf(path);
+    expect(to).toBe(`${path}.rejects.ndjson`);
+    expect(rejectFileOf(path, '/elsewhere')).toBe('/elsewhere/x.ndjson.rejects.ndjson');
+    const records: FileRecord[] = (await read('x.ndjson', `${record}\n{"secret":`)).map((found, index) => ({
+      index,
+      found,
+    }));
+    expect(await appendRejects(to, records)).toBe(1);
+    expect(await appendRejects(to, [])).toBe(0);
+    expect(await appendRejects(to, records)).toBe(1);
+    const line = '{"line":2,"record":1,"reason":"is not valid JSON"}\n';
+    expect(await readFile(to, 'utf8')).toBe(line + line);
+  });
+});
+
+describe('a line of 100 MB', () => {
+  it('is told by its number, and no more of it is held than the bound', async () => {
+    const chunk = Buffer.alloc(1024 * 1024, 'x');
+    async function* chunks() {
+      yield Buffer.from('first\n');
+      for (let sent = 0; sent < 100; sent++) {
+        yield chunk;
+      }
+      yield Buffer.from('\nlast');
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const lines: (string | undefined)[] = [];
+    for await (const some of linesOf(chunks(), 16 * 1024 * 1024)) {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      lines.push(...some.map(({ number, bytes }) => `${number} ${bytes?.toString() ?? 'too long'}`));
+    }
+    expect(lines).toEqual(['1 first', '2 too long', '3 last']);
+    expect(most).toBeLessThan(17 * 1024 * 1024);
+  });
+
+  it('costs no other record', async () => {
+    const long = Buffer.alloc(20 * 1024 * 1024, 'x');
+    const content = Buffer.concat([Buffer.from(`${record}\n"`), long, Buffer.from(`"\n${record}\n`)]);
+    const outlines: string[] = [];
+    for await (const { found } of readTickets(bytesInput('x.ndjson', content), { account: 'acme' })) {
+      outlines.push(...outline([found]));
+    }
+    expect(outlines).toEqual(['file/acme/a', 'x.ndjson:2 is larger than 16 MiB', 'file/acme/a']);
+  });
+});
