@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Conversation } from '../../src/conversations/conversation.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
@@ -9,6 +9,9 @@ import type { VirtualClock } from '../queue/virtual-clock.ts';
 
 /** What goes wrong: a status instead of taking it, no answer with nothing done, or no answer once it was taken. */
 export type SinkFault = number | 'drop-before' | 'drop-after';
+
+/** Refusals of what is in a body. */
+const CONTENT: readonly SinkFault[] = [400, 413, 422];
 
 /** One body that was taken. */
 export interface Accepted {
@@ -33,6 +36,9 @@ export class ConversationSink {
   /** Why a conversation is not taken; null: it is. */
   refuses: (conversation: Conversation) => string | null = () => null;
   takesLists = true;
+  /** Connections that were made before the sender was killed; their answers are heard by nobody. */
+  #orphans = new WeakSet<Socket>();
+  #connections = new Set<Socket>();
 
   /** What the platform has now, by id. */
   get contents(): ReadonlyMap<string, Conversation> {
@@ -57,15 +63,20 @@ export class ConversationSink {
     return typeof outcome === 'string' ? 'no answer' : { status: outcome, message: reason ?? `fault ${outcome}` };
   }
 
-  /** Conversations that came again, though the first answer was not lost, or in another body. */
+  /**
+   * Conversations that came again, though the first answer was not lost, or in another body, though the first one was
+   * not refused when it was repeated.
+   */
   needless(): string[] {
     const last = new Map<string, { readonly text: string; readonly from: Accepted }>();
     const found: string[] = [];
+    const refused = new Set(this.attempts.filter(({ outcome }) => CONTENT.includes(outcome)).map(({ body }) => body));
     for (const from of this.accepted) {
       for (const one of from.conversations) {
         const text = JSON.stringify(one);
         const before = last.get(one.id);
-        if (before?.text === text && !(before.from.lost && before.from.body === from.body)) {
+        const isRepeated = before?.from.body === from.body || refused.has(before?.from.body ?? '');
+        if (before?.text === text && !(before.from.lost && isRepeated)) {
           found.push(`${one.id} again, lost: ${before.from.lost}: ${before.from.body} and ${from.body}`);
         }
         last.set(one.id, { text, from });
@@ -110,6 +121,18 @@ export class ConversationSink {
     return { status: said.status, headers, receivedAt: clock.monotonic(), body: text };
   }
 
+  /** The sender was killed: what was answered last may not have been recorded, and what still comes in is heard by nobody. */
+  orphan(): void {
+    for (const socket of this.#connections) {
+      this.#orphans.add(socket);
+    }
+    this.#connections.clear();
+    const last = this.accepted.at(-1);
+    if (last !== undefined) {
+      last.lost = true;
+    }
+  }
+
   #lose(said: ReturnType<ConversationSink['receive']>, accepted: Accepted | undefined): void {
     if (said !== 'no answer' && said.status === 204 && accepted !== undefined) {
       accepted.lost = true;
@@ -119,6 +142,7 @@ export class ConversationSink {
   /** The same over HTTP. */
   async listen(): Promise<{ readonly url: string; close(): Promise<void> }> {
     const server = createServer((request, response) => void this.#answer(request, response));
+    server.on('connection', (socket) => this.#connections.add(socket));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -141,6 +165,9 @@ export class ConversationSink {
       return;
     }
     const said = this.receive(Buffer.concat(chunks).toString('utf8'));
+    if (this.#orphans.has(request.socket)) {
+      this.#lose(said, this.accepted.at(-1));
+    }
     if (said === 'no answer') {
       request.socket.destroy();
       return;

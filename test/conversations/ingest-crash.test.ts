@@ -1,0 +1,298 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Outbox } from '../../src/store/outbox.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
+import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
+import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '../support/helpdesk.ts';
+import { MortalOutbox, type OutboxDeath } from '../support/mortal-outbox.ts';
+
+/*
+ * Whatever is edited, hinted at, killed or lost: in the end the platform has exactly the newest redacted content of
+ * every solved ticket, each version sent once where no answer was lost, and nothing private anywhere.
+ */
+
+const MINUTE = 60_000;
+const QUIET = 10 * MINUTE;
+/** `CRASH_STRIDE=1` dies at every write, before it is kept and after; otherwise at every so many. */
+const STRIDE = Math.min(7, Number(process.env.CRASH_STRIDE ?? 7));
+
+type Step =
+  | { readonly do: 'edit'; readonly id: string; readonly state: TicketState }
+  | { readonly do: 'hint'; readonly id: string; readonly delivery: string }
+  | { readonly do: 'wait'; readonly minutes: number }
+  | { readonly do: 'fault'; readonly fault: SinkFault; readonly times: number }
+  | { readonly do: 'resync' }
+  | { readonly do: 'die'; readonly death: OutboxDeath }
+  /** A restart that nothing prepares for. */
+  | { readonly do: 'kill' };
+
+/** A helpdesk, a platform, a state, and the process between them, which is started again whenever it has died. */
+class World {
+  readonly clock = createVirtualClock();
+  readonly desk = new Helpdesk();
+  readonly sink = new ConversationSink();
+  readonly told: unknown[] = [];
+  readonly #store: Store;
+  #mortal: MortalOutbox | null = null;
+  #ingestion: Ingestion | null = null;
+  #faults: SinkFault[] = [];
+  /** Until its end began. */
+  writes = 0;
+  deaths = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.sink.fault = () => this.#faults.shift() ?? null;
+    this.start();
+  }
+
+  get outbox(): Outbox {
+    return this.#store.outbox('org_1', { items: 6, bytes: 1e6 });
+  }
+
+  start(death: OutboxDeath | null = null): void {
+    const { clock, sink } = this;
+    const mortal = new MortalOutbox(this.outbox, (write, when) => this.#died(write, when));
+    mortal.death = death;
+    const connection = sink.connect(clock, () => mortal.isDead);
+    const tell = (event: unknown) => this.told.push(event);
+    this.#mortal = mortal;
+    this.#ingestion = new Ingestion({
+      sources: [{ name: 'desk', polling: this.desk.source(), webhook: testWebhook(), every: 5 * MINUTE, since: 1e9 }],
+      outbox: mortal.outbox,
+      redactor: testRedactor,
+      writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
+      quiet: QUIET,
+      batch: { count: 3, bytes: 1e6 },
+      clock,
+      random: () => 0.5,
+      events: { onTaken: tell, onRejected: tell, onShortfall: tell, onPollEnd: tell, onDoubt: tell, onRefused: tell },
+    });
+    this.#ingestion.start();
+  }
+
+  #died(write: string, when: OutboxDeath['when']): void {
+    this.deaths += 1;
+    const last = this.sink.accepted.at(-1);
+    if (write === 'sent' && when === 'before' && last !== undefined) {
+      // The platform has answered, and nobody knows it any more.
+      last.lost = true;
+    }
+  }
+
+  /** What is dead does nothing more; another takes its place. */
+  async revive(death: OutboxDeath | null = null): Promise<void> {
+    const { isDead = true, writes = 0 } = this.#mortal ?? {};
+    if (!isDead) {
+      return;
+    }
+    this.writes += writes;
+    await this.clock.run(this.#ingestion?.stop(0) ?? Promise.resolve());
+    this.start(death);
+  }
+
+  async take(step: Step): Promise<void> {
+    const { clock, desk } = this;
+    switch (step.do) {
+      case 'edit':
+        desk.edit(step.id, step.state, clock.now());
+        return;
+      case 'hint': {
+        const body = Buffer.from(JSON.stringify({ kind: 'hints', delivery: step.delivery, ids: [step.id] }));
+        await clock.run(this.#deliver(body));
+        break;
+      }
+      case 'wait':
+        await clock.advance(step.minutes * MINUTE);
+        break;
+      case 'fault':
+        this.#faults.push(...Array.from({ length: step.times }, () => step.fault));
+        return;
+      case 'resync':
+        await clock.run(this.#ingestion?.resync('desk', 0).catch(() => undefined) ?? Promise.resolve());
+        break;
+      case 'die':
+        if (this.#mortal !== null) {
+          const { write, when } = step.death;
+          this.#mortal.death = { write: this.#mortal.writes + write, when };
+        }
+        return;
+      case 'kill':
+        if (this.#mortal !== null) {
+          this.#mortal.isDead = true;
+        }
+    }
+    await this.revive();
+  }
+
+  async #deliver(body: Uint8Array): Promise<void> {
+    try {
+      await this.#ingestion?.deliver('desk', { headers: {}, body, receivedAt: this.clock.now() });
+    } catch {
+      // It died of it, and whoever sent it was told nothing.
+    }
+  }
+
+  /** Nothing is in the way any more: what is the end of it? */
+  async end(): Promise<void> {
+    const { clock, desk, sink } = this;
+    this.#faults = [];
+    if (this.#mortal !== null) {
+      this.#mortal.death = null;
+    }
+    await clock.settle();
+    await this.revive();
+    this.writes += this.#mortal?.writes ?? 0;
+    this.#ingestion?.sender?.resume();
+    // A refusal that was a mistake is made good by hand.
+    await clock.advance(20 * MINUTE);
+    await this.#ingestion?.retry({});
+    await clock.advance(20 * MINUTE);
+    const status = await this.#ingestion?.status();
+    expect(status?.sources[0]).toMatchObject({ waiting: 0, sending: 0, dead: 0, hints: 0, error: null });
+    const contents = new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
+    for (const [id, words] of desk.expected()) {
+      expect(contents.get(id)).toBe(words);
+    }
+    expect(sink.needless().join('\n')).toBe('');
+    expect(JSON.stringify([sink.attempts, this.told, status])).not.toMatch(SECRET);
+    await clock.run(this.#ingestion?.stop(0) ?? Promise.resolve());
+  }
+}
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-ingest-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const edit = (id: string, state: TicketState): Step => ({ do: 'edit', id, state });
+const hint = (id: string, delivery: string): Step => ({ do: 'hint', id, delivery });
+const wait = (minutes: number): Step => ({ do: 'wait', minutes });
+const fault = (of: SinkFault, times = 1): Step => ({ do: 'fault', fault: of, times });
+
+/** Something of everything. */
+const SCRIPT: readonly Step[] = [
+  ...['1', '2', '3', '4', '5', '6', '7', '8'].map((id) => edit(id, 'solved')),
+  edit('2', 'private'),
+  wait(6),
+  edit('3', 'open'),
+  hint('3', 'd1'),
+  hint('3', 'd1'),
+  fault('drop-after'),
+  wait(8),
+  edit('1', 'solved'),
+  edit('3', 'solved'),
+  hint('1', 'd2'),
+  fault(413),
+  wait(15),
+  edit('4', 'deleted'),
+  edit('5', 'solved'),
+  fault('drop-before', 2),
+  wait(20),
+  { do: 'resync' },
+  edit('6', 'spam'),
+  fault(500),
+  wait(3),
+];
+
+async function play(script: readonly Step[], store: Store, death: OutboxDeath | null = null): Promise<World> {
+  const world = new World(store);
+  if (death !== null) {
+    await world.take({ do: 'die', death });
+  }
+  for (const step of script) {
+    await world.take(step);
+  }
+  await world.end();
+  return world;
+}
+
+test('a process that dies at any of its writes', async () => {
+  const undisturbed = await play(SCRIPT, openMemoryStore());
+  expect(undisturbed.writes).toBeGreaterThan(40);
+  const wrong: string[] = [];
+  let died = 0;
+  let deaths = 0;
+  let place = 0;
+  for (let write = 1; write <= undisturbed.writes; write += 1) {
+    for (const when of ['before', 'after'] as const) {
+      place += 1;
+      if (place % STRIDE !== 0) {
+        continue;
+      }
+      deaths += 1;
+      try {
+        const world = await play(SCRIPT, openMemoryStore(), { write, when });
+        died += world.deaths;
+      } catch (error) {
+        wrong.push(`${when} write ${write}: ${(error as Error).message}`);
+      }
+    }
+  }
+  expect(wrong.slice(0, 5).join('\n\n')).toBe('');
+  expect(died).toBeGreaterThan(0.9 * deaths);
+}, 300_000);
+
+const id = fc.constantFrom('1', '2', '3', '4', '5');
+const state = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('solved' as const) },
+  { weight: 2, arbitrary: fc.constantFrom<TicketState>('open', 'private', 'spam', 'deleted') },
+);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('edit' as const), id, state }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.integer({ min: 0, max: 25 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('hint' as const), id, delivery: fc.constantFrom('d1', 'd2', 'd3', 'd4') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fault' as const),
+      fault: fc.constantFrom<SinkFault>('drop-before', 'drop-after', 400, 413, 422, 429, 500, 503, 401, 403, 404),
+      times: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('die' as const),
+      death: fc.record({ write: fc.integer({ min: 1, max: 12 }), when: fc.constantFrom('before', 'after') }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'resync' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'kill' as const }) },
+);
+
+test('any edits, hints, faults and deaths', async () => {
+  const numRuns = STRIDE === 1 ? 1000 : 100;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (script) => {
+      await play(script, openMemoryStore());
+    }),
+    { numRuns },
+  );
+}, 300_000);
+
+test('nothing private in the state file', async () => {
+  const store = openSqliteStore(join(folder, 'octavo.db'));
+  const world = await play(SCRIPT.slice(0, -1), store);
+  expect(world.desk.log.length).toBeGreaterThan(10);
+  const bytes = () =>
+    readdirSync(folder)
+      .map((file) => readFileSync(join(folder, file)).toString('latin1'))
+      .join('');
+  expect(bytes()).toContain('[SECRET]');
+  expect(bytes()).not.toMatch(SECRET);
+  await store.close();
+  expect(bytes()).not.toMatch(SECRET);
+});

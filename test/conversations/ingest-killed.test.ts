@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
+import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
+
+/* A real process, killed with SIGKILL at random points and started again on the same state file. */
+
+const CHILD = fileURLToPath(new URL('ingest-process.ts', import.meta.url));
+const KILLS = process.env.CRASH_STRIDE === '1' ? 60 : 8;
+const STATES: readonly TicketState[] = ['solved', 'solved', 'solved', 'open', 'private', 'deleted'];
+const FAULTS: readonly (SinkFault | null)[] = [null, null, null, 'drop-before', 'drop-after', 500, 429];
+
+let folder: string;
+let child: ChildProcess | null = null;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-killed-'));
+});
+afterEach(() => {
+  child?.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+/** Whole numbers below `most`, the same for the same seed. */
+function createDice(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % most;
+  };
+}
+
+test('ends with the newest of every solved ticket, however often it is killed', async () => {
+  const seed = Number(process.env.INGEST_SEED ?? 20_260_101);
+  const dice = createDice(seed);
+  const pick = <T>(list: readonly T[]): T => list[dice(list.length)] as T;
+  const state = join(folder, 'octavo.db');
+  const log = join(folder, 'desk.log');
+  writeFileSync(log, '');
+  const desk = new Helpdesk();
+  const sink = new ConversationSink();
+  let faults: (SinkFault | null)[] = [];
+  sink.fault = () => faults.shift() ?? null;
+  const server = await sink.listen();
+  const epoch = Date.now();
+
+  const edit = (count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      desk.edit(`${dice(12)}`, pick(STATES), epoch);
+      appendFileSync(log, `${JSON.stringify(desk.log.at(-1))}\n`);
+    }
+  };
+  const start = () => {
+    child = spawn(process.execPath, [CHILD, state, log, server.url, String(epoch)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    return { process: child, lines: createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }) };
+  };
+  const kill = async (process: ChildProcess) => {
+    const ended = once(process, 'exit');
+    process.kill('SIGKILL');
+    await ended;
+    sink.orphan();
+  };
+
+  try {
+    for (let round = 0; round < KILLS; round += 1) {
+      edit(5 + dice(10));
+      faults = Array.from({ length: dice(6) }, () => pick(FAULTS));
+      const { process, lines } = start();
+      let writes = 1 + dice(40);
+      for await (const _ of lines) {
+        writes -= 1;
+        if (writes === 5) {
+          edit(3);
+        }
+        if (writes <= 0) {
+          break;
+        }
+      }
+      await kill(process);
+    }
+    faults = [];
+    edit(3);
+    const { process, lines } = start();
+    const isDone = () => {
+      const contents = sink.contents;
+      return [...desk.expected()].every(([id, words]) => contents.get(id)?.parts[0]?.body === words);
+    };
+    // It says each of its writes, so that nobody has to guess how long it takes; then some more, for what is needless.
+    let more = 30;
+    for await (const _ of lines) {
+      more -= isDone() ? 1 : 0;
+      if (more <= 0) {
+        break;
+      }
+    }
+    await kill(process);
+  } finally {
+    await server.close();
+  }
+  expect(`${seed}\n${sink.needless().join('\n')}`).toBe(`${seed}\n`);
+  expect(JSON.stringify(sink.attempts)).not.toMatch(SECRET);
+  const store = openSqliteStore(state);
+  const status = await store.outbox('org_1', { items: 1, bytes: 1 }).status();
+  expect(status.sources[0]).toMatchObject({ waiting: 0, sending: 0, dead: 0 });
+  await store.close();
+  const files = readdirSync(folder).filter((file) => file.startsWith('octavo.db'));
+  expect(files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('')).not.toMatch(SECRET);
+}, 300_000);

@@ -1,0 +1,68 @@
+import { readFileSync, writeSync } from 'node:fs';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { openConnection } from '../../src/platform/connection.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { type Edit, Helpdesk, testRedactor } from '../support/helpdesk.ts';
+import { MortalOutbox } from '../support/mortal-outbox.ts';
+
+/*
+ * A process of its own for the tests: takes conversations in from a helpdesk whose log is a file, until it is killed.
+ * It writes a line after each write to its state. Its clock runs faster than ours, so that its pauses are short.
+ */
+
+const [file = '', log = '', url = '', epoch = '0'] = process.argv.slice(2);
+const FASTER = 100;
+
+const clock: Clock = {
+  now: () => Number(epoch) + (Date.now() - Number(epoch)) * FASTER,
+  monotonic: () => systemClock.monotonic() * FASTER,
+  sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / FASTER, signal),
+};
+
+/** The helpdesk as its log is now; a line that is being written is not read yet. */
+class LoggedHelpdesk extends Helpdesk {
+  override readonly log: Edit[] = [];
+
+  look(): void {
+    const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
+    this.log.push(...lines.slice(this.log.length).map((line) => JSON.parse(line) as Edit));
+  }
+}
+
+const desk = new LoggedHelpdesk();
+const source = desk.source();
+const store = openSqliteStore(file);
+const real = store.outbox('org_1', { items: 20, bytes: 1e6 });
+const mortal = new MortalOutbox(
+  real,
+  () => undefined,
+  () => writeSync(1, '.\n'),
+);
+const connection = openConnection({
+  baseUrl: url,
+  token: 'token',
+  userAgent: 'octavo/0',
+  concurrency: 2,
+  clock,
+  random: Math.random,
+});
+const polling = {
+  ...source,
+  poll: (options: Parameters<typeof source.poll>[0]) => {
+    desk.look();
+    return source.poll(options);
+  },
+};
+new Ingestion({
+  sources: [{ name: 'desk', polling, webhook: null, every: 2000, since: 1e15 }],
+  outbox: mortal.outbox,
+  redactor: testRedactor,
+  writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
+  quiet: 0,
+  batch: { count: 3, bytes: 1e6 },
+  clock,
+  random: Math.random,
+  events: {},
+}).start();

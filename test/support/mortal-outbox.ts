@@ -1,0 +1,59 @@
+import type { Outbox } from '../../src/store/outbox.ts';
+
+/** Which write a process dies at, counted from 1, and on which side of it. */
+export interface OutboxDeath {
+  readonly write: number;
+  readonly when: 'before' | 'after';
+}
+
+/** What changes the outbox. */
+const WRITES = [
+  ...['put', 'polled', 'reset', 'hint', 'recover', 'next', 'sent', 'doubt', 'rest', 'release', 'split', 'bury'],
+  ...['retry', 'dismiss'],
+];
+
+/** An outbox whose process dies at one of its writes; after that, nothing of it is read or written. */
+export class MortalOutbox {
+  readonly outbox: Outbox;
+  writes = 0;
+  isDead = false;
+  /** The next of its writes to die at; null: it lives. */
+  death: OutboxDeath | null = null;
+
+  /** `onDeath` is told the write that it died at, `onWrite` of each that was kept. */
+  constructor(
+    real: Outbox,
+    onDeath: (write: string, when: OutboxDeath['when']) => void,
+    onWrite: () => void = () => undefined,
+  ) {
+    const die = (name: string, when: OutboxDeath['when']) => {
+      this.isDead = true;
+      onDeath(name, when);
+      throw new Error('killed');
+    };
+    const guarded = (name: string, work: (...given: unknown[]) => Promise<unknown>) => {
+      return async (...given: unknown[]) => {
+        if (this.isDead) {
+          throw new Error('killed');
+        }
+        if (!WRITES.includes(name)) {
+          return work(...given);
+        }
+        this.writes += 1;
+        const when = this.death?.write === this.writes ? this.death.when : null;
+        if (when === 'before') {
+          die(name, when);
+        }
+        const result = await work(...given);
+        onWrite();
+        if (when === 'after') {
+          die(name, when);
+        }
+        return result;
+      };
+    };
+    this.outbox = Object.fromEntries(
+      Object.entries(real).map(([name, work]) => [name, guarded(name, work as never)]),
+    ) as unknown as Outbox;
+  }
+}
