@@ -137,6 +137,7 @@ export function createProgram(around: Surroundings, done: Done): Command {
     .addHelpText('after', AFTER_HELP);
   manifestCommands(program, around, done);
   daemonCommands(program, around, done);
+  conversationCommands(program, around, done);
   tryingCommands(program, around, done);
   return program;
 }
@@ -230,6 +231,20 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .action(async (options) => {
       const { doctorCommand } = await import('./commands/doctor.ts');
       done(await doctorCommand(options, around));
+    });
+}
+
+function conversationCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('redact')
+    .description('print a text as it would be sent, with everything private taken out')
+    .argument('<file>', 'a text')
+    .option('--explain', 'show what would be taken out, on a terminal only')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (file, options) => {
+      const { redactCommand } = await import('./commands/redact.ts');
+      done(await redactCommand(file, options, around));
     });
 }
 

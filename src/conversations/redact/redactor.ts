@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
-import { type Conversation, REDACTION_TYPES, type RedactionCounts, type RedactionType } from '../conversation.ts';
+import {
+  type Conversation,
+  REDACTION_TYPES,
+  type RedactionCounts,
+  type RedactionType,
+  type Redactor,
+} from '../conversation.ts';
 import type { Person, Ticket } from '../ticket.ts';
 import { allowList } from './allow.ts';
 import { findCards } from './card.ts';
@@ -49,17 +55,14 @@ export interface Explained {
   readonly redacted: string;
 }
 
-export interface Redactor {
-  /** Of the rules and the options: part of what says whether content has changed. */
-  readonly version: string;
-  /** Throws RangeError for a ticket of which no part has any text. */
-  redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
+/** Redacts tickets, and shows what it would do. `version`: of the rules and the options. */
+export interface ExplainingRedactor extends Redactor {
   /** What would be taken out, and how the rest reads. */
   explain(what: string | Ticket): readonly Explained[];
 }
 
 /** Throws ConfigError for a pattern, a region or an entry of the allow list that is no such thing. */
-export function createRedactor(options: RedactionOptions = {}): Redactor {
+export function createRedactor(options: RedactionOptions = {}): ExplainingRedactor {
   const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
   const isAllowed = allowList(allow, regions);
   const taken = new Set(REDACTION_TYPES.map((type) => type.toUpperCase()));
@@ -154,9 +157,6 @@ function redactTicket(
   const parts = ticket.parts
     .map(({ role }, index) => ({ type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' }))
     .filter(({ body }) => body.trim() !== '');
-  if (parts.length === 0) {
-    throw new RangeError('a conversation has at least one part with a text');
-  }
   const subject = cutSubject(at.get('subject') ?? '', again);
   const attributes = Object.keys(ticket.attributes).map((name) => [name, at.get(`attributes.${name}`) ?? ''] as const);
   const url = at.get('url');

@@ -25,9 +25,9 @@ const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 /** The longest private key, in characters. */
 const PEM_LONGEST = 20_000;
-/** The rest of a block that has no end: lines of base64, also quoted or with `\n` written out. */
-const PEM_REST =
-  /^(?:\\n|[\s>|"']|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/=]{1,15}(?=\\n|\s|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n)+/;
+/** A piece of a block that has no end: base64, its headers, and what may be around its lines. */
+const PEM_PIECE =
+  /\\n|[\s>|"']{1,64}|[A-Za-z0-9+/=]{16,256}|[A-Za-z0-9+/=]{1,15}(?=\\n|\r?\n|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n/y;
 
 function pemBlocks(text: string): readonly Found[] {
   const found: Found[] = [];
@@ -46,13 +46,23 @@ function pemBlocks(text: string): readonly Found[] {
     }
     const end = ends[nextEnd];
     const isWhole = end !== undefined && end - index <= PEM_LONGEST;
-    const rest = isWhole
-      ? 0
-      : (PEM_REST.exec(text.slice(index + length, index + PEM_LONGEST))?.[0].trimEnd().length ?? 0);
-    done = isWhole ? end : index + length + rest;
+    done = isWhole ? end : endOfRest(text, index + length);
     found.push(secret(text, index, done));
   }
   return found;
+}
+
+function endOfRest(text: string, start: number): number {
+  let end = start;
+  for (let at = start; at - start < PEM_LONGEST; at = PEM_PIECE.lastIndex) {
+    PEM_PIECE.lastIndex = at;
+    const piece = PEM_PIECE.exec(text)?.[0];
+    if (piece === undefined) {
+      break;
+    }
+    end = /[A-Za-z0-9]/.test(piece) ? at + piece.length : end;
+  }
+  return end;
 }
 
 function awsSecrets(text: string): readonly Found[] {

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCommandLine } from '../../../src/cli.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'redact-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const TEXT = 'Hi, ana@example.com\npassword: hunter2\n\u001b[2JORD-12345678\n';
+
+async function run(args: readonly string[], isOutTerminal = false) {
+  let out = '';
+  let err = '';
+  const terminal = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    isOutTerminal,
+    isErrTerminal: false,
+    columns: 100,
+    ask: null,
+    env: { NO_COLOR: '1' },
+    cwd: folder,
+  };
+  const { signal } = new AbortController();
+  const around = { terminal, clock: systemClock, random: Math.random, version: '0', root: new URL('file:///'), signal };
+  return { exit: await runCommandLine(args, around), out, err };
+}
+
+test('a text as it would be sent, by the rules of the configuration', async () => {
+  writeFileSync(join(folder, 'ticket.txt'), TEXT);
+  expect(await run(['redact', 'ticket.txt'])).toEqual({
+    exit: 0,
+    err: '',
+    out: 'Hi, [EMAIL_1]\npassword: [SECRET_1]\n\u001b[2JORD-12345678\n',
+  });
+  const redact = '{ patterns: [{ name: order, pattern: "ORD-[0-9]{8}" }], allow: ["@example.com"] }';
+  const organization = `{ id: org_1, source: { directory: m }, conversations: { redact: ${redact} } }`;
+  const config = `platform: { baseUrl: https://api.example, token: tok }\norganizations: [${organization}]\n`;
+  writeFileSync(join(folder, 'config.yaml'), config);
+  const { exit, out } = await run(['redact', 'ticket.txt']);
+  expect({ exit, out }).toEqual({
+    exit: 0,
+    out: 'Hi, ana@example.com\npassword: [SECRET_1]\n\u001b[2J[ORDER_1]\n',
+  });
+});
+
+test('what would be taken out is shown on a terminal: place, type, placeholder, value; no control character', async () => {
+  writeFileSync(join(folder, 'ticket.txt'), TEXT);
+  const { exit, out } = await run(['redact', '--explain', 'ticket.txt'], true);
+  expect(exit).toBe(0);
+  expect(out.split('\n')).toEqual([
+    '1:5      email    [EMAIL_1]      Hi, «ana@example.com»',
+    '2:11     secret   [SECRET_1]     password: «hunter2»',
+    '',
+    '2 values would be taken out.',
+    '',
+  ]);
+  writeFileSync(join(folder, 'hostile.txt'), '\u001b[2J x@example.com');
+  expect((await run(['redact', '--explain', 'hostile.txt'], true)).out).not.toContain('\u001b');
+});
+
+test('values are shown nowhere but on a terminal, and no error quotes one', async () => {
+  writeFileSync(join(folder, 'ticket.txt'), TEXT);
+  const { exit, out, err } = await run(['redact', '--explain', 'ticket.txt']);
+  expect({ exit, out }).toEqual({ exit: 3, out: '' });
+  expect(err).toMatch(/^octavo: --explain [^\n]*terminal[^\n]*\n$/);
+  expect(await run(['redact', 'nothing.txt'])).toEqual({
+    exit: 3,
+    out: '',
+    err: 'octavo: cannot read nothing.txt: there is no such file\n',
+  });
+});

@@ -1,0 +1,121 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { createRedactor } from '../../../src/conversations/redact/redactor.ts';
+import { ticketOf } from './corpus.ts';
+
+/** Texts made to keep a redactor busy: half of a value again and again. */
+const HOSTILE: readonly string[] = [
+  'a@',
+  '@a',
+  'a@b.',
+  'a.',
+  'a-',
+  '1',
+  '1-',
+  '1 ',
+  '12 ',
+  '(1) ',
+  '+1 ',
+  '4111 ',
+  '1.2.3.',
+  '1:',
+  '::',
+  '"',
+  '"\\"',
+  '{"a":',
+  'password',
+  'password:"',
+  'password for ',
+  'token=',
+  'token ',
+  '://',
+  '://a:',
+  '-----BEGIN PRIVATE KEY-----',
+  'eyJ',
+  'eyJaaaaaaaaaa.',
+  'sk-',
+  'AKIA',
+  'AKIA2345672345672345 ',
+  'bearer ',
+  'cookie: a=',
+  'DE89 ',
+  'DE893704',
+  '123-45-',
+  '&amp;#',
+  '%25',
+  '=\n',
+  'ana ',
+  'a at b dot ',
+  'a (at) ',
+  'é',
+  '\u200b',
+  '[EMAIL_1]',
+  '[EMAIL_',
+  '\n> ',
+  'CUST-',
+];
+
+const PEOPLE = [{ names: ['Ana Ana Ana Smith', 'Müller'], emails: ['ana@acme.example'] }];
+const OPTIONS = { regions: ['US', 'DE', 'GB', 'FR'], patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] };
+
+interface Work {
+  /** How often a pattern was asked, and over how many characters. */
+  calls: number;
+  characters: number;
+  /** Patterns that saw a long text. */
+  readonly wide: Set<string>;
+}
+
+/** Counts what patterns are asked while something is done. */
+function workOf(action: () => void): Work {
+  const work: Work = { calls: 0, characters: 0, wide: new Set() };
+  // biome-ignore lint/suspicious/noExplicitAny: the original takes and gives what it likes
+  const exec = RegExp.prototype.exec as any;
+  vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {
+    const from = this.global || this.sticky ? this.lastIndex : 0;
+    const answer = exec.call(this, text) as RegExpExecArray | null;
+    work.calls += 1;
+    // A sticky pattern looks at one place only.
+    const asked = answer === null ? (this.sticky ? 1 : text.length - from) : answer.index + answer[0].length - from;
+    work.characters += asked;
+    if (text.length > 10_000) {
+      work.wide.add(this.source);
+    }
+    return answer;
+  });
+  action();
+  vi.restoreAllMocks();
+  return work;
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+/** What one character may cost: patterns that pass over a text, and looks at what stands around a candidate. */
+const CALLS = 40;
+const CHARACTERS = 4000;
+const LENGTH = 6000;
+
+it.each(HOSTILE)('%j again and again: work grows as the text does', (piece) => {
+  const redactor = createRedactor(OPTIONS);
+  const of = (length: number) => {
+    const ticket = ticketOf([`x${piece.repeat(Math.ceil(length / piece.length))}`], PEOPLE);
+    return workOf(() => redactor.redact(ticket));
+  };
+  const short = of(LENGTH);
+  const long = of(4 * LENGTH);
+  expect(long.calls).toBeLessThan(4.5 * short.calls + 1000);
+  expect(long.characters).toBeLessThan(4.5 * short.characters + 100_000);
+  expect(long.calls / (4 * LENGTH)).toBeLessThan(CALLS);
+  expect(long.characters / (4 * LENGTH)).toBeLessThan(CHARACTERS);
+});
+
+it('no pattern that passes over a whole text repeats anything without a bound, but one character of a set', () => {
+  const redactor = createRedactor(OPTIONS);
+  const { wide } = workOf(() => redactor.redact(ticketOf([`${'ana@example.com é %40 '.repeat(700)}`], PEOPLE)));
+  expect(wide.size).toBeGreaterThan(30);
+  for (const source of wide) {
+    const bare = source.replaceAll(/\\./g, 'e').replaceAll(/\[[^\]]*\]/g, 'c');
+    const repeats = bare.match(/[*+]|\{\d+,\}/g) ?? [];
+    const isOneRun = /^\^?[ce](?:\{\w*\})?[*+]\$?$/.test(bare) || bare === '^c*$';
+    expect(repeats.length === 0 || isOneRun, source).toBe(true);
+  }
+});
