@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openProviderClient, type ProviderClient } from '../../src/conversations/provider-client.ts';
+import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { readRateHeaders } from '../../src/queue/rate-headers.ts';
+import { createSocketClock, FakeProvider, type ProviderReply } from '../support/fake-provider.ts';
+
+const TOKEN = 'p-T0ken';
+
+/** Answers what it is told to, in order; then that all is well. */
+class Scripted extends FakeProvider {
+  readonly replies: (ProviderReply & { readonly lasting?: boolean })[] = [];
+
+  protected override admit(): ProviderReply {
+    return { status: 200 };
+  }
+
+  protected override handle(): ProviderReply {
+    const next = this.replies[0];
+    if (next?.lasting !== true) {
+      this.replies.shift();
+    }
+    return next ?? { status: 200, body: { fine: true } };
+  }
+}
+
+let clock: ReturnType<typeof createSocketClock>;
+let provider: Scripted;
+let client: ProviderClient;
+
+beforeEach(async () => {
+  clock = createSocketClock(Date.parse('2026-03-01T12:00:00Z'));
+  provider = await new Scripted(clock).listen();
+  client = openProviderClient({
+    label: 'Helpdesk',
+    baseUrl: `${provider.url}/prefix/`,
+    userAgent: 'octavo/0',
+    headers: async () => ({ authorization: `Bearer ${TOKEN}` }),
+    rate: readRateHeaders,
+    isRefusal: (status, headers) => status === 403 && headers['x-ratelimit-remaining'] === '0',
+    concurrency: 3,
+    clock,
+    random: () => 0.5,
+  });
+});
+
+afterEach(async () => {
+  await clock.run(client.close());
+  await provider[Symbol.asyncDispose]();
+  clock[Symbol.dispose]();
+});
+
+function ask(more: Partial<Parameters<ProviderClient['request']>[0]> = {}) {
+  const signal = new AbortController().signal;
+  return clock.run(client.request({ name: 'list things', path: '/things?page=1', signal, ...more }));
+}
+
+const failure = (more?: Parameters<typeof ask>[0]) =>
+  ask(more).then(
+    () => expect.unreachable(),
+    (error: unknown) => error as Error,
+  );
+
+describe('the way to a provider', () => {
+  test('sends what every request has, below the path of the base URL', async () => {
+    expect(await ask({ headers: { 'x-own': '1' } })).toMatchObject({ status: 200, body: { fine: true } });
+    const [seen] = provider.requests;
+    expect(seen).toMatchObject({ method: 'GET', path: '/prefix/things', body: null });
+    expect(seen?.headers).toMatchObject({
+      accept: 'application/json',
+      authorization: `Bearer ${TOKEN}`,
+      'user-agent': 'octavo/0',
+      'x-own': '1',
+    });
+    expect(seen?.headers['content-type']).toBeUndefined();
+  });
+
+  test('sends a body as JSON', async () => {
+    await ask({ method: 'POST', body: { query: 'é' } });
+    expect(provider.requests[0]).toMatchObject({ method: 'POST', body: { query: 'é' } });
+    expect(provider.requests[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  test('gives statuses that are answers as they are', async () => {
+    provider.replies.push({ status: 404, body: { error: 'gone' } });
+    expect(await ask({ accepts: [404] })).toMatchObject({ status: 404, body: { error: 'gone' } });
+  });
+
+  test.each([401, 403])('does not try %i again', async (status) => {
+    provider.replies.push({ status, lasting: true });
+    const error = await failure();
+    expect(error).toBeInstanceOf(AuthError);
+    expect(error).toMatchObject({ status });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  test.each([301, 400, 404, 410, 422])('takes %i for the request’s own fault', async (status) => {
+    provider.replies.push({ status, lasting: true });
+    expect(await failure()).toBeInstanceOf(RejectedError);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  test.each([408, 409, 500, 502, 503, 504])(
+    'goes through %i that passes, and gives up on one that lasts',
+    async (status) => {
+      provider.replies.push({ status }, { status });
+      expect(await ask()).toMatchObject({ status: 200 });
+      provider.replies.push({ status, lasting: true });
+      expect(await failure()).toBeInstanceOf(TransientError);
+      expect(provider.requests.length).toBe(3 + 5);
+    },
+  );
+
+  test('waits for as long as a refusal says, and then asks once', async () => {
+    provider.replies.push({ status: 429, headers: { 'retry-after': '93' } });
+    const before = clock.now();
+    expect(await ask()).toMatchObject({ status: 200 });
+    expect(clock.now() - before).toBeGreaterThanOrEqual(93_000);
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  test('does not hammer at a refusal that says nothing', async () => {
+    for (let n = 0; n < 6; n += 1) {
+      provider.replies.push({ status: 429 });
+    }
+    const before = clock.now();
+    expect(await ask()).toMatchObject({ status: 200 });
+    expect(provider.requests).toHaveLength(7);
+    expect(clock.now() - before).toBeGreaterThan(10_000);
+  });
+
+  test('takes for a refusal what the provider says is one', async () => {
+    provider.replies.push({ status: 403, headers: { 'x-ratelimit-remaining': '0', 'retry-after': '5' } });
+    expect(await ask()).toMatchObject({ status: 200 });
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  test.each(['truncated', 'dropped', 'html'] as const)('goes through an answer that is %s', async (malady) => {
+    let left = 2;
+    provider.malady = () => (left-- > 0 ? malady : null);
+    expect(await ask()).toMatchObject({ body: { fine: true } });
+    provider.malady = () => malady;
+    expect(await failure()).toBeInstanceOf(TransientError);
+  });
+
+  test('gives up when it is told to, and sends nothing more', async () => {
+    const stop = new AbortController();
+    provider.replies.push({ status: 429, headers: { 'retry-after': '600' } });
+    const asked = client.request({ name: 'list things', path: '/things', signal: stop.signal });
+    const outcome = asked.catch((error: unknown) => error);
+    await clock.advance(1000);
+    stop.abort();
+    expect(await clock.run(outcome)).toMatchObject({ code: 'cancelled' });
+    await clock.advance(1_000_000);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  test('says neither token nor path in any error, and no body', async () => {
+    const said: string[] = [];
+    for (const status of [401, 403, 404, 422, 500]) {
+      provider.replies.push(...Array.from({ length: 5 }, () => ({ status, body: { echo: `cora@customer.example` } })));
+      const error = await failure({ path: '/things?email=cora%40customer.example' });
+      said.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
+      provider.replies.length = 0;
+    }
+    provider.malady = () => 'dropped';
+    const error = await failure({ path: '/things?email=cora%40customer.example' });
+    said.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
+    expect(said.join()).toContain('Helpdesk: list things');
+    expect(said.join()).not.toMatch(/T0ken|cora/);
+  });
+});
