@@ -26,7 +26,7 @@ export interface IntakeOptions {
 }
 
 /** What becomes durable together with what was found. */
-export type Along = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'file'>;
+export type Along = Pick<Deposit, 'cursor' | 'handled' | 'delivery'>;
 
 /** What goes through is told, once it is durable. */
 interface Prepared {

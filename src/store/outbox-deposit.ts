@@ -44,7 +44,7 @@ export class DepositTables {
   }
 
   #put(deposit: Deposit): Kept {
-    const { source, at, delivery, cursor, file } = deposit;
+    const { source, at, delivery, cursor } = deposit;
     if (cursor !== undefined && cursor.round !== this.#sources.position(source).round) {
       return { kind: 'stale' };
     }
@@ -65,9 +65,6 @@ export class DepositTables {
       this.#sources.moveCursor(source, cursor.value);
     }
     this.#sources.answer(source, deposit.handled ?? []);
-    if (file !== undefined) {
-      this.#sources.noteFile(file, at);
-    }
     const { waiting, unchanged, withdrawn } = fates;
     for (const [name, value] of Object.entries({ ...deposit.counts, unchanged, withdrawn, queued: waiting })) {
       this.#tables.count(source, name, value);

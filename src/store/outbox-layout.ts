@@ -37,8 +37,4 @@ export const OUTBOX_LAYOUT = `CREATE TABLE content (
     organization TEXT NOT NULL, source TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (organization, source, id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX delivery_at ON delivery (at);
-  CREATE TABLE file_progress (
-    organization TEXT NOT NULL, file TEXT NOT NULL, progress TEXT NOT NULL, at INTEGER NOT NULL,
-    PRIMARY KEY (organization, file)
-  ) STRICT, WITHOUT ROWID;`;
+  CREATE INDEX delivery_at ON delivery (at);`;

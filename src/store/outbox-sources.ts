@@ -1,12 +1,12 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Json } from '../core/json.ts';
-import type { FileProgress, Hint, SourcePosition } from './outbox.ts';
+import type { Hint, SourcePosition } from './outbox.ts';
 import type { OutboxTables } from './outbox-tables.ts';
 
 /** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
 const DELIVERIES_KEPT = 4 * 24 * 3_600_000;
 
-/** Where each source stands: cursors, hints, deliveries, files. */
+/** Where each source stands: cursors, hints, deliveries. */
 export class SourceTables {
   readonly #tables: OutboxTables;
   readonly #parse: (text: unknown) => Json;
@@ -19,8 +19,6 @@ export class SourceTables {
   readonly #hint: StatementSync;
   readonly #hints: StatementSync;
   readonly #answer: StatementSync;
-  readonly #file: StatementSync;
-  readonly #noteFile: StatementSync;
 
   /** `parse` throws StoreError where a text is no JSON. */
   constructor(tables: OutboxTables, parse: (text: unknown) => Json) {
@@ -41,8 +39,6 @@ export class SourceTables {
       'SELECT id, mark FROM hint WHERE organization = ? AND source = ? ORDER BY mark LIMIT ?',
     );
     this.#answer = database.prepare('DELETE FROM hint WHERE organization = ? AND source = ? AND id = ? AND mark = ?');
-    this.#file = database.prepare('SELECT progress FROM file_progress WHERE organization = ? AND file = ?');
-    this.#noteFile = database.prepare('INSERT OR REPLACE INTO file_progress VALUES (?, ?, ?, ?)');
   }
 
   position(source: string): SourcePosition {
@@ -89,13 +85,5 @@ export class SourceTables {
     for (const { id, mark } of hints) {
       this.#answer.run(this.#tables.organization, source, id, mark);
     }
-  }
-
-  file(file: string): Json {
-    return this.#parse(this.#file.get(this.#tables.organization, file)?.progress ?? 'null');
-  }
-
-  noteFile({ file, progress }: FileProgress, at: number): void {
-    this.#noteFile.run(this.#tables.organization, file, JSON.stringify(progress), at);
   }
 }

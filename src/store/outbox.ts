@@ -45,14 +45,6 @@ export interface Hint {
   readonly mark: number;
 }
 
-/** How far a file was read, known by what is in it. */
-export interface FileProgress {
-  /** SHA-256 of its bytes, or whatever else names its content. */
-  readonly file: string;
-  /** Whoever reads it knows what it means. */
-  readonly progress: Json;
-}
-
 /** Everything that becomes durable together. */
 export interface Deposit {
   readonly source: string;
@@ -68,7 +60,6 @@ export interface Deposit {
   readonly handled?: readonly Hint[];
   /** The sender's own id of a webhook request; a known one is not taken twice. */
   readonly delivery?: string | null;
-  readonly file?: FileProgress;
 }
 
 /**
@@ -167,9 +158,6 @@ export interface Outbox {
   hint(source: string, delivery: string | null, ids: readonly string[], at: number): Promise<boolean>;
   /** The oldest hints that were not answered. */
   hints(source: string, most: number): Promise<readonly Hint[]>;
-
-  /** Null: nothing was read of it. */
-  fileProgress(file: string): Promise<Json>;
 
   /** What an earlier process left on its way may have arrived: it is in doubt. Answers how many batches. */
   recover(): Promise<number>;

@@ -35,7 +35,6 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
         return isNew;
       }),
     hints: (source, most) => tables.read(() => sources.hints(source, most)),
-    fileProgress: (name) => tables.read(() => sources.file(name)),
     recover: () => sending.recover(),
     next: (limits, now) => sending.next(limits, now),
     dueAt: (open) => sending.dueAt(open),

@@ -303,12 +303,6 @@ describe.each([
     expect(await of('c', 5 * day)).toMatchObject({ kind: 'kept' });
   });
 
-  test('files are known by what is in them', async () => {
-    expect(await outbox.fileProgress('sha256:1')).toBeNull();
-    await outbox.put(deposit([content('a')], { file: { file: 'sha256:1', progress: { records: 10 } } }));
-    expect(await outbox.fileProgress('sha256:1')).toEqual({ records: 10 });
-  });
-
   test('says how each source stands', async () => {
     await outbox.put(deposit([content('a')], { counts: { found: 3, 'skipped.open': 2 } }));
     await outbox.put(deposit([content('b')], { source: 'mail', at: 50 }));
