@@ -93,6 +93,9 @@ async function* scanInstant<T extends Listed>(
       const reason = `more than ${paths.length} pages changed at ${since}, and the list gives no more: nothing behind them can be reached`;
       throw new RejectedError(`${list.label}: ${reason}`, 400);
     }
+    if (paths.includes(page.next)) {
+      throw new NotThePlatformError(`${list.label}: the pages lead round and round`);
+    }
     paths.push(page.next);
     page = await list.page(page.next);
     end = endOf(list, page);

@@ -5,11 +5,11 @@ import type { Found } from './ticket.ts';
 import { type Listed, scanUpdated, type UpdatedList } from './updated-list.ts';
 
 /** How far a list has been read. Both times are ISO 8601, `since` as the provider wrote it. */
-export interface Reached {
+export type Reached = {
   readonly since: string;
   /** Where the first poll began: no lookback goes behind it. */
   readonly floor: string;
-}
+};
 
 export interface UpdatedPoll<T extends Listed> {
   readonly list: UpdatedList<T>;
@@ -19,6 +19,8 @@ export interface UpdatedPoll<T extends Listed> {
   readonly seen: SeenVersions;
   /** The number of the last batch given out. */
   readonly batch: number;
+  /** Whether it is a record at all that is to be read; all where absent. */
+  isWanted?(item: T): boolean;
   /** Unique among all that is seen. */
   idOf(item: T): string;
   read(item: T, signal: AbortSignal): Promise<Found>;
@@ -39,13 +41,13 @@ export const SETTLING = 600_000;
 
 /** Reads what changed, piece by piece; where nothing is new, nothing comes. */
 export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>): AsyncGenerator<Progress> {
-  const { list, lookback, seen, idOf, read, signal } = poll;
+  const { list, lookback, seen, idOf, read, signal, isWanted = () => true } = poll;
   const { floor } = poll.reached;
   let { reached, batch } = poll;
   const from = startOf(reached, lookback);
   seen.forgetBefore(Date.parse(from));
   for await (const { items, since, at } of scanUpdated(list, from)) {
-    const fresh = items.filter((item) => !seen.has(idOf(item), item.updated_at));
+    const fresh = items.filter((item) => isWanted(item) && !seen.has(idOf(item), item.updated_at));
     const found = await readAll(fresh, signal, read);
     const moved = Date.parse(since) > Date.parse(reached.since);
     if (found.length === 0 && !moved) {

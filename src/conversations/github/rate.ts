@@ -1,0 +1,22 @@
+import { type RateHeaders, readRateHeaders } from '../../queue/rate-headers.ts';
+
+type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What to wait at least where a refusal names neither a wait nor a reset, in milliseconds. */
+export const LEAST_WAIT = 60_000;
+
+/**
+ * Reads GitHub's headers. `retryAfter` is what to wait should this be a refusal: where `Retry-After` is missing and
+ * something is left, it is a limit that no header shows, and no reset ends it.
+ */
+export function readGithubRate(headers: HeaderRecord): RateHeaders {
+  const read = readRateHeaders(headers);
+  const endsAtReset = read.remaining === 0 && read.reset !== null;
+  return { ...read, retryAfter: read.retryAfter ?? (endsAtReset ? null : LEAST_WAIT) };
+}
+
+/** GitHub refuses with 403 as well; another 403 means what it says. */
+export function isGithubRefusal(status: number, headers: HeaderRecord): boolean {
+  const { remaining, retryAfter } = readRateHeaders(headers);
+  return status === 403 && (remaining === 0 || retryAfter !== null);
+}

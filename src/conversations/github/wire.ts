@@ -1,0 +1,45 @@
+import * as z from 'zod';
+
+const text = z.string().nullish();
+const count = z.number().int().nonnegative();
+
+/** Null where the account was deleted. */
+const userSchema = z.object({ login: z.string(), type: text, name: text, email: text }).nullish();
+
+/** What the scan itself needs of an issue; the rest is read one by one. */
+export const listSchema = z.array(
+  z.looseObject({ node_id: z.string(), updated_at: z.string(), pull_request: z.unknown() }),
+);
+export type ListedIssue = z.output<typeof listSchema>[number];
+
+export const issueSchema = z.object({
+  node_id: z.string().min(1),
+  number: count,
+  title: text,
+  body: text,
+  html_url: text,
+  state: z.string(),
+  state_reason: text,
+  labels: z.array(z.union([z.string(), z.object({ name: text })])).nullish(),
+  comments: count.nullish(),
+  created_at: text,
+  updated_at: text,
+  closed_at: text,
+  user: userSchema,
+  author_association: text,
+  pull_request: z.unknown(),
+});
+export type WireIssue = z.output<typeof issueSchema>;
+
+export const commentSchema = z.object({
+  node_id: z.string(),
+  body: text,
+  created_at: text,
+  user: userSchema,
+  author_association: text,
+  /** Hidden by somebody of the team; where it is told at all. */
+  minimized: z.unknown(),
+});
+export type WireComment = z.output<typeof commentSchema>;
+
+export const commentsSchema = z.array(commentSchema);

@@ -1,0 +1,136 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import * as z from 'zod';
+import { ConfigError } from '../core/errors.ts';
+import { textOfHtml } from './html.ts';
+import { headerOf, isJson, jsonOfBody, refused } from './signature.ts';
+import type { Delivery, Heard, Webhook } from './source.ts';
+import type { Found } from './ticket.ts';
+
+export interface StandardWebhookOptions {
+  readonly name: string;
+  /** Keys that begin with `whsec_`; any of them is good, so that one can be replaced without a gap. */
+  readonly secrets: readonly string[];
+}
+
+/** How far a delivery's timestamp may be from when it came in, in milliseconds. */
+const TOLERANCE = 300_000;
+/** Supplement, section 8. With the name of the webhook before it, an id may have some less. */
+const LONGEST_ID = 255;
+
+// What is not in the contract is refused and not dropped: it may say that something is private.
+const partSchema = z.strictObject({
+  type: z.literal('message'),
+  role: z.enum(['user', 'assistant', 'team-member']),
+  body: z.string(),
+});
+
+const conversationSchema = z.strictObject({
+  id: z.string().min(1).max(LONGEST_ID),
+  parts: z.array(partSchema),
+  subject: z.string().nullish(),
+  metadata: z
+    .strictObject({
+      url: z.url({ protocol: /^https?$/ }).nullish(),
+      attributes: z.record(z.string(), z.string()).nullish(),
+      createdAt: z.iso.datetime({ offset: true }).nullish(),
+    })
+    .nullish(),
+});
+
+/**
+ * The generic webhook: signed as Standard Webhooks says, over the raw bytes; the body is what the platform itself takes,
+ * a conversation or a list of them (supplement, section 8). Throws ConfigError for a key that is none.
+ */
+export function standardWebhook({ name, secrets }: StandardWebhookOptions): Webhook {
+  const keys = secrets.map((secret) => readKey(name, secret));
+  return {
+    name,
+    hear(delivery): Heard {
+      if (!isJson(delivery.headers)) {
+        return refused(415, 'the content type is not application/json');
+      }
+      const id = headerOf(delivery.headers, 'webhook-id');
+      if (id === null || !isGenuine(delivery, id, keys)) {
+        return refused(401, 'the signature is missing, wrong or too old');
+      }
+      const body = jsonOfBody(delivery.body);
+      if (typeof body !== 'object' || body === null) {
+        return refused(400, 'the body is no conversation and no list of them');
+      }
+      const found = Array.isArray(body)
+        ? body.map((one, index) => read(name, one, `[${index}]`))
+        : [read(name, body, '')];
+      return { kind: 'found', delivery: id, found };
+    },
+  };
+}
+
+function readKey(name: string, secret: string): Buffer {
+  const encoded = secret.trim().replace(/^whsec_/, '');
+  if (!/^[A-Za-z0-9+/]{20,}={0,2}$/.test(encoded)) {
+    throw new ConfigError(`webhook ${name}: a key is whsec_ and base64, 16 bytes at least`);
+  }
+  return Buffer.from(encoded, 'base64');
+}
+
+function isGenuine({ headers, body, receivedAt }: Delivery, id: string, keys: readonly Buffer[]): boolean {
+  const timestamp = headerOf(headers, 'webhook-timestamp') ?? '';
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(receivedAt - Number(timestamp) * 1000) > TOLERANCE) {
+    return false;
+  }
+  const given = (headerOf(headers, 'webhook-signature') ?? '').split(' ').flatMap((one) => {
+    const [version, signature = ''] = one.split(',');
+    return version === 'v1' ? [Buffer.from(signature, 'base64')] : [];
+  });
+  let isGood = false;
+  for (const key of keys) {
+    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+    for (const signature of given) {
+      // All are compared, so that the time it takes does not say which key was good.
+      isGood = (signature.length === expected.length && timingSafeEqual(signature, expected)) || isGood;
+    }
+  }
+  return isGood;
+}
+
+function read(name: string, value: unknown, place: string): Found {
+  const conversation = conversationSchema.safeParse(value);
+  if (!conversation.success) {
+    return { kind: 'rejected', place: `webhook/${name}${place}`, reason: reasonOf(conversation.error) };
+  }
+  const { id, parts, subject, metadata } = conversation.data;
+  const key = `webhook/${name}/${id}`;
+  const said = parts.map(({ role, body }) => ({ role, body: textOf(body) })).filter(({ body }) => body !== '');
+  if (!said.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: said.length === 0 ? 'empty' : 'no-customer' };
+  }
+  return {
+    kind: 'ticket',
+    ticket: {
+      key,
+      subject: subject ?? '',
+      createdAt: metadata?.createdAt ?? null,
+      settledAt: null,
+      url: metadata?.url ?? null,
+      attributes: metadata?.attributes ?? {},
+      parts: said,
+      people: [],
+      completeness: null,
+    },
+  };
+}
+
+/** A body is Markdown or HTML: what is HTML from its first character to its last is made text. */
+function textOf(body: string): string {
+  const text = body.trim();
+  return /^<(?:!doctype\b|[a-z][a-z0-9]*[\s/>])[\s\S]*>$/i.test(text) ? textOfHtml(text) : text;
+}
+
+/** Names members of the contract and what is wrong with them: no value, and no name that the sender made up. */
+function reasonOf({ issues }: z.ZodError): string {
+  const reasons = issues.map(({ path, code }) => {
+    const member = path[1] === 'attributes' ? path.slice(0, 2) : path;
+    return `${member.join('.') || 'all of it'} (${code.replaceAll('_', ' ')})`;
+  });
+  return `no conversation: ${reasons.slice(0, 3).join(', ')}`;
+}
