@@ -9,7 +9,7 @@ export interface FileInput {
   open(range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
 }
 
-const CHUNK = 256 * 1024;
+const CHUNK = 64 * 1024;
 type Decoder = InstanceType<typeof TextDecoder>;
 
 /** A file on this machine. Nothing is opened yet. */

@@ -15,7 +15,7 @@ export interface CsvOptions {
   /** One character; found out from the first line by default: a comma, a semicolon or a tab. */
   readonly delimiter?: string;
   /** What the columns are called in the file, where that differs: `{ ticket_id: 'Case No.' }`. */
-  readonly columns?: Readonly<Record<string, string>>;
+  readonly columns?: Readonly<Partial<Record<string, string>>>;
 }
 
 export interface ReadOptions {

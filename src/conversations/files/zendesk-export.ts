@@ -1,52 +1,59 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { textOfHtml } from '../html.ts';
-import type { Found, Part, Person, SkipReason } from '../ticket.ts';
-import { isoOf, momentOf } from './native.ts';
+import type { Found } from '../ticket.ts';
+import { decidedByTicket, ticketOf } from '../zendesk/ticket.ts';
+import type { WireComment, WireUser } from '../zendesk/wire.ts';
+import { momentOf } from './native.ts';
 
-const id = z.union([z.number(), z.string().min(1)]);
-const person = z
-  .object({ id: id.nullish(), name: z.string().nullish(), email: z.string().nullish(), role: z.string().nullish() })
+const id = z.union([z.number().int().nonnegative(), z.string().regex(/^\d+$/).transform(Number)]);
+const text = z.string().nullish().catch(null);
+/** People stand in the ticket itself, as far as the export has them. */
+const person = z.object({ id: id.nullish().catch(null), name: text, alias: text, email: text, role: text });
+const someone = person.nullish().catch(null);
+const sender = z.object({ name: text, address: text }).nullish();
+const via = z
+  .object({
+    channel: z.union([z.string(), z.number()]).nullish(),
+    source: z.object({ from: sender, to: sender }).nullish(),
+  })
   .nullish()
   .catch(null);
 const comment = z.object({
   author_id: id.nullish(),
-  author: person,
+  author: someone,
   public: z.boolean().nullish(),
   plain_body: z.string().nullish(),
   body: z.string().nullish(),
   html_body: z.string().nullish(),
   created_at: z.string().nullish(),
+  via,
 });
 const schema = z.object({
   id,
-  url: z.string().nullish().catch(null),
+  url: text,
   subject: z.string().nullish(),
   status: z.string(),
-  created_at: z.string().nullish(),
-  updated_at: z.string().nullish().catch(null),
-  solved_at: z.string().nullish().catch(null),
-  metric_set: z.object({ solved_at: z.string().nullish() }).nullish().catch(null),
+  created_at: text,
+  updated_at: text,
+  solved_at: text,
+  metric_set: z.object({ solved_at: text }).nullish().catch(null),
   requester_id: id.nullish(),
-  requester: person,
-  submitter: person,
-  assignee: person,
-  collaborator: z.array(person).nullish().catch(null),
+  requester: someone,
+  submitter: someone,
+  assignee: someone,
+  collaborator: z.array(someone).nullish().catch(null),
   brand_id: id.nullish().catch(null),
   tags: z.array(z.string()).nullish().catch(null),
-  via: z
-    .object({ channel: z.union([z.string(), z.number()]).nullish() })
-    .nullish()
-    .catch(null),
-  comment_count: z.number().nullish().catch(null),
+  via,
+  comment_count: z.number().int().nonnegative().nullish().catch(null),
   comments: z.array(comment),
 });
-type Export = z.infer<typeof schema>;
-type Comment = Export['comments'][number];
+type Exported = z.output<typeof schema>;
 
 /**
- * A ticket of a Zendesk export as a ticket, or what is wrong with it: public comments of solved and closed tickets
- * (ticket connectors: Zendesk). The account is that of the ticket's own address, where it has one, so that the key is
- * the one that the API's connector gives.
+ * A ticket of a Zendesk export as a ticket, or what is wrong with it (ticket connectors: Zendesk). It is what the API's
+ * connector makes of the same ticket, so that one which came both ways is one, and unchanged. The account is that of
+ * the ticket's own address, where it has one.
  */
 export function foundOfExport(value: object, account: string): Found | { readonly problem: string } {
   const parsed = schema.safeParse(value);
@@ -54,91 +61,44 @@ export function foundOfExport(value: object, account: string): Found | { readonl
     const path = (parsed.error.issues[0]?.path ?? []).slice(0, 3).join('.');
     return { problem: `${path} is missing, or not what a Zendesk export has there` };
   }
-  const ticket = parsed.data;
-  const subdomain = /^https:\/\/([a-z0-9-]+)\.zendesk\.com\//i.exec(ticket.url ?? '')?.[1]?.toLowerCase() ?? null;
-  const key = `zendesk/${subdomain ?? account}/${ticket.id}`;
-  if (ticket.status === 'deleted') {
-    return { kind: 'gone', key };
-  }
-  const parts = partsOf(ticket);
-  const reason = skipReason(ticket, parts);
-  return reason === null
-    ? { kind: 'ticket', ticket: { key, parts, ...aboutTicket(ticket, subdomain) } }
-    : { kind: 'skipped', key, reason };
-}
-
-function skipReason(ticket: Export, parts: readonly Part[]): SkipReason | null {
-  if (ticket.status !== 'solved' && ticket.status !== 'closed') {
-    return 'open';
-  }
-  if (ticket.tags?.includes('closed_by_merge') === true) {
-    return 'merged';
-  }
-  if (parts.length === 0) {
-    return ticket.comments.some((each) => each.public !== true) ? 'private' : 'empty';
-  }
-  return parts.some(({ role }) => role === 'user') ? null : 'no-customer';
-}
-
-function aboutTicket(ticket: Export, subdomain: string | null) {
-  const settled = ticket.solved_at ?? ticket.metric_set?.solved_at ?? ticket.updated_at;
-  const attributes: Record<string, string> = { status: ticket.status };
-  const channel = ticket.via?.channel;
-  if (channel !== undefined && channel !== null) {
-    attributes.channel = String(channel);
-  }
-  if (ticket.tags !== undefined && ticket.tags !== null && ticket.tags.length > 0) {
-    attributes.tags = ticket.tags.join(',');
-  }
-  if (ticket.brand_id !== undefined && ticket.brand_id !== null) {
-    attributes.brand = String(ticket.brand_id);
-  }
-  const reported = ticket.comment_count ?? null;
-  return {
-    subject: ticket.subject ?? '',
-    createdAt: isoOf(ticket.created_at),
-    settledAt: momentOf(settled),
-    url: subdomain === null ? null : `https://${subdomain}.zendesk.com/agent/tickets/${ticket.id}`,
-    attributes,
-    people: peopleOf(ticket),
-    completeness: reported === null ? null : { reported, fetched: ticket.comments.length },
+  const exported = parsed.data;
+  const address = /^https:\/\/([a-z0-9-]+)\.zendesk\.com\//i.exec(exported.url ?? '');
+  const subdomain = address?.[1]?.toLowerCase() ?? account;
+  const wire = {
+    ...exported,
+    created_at: momentOf(exported.created_at) === null ? null : exported.created_at,
+    requester_id: exported.requester_id ?? exported.requester?.id,
+    metric_set: { solved_at: exported.solved_at ?? exported.metric_set?.solved_at },
   };
+  const comments = commentsOf(exported);
+  const found =
+    decidedByTicket(subdomain, wire) ?? ticketOf(subdomain, wire, { comments, log: null, users: usersOf(exported) });
+  return found.kind === 'ticket' && address === null ? { ...found, ticket: { ...found.ticket, url: null } } : found;
 }
 
-function partsOf(ticket: Export): Part[] {
-  const requester = String(ticket.requester_id ?? ticket.requester?.id ?? '');
-  return inOrder(ticket.comments)
-    .filter((each) => each.public === true)
-    .map((each) => ({ role: roleOf(each, requester), body: bodyOf(each) }))
-    .filter(({ body }) => body.trim() !== '');
-}
-
-function roleOf(each: Comment, requester: string): Part['role'] {
-  const author = String(each.author_id ?? each.author?.id ?? '');
-  return (author !== '' && author === requester) || each.author?.role === 'end-user' ? 'user' : 'team-member';
-}
-
-function bodyOf(each: Comment): string {
-  return each.plain_body ?? each.body ?? textOfHtml(each.html_body ?? '');
-}
-
-/** By date where all have one; an export has them in order, and sorting keeps those of one moment as they are. */
-function inOrder(comments: readonly Comment[]): readonly Comment[] {
+/** By date where all have one. What does not say that it is public is not. */
+function commentsOf({ comments }: Exported): WireComment[] {
   const dated = comments.map((each) => ({ each, at: momentOf(each.created_at) }));
-  return dated.some(({ at }) => at === null)
-    ? comments
-    : dated.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).map(({ each }) => each);
+  const sorted = dated.some(({ at }) => at === null) ? dated : dated.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  return sorted.map(({ each }, index) => ({
+    id: index,
+    author_id: each.author_id ?? each.author?.id,
+    public: each.public === true,
+    plain_body: each.plain_body,
+    body: each.body ?? textOfHtml(each.html_body ?? ''),
+    via: each.via,
+  }));
 }
 
-function peopleOf(ticket: Export): Person[] {
-  const known = [ticket.requester, ticket.submitter, ticket.assignee, ...(ticket.collaborator ?? [])];
-  const people = new Map<string, Person>();
-  for (const each of [...known, ...ticket.comments.map(({ author }) => author)]) {
-    const names = each?.name ? [each.name] : [];
-    const emails = each?.email ? [each.email] : [];
-    if (names.length + emails.length > 0) {
-      people.set(JSON.stringify([names, emails]), { names, emails });
+/** Everybody who is named, by id; who has none stands under a number that no id is. */
+function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, WireUser> {
+  const users = new Map<number, WireUser>();
+  const named = [requester, submitter, assignee, ...(collaborator ?? []), ...comments.map(({ author }) => author)];
+  for (const each of named) {
+    if (each !== null && each !== undefined) {
+      const key = each.id ?? -1 - users.size;
+      users.set(key, { ...users.get(key), ...each, id: key });
     }
   }
-  return [...people.values()];
+  return users;
 }
