@@ -1,0 +1,493 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openFreshdesk } from '../../src/conversations/freshdesk/freshdesk.ts';
+import { freshdeskWebhook } from '../../src/conversations/freshdesk/webhook.ts';
+import type { Batch, PollingSource } from '../../src/conversations/source.ts';
+import type { Found, Ticket } from '../../src/conversations/ticket.ts';
+import { type Listed, scanUpdated, type UpdatedList } from '../../src/conversations/updated-list.ts';
+import { AuthError, NotThePlatformError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
+import { FakeFreshdesk, type FakeFreshdeskOptions, type FakeFreshdeskTicket } from '../support/fake-freshdesk.ts';
+import { createSocketClock } from '../support/fake-provider.ts';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const LIST = /^\/api\/v2\/tickets$/;
+const CHILDREN = /\/conversations$/;
+
+let clock: ReturnType<typeof createSocketClock>;
+let desk: FakeFreshdesk;
+let source: PollingSource;
+let customer: number;
+let agent: number;
+
+async function open(options: Partial<FakeFreshdeskOptions> = {}) {
+  await close();
+  clock = createSocketClock(START);
+  desk = await new FakeFreshdesk({ clock, ...options }).listen();
+  customer = desk.addPerson('contacts', 'Cora Customer', 'cora@customer.example');
+  agent = desk.addPerson('agents', 'Abe Agent', 'abe@acme.example');
+  source = connect();
+}
+
+function connect(token: string = FakeFreshdesk.token): PollingSource {
+  return openFreshdesk({
+    name: 'support',
+    domain: 'acme',
+    token,
+    lookback: DAY,
+    baseUrl: desk.url,
+    userAgent: 'octavo/0',
+    clock,
+    random: () => 0.5,
+  });
+}
+
+async function close() {
+  if (clock !== undefined) {
+    await clock.run(source.close());
+    await desk[Symbol.asyncDispose]();
+    clock[Symbol.dispose]();
+  }
+}
+
+async function reconnect() {
+  await clock.run(source.close());
+  source = connect();
+}
+
+beforeEach(() => open());
+afterEach(async () => {
+  await close();
+  clock = undefined as unknown as typeof clock;
+});
+
+/** Polls; `most`: batches after which whoever asks is killed. */
+function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY): Promise<Batch[]> {
+  return clock.run(collect(cursor, most));
+}
+
+async function collect(cursor: Json, most: number): Promise<Batch[]> {
+  const batches: Batch[] = [];
+  for await (const batch of source.poll({ cursor, since: START - 30 * DAY, signal: new AbortController().signal })) {
+    batches.push(batch);
+    if (batches.length >= most) {
+      break;
+    }
+  }
+  return batches;
+}
+
+const fetchOne = (id: number | string) => clock.run(source.fetch(String(id), new AbortController().signal));
+const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
+const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
+const keyOf = ({ id }: FakeFreshdeskTicket) => `freshdesk/acme/${id}`;
+
+function ticketsOf(batches: readonly Batch[]): Ticket[] {
+  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
+}
+
+function resolved(text = 'How do I export?', more: Partial<FakeFreshdeskTicket> = {}): FakeFreshdeskTicket {
+  const ticket = desk.addTicket(customer, text, more);
+  desk.message(ticket, agent, 'Under Settings.');
+  desk.setStatus(ticket, 4);
+  return ticket;
+}
+
+describe('a ticket', () => {
+  test('is its description and its public messages in order, with whoever wrote them', async () => {
+    const ticket = desk.addTicket(customer, 'How do I export?', { subject: 'Export' });
+    desk.message(ticket, agent, 'Later.', { created_at: '2026-03-01T13:00:00Z' });
+    desk.message(ticket, customer, 'Hello?', { created_at: '2026-03-01T12:30:00Z' });
+    desk.setStatus(ticket, 4);
+    expect(ticketsOf(await poll())).toEqual([
+      {
+        key: keyOf(ticket),
+        subject: 'Export',
+        createdAt: '2026-03-01T12:00:00Z',
+        settledAt: START,
+        url: `https://acme.freshdesk.com/a/tickets/${ticket.id}`,
+        attributes: { channel: 'email', tags: 'export' },
+        parts: [
+          { role: 'user', body: 'How do I export?' },
+          { role: 'user', body: 'Hello?' },
+          { role: 'team-member', body: 'Later.' },
+        ],
+        people: [
+          { names: ['Cora Customer'], emails: ['cora@customer.example'] },
+          { names: ['Abe Agent'], emails: ['abe@acme.example'] },
+        ],
+        completeness: null,
+      },
+    ]);
+  });
+
+  test('keeps its description in a list, which leaves it out where it is not asked for', async () => {
+    resolved('A description');
+    expect(ticketsOf(await poll())[0]?.parts[0]).toEqual({ role: 'user', body: 'A description' });
+    expect(desk.requests[0]?.query.get('include')).toBe('description,requester,stats');
+  });
+
+  test('never shows a private note, and knows who wrote it', async () => {
+    const ticket = resolved();
+    const other = desk.addPerson('agents', 'Nora Note', 'nora@acme.example');
+    desk.message(ticket, other, 'private: this customer is late to pay', { private: true });
+    const [found] = ticketsOf(await poll());
+    expect(JSON.stringify(found?.parts)).not.toContain('private');
+    expect(found?.people.flatMap(({ names }) => names)).toContain('Nora Note');
+  });
+
+  test('is read to the last page of its messages', async () => {
+    const ticket = desk.addTicket(customer, 'First');
+    for (let index = 1; index <= 205; index += 1) {
+      desk.message(ticket, customer, `Message ${index}`);
+    }
+    desk.setStatus(ticket, 5);
+    expect(ticketsOf(await poll())[0]?.parts).toHaveLength(206);
+  });
+
+  test('of a web chat does not say its first words twice', async () => {
+    const repeated = desk.addTicket(customer, 'Hi  there', { source: 15 });
+    desk.message(repeated, customer, 'Hi there');
+    const other = desk.addTicket(customer, 'Hi', { source: 15 });
+    desk.message(other, customer, 'Something else');
+    const mail = desk.addTicket(customer, 'Ping', { source: 1 });
+    desk.message(mail, customer, 'Ping');
+    for (const ticket of [repeated, other, mail]) {
+      desk.setStatus(ticket, 4);
+    }
+    const words = ticketsOf(await poll()).map(({ parts }) => parts.map(({ body }) => body));
+    expect(words).toEqual([['Hi there'], ['Hi', 'Something else'], ['Ping', 'Ping']]);
+  });
+
+  test.each([10, 14])('that the team began (source %i) has no customer until one answers', async (begun) => {
+    const silent = resolved('Our offer', { source: begun });
+    const answered = desk.addTicket(customer, 'Our offer', { source: begun });
+    desk.message(answered, customer, 'Yes, please.');
+    desk.setStatus(answered, 4);
+    const [first, second] = foundOf(await poll());
+    expect(first).toEqual({ kind: 'skipped', key: keyOf(silent), reason: 'no-customer' });
+    expect(second).toMatchObject({ ticket: { parts: [{ role: 'team-member' }, { role: 'user' }] } });
+  });
+
+  test('that is open, spam, deleted, empty or only private is skipped', async () => {
+    const pending = desk.addTicket(customer, 'Open', { status: 3 });
+    const empty = desk.addTicket(customer, ' ', { status: 4 });
+    const hidden = desk.addTicket(customer, '', { status: 4 });
+    desk.message(hidden, agent, 'A note', { private: true });
+    const spam = resolved('Spam', { spam: true });
+    const deleted = resolved('Deleted', { deleted: true });
+    expect(foundOf(await poll())).toEqual([
+      { kind: 'skipped', key: keyOf(pending), reason: 'open' },
+      { kind: 'skipped', key: keyOf(empty), reason: 'empty' },
+      { kind: 'skipped', key: keyOf(hidden), reason: 'private' },
+    ]);
+    expect(await fetchOne(spam.id)).toEqual({ kind: 'skipped', key: keyOf(spam), reason: 'spam' });
+    expect(await fetchOne(deleted.id)).toEqual({ kind: 'gone', key: keyOf(deleted) });
+    expect(desk.count(CHILDREN)).toBe(2);
+  });
+
+  test('rests from when it was resolved; where it was closed, from then', async () => {
+    const ticket = resolved();
+    await clock.advance(3 * DAY);
+    desk.setStatus(ticket, 5);
+    const [found] = ticketsOf(await poll());
+    expect(found?.settledAt).toBe(START + 3 * DAY);
+  });
+
+  test('is read without the names of agents where the key may not see them', async () => {
+    desk.showsAgents = false;
+    resolved();
+    expect(ticketsOf(await poll())[0]?.people).toEqual([
+      { names: ['Cora Customer'], emails: ['cora@customer.example'] },
+    ]);
+  });
+
+  test('that a flag cannot be read of is not shown', async () => {
+    const ticket = resolved();
+    ticket.messages.push({ ...desk.message(ticket, customer, 'hush'), id: 9, private: 'no' as unknown as boolean });
+    ticket.messages.splice(1, 1);
+    expect(JSON.stringify(ticketsOf(await poll())[0]?.parts)).not.toContain('hush');
+  });
+});
+
+describe('a poll', () => {
+  test('comes to tickets older than a month by asking for what was updated', async () => {
+    const ticket = resolved('Old', { created_at: '2025-01-01T00:00:00Z' });
+    expect(foundOf(await poll()).map((found) => found.kind)).toEqual(['ticket']);
+    expect(desk.requests[0]?.query.get('updated_since')).toBe('2026-01-30T12:00:00Z');
+    expect(ticket.created_at).toBe('2025-01-01T00:00:00Z');
+  });
+
+  test('keeps the newest time that has come, verbatim, and never the time it ran at', async () => {
+    resolved();
+    await clock.advance(DAY);
+    expect(cursorOf(await poll())).toMatchObject({ since: '2026-03-01T12:00:00Z' });
+  });
+
+  test('misses nothing where tickets move while the pages are read', async () => {
+    await open({ page: 5 });
+    const tickets = [];
+    for (let index = 0; index < 23; index += 1) {
+      tickets.push(resolved(`Ticket ${index}`));
+      await clock.advance(1000);
+    }
+    // With each page that is read, one that was on it goes to the end and pulls the others forward.
+    let moved = 0;
+    desk.meanwhile = ({ path }) => {
+      if (LIST.test(path) && moved < 4) {
+        desk.touch(tickets[moved] as FakeFreshdeskTicket);
+        moved += 1;
+      }
+    };
+    const keys = new Set(ticketsOf(await poll()).map(({ key }) => key));
+    expect(keys).toEqual(new Set(tickets.map(keyOf)));
+  });
+
+  test('misses nothing of many pages of one instant while these move', async () => {
+    await open({ page: 5 });
+    const tickets = Array.from({ length: 23 }, (_, index) => resolved(`Ticket ${index}`));
+    await clock.advance(DAY);
+    let moved = 0;
+    desk.meanwhile = ({ path, query }) => {
+      if (LIST.test(path) && query.get('page') !== '1' && moved < 2) {
+        desk.touch(tickets[moved] as FakeFreshdeskTicket);
+        moved += 1;
+      }
+    };
+    const batches = await poll();
+    expect(new Set(ticketsOf(batches).map(({ key }) => key))).toEqual(new Set(tickets.map(keyOf)));
+    expect(cursorOf(batches)).toMatchObject({ since: '2026-03-02T12:00:00Z' });
+  });
+
+  test('goes through more pages than the list gives', async () => {
+    await open({ page: 3, mostPages: 3 });
+    for (let index = 0; index < 40; index += 1) {
+      desk.addTicket(customer, `Ticket ${index}`);
+      await clock.advance(1000);
+    }
+    const batches = await poll();
+    expect(new Set(foundOf(batches).map((found) => 'key' in found && found.key)).size).toBe(40);
+    expect(desk.count(LIST, 400)).toBe(0);
+  });
+
+  test('fails loudly where one instant has more pages than the list gives', async () => {
+    await open({ page: 3, mostPages: 3 });
+    for (let index = 0; index < 10; index += 1) {
+      desk.addTicket(customer, `Ticket ${index}`);
+    }
+    await expect(poll()).rejects.toBeInstanceOf(RejectedError);
+    expect(desk.count(LIST, 400)).toBe(1);
+  });
+
+  test('begins again, inclusively, where the last one that was kept ended', async () => {
+    for (let index = 0; index < 45; index += 1) {
+      resolved(`Ticket ${index}`);
+      await clock.advance(1000);
+    }
+    const kept = await poll(null, 1);
+    await reconnect();
+    const rest = await poll(cursorOf(kept));
+    const keys = [...ticketsOf(kept), ...ticketsOf(rest)].map(({ key }) => key);
+    expect(new Set(keys).size).toBe(45);
+    expect(keys.length).toBeGreaterThan(45);
+  });
+
+  test('does not read again what was kept and has not changed', async () => {
+    resolved();
+    await clock.advance(20 * MINUTE);
+    const first = await poll();
+    expect(desk.count(CHILDREN)).toBe(1);
+    expect(await poll(cursorOf(first))).toEqual([]);
+    expect(desk.count(CHILDREN)).toBe(1);
+  });
+
+  test('reads again what was given out and not kept, also in the same process', async () => {
+    const ticket = resolved();
+    await clock.advance(20 * MINUTE);
+    await poll();
+    expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([keyOf(ticket)]);
+  });
+
+  test('reads again what changed twice within a second', async () => {
+    const ticket = resolved();
+    const first = await poll();
+    desk.message(ticket, customer, 'And one thing more');
+    const second = await poll(cursorOf(first));
+    expect(ticketsOf(second)[0]?.parts).toHaveLength(3);
+  });
+
+  test('finds what the list shows late, a day back and no more', async () => {
+    const first = resolved('First');
+    await clock.advance(DAY);
+    const kept = await poll();
+    const late = desk.addTicket(customer, 'Late', { status: 4, updated_at: '2026-02-28T13:00:00Z' });
+    desk.addTicket(customer, 'Too late', { status: 4, updated_at: '2026-02-28T11:00:00Z' });
+    await reconnect();
+    expect(ticketsOf(await poll(cursorOf(kept))).map(({ key }) => key)).toEqual([late, first].map(keyOf));
+  });
+
+  test('tells that a ticket was opened again, and brings it back when it is resolved', async () => {
+    const ticket = resolved();
+    const first = await poll();
+    await clock.advance(DAY);
+    desk.message(ticket, customer, 'It is broken again');
+    desk.setStatus(ticket, 2);
+    const second = await poll(cursorOf(first));
+    expect(foundOf(second)).toEqual([{ kind: 'skipped', key: keyOf(ticket), reason: 'open' }]);
+    await clock.advance(DAY);
+    desk.setStatus(ticket, 4);
+    expect(ticketsOf(await poll(cursorOf(second)))[0]).toMatchObject({ settledAt: START + 2 * DAY });
+  });
+
+  test('tells as gone what was deleted between the list and its messages', async () => {
+    const ticket = resolved();
+    const other = resolved();
+    desk.meanwhile = ({ path }) => {
+      if (path.includes(`/${ticket.id}/`)) {
+        desk.destroy(ticket);
+      }
+    };
+    const [first, second] = foundOf(await poll());
+    expect(first).toEqual({ kind: 'gone', key: keyOf(ticket) });
+    expect(second).toMatchObject({ ticket: { key: keyOf(other) } });
+  });
+
+  test('gives out no batch of which a part cannot be had, and all of it the next time', async () => {
+    const tickets = [resolved('One'), resolved('Two'), resolved('Three')];
+    desk.malady = ({ path }) => (path.includes(`/${tickets[1]?.id}/`) ? 500 : null);
+    await expect(poll()).rejects.toBeInstanceOf(TransientError);
+    desk.malady = () => null;
+    expect(ticketsOf(await poll())).toHaveLength(3);
+  });
+
+  test.each([500, 502, 'truncated', 'dropped', 'html'] as const)(
+    'gets over an answer that fails once (%s)',
+    async (malady) => {
+      resolved();
+      const failed = new Set<string>();
+      desk.malady = ({ path }) => {
+        const fails = !failed.has(path);
+        failed.add(path);
+        return fails ? malady : null;
+      };
+      expect(ticketsOf(await poll())[0]?.parts).toHaveLength(2);
+    },
+  );
+
+  test('waits as long as a refusal says, and asks for nothing meanwhile', async () => {
+    await open({ limit: 4, page: 2 });
+    Array.from({ length: 6 }, (_, index) => resolved(`Ticket ${index}`));
+    await clock.advance(10_000);
+    expect(new Set(ticketsOf(await poll()).map(({ key }) => key)).size).toBe(6);
+    for (const [index, { status, at }] of desk.requests.entries()) {
+      const next = desk.requests[index + 1];
+      if (status === 429 && next !== undefined && next.status !== 429) {
+        expect(Math.floor(next.at / MINUTE)).toBeGreaterThan(Math.floor(at / MINUTE));
+      }
+    }
+    expect(desk.requests.filter(({ status }) => status === 429).length).toBeLessThan(4);
+  });
+
+  test('stops where the key is not accepted, and does not tell it', async () => {
+    await clock.run(source.close());
+    source = connect('another-key');
+    const failure = await poll().catch((error: Error) => error);
+    expect(failure).toBeInstanceOf(AuthError);
+    expect((failure as Error).message).not.toContain('another-key');
+  });
+
+  test('begins anew for another account', async () => {
+    resolved();
+    expect(
+      ticketsOf(await poll({ account: 'other', since: '2026-03-02T00:00:00Z', floor: '2026-03-02T00:00:00Z' })),
+    ).toHaveLength(1);
+  });
+});
+
+describe('a list in the order of the last change', () => {
+  const T0 = '2026-03-01T12:00:00Z';
+  const listOf = (page: (number: number) => string[], mostPages = 300): UpdatedList<Listed> & { asked: number } => ({
+    label: 'Freshdesk: list tickets',
+    mostPages,
+    asked: 0,
+    first: (since) => `1 ${since}`,
+    async page(path) {
+      this.asked += 1;
+      const number = Number.parseInt(path, 10);
+      return { items: page(number).map((updated_at) => ({ updated_at })), next: `${number + 1} on`, at: START };
+    },
+  });
+  const scan = async (list: UpdatedList<Listed>) => {
+    for await (const _ of scanUpdated(list, T0)) {
+      // Only how it ends matters.
+    }
+  };
+
+  test('is given up after 300 pages of one instant, and nothing behind them is taken for read', async () => {
+    const list = listOf(() => [T0, T0]);
+    await expect(scan(list)).rejects.toThrow(/more than 300 pages changed at 2026-03-01T12:00:00Z/);
+    expect(list.asked).toBe(300);
+  });
+
+  test('is not believed in another order, or where its times are none', async () => {
+    await expect(scan(listOf(() => ['2026-03-01T12:00:02Z', '2026-03-01T12:00:01Z']))).rejects.toBeInstanceOf(
+      NotThePlatformError,
+    );
+    await expect(scan(listOf(() => ['yesterday']))).rejects.toBeInstanceOf(NotThePlatformError);
+  });
+});
+
+describe('a hint', () => {
+  test('leads to the ticket as it is now', async () => {
+    const ticket = resolved();
+    expect(await fetchOne(ticket.id)).toMatchObject({
+      kind: 'ticket',
+      ticket: { key: keyOf(ticket), settledAt: START },
+    });
+    desk.destroy(ticket);
+    expect(await fetchOne(ticket.id)).toEqual({ kind: 'gone', key: keyOf(ticket) });
+    expect(await fetchOne('1/../2')).toMatchObject({ kind: 'rejected' });
+  });
+});
+
+describe('a webhook', () => {
+  const webhook = freshdeskWebhook({ name: 'support', header: 'X-Octavo-Secret', secret: 'the-secret' });
+  const hear = (body: string, headers: Record<string, string | string[]> = {}) =>
+    webhook.hear({
+      headers: { 'content-type': 'application/json', 'x-octavo-secret': 'the-secret', ...headers },
+      body: Buffer.from(body),
+      receivedAt: START,
+    });
+
+  test.each(['{"ticket_id":7}', '{"ticket_id":"7"}', '{"ticket":{"id":7}}', '{"freshdesk_webhook":{"ticket_id":7}}'])(
+    'hints at its ticket: %s',
+    (body) => {
+      expect(hear(body)).toEqual({ kind: 'hints', delivery: null, ids: ['7'] });
+    },
+  );
+
+  test.each([
+    { 'x-octavo-secret': 'the-secre' },
+    { 'x-octavo-secret': '' },
+    { 'x-octavo-secret': ['the-secret', 'x'] },
+  ])('is refused without the secret: %o', (headers) => {
+    const heard = hear('{"ticket_id":7}', headers);
+    expect(heard).toMatchObject({ kind: 'refused', status: 401 });
+    expect(JSON.stringify(heard)).not.toContain('the-secret');
+  });
+
+  test('is refused for another content type, and for what names no ticket', () => {
+    expect(hear('{"ticket_id":7}', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+    for (const body of ['', '{', '[]', '{"ticket_id":"../7"}', '{"ticket_id":-1}', '"7"']) {
+      expect(hear(body)).toMatchObject({ kind: 'refused', status: 400 });
+    }
+    expect(
+      webhook.hear({
+        headers: { 'content-type': 'application/json', 'x-octavo-secret': 'the-secret' },
+        body: Uint8Array.of(0x22, 0xff, 0x22),
+        receivedAt: START,
+      }),
+    ).toMatchObject({ status: 400 });
+  });
+});
