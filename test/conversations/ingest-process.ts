@@ -1,9 +1,9 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { Ingestion } from '../../src/conversations/ingestion.ts';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { createFastClock } from '../support/fast-clock.ts';
 import { type Edit, Helpdesk, testRedactor } from '../support/helpdesk.ts';
 import { MortalOutbox } from '../support/mortal-outbox.ts';
 
@@ -13,13 +13,7 @@ import { MortalOutbox } from '../support/mortal-outbox.ts';
  */
 
 const [file = '', log = '', url = '', epoch = '0'] = process.argv.slice(2);
-const FASTER = 100;
-
-const clock: Clock = {
-  now: () => Number(epoch) + (Date.now() - Number(epoch)) * FASTER,
-  monotonic: () => systemClock.monotonic() * FASTER,
-  sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / FASTER, signal),
-};
+const clock = createFastClock(Number(epoch), 100);
 
 /** The helpdesk as its log is now; a line that is being written is not read yet. */
 class LoggedHelpdesk extends Helpdesk {
