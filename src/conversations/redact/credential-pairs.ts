@@ -2,7 +2,7 @@ import type { Found } from './found.ts';
 
 /** What stands before a password. */
 const PASSWORD =
-  'pass[ _-]?word|pass[ _-]?phrase|passwd|passwort|kennwort|pwd|pw(?![a-z])|mot de passe|contraseña|contrasena|senha|wachtwoord|pass(?=\\s{0,2}[=:])';
+  'pass[ _-]?word|pass[ _-]?phrase|passwd|passwort|kennwort|pwd|pw(?![a-z])|mot de passe|contraseña|contrasena|senha|wachtwoord|(?<!com|by|sur|tres|over|under)pass(?=\\s{0,2}[=:])';
 /** What stands before a key or a token, and before much else: what follows has to look like one. */
 const TOKEN =
   'api[ _-]?key|api[ _-]?token|api[ _-]?secret|access[ _-]?key(?:[ _-]?id)?|account[ _-]?key|secret[ _-]?(?:access[ _-]?)?key|shared[ _-]?access[ _-]?(?:key|signature)|private[ _-]?key|client[ _-]?secret|signing[ _-]?(?:key|secret)|encryption[ _-]?key|license[ _-]?key|auth[ _-]?key|token|secret|signature|credentials?|sig|session[ _-]?id|x-api-key|code[ _-]?verifier';
@@ -12,7 +12,7 @@ const AROUND = '[\\\\"\'`*_]{0,4}';
 /** Up to the value: `:`, `=`, `=>`, `:=`, `>` of an element, and "is" in some languages. */
 const BETWEEN = [
   '\\s{0,4}(?::=|=>|==?|:|>)\\s{0,4}',
-  '\\s{1,2}(?:is|was|ist|lautet|est|es)(?:\\s{0,2}:)?\\s{1,2}',
+  '\\s{1,2}(?:is|was|ist|lautet|est|es)(?: (?:now|still|jetzt))?(?: (?:set|changed|reset))?(?: to)?(?:\\s{0,2}:)?\\s{1,2}',
   // "password for the demo: …"
   '\\s(?:for|to|f[uü]r|pour|de)\\s(?:[^\\s:=]{1,40}\\s){0,2}[^\\s:=]{1,40}\\s?[:=]\\s{1,4}',
   // A list of names and values, as of a container's environment.
@@ -38,6 +38,9 @@ const PASSWORD_FLAG = flag(PASSWORD);
 const TOKEN_FLAG = flag(TOKEN);
 const CURL_USER = /(?<![\w-])(?:-u|--user)[ =]{1,2}["']?([^\s:"'/]{1,64}:[^\s"']{1,128})/dg;
 
+/** In an address: codes that let in whoever has them. */
+const LETS_IN =
+  /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
 /** As in lists of accounts: `ana@example.com:password`. */
 const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
 
@@ -49,6 +52,7 @@ export function findPairs(text: string): readonly Found[] {
     ...values(PASSWORD_FLAG, text, (value) => isPassword(value, false, 'sign')),
     ...values(TOKEN_FLAG, text, (value) => isToken(value, false, 'sign')),
     ...values(CURL_USER, text, () => true),
+    ...values(LETS_IN, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value)),
     ...values(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
   ];
 }
@@ -66,16 +70,20 @@ function linkOf(between: string): Link {
 
 function values(pattern: RegExp, text: string, isSecret: Judge): readonly Found[] {
   const found: Found[] = [];
-  for (const match of text.matchAll(pattern)) {
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const group = match.findLastIndex((part) => part !== undefined);
     const [start, until] = match.indices?.[group] ?? [0, 0];
     const isBare = group === match.length - 1;
     const end = isBare ? start + bareLength(text.slice(start, until)) : until;
     const between = match.groups?.between ?? '=';
     const value = text.slice(start, end);
-    if (value !== '' && !isHole(value) && isSecret(value, !isBare, linkOf(between))) {
+    const isFound = value !== '' && !isHole(value) && isSecret(value, !isBare, linkOf(between));
+    if (isFound) {
       found.push({ type: 'secret', label: 'SECRET', start, end, key: value });
     }
+    // What was read as a value may hold the next pair: `key=…&token=…`, "the password: token is …".
+    pattern.lastIndex = isFound ? end : start;
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Finder, Found } from './found.ts';
 
 const FOUR =
-  /(?<![\w.-]|[\w.-]\+)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
+  /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
 const SIX = /(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])/g;
 /** What goes before a version, and before a number of four parts that is a section of a book or of a law. */
 const VERSION =

@@ -102,14 +102,14 @@ function phrasesOf(name: string): readonly (readonly string[])[] {
     const isRole = whole.every((word) => NEVER.has(word));
     const all = isRole || whole.length < 2 ? [] : [whole, [whole.join('')], [...whole.slice(1), whole[0] as string]];
     const single = parts.filter((part) => part.join('').length >= FEWEST && !part.every((word) => NEVER.has(word)));
-    return [...all, ...single];
+    return [...all, ...single, ...single.filter((part) => part.length > 1).map((part) => [part.join('')])];
   });
 }
 
 const WORD = /[\p{L}\p{N}]+/gu;
 /** Scripts that put no space between words. */
 const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]{2}/u;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Hangul}]{2}/u;
 
 function wordsOf(text: string): readonly { readonly word: string; readonly start: number; readonly end: number }[] {
   return [...text.matchAll(WORD)].map(({ index, 0: word }) => ({ word, start: index, end: index + word.length }));

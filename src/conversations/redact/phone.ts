@@ -24,7 +24,7 @@ const CALLED =
   /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/)[^\d\n]{0,24}$/i;
 /** Where it says that something else does. */
 const COUNTED =
-  /(?:#|№|[$€£¥]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|\w{0,20}id|code|key|duration|amount|total|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
+  /(?:#|№|[$€£¥]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|parts?|model|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|\w{0,20}id|code|key|duration|amount|total|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
 /** Where the text says it, a number of so many digits is one, whoever it was given to. */
 const TOLD = 10;
 /** How far before a number its context is looked at, in characters. */
@@ -174,11 +174,13 @@ function isSomethingElse(written: string, { before, isCalled }: Place): boolean 
 }
 
 /** Without its prefix and in odd groups, a number that could be dialled is mostly something else. */
-function isWrittenSo(number: PhoneNumber, { sizes }: Stretch, isCalled: boolean): boolean {
-  const national = number.formatNational();
-  if (isCalled || sizes.length === 1) {
+function isWrittenSo(number: PhoneNumber, { digits, sizes }: Stretch, isCalled: boolean): boolean {
+  // Where its prefix is there, its groups are as people like them.
+  const isPrefixed = digits.startsWith('0') && sizes.length < GROUPS;
+  if (isCalled || isPrefixed || sizes.length === 1) {
     return true;
   }
+  const national = number.formatNational();
   const usual = borders((national.match(/\d+/g) ?? []).map((group) => group.length));
   const own = borders(sizes);
   const widest = Math.max(...usual, 0);

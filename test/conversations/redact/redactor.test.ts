@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REDACTION_TYPES } from '../../../src/conversations/conversation.ts';
@@ -28,6 +29,14 @@ function asTicket(
 }
 
 describe('the corpus', () => {
+  it('has the figures that the page on redaction tells', () => {
+    const page = readFileSync(new URL('../../../docs/redaction.md', import.meta.url), 'utf8');
+    expect(page).toContain(`${corpus.length} texts`);
+    for (const { type, marked, precision, recall } of figures) {
+      expect(page).toContain(`| ${type} | ${marked} | ${precision.toFixed(3)} | ${recall.toFixed(3)} |`);
+    }
+  });
+
   it('has 300 examples at least, of every type 10, and 120 traps', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(300);
     expect(corpus.filter(({ marks }) => marks.length === 0).length).toBeGreaterThanOrEqual(120);

@@ -90,9 +90,9 @@ function workOf(action: () => void): Work {
 afterEach(() => vi.restoreAllMocks());
 
 /** What one character may cost: patterns that pass over a text, and looks at what stands around a candidate. */
-const CALLS = 40;
+const CALLS = 120;
 const CHARACTERS = 4000;
-const LENGTH = 6000;
+const LENGTH = 2500;
 
 it.each(HOSTILE)('%j again and again: work grows as the text does', (piece) => {
   const redactor = createRedactor(OPTIONS);
