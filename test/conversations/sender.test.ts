@@ -198,6 +198,19 @@ describe('a lost answer', () => {
     expect(taken()).toEqual(['ab', 'cb']);
   });
 
+  test('of an earlier process stays in doubt while nothing is let in', async () => {
+    await put('a', 'b');
+    await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
+    await put('c');
+    sink.fault = ({ number }) => (number === 1 ? 401 : null);
+    sender.start();
+    await clock.advance(1000);
+    expect(await desk()).toMatchObject({ inDoubt: 2 });
+    sender.resume();
+    await clock.advance(MINUTE);
+    expect(tried()).toEqual(['ab', 'ab', 'c']);
+  });
+
   test('a platform that does not answer gets few in doubt, at growing pauses, and all is well once it does', async () => {
     open({ count: 1, bytes: 1000 });
     await put(...letters);
