@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Argument, Command, Option } from 'commander';
 import type { Metric } from 'prom-client';
-import { createProgram } from '../src/cli.ts';
+import { createProgram } from '../src/commands/program.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference-page.ts';

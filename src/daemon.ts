@@ -4,17 +4,20 @@ import type { Clock, Random } from './core/clock.ts';
 import { ConfigError, RefusedPlanError } from './core/errors.ts';
 import type { JsonObject } from './core/json.ts';
 import { endsWithin } from './core/within.ts';
+import { OrganizationConversations } from './daemon/conversations.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
 import { kinds } from './kinds/registry.ts';
 import type { Logger } from './log.ts';
 import { createManifestLoader } from './manifests/loader.ts';
 import { openReader, openWriter } from './platform/client.ts';
+import type { Connection } from './platform/connection.ts';
 import { FightBook } from './reconcile/fight-book.ts';
 import { OrganizationReconciler } from './reconcile/organization.ts';
 import type { PassEvents } from './reconcile/pass.ts';
 import { createSchedule, type Schedule } from './reconcile/schedule.ts';
 import { type DesiredSource, openSource } from './reconcile/source.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
+import { addHooks } from './server/hooks.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { combineEvents, logEvents, metricEvents, observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
@@ -58,6 +61,7 @@ const CLOSE_LIMIT = 1000;
 interface Member {
   readonly reconciler: OrganizationReconciler;
   readonly schedule: Schedule;
+  readonly conversations: OrganizationConversations;
 }
 
 /** Puts the daemon together. Throws ConfigError and StoreError before anything is begun. */
@@ -106,6 +110,11 @@ class RunningDaemon implements Daemon {
       health: () => [],
       ready: () => this.#unready(),
     });
+    addHooks(this.#server.app, {
+      receivers: new Map(this.#members.map(({ reconciler, conversations }) => [reconciler.id, conversations])),
+      clock: options.clock,
+      onOutcome: (...told) => metrics.conversations.hook(...told),
+    });
   }
 
   get organizations(): readonly OrganizationReconciler[] {
@@ -118,15 +127,17 @@ class RunningDaemon implements Daemon {
       approve: (checksum) => this.#approve(checksum),
       reconcile: (organization) => this.#reconcile(organization),
       status: async () => this.#status(),
+      conversations: (organization, question) => this.#memberOf(organization).conversations.answer(question),
     });
     this.address = await this.#server.listen(config.server.listen);
     log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
     this.#timer = setInterval(() => this.#lookAtQueues(), 10_000);
     this.#timer.unref();
     await Promise.all(
-      this.#members.map(async ({ reconciler, schedule }) => {
+      this.#members.map(async ({ reconciler, schedule, conversations }) => {
         await schedule.start();
         void reconciler.trigger('start');
+        conversations.start();
       }),
     );
   }
@@ -144,6 +155,7 @@ class RunningDaemon implements Daemon {
       ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
       ...this.#members.map(({ schedule }) => schedule.stop()),
       ...this.#members.map(({ reconciler }) => reconciler.idle()),
+      ...this.#members.map(({ conversations }) => conversations.stop(IN_FLIGHT)),
     ]);
     clearTimeout(late);
     if (!ended) {
@@ -202,7 +214,23 @@ class RunningDaemon implements Daemon {
       clock,
       onError: (message) => log.warn({ organization: organization.id }, message),
     });
-    return { reconciler, schedule };
+    return { reconciler, schedule, conversations: this.#conversations(organization, connection) };
+  }
+
+  #conversations(organization: OrganizationConfig, connection: Connection): OrganizationConversations {
+    const { clock, random, version, log, dryRun } = this.#options;
+    return new OrganizationConversations({
+      organization,
+      connection,
+      outbox: this.#store.outbox(organization.id, organization.conversations.outbox),
+      clock,
+      random,
+      version,
+      log: log.child({ organization: organization.id }),
+      metrics: this.#metrics,
+      dryRun,
+      abort: this.#abort.signal,
+    });
   }
 
   #source(organization: OrganizationConfig, clones: string): DesiredSource {
@@ -232,11 +260,22 @@ class RunningDaemon implements Daemon {
     throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
   }
 
-  async #reconcile(id: string | null): Promise<JsonObject> {
-    const chosen = this.organizations.filter((organization) => id === null || organization.id === id);
-    if (chosen.length === 0) {
-      throw new ConfigError(`there is no organization ${JSON.stringify(id)} here`);
+  /** The one with this id, or the only one there is. */
+  #memberOf(id: string | null): Member {
+    const [chosen, other] = this.#members.filter(({ reconciler }) => id === null || reconciler.id === id);
+    if (chosen === undefined || other !== undefined) {
+      const known = this.organizations.map((organization) => organization.id).join(', ');
+      throw new ConfigError(
+        chosen === undefined
+          ? `there is no organization ${JSON.stringify(id)} here; there is ${known}`
+          : `several organizations are configured; say which with --organization: ${known}`,
+      );
     }
+    return chosen;
+  }
+
+  async #reconcile(id: string | null): Promise<JsonObject> {
+    const chosen = id === null ? this.organizations : [this.#memberOf(id).reconciler];
     for (const organization of chosen) {
       void organization.trigger('hand');
     }
@@ -259,6 +298,9 @@ class RunningDaemon implements Daemon {
     this.#observeQueues();
     // Now and then besides: a process that is killed has no time to.
     void this.#connections.remember();
+    for (const { conversations } of this.#members) {
+      void conversations.observe();
+    }
   }
 
   #observeQueues(): void {

@@ -59,7 +59,15 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
   const narrator = new Narrator(stage);
   const config = demoConfig(emulator, repository.directory, join(directory, 'state', 'octavo.db'));
   const log = createLogger({ level: 'fatal', format: 'json', secrets: config.secrets });
-  const daemon = await createDaemon({ config, clock, random, log, version, dryRun: false, events: () => narrator.events });
+  const daemon = await createDaemon({
+    config,
+    clock,
+    random,
+    log,
+    version,
+    dryRun: false,
+    events: () => narrator.events,
+  });
   ending.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;
   return {

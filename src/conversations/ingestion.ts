@@ -16,6 +16,8 @@ export interface IngestionSource {
   readonly name: string;
   readonly polling: PollingSource | null;
   readonly webhook: Webhook | null;
+  /** Tells when there is something to poll for, until what it answers is called; absent: only time tells. */
+  readonly watch?: (onNew: () => void) => () => Promise<void>;
   /** Milliseconds from the beginning of a poll to that of the next. */
   readonly every: number;
   /** Milliseconds that a first poll goes back. */
@@ -68,6 +70,7 @@ export class Ingestion {
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
   #running: readonly Promise<void>[] = [];
+  readonly #watches: (() => Promise<void>)[] = [];
 
   constructor(options: IngestionOptions) {
     const { outbox, writer, batch, clock, random, events, sources } = options;
@@ -78,7 +81,7 @@ export class Ingestion {
       writer === null ? null : new ConversationSender({ outbox, writer, batch, clock, random, events, ...bells });
     for (const { name, polling, every, since } of sources) {
       const hints = new Bell();
-      const intake = this.intake(name, hints);
+      const intake = this.intake(name, { hints });
       this.#intakes.set(name, intake);
       if (polling !== null) {
         const loop = { source: polling, intake, outbox, every, since, clock, random, hints, events };
@@ -87,9 +90,10 @@ export class Ingestion {
     }
   }
 
-  /** Another way in, which is not configured: files that are pushed by hand. */
-  intake(source: string, hints: Bell = new Bell()): Intake {
-    const { outbox, redactor, quiet, clock, events } = this.#options;
+  /** Another way in, which is not configured: files that are pushed by hand. `quiet`: milliseconds, as in the options. */
+  intake(source: string, over: { readonly quiet?: number; readonly hints?: Bell } = {}): Intake {
+    const { outbox, redactor, clock, events } = this.#options;
+    const { quiet = this.#options.quiet, hints = new Bell() } = over;
     return new Intake({ source, outbox, redactor, quiet, clock, events, hints, work: this.#work, room: this.#room });
   }
 
@@ -97,6 +101,10 @@ export class Ingestion {
   start(): void {
     this.sender?.start();
     this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
+    for (const { name, watch } of this.#options.sources) {
+      const end = watch?.(() => this.#loops.get(name)?.hurry());
+      this.#watches.push(...(end === undefined ? [] : [end]));
+    }
   }
 
   /** One poll of every source. Answers why the failed ones failed, by name. */
@@ -109,6 +117,7 @@ export class Ingestion {
   /** Takes no more, and lets what is in flight to the platform end within so many milliseconds. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
+    await Promise.all(this.#watches.map((end) => end()));
     await Promise.all([
       this.sender?.stop(milliseconds),
       endsWithin(this.#options.clock, milliseconds, [...this.#running]),

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { connect } from 'node:net';
 import { Client } from 'undici';
+import { type DeskQuestion, deskQuestion } from '../conversations/desk.ts';
 import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
@@ -13,6 +14,8 @@ export interface ControlHandlers {
   /** `organization` null: all of them. */
   reconcile(organization: string | null): Promise<JsonObject>;
   status(): Promise<JsonObject>;
+  /** `organization` null: the only one there is. */
+  conversations(organization: string | null, question: DeskQuestion): Promise<JsonObject>;
 }
 
 /** The open control socket. */
@@ -25,7 +28,8 @@ export interface ControlServer {
 export type ControlRequest =
   | { readonly ask: 'approve'; readonly checksum: string }
   | { readonly ask: 'reconcile'; readonly organization?: string }
-  | { readonly ask: 'status' };
+  | { readonly ask: 'status' }
+  | { readonly ask: 'conversations'; readonly organization?: string | undefined; readonly question: DeskQuestion };
 
 /** Linux takes so many bytes as the path of a socket. */
 const LONGEST_PATH = 107;
@@ -58,6 +62,12 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   app.post('/reconcile', async (request, reply) =>
     reply.send(await handlers.reconcile(textOf(request.body, 'organization'))),
   );
+  app.post('/conversations', async (request, reply) => {
+    const question = deskQuestion.safeParse(isObject(request.body) ? request.body.question : undefined);
+    return question.success
+      ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), question.data))
+      : reply.code(400).send({ error: 'asks nothing that is known here' });
+  });
   app.get('/status', async (_request, reply) => reply.send(await handlers.status()));
   await app.ready();
   await listenPrivately(app.server, path);

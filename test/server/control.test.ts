@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { DeskQuestion } from '../../src/conversations/desk.ts';
 import { ConfigError, RefusedPlanError, StoreError } from '../../src/core/errors.ts';
 import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
 
@@ -28,6 +29,7 @@ const handlers = {
   },
   reconcile: async (organization: string | null) => ({ asked: organization }),
   status: async () => ({ organizations: [] }),
+  conversations: async (organization: string | null, question: DeskQuestion) => ({ organization, ...question }),
 };
 
 describe('the control socket', () => {
@@ -37,6 +39,15 @@ describe('the control socket', () => {
     expect(await callControl(path, { ask: 'reconcile', organization: 'org_1' })).toEqual({ asked: 'org_1' });
     expect(await callControl(path, { ask: 'reconcile' })).toEqual({ asked: null });
     expect(await callControl(path, { ask: 'status' })).toEqual({ organizations: [] });
+    const question = { about: 'resync', source: 'zendesk', since: 5 } as const;
+    expect(await callControl(path, { ask: 'conversations', organization: 'org_1', question })).toEqual({
+      organization: 'org_1',
+      ...question,
+    });
+    const unknown = { about: 'other' } as unknown as DeskQuestion;
+    await expect(callControl(path, { ask: 'conversations', question: unknown })).rejects.toThrow(
+      'asks nothing that is known here',
+    );
   });
 
   test('is for this user alone, and gone after close', async () => {

@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from 'commander';
+import { readDuration } from '../config/values.ts';
+
+/** Options that most commands have. */
+export const CONFIG = ['--config <file>', 'the configuration (default: config.yaml where it is there)'] as const;
+export const ORGANIZATION = ['--organization <id>', 'which organization, where several are configured'] as const;
+
+/** A whole number, for commander. Throws InvalidArgumentError, as the others here do. */
+export function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) {
+    throw new InvalidArgumentError('It must be a whole number.');
+  }
+  return value;
+}
+
+/** A whole number up to `most`. */
+export function upTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = count(text);
+    if (value > most) {
+      throw new InvalidArgumentError(`It must be ${most} at most.`);
+    }
+    return value;
+  };
+}
+
+/** A time such as 30d, in milliseconds. */
+export function duration(text: string): number {
+  const milliseconds = readDuration(text);
+  if (milliseconds === undefined) {
+    throw new InvalidArgumentError('It must be a duration such as 30d or 12h.');
+  }
+  return milliseconds;
+}

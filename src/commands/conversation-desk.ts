@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
+import type { ConversationEvents } from '../conversations/events.ts';
+import { Ingestion } from '../conversations/ingestion.ts';
+import { openSources } from '../conversations/open-sources.ts';
+import { createRedactor } from '../conversations/redact/redactor.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Writer } from '../platform/client.ts';
+import { callControl, controlSocketPath } from '../server/control.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
+
+export interface ConversationFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/** What a command works with: the configuration, and the daemon's socket where one may answer. */
+export interface Place {
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+  readonly store: string;
+  readonly socket: string;
+}
+
+/** Asks the daemon where one runs, and the state file itself where none does. Throws what `answerDesk` throws. */
+export async function askDesk(
+  question: DeskQuestion,
+  flags: ConversationFlags,
+  around: Surroundings,
+): Promise<JsonObject> {
+  const place = await placeOf(flags, around);
+  if (existsSync(place.socket)) {
+    const organization = place.organization.id;
+    return callControl(place.socket, { ask: 'conversations', organization, question });
+  }
+  return withDesk(place, null, {}, around, ({ answer }) => answer(question));
+}
+
+/** Where conversations are kept, by the configuration. Throws ConfigError. */
+export async function placeOf(flags: ConversationFlags, around: Surroundings): Promise<Place> {
+  const config = await readConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const store = resolve(around.terminal.cwd, config.store.path);
+  return { config, organization, store, socket: controlSocketPath(store) };
+}
+
+export interface OpenDesk {
+  readonly ingestion: Ingestion;
+  answer(question: DeskQuestion): Promise<JsonObject>;
+}
+
+/** Opens the state file for a moment. `writer` null: nothing can be sent. */
+export async function withDesk<T>(
+  { organization, store: path }: Place,
+  writer: Writer | null,
+  events: ConversationEvents,
+  { clock, random, version, signal }: Surroundings,
+  work: (desk: OpenDesk) => Promise<T>,
+): Promise<T> {
+  const { conversations } = organization;
+  const store = openSqliteStore(path);
+  try {
+    const outbox = store.outbox(organization.id, conversations.outbox);
+    const ingestion = new Ingestion({
+      sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
+      outbox,
+      redactor: createRedactor({ ...conversations.redact, regions: conversations.redact.phoneRegions }),
+      writer,
+      quiet: conversations.quiet,
+      batch: conversations.batch,
+      clock,
+      random,
+      events,
+    });
+    const sources = conversations.sources.map(({ name }) => name);
+    try {
+      return await work({
+        ingestion,
+        answer: (question) => answerDesk({ ingestion, outbox, sources, signal }, question),
+      });
+    } finally {
+      await ingestion.stop(CLOSING);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Milliseconds that requests in flight get to end. */
+const CLOSING = 5000;

@@ -1,0 +1,140 @@
+import { Command, Option } from 'commander';
+import type { ExitCode } from '../core/errors.ts';
+import { CONFIG, count, ORGANIZATION, upTo } from './arguments.ts';
+import { conversationCommands } from './conversation-program.ts';
+import type { Surroundings } from './setup.ts';
+
+/** Told what the process exits with. */
+export type Done = (code: ExitCode) => void;
+
+/** All commands, for parsing and for the reference page. `done` is told what the process exits with. */
+export function createProgram(around: Surroundings, done: Done): Command {
+  const program = new Command('octavo')
+    .description('GitOps for a documentation platform: a git repository of YAML declares an organization.')
+    .version(around.version, '--version')
+    .exitOverride()
+    .configureOutput({ writeOut: around.terminal.out, writeErr: around.terminal.err })
+    .showHelpAfterError('Run with --help to see what there is.')
+    .showSuggestionAfterError(true)
+    .addHelpText('after', AFTER_HELP);
+  manifestCommands(program, around, done);
+  daemonCommands(program, around, done);
+  conversationCommands(program, around, done);
+  tryingCommands(program, around, done);
+  return program;
+}
+
+const AFTER_HELP = `
+The platform and the organization come from --config FILE, else from config.yaml where it is there, else from
+OCTAVO_BASE_URL, OCTAVO_TOKEN and OCTAVO_ORGANIZATION.
+
+Exit codes: 0 done; 1 failed; 2 the plan has changes (plan --detailed-exitcode); 3 invalid input; 4 something is held
+or was refused.
+
+To see all of it without an account: octavo demo`;
+
+function manifestCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('validate')
+    .description('check manifests, offline')
+    .argument('[dir]', 'the folder of manifests', '.')
+    .option(...CONFIG)
+    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+    .action(async (dir, options) => {
+      const { validate } = await import('./validate.ts');
+      done(await validate(dir, options, around));
+    });
+  program
+    .command('plan')
+    .description('show what would change; writes nothing')
+    .argument('[dir]', 'the folder of manifests', '.')
+    .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
+    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'markdown', 'json']).default('text'))
+    .option('--out <file>', 'save the plan, to apply exactly that')
+    .option('--detailed-exitcode', 'exit with 2 when there are changes')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (dir, options) => {
+      const { planCommand } = await import('./plan.ts');
+      done(await planCommand(dir, options, around));
+    });
+  program
+    .command('apply')
+    .description('make it so; asks first')
+    .argument('[dir-or-plan]', 'the folder of manifests, or a file that plan --out saved', '.')
+    .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
+    .option('--yes', 'do not ask')
+    .option('--approve <checksum>', 'approve what is held of exactly this plan')
+    .option('--allow-deletes <n>', 'let up to so many deletions pass the limits', count)
+    .option('--record', 'move refs/octavo/<organization>/applied to this commit once all of it is applied')
+    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (target, options) => {
+      const { applyCommand } = await import('./apply.ts');
+      done(await applyCommand(target, options, around));
+    });
+  program
+    .command('schema')
+    .description('print the JSON Schema of manifests, for editors')
+    .action(async () => {
+      const { schemaCommand } = await import('./schema.ts');
+      done(await schemaCommand(around));
+    });
+}
+
+function daemonCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('run')
+    .description('the daemon: follow the repository, undo drift')
+    .option('--dry-run', 'plan and report, write nothing')
+    .option('--once', 'one pass, then end')
+    .option(...CONFIG)
+    .action(async (options) => {
+      const { runCommand } = await import('./run.ts');
+      done(await runCommand(options, around));
+    });
+  program
+    .command('approve')
+    .description('approve the plan that the daemon holds')
+    .argument('<checksum>', 'as the plan and the log name it')
+    .option(...CONFIG)
+    .action(async (checksum, options) => {
+      const { approveCommand } = await import('./approve.ts');
+      done(await approveCommand(checksum, options, around));
+    });
+  program
+    .command('doctor')
+    .description('can the platform be reached, what may the token do, what does the platform have')
+    .option(...CONFIG)
+    .action(async (options) => {
+      const { doctorCommand } = await import('./doctor.ts');
+      done(await doctorCommand(options, around));
+    });
+}
+
+function tryingCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('emulate')
+    .description('the embedded platform, to try things on')
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--port <n>', 'which port; 0 is any free one', upTo(65_535), 0)
+    .option('--token <token>', 'the token it accepts', 'emulator-token')
+    .option('--seed <file>', 'the state to start with')
+    .option('--state <file>', 'keep the state in this file, and go on from it')
+    .option('--latency <ms>', 'wait so long before each answer', count)
+    .option('--limit <n/seconds>', 'a rate limit, such as 60/2s')
+    .option('--faults <percent>', 'fail so many requests with 503', upTo(100))
+    .action(async (options) => {
+      const { emulateCommand } = await import('./emulate.ts');
+      done(await emulateCommand(options, around));
+    });
+  program
+    .command('demo')
+    .description('all of it, on the embedded platform')
+    .option('--once', 'play the story and end')
+    .action(async (options) => {
+      const { demoCommand } = await import('./demo.ts');
+      done(await demoCommand(options, around));
+    });
+}

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DeskQuestion } from '../conversations/desk.ts';
+import type { ConversationEvents } from '../conversations/events.ts';
+import { readTickets } from '../conversations/files/read-tickets.ts';
+import { createRedactor } from '../conversations/redact/redactor.ts';
+import { ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import { openWriter } from '../platform/client.ts';
+import { callControl } from '../server/control.ts';
+import { senderWords } from '../server/conversation-log.ts';
+import { type ConversationFlags, placeOf, withDesk } from './conversation-desk.ts';
+import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
+
+export interface PushFlags extends ConversationFlags {
+  readonly dryRun?: boolean;
+  readonly account: string;
+}
+
+/** `octavo conversations push FILE…`: takes files in and sends them, once. */
+export async function pushCommand(files: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
+  const { cwd } = around.terminal;
+  const paths = files.map((file) => resolve(cwd, file));
+  const missing = paths.findIndex((path) => !existsSync(path));
+  if (missing >= 0) {
+    throw new ConfigError(`${files[missing]}: there is no such file`);
+  }
+  if (flags.dryRun === true) {
+    return showOnly(paths, flags, around);
+  }
+  const place = await placeOf(flags, around);
+  const question: DeskQuestion = { about: 'push', files: paths, account: flags.account };
+  if (existsSync(place.socket)) {
+    const answer = await callControl(place.socket, {
+      ask: 'conversations',
+      organization: place.organization.id,
+      question,
+    });
+    return tellPushed(answer, 'the daemon sends them', flags, around);
+  }
+  return withPlatform(place.config, place.organization, around, async ({ connection, signal }) => {
+    const writer = openWriter(connection, { organization: place.organization.id, priority: 'person', signal });
+    let sent = 0;
+    const events: ConversationEvents = {
+      onSent: ({ items }) => {
+        sent += items;
+      },
+      onRefused: ({ key, reason }) => around.terminal.err(`${key} is refused, and kept as a dead letter: ${reason}\n`),
+    };
+    return withDesk(place, writer, events, around, async ({ ingestion, answer }) => {
+      const pushed = await answer(question);
+      const state = await ingestion.sender?.sendDue();
+      const exit = tellPushed(pushed, `${sent} sent`, flags, around);
+      if (state !== undefined && 'reason' in state) {
+        throw new TransientError(`${senderWords(state)}; what is left waits in ${place.store}`, false);
+      }
+      return exit;
+    });
+  });
+}
+
+/** Prints what would be sent, redacted; asks no platform and writes nothing. */
+async function showOnly(paths: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
+  const config = await readConfig(flags.config, around);
+  const { redact } = chooseOrganization(config, flags.organization).conversations;
+  const redactor = createRedactor({ ...redact, regions: redact.phoneRegions });
+  let tickets = 0;
+  let rejected = 0;
+  for (const path of paths) {
+    for await (const { found } of readTickets(path, { account: flags.account })) {
+      if (found.kind === 'ticket') {
+        tickets += 1;
+        around.terminal.out(`${JSON.stringify(redactor.redact(found.ticket).conversation)}\n`);
+      } else if (found.kind === 'rejected') {
+        rejected += 1;
+        around.terminal.err(`${found.place}: ${found.reason}\n`);
+      } else if (found.kind === 'skipped') {
+        around.terminal.err(`${found.key}: skipped (${found.reason})\n`);
+      }
+    }
+  }
+  around.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
+  return rejected > 0 ? EXIT.invalid : EXIT.done;
+}
+
+function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, { terminal }: Surroundings): ExitCode {
+  const files = (answer.files ?? []) as readonly JsonObject[];
+  const rejected = files.reduce((sum, { rejected: count }) => sum + Number(count), 0);
+  if (flags.format === 'json') {
+    terminal.out(`${JSON.stringify({ format: 'octavo.push/1', ...answer }, null, 2)}\n`);
+  } else {
+    for (const { file, tickets, skipped, rejected: refused, rejects } of files) {
+      const where = rejects === null ? '' : `; see ${String(rejects)}`;
+      terminal.out(`${String(file)}: ${tickets} tickets, ${skipped} skipped, ${refused} rejected${where}\n`);
+    }
+    terminal.out(`${sent}\n`);
+  }
+  return rejected > 0 ? EXIT.invalid : EXIT.done;
+}

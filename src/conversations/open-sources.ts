@@ -1,0 +1,82 @@
+import type { ConversationsConfig } from '../config/conversations.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { openDropFolder } from './files/drop-folder.ts';
+import { openFreshdesk } from './freshdesk/freshdesk.ts';
+import { freshdeskWebhook } from './freshdesk/webhook.ts';
+import { openGithub } from './github/github.ts';
+import { githubWebhook } from './github/webhook.ts';
+import type { IngestionSource } from './ingestion.ts';
+import { openIntercom } from './intercom/intercom.ts';
+import { intercomWebhook } from './intercom/webhook.ts';
+import type { Webhook } from './source.ts';
+import { standardWebhook } from './standard-webhook.ts';
+import { zendeskWebhook } from './zendesk/webhook.ts';
+import { openZendesk } from './zendesk/zendesk.ts';
+
+/** What every source needs besides its settings. */
+export interface SourceSurroundings {
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+type SourceConfig = ConversationsConfig['sources'][number];
+type Ways = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
+
+/** The sources of a configuration, and no connection yet; the only list of them. */
+export function openSources(config: ConversationsConfig, around: SourceSurroundings): readonly IngestionSource[] {
+  return config.sources.map((source) => ({
+    name: source.name,
+    every: source.poll,
+    since: source.since,
+    ...waysOf(source, { ...around, name: source.name }),
+  }));
+}
+
+function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly name: string }): Ways {
+  const { name, clock } = around;
+  const { zendesk, intercom, freshdesk, github, webhook, folder } = source;
+  const signed = <T>(secret: T | undefined, make: (secret: T) => Webhook) =>
+    secret === undefined ? null : make(secret);
+  if (zendesk !== undefined) {
+    return {
+      polling: openZendesk({ ...zendesk, ...around }),
+      webhook: signed(zendesk.webhookSecret, (secret) => zendeskWebhook({ name, secret })),
+    };
+  }
+  if (intercom !== undefined) {
+    return {
+      polling: openIntercom({ ...intercom, ...around }),
+      webhook: signed(intercom.clientSecret, (secret) => intercomWebhook({ name, secret })),
+    };
+  }
+  if (freshdesk !== undefined) {
+    const { webhookHeader: header, webhookSecret } = freshdesk;
+    return {
+      polling: openFreshdesk({ ...freshdesk, ...around }),
+      webhook: signed(webhookSecret, (secret) => freshdeskWebhook({ name, header, secret })),
+    };
+  }
+  if (github !== undefined) {
+    return {
+      polling: openGithub({ ...github, ...around }),
+      webhook: signed(github.webhookSecret, (secret) =>
+        githubWebhook({ name, secret, repositories: github.repositories }),
+      ),
+    };
+  }
+  if (folder !== undefined) {
+    const { path, after, teamDomains, columns } = folder;
+    const read = { teamDomains, csv: { columns: present(columns) } };
+    const polling = openDropFolder({ name, folder: path, after, clock, read });
+    return { polling, webhook: null, watch: (onNew) => polling.watch(onNew) };
+  }
+  return { polling: null, webhook: standardWebhook({ name, secrets: webhook?.secrets ?? [] }) };
+}
+
+/** Columns that are named. */
+export function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,62 @@
+import { readTickets } from './files/read-tickets.ts';
+import type { FileRecord, ReadOptions } from './files/record.ts';
+import { appendRejects, rejectFileOf } from './files/reject-file.ts';
+import type { Intake } from './intake.ts';
+
+/** What a file that was pushed had in it. */
+export interface PushedFile {
+  readonly file: string;
+  readonly records: number;
+  readonly tickets: number;
+  readonly skipped: number;
+  readonly rejected: number;
+  /** Where what was rejected is listed, with lines and reasons; null: nothing was. */
+  readonly rejects: string | null;
+}
+
+export interface PushOptions {
+  readonly read: ReadOptions;
+  readonly intake: Intake;
+  readonly signal: AbortSignal;
+}
+
+/** Records that become durable together. */
+const BATCH = 100;
+
+/**
+ * Takes a file in, once: what is unchanged since an earlier push is not sent again. Resolves when all of it is durable.
+ * Throws SourceError, StoreError, and the signal's reason.
+ */
+export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
+  const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
+  let batch: FileRecord[] = [];
+  const rejects = rejectFileOf(path);
+  const flush = async () => {
+    await appendRejects(rejects, batch);
+    await intake.take(
+      batch.map(({ found }) => found),
+      {},
+      signal,
+    );
+    batch = [];
+  };
+  for await (const record of readTickets(path, read)) {
+    signal.throwIfAborted();
+    counts[record.found.kind] += 1;
+    batch.push(record);
+    if (batch.length === BATCH) {
+      await flush();
+    }
+  }
+  if (batch.length > 0) {
+    await flush();
+  }
+  return {
+    file: path,
+    records: counts.ticket + counts.skipped + counts.gone + counts.rejected,
+    tickets: counts.ticket,
+    skipped: counts.skipped + counts.gone,
+    rejected: counts.rejected,
+    rejects: counts.rejected === 0 ? null : rejects,
+  };
+}

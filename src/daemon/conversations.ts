@@ -1,0 +1,85 @@
+import type { OrganizationConfig } from '../config/config.ts';
+import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
+import { Ingestion, type WebhookAnswer } from '../conversations/ingestion.ts';
+import { openSources } from '../conversations/open-sources.ts';
+import { createRedactor } from '../conversations/redact/redactor.ts';
+import type { Delivery } from '../conversations/source.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Logger } from '../log.ts';
+import { openWriter } from '../platform/client.ts';
+import type { Connection } from '../platform/connection.ts';
+import { combineConversationEvents, logConversations } from '../server/conversation-log.ts';
+import type { Metrics } from '../server/metrics.ts';
+import type { Outbox } from '../store/outbox.ts';
+
+export interface ConversationsOptions {
+  readonly organization: OrganizationConfig;
+  readonly connection: Connection;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly version: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Nothing is asked of a source, and nothing is sent. */
+  readonly dryRun: boolean;
+  readonly abort: AbortSignal;
+}
+
+/** An organization's conversations in the daemon: polled, told by webhooks, sent, and seen in the metrics. */
+export class OrganizationConversations {
+  readonly #options: ConversationsOptions;
+  readonly #ingestion: Ingestion;
+
+  /** Throws ConfigError for a pattern of redaction that is none. */
+  constructor(options: ConversationsOptions) {
+    const { organization, connection, outbox, clock, random, version, log, metrics, dryRun, abort } = options;
+    const { conversations } = organization;
+    const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
+    this.#options = options;
+    this.#ingestion = new Ingestion({
+      sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
+      outbox,
+      redactor: createRedactor({ ...conversations.redact, regions: conversations.redact.phoneRegions }),
+      writer: dryRun ? null : openWriter(connection, client),
+      quiet: conversations.quiet,
+      batch: conversations.batch,
+      clock,
+      random,
+      events: combineConversationEvents([logConversations(log), metrics.conversations.events(organization.id)]),
+    });
+  }
+
+  start(): void {
+    if (!this.#options.dryRun) {
+      this.#ingestion.start();
+    }
+  }
+
+  deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
+    return this.#ingestion.deliver(source, delivery);
+  }
+
+  /** Throws what `answerDesk` throws. */
+  answer(question: DeskQuestion): Promise<JsonObject> {
+    const { outbox, organization, abort } = this.#options;
+    const sources = organization.conversations.sources.map(({ name }) => name);
+    return answerDesk({ ingestion: this.#ingestion, outbox, sources, signal: abort }, question);
+  }
+
+  /** Shows in the metrics how much there is. */
+  async observe(): Promise<void> {
+    const { metrics, organization, log } = this.#options;
+    try {
+      metrics.conversations.status(organization.id, await this.#ingestion.status());
+    } catch (error) {
+      log.debug(`the state of conversations cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  stop(milliseconds: number): Promise<void> {
+    return this.#ingestion.stop(milliseconds);
+  }
+}

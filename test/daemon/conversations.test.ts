@@ -1,0 +1,160 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+const KEY = Buffer.from('a key for the tests of webhooks!').toString('base64');
+const EMAIL = 'kim.customer@shop.example';
+
+const ticket = (id: string, body = `The export fails, please write to ${EMAIL}`) => ({
+  id,
+  subject: 'Export fails',
+  parts: [
+    { type: 'message', role: 'user', body },
+    { type: 'message', role: 'team-member', body: 'We look into it.' },
+  ],
+});
+
+const sent = (work: Workspace) =>
+  (work.emulator.state().conversations ?? []).map(({ externalId, content }) => ({ id: externalId, content }));
+
+/** A workspace whose daemon takes conversations from a folder and from a webhook. */
+async function withSources(): Promise<{ work: Workspace; drop: string; settings: object }> {
+  const work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
+  work.repository.write('teams.yaml', teams('A'));
+  work.repository.commit('One');
+  const drop = join(work.folder, 'drop');
+  mkdirSync(drop);
+  const sources = [
+    { name: 'drop', folder: { path: drop } },
+    { name: 'forms', webhook: { secrets: [`whsec_${KEY}`] } },
+  ];
+  return { work, drop, settings: { organization: { conversations: { sources, quiet: '1ms' } } } };
+}
+
+test('what is dropped into a folder is sent redacted, once, and put away', async () => {
+  const { work, drop, settings } = await withSources();
+  await using _work = work;
+  const daemon = await startDaemon(work, settings);
+  writeFileSync(
+    join(drop, 'tickets.ndjson'),
+    `${JSON.stringify(ticket('1'))}\n{ "half":\n${JSON.stringify(ticket('2'))}\n`,
+  );
+  await eventually('two conversations', () => sent(work).length === 2);
+  await eventually('the file to be put away', () => existsSync(join(drop, 'processed', 'tickets.ndjson')));
+  expect(JSON.stringify(sent(work))).not.toContain(EMAIL);
+  expect(sent(work)[0]?.content.parts[0]?.body).toContain('[EMAIL_1]');
+  const rejects = readFileSync(join(drop, 'tickets.ndjson.rejects.ndjson'), 'utf8');
+  expect(JSON.parse(rejects)).toMatchObject({ line: 2 });
+  // The same file again: nothing is sent again.
+  const requests = () => work.emulator.requests.byOperation.ingestConversations ?? 0;
+  const before = requests();
+  writeFileSync(join(drop, 'again.ndjson'), `${JSON.stringify(ticket('1'))}\n${JSON.stringify(ticket('3'))}\n`);
+  await eventually('the third', () => sent(work).length === 3);
+  expect(requests()).toBe(before + 1);
+  const conversations = work.emulator.state().conversations ?? [];
+  expect(conversations.map(({ repeats }) => repeats)).toEqual([0, 0, 0]);
+  const { code, stdout } = await work.run('conversations', 'status', '--config', join(work.folder, 'config.yaml'));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^SOURCE +POLLED +FOUND +WAITING +SINCE +SENDING +SKIPPED +REJECTED +DEAD$/m);
+  expect(stdout).toMatch(/^drop +\d+s +5 +0 +- +0 +0 +1 +0$/m);
+  expect(stdout).toContain('Sender: nothing to send');
+  const log = daemon.process.stderr;
+  expect(log).not.toContain(EMAIL);
+});
+
+test('a signed webhook is kept before it is answered; a bad one is refused and leaves nothing', async () => {
+  const { work, settings } = await withSources();
+  await using _work = work;
+  const daemon = await startDaemon(work, settings);
+  const url = `${daemon.address}/hooks/org_acme/forms`;
+  const body = JSON.stringify(ticket('f1'));
+  const post = (headers: Record<string, string>, text = body) =>
+    fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text });
+  const signed = (id: string, at: Date, text = body) => ({
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(KEY).sign(id, at, text),
+  });
+  const now = new Date();
+  expect((await post({})).status).toBe(401);
+  expect((await post({ ...signed('m1', now), 'webhook-signature': 'v1,bm8=' })).status).toBe(401);
+  expect((await post(signed('m1', new Date(now.getTime() - 600_000)))).status).toBe(401);
+  expect((await post({ ...signed('m1', now), 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await fetch(`${daemon.address}/hooks/org_acme/other`, { method: 'POST' })).status).toBe(404);
+  expect((await post(signed('m1', now))).status).toBe(202);
+  expect((await post(signed('m1', now))).status).toBe(202);
+  await eventually('the conversation', () => sent(work).length === 1);
+  expect(work.emulator.state().conversations?.map(({ repeats }) => repeats)).toEqual([0]);
+  await daemon.untilMetric('octavo_hooks_total{organization="org_acme",source="forms",outcome="kept"}', 2);
+  expect(await daemon.metric('octavo_hooks_total{organization="org_acme",source="forms",outcome="refused"}')).toBe(4);
+  const metrics = await (await fetch(`${daemon.address}/metrics`)).text();
+  expect(metrics).not.toContain(EMAIL);
+});
+
+test('a platform without ingestion, or a token that may not: said once, and nothing else is harmed', async () => {
+  const { work, drop, settings } = await withSources();
+  await using _work = work;
+  work.emulator.setFeatures({ conversations: false });
+  const daemon = await startDaemon(work, settings);
+  writeFileSync(join(drop, 'tickets.json'), JSON.stringify([ticket('1')]));
+  const [line] = await eventually('the line', () => {
+    const said = daemon.process.said('this platform takes no conversations');
+    return said.length > 0 ? said : null;
+  });
+  expect(line?.level).toBe(50);
+  await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
+  expect(work.teams()).toEqual(['A']);
+  await daemon.process.stop();
+  // It waited in the outbox all the while.
+  work.emulator.setFeatures({ conversations: true });
+  await startDaemon(work, settings);
+  await eventually('the conversation', () => sent(work).length === 1);
+});
+
+test('files are pushed by hand, with and without a daemon; a refused one is a dead letter that is looked at', async () => {
+  const { work, settings } = await withSources();
+  await using _work = work;
+  const config = work.configure(settings);
+  const run = (...args: string[]) => work.run('conversations', ...args, '--config', config);
+  work.repository.write('pushed.json', JSON.stringify([ticket('1'), ticket('2')]));
+  const dry = await run('push', '--dry-run', 'pushed.json');
+  expect(dry.code).toBe(0);
+  expect(
+    dry.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((text) => JSON.parse(text).id),
+  ).toHaveLength(2);
+  expect(dry.stdout).not.toContain(EMAIL);
+  expect(sent(work)).toEqual([]);
+  // The platform refuses one of the two.
+  work.emulator.setFaults([
+    { match: { operation: 'ingestConversations' }, fault: { kind: 'status', status: 400, message: 'No' }, times: 2 },
+  ]);
+  const pushed = await run('push', 'pushed.json');
+  expect(pushed.stderr).toContain('is refused, and kept as a dead letter');
+  expect(pushed.stdout).toContain('pushed.json: 2 tickets, 0 skipped, 0 rejected\n1 sent\n');
+  expect(sent(work)).toHaveLength(1);
+  const { letters } = JSON.parse((await run('dead', 'list', '--format', 'json')).stdout);
+  expect(letters).toHaveLength(1);
+  const [{ key }] = letters;
+  const shown = await run('dead', 'show', key);
+  expect(shown.stdout).toContain('[EMAIL_1]');
+  expect(shown.stdout).not.toContain(EMAIL);
+  expect((await run('dead', 'show', 'nothing')).code).toBe(3);
+  // With a daemon the same commands ask it.
+  await startDaemon(work, settings);
+  expect((await run('dead', 'retry', key)).stdout).toBe('1 dead letter waits to be sent again\n');
+  await eventually('the second', () => sent(work).length === 2);
+  work.repository.write('more.json', JSON.stringify([ticket('1'), ticket('3')]));
+  expect((await run('push', 'more.json')).stdout).toContain('the daemon sends them');
+  await eventually('the third', () => sent(work).length === 3);
+  expect((await run('resync', 'drop', '--since', '30d')).stdout).toContain('The next poll of drop goes back to');
+  const unknown = await run('resync', 'other', '--since', '30d');
+  expect(unknown.code).toBe(3);
+  expect(unknown.stderr).toContain('no source "other"; there is drop, forms');
+});
