@@ -15,7 +15,7 @@ export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unkno
 }
 
 /** Thrown while one ticket is read: that ticket cannot be, and the others can. */
-export class UnreadableRecord extends Error {}
+class UnreadableRecord extends Error {}
 
 /** Reads one record. Throws UnreadableRecord. */
 export function readRecord<Schema extends z.ZodType>(schema: Schema, record: unknown): z.output<Schema> {

@@ -195,6 +195,34 @@ describe('a ticket', () => {
     expect(helpdesk.count(LOG)).toBe(2);
   });
 
+  test('has its own people, and not those of the tickets beside it', async () => {
+    const other = helpdesk.addUser('end-user', 'Otto', 'otto@customer.example');
+    const copied = helpdesk.addUser('end-user', 'Copia', 'copia@customer.example');
+    helpdesk.solve(helpdesk.addTicket(other, 'Another', 'Another matter.'));
+    const ticket = helpdesk.addTicket(customer, 'Mine', 'My matter.', { collaborator_ids: [copied.id] });
+    helpdesk.solve(ticket);
+    await minute();
+    const people = ticketsOf(await poll()).map((one) => one.people.flatMap(({ names }) => names));
+    expect(people).toEqual([['Otto'], ['Cora Customer', 'Copia']]);
+  });
+
+  test('has every comment once, however often its pages have to be asked for', async () => {
+    const ticket = helpdesk.addTicket(customer, 'Long', 'part 0');
+    for (let n = 1; n < 250; n += 1) {
+      helpdesk.comment(ticket, customer, `part ${n}`);
+    }
+    helpdesk.solve(ticket);
+    await minute();
+    let asked = 0;
+    helpdesk.malady = ({ path }) => {
+      asked += COMMENTS.test(path) ? 1 : 0;
+      return COMMENTS.test(path) && asked % 2 === 1 ? 'truncated' : null;
+    };
+    const bodies = ticketsOf(await poll())[0]?.parts.map(({ body }) => body);
+    expect(bodies).toEqual(Array.from({ length: 250 }, (_, n) => `part ${n}`));
+    expect(helpdesk.count(COMMENTS)).toBe(6);
+  });
+
   test('that lacks comments says so', async () => {
     const ticket = solvedTicket();
     helpdesk.meanwhile = ({ path }) => {
