@@ -1,3 +1,4 @@
+import { basename, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf, SourceError } from '../../core/errors.ts';
@@ -132,11 +133,12 @@ class Tray {
 }
 
 function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promise<void> {
-  const watcher = watch(options.folder, {
+  const folder = resolve(options.folder);
+  const watcher = watch(folder, {
     depth: 0,
     ignoreInitial: true,
     followSymlinks: false,
-    ignored: (path) => path !== options.folder && isUnfinishedName(path.slice(options.folder.length + 1)),
+    ignored: (path) => resolve(path) !== folder && isUnfinishedName(basename(path)),
   });
   watcher.on('add', onNew).on('change', onNew);
   // The next poll tells what is wrong with the folder.

@@ -11,6 +11,8 @@ export interface Threading {
 /** Lines of a header that matter, and as much of each as is read. */
 const WANTED = /^(message-id|references|in-reply-to|date):/i;
 const LONGEST_VALUE = 64 * 1024;
+/** As many mails before it as are kept: the first, which names the thread, and the latest, which join it. */
+const MOST_PARENTS = 100;
 const MESSAGE_ID = /<[^<>\s]{1,1000}>/g;
 
 /** Takes a header line by line. */
@@ -51,10 +53,14 @@ export class HeaderReader {
   threading(): Threading {
     const ids = (name: string) => this.#values.get(name)?.match(MESSAGE_ID) ?? [];
     const references = ids('references');
+    const kept =
+      references.length > MOST_PARENTS
+        ? [...references.slice(0, 1), ...references.slice(1 - MOST_PARENTS)]
+        : references;
     const at = Date.parse((this.#values.get('date') ?? '').replace(/\([^()]*\)/g, '').trim());
     return {
       id: ids('message-id')[0] ?? '',
-      parents: references.length > 0 ? references : ids('in-reply-to').slice(0, 1),
+      parents: references.length > 0 ? kept : ids('in-reply-to').slice(0, 1),
       at: Number.isNaN(at) ? null : at,
     };
   }

@@ -181,6 +181,59 @@ describe('a mailbox', () => {
   });
 });
 
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'ß', '😀', 'é', '中'), minLength: 1, maxLength: 8 });
+const words = fc
+  .array(fc.array(word, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 })
+  .map((lines) => lines.map((line) => line.join(' ')).join('\n'));
+const conversations = fc.array(
+  fc.record({
+    subject: word,
+    mails: fc.array(fc.record({ team: fc.boolean(), words }), { maxLength: 4 }),
+    first: words,
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+describe('any threads as a mailbox', () => {
+  it('are read as they were written, whatever the order of their mails', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversations, fc.boolean(), async (all, isReversed) => {
+        const mails = all.flatMap(({ subject, mails: replies, first }, thread) =>
+          [{ team: false, words: first }, ...replies].map((each, index) =>
+            mail({
+              id: `${thread}-${index}@x`,
+              from: each.team ? 'bo@acme.example' : 'ana@x.example',
+              at: new Date(Date.UTC(2026, 0, 5, thread, index)).toUTCString(),
+              headers: [
+                `Subject: =?UTF-8?B?${Buffer.from(subject).toString('base64')}?=`,
+                'MIME-Version: 1.0',
+                'Content-Type: text/plain; charset=utf-8',
+                'Content-Transfer-Encoding: base64',
+                ...(index === 0 ? [] : [`References: <${thread}-0@x> <${thread}-${index - 1}@x>`]),
+              ],
+              body: Buffer.from(each.words).toString('base64'),
+            }),
+          ),
+        );
+        const found = await read('x.mbox', mbox(...(isReversed ? mails.toReversed() : mails)), {
+          teamDomains: ['acme.example'],
+        });
+        const tickets = ticketsOf(found).toSorted((a, b) => (String(a.createdAt) < String(b.createdAt) ? -1 : 1));
+        expect(tickets.map(({ subject, parts }) => ({ subject, parts }))).toEqual(
+          all.map(({ subject, mails: replies, first }) => ({
+            subject,
+            parts: [{ team: false, words: first }, ...replies].map((each) => ({
+              role: each.team ? 'team-member' : 'user',
+              body: each.words,
+            })),
+          })),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
 describe('a mail', () => {
   it('is decoded: charset, encoded words, quoted-printable; text before HTML', async () => {
     const bytes = Buffer.from(
