@@ -67,10 +67,13 @@ export class ConversationSender {
   readonly #stopping = new AbortController();
   readonly #cut = new AbortController();
   #hasLeft = false;
+  /** The wall clock, as seen from the one that never goes back. */
+  #wall: number;
   #running: Promise<void> | undefined;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#wall = options.clock.now() - options.clock.monotonic();
   }
 
   get state(): SenderState {
@@ -138,10 +141,7 @@ export class ConversationSender {
   async #step(): Promise<number> {
     const { outbox, batch: limits, clock } = this.#options;
     await this.#record();
-    if (!this.#isRecovered) {
-      await outbox.recover();
-      this.#isRecovered = true;
-    }
+    await this.#prepare();
     const isTrusted = this.#failures % OPEN === 0;
     const open = isTrusted ? ANY : OPEN;
     const items = this.#lists.areRefused ? 1 : limits.count;
@@ -158,6 +158,19 @@ export class ConversationSender {
     // In this order: what came of it is recorded before anything else is begun, however often that takes.
     await this.#record();
     return pause;
+  }
+
+  async #prepare(): Promise<void> {
+    const { outbox, clock } = this.#options;
+    if (!this.#isRecovered) {
+      await outbox.recover();
+      this.#isRecovered = true;
+    }
+    const wall = clock.now() - clock.monotonic();
+    if (wall < this.#wall - LOOK_AGAIN) {
+      await outbox.setBack(this.#wall - wall, clock.now());
+    }
+    this.#wall = wall;
   }
 
   async #record(): Promise<void> {

@@ -20,6 +20,7 @@ export class SendingTables {
   readonly #newest: StatementSync;
   readonly #move: StatementSync;
   readonly #doubt: StatementSync;
+  readonly #setBack: StatementSync;
   readonly #rest: StatementSync;
   readonly #recover: StatementSync;
   readonly #back: StatementSync;
@@ -42,6 +43,8 @@ export class SendingTables {
     this.#newest = prepare('SELECT MAX(batch) AS batch FROM content WHERE organization = ? AND batch IS NOT NULL');
     this.#move = prepare('UPDATE content SET batch = ?, doubts = MIN(doubts, 1) WHERE id = ?');
     this.#doubt = prepare('UPDATE content SET doubts = doubts + 1, at = ? WHERE organization = ? AND batch = ?');
+    this.#setBack = prepare(`UPDATE content SET at = MAX(at - ?, ?)
+      WHERE organization = ? AND state IN ('waiting', 'sending') AND at > ?`);
     this.#rest = prepare('UPDATE content SET at = ? WHERE organization = ? AND batch = ?');
     this.#recover = prepare(`UPDATE content SET doubts = 1
       WHERE organization = ? AND state = 'sending' AND doubts = 0 RETURNING source, batch`);
@@ -122,6 +125,12 @@ export class SendingTables {
 
   #rowsOf(batch: number): ContentRow[] {
     return this.#rows.all(this.#tables.organization, batch).map(toContent);
+  }
+
+  setBack(by: number, now: number): Promise<void> {
+    return this.#tables.write(() => {
+      this.#setBack.run(by, now, this.#tables.organization, now);
+    });
   }
 
   sent(batch: number, at: number): Promise<void> {

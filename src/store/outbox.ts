@@ -168,6 +168,8 @@ export interface Outbox {
   next(limits: BatchLimits, now: number): Promise<OutgoingBatch | null>;
   /** When there will be something to send, where so many batches may be open at once; null: there is nothing. */
   dueAt(open: number): Promise<number | null>;
+  /** The wall clock was set back by so many milliseconds at `now`: nothing rests longer for it. */
+  setBack(by: number, now: number): Promise<void>;
   /** The platform has taken the batch. */
   sent(batch: number, at: number): Promise<void>;
   /** The answer was lost: the same batch again, not before `until`. */

@@ -38,6 +38,7 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
     recover: () => sending.recover(),
     next: (limits, now) => sending.next(limits, now),
     dueAt: (open) => sending.dueAt(open),
+    setBack: (by, now) => sending.setBack(by, now),
     sent: (batch, at) => sending.sent(batch, at),
     doubt: (batch, until) => sending.doubt(batch, until),
     rest: (batch, until) => sending.rest(batch, until),

@@ -113,4 +113,4 @@ test('ends with the newest of every solved ticket, however often it is killed', 
   await store.close();
   const files = readdirSync(folder).filter((file) => file.startsWith('octavo.db'));
   expect(files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('')).not.toMatch(SECRET);
-}, 300_000);
+}, 600_000);

@@ -317,6 +317,20 @@ describe('stopping', () => {
   });
 });
 
+test('a wall clock that is set back by a day holds nothing up', async () => {
+  const { now } = clock;
+  let back = 0;
+  clock.now = () => now() - back;
+  await put('a', 'b');
+  sink.fault = ({ number }) => (number === 1 ? 'drop-after' : null);
+  sender.start();
+  await clock.advance(500);
+  await put('c');
+  back = 24 * 60 * MINUTE;
+  await clock.advance(5 * MINUTE);
+  expect(taken()).toEqual(['ab', 'ab', 'c']);
+});
+
 test('what cannot be recorded is recorded before anything else is sent', async () => {
   let isBroken = true;
   const broken: Outbox = {

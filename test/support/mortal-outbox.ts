@@ -9,7 +9,7 @@ export interface OutboxDeath {
 /** What changes the outbox. */
 const WRITES = [
   ...['put', 'polled', 'reset', 'hint', 'recover', 'next', 'sent', 'doubt', 'rest', 'release', 'split', 'bury'],
-  ...['retry', 'dismiss'],
+  ...['retry', 'dismiss', 'setBack'],
 ];
 
 /** An outbox whose process dies at one of its writes; after that, nothing of it is read or written. */
