@@ -66,7 +66,8 @@ export function waitsFor(job: Job, gate: string): string {
 export function givenUp(job: Job, why: string): AppError {
   const { name, repeat } = job.request;
   const last = job.lastError === null ? '' : `; the last attempt failed: ${messageOf(job.lastError)}`;
+  const because = job.lastError === null ? undefined : { cause: job.lastError };
   return job.state === 'flying' && repeat !== 'safe'
-    ? new TransientError(`${name} was given up without an answer: ${why}${last}`, true)
-    : new CancelledError(`${name} was given up: ${why}${last}`);
+    ? new TransientError(`${name} was given up without an answer: ${why}${last}`, true, because)
+    : new CancelledError(`${name} was given up: ${why}${last}`, because);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { keyOf, kindOf } from '../core/address.ts';
 import type { Change, ChangeResult } from '../core/change.ts';
-import { AppError } from '../core/errors.ts';
+import { AppError, CancelledError } from '../core/errors.ts';
 import { ChangingGauge, gauge } from './instruments.ts';
 
 /** A change that failed, as metrics may name it. */
@@ -84,7 +84,9 @@ export function reasonOf(outcome: 'done' | 'held' | 'failed', error: Error | nul
     return null;
   }
   if (error instanceof AppError) {
-    return REASONS[error.code] ?? 'unknown';
+    // What was given up after failing again and again failed for what it failed of.
+    const first = error instanceof CancelledError && error.cause instanceof AppError ? error.cause : error;
+    return REASONS[first.code] ?? 'unknown';
   }
   return error !== null ? 'unknown' : failed > 0 ? 'changes' : null;
 }
