@@ -13,7 +13,7 @@ export const findSecrets: Finder = (text) => [
 ];
 
 /** A secret from one place to another; it is compared as it is. */
-export function secret(text: string, start: number, end: number): Found {
+function secret(text: string, start: number, end: number): Found {
   return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) };
 }
 
@@ -90,7 +90,7 @@ function authorizations(text: string): readonly Found[] {
 }
 
 /** What the first group of each match says, where it says what is looked for. */
-export function groupsOf(pattern: RegExp, text: string, isSecret: (value: string) => boolean): readonly Found[] {
+function groupsOf(pattern: RegExp, text: string, isSecret: (value: string) => boolean): readonly Found[] {
   const found: Found[] = [];
   for (const { 1: value, indices } of text.matchAll(pattern)) {
     const [start, end] = indices?.[1] ?? [0, 0];

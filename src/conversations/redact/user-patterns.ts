@@ -13,7 +13,7 @@ export interface UserPattern {
 }
 
 /** What one match can be long at most: the text is looked at in windows, each overlapping the next by this. */
-export const LONGEST_MATCH = 256;
+const LONGEST_MATCH = 256;
 const WINDOW = 4 * LONGEST_MATCH;
 /** Ways to try a pattern at one place at most. A real one takes a few; this bounds what a bad one takes. */
 const MOST_WAYS = 100_000;

@@ -34,7 +34,7 @@ const HOSTILE: readonly string[] = [
   'eyJaaaaaaaaaa.',
   'sk-',
   'AKIA',
-  'AKIA2345672345672345 ',
+  `AKIA${'2345'.repeat(4)} `,
   'bearer ',
   'cookie: a=',
   'DE89 ',
