@@ -152,8 +152,12 @@ class World {
     await this.revive();
     this.writes += this.#mortal?.writes ?? 0;
     this.#ingestion?.sender?.resume();
+    // One poll, and whatever was on its way has had its turn.
+    await clock.advance(6 * MINUTE);
+    const tried = new Set(sink.attempts.map(({ body }) => body));
+    const before = sink.accepted.length;
+    await clock.advance(14 * MINUTE);
     // A refusal that was a mistake is made good by hand.
-    await clock.advance(20 * MINUTE);
     await this.#ingestion?.retry({});
     await clock.advance(20 * MINUTE);
     const status = await this.#ingestion?.status();
@@ -161,6 +165,12 @@ class World {
     const contents = new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
     for (const [id, words] of desk.expected()) {
       expect(contents.get(id)).toBe(words);
+    }
+    // What has become ineligible while it waited does not go.
+    for (const { body, conversations } of sink.accepted.slice(before)) {
+      for (const { id, parts } of tried.has(body) ? [] : conversations) {
+        expect(parts[0]?.body).toBe(desk.expected().get(id));
+      }
     }
     expect(sink.needless().join('\n')).toBe('');
     expect(JSON.stringify([sink.attempts, this.told, status])).not.toMatch(SECRET);
