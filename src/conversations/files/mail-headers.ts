@@ -51,7 +51,7 @@ export class HeaderReader {
 
   /** References name all that came before, In-Reply-To only the last (RFC 5322, section 3.6.4). */
   threading(): Threading {
-    const ids = (name: string) => this.#values.get(name)?.match(MESSAGE_ID) ?? [];
+    const ids = (name: string) => (this.#values.get(name)?.match(MESSAGE_ID) ?? []).map(copyOf);
     const references = ids('references');
     const kept =
       references.length > MOST_PARENTS
@@ -64,4 +64,9 @@ export class HeaderReader {
       at: Number.isNaN(at) ? null : at,
     };
   }
+}
+
+/** A part of a string keeps the whole of it in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }

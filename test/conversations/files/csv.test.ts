@@ -1,6 +1,8 @@
+import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/conversations/files/csv.ts';
+import { fieldsOf } from '../../../src/conversations/files/csv-rows.ts';
 import type { Found } from '../../../src/conversations/ticket.ts';
 import { bytesInput, outline, read, ticketsOf } from './inputs.ts';
 
@@ -209,6 +211,26 @@ describe('any tickets as CSV', () => {
         }
       }),
       { numRuns: 100 },
+    );
+  });
+});
+
+describe('a row', () => {
+  it('has the fields that csv-parse finds in it, or none where it finds an error', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', ' ', ';', 'ß'), maxLength: 14 });
+    fc.assert(
+      fc.property(text, fc.constantFrom(',', ';'), (row, delimiter) => {
+        let expected: string[] | null = null;
+        try {
+          const rows = parse(row, { delimiter, relax_column_count: true, record_delimiter: '\n' });
+          expected = rows.length === 1 ? (rows[0] ?? null) : null;
+        } catch {
+          // What it does not accept.
+        }
+        fc.pre(row.trim() !== '');
+        expect(fieldsOf(row, delimiter)).toEqual(expected);
+      }),
+      { numRuns: 2000 },
     );
   });
 });
