@@ -62,7 +62,7 @@ function expectation(issue: z.core.$ZodIssue | undefined): string {
 }
 
 /** A moment as ISO 8601; null where it is none. A moment without a zone is in UTC. */
-export function isoOf(text: string | null | undefined): string | null {
+function isoOf(text: string | null | undefined): string | null {
   const at = momentOf(text);
   return at === null ? null : new Date(at).toISOString();
 }
