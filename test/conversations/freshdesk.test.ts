@@ -293,6 +293,20 @@ describe('a poll', () => {
     expect(keys.length).toBeGreaterThan(45);
   });
 
+  test('begins again at an instant of many pages as long as not all of them were kept', async () => {
+    await open({ page: 2 });
+    const tickets = Array.from({ length: 5 }, (_, index) => resolved(`Ticket ${index}`));
+    await clock.advance(1000);
+    tickets.push(resolved('Later'));
+    const kept = await poll(null, 2);
+    expect(ticketsOf(kept).map(({ key }) => key)).toContain(keyOf(tickets[5] as FakeFreshdeskTicket));
+    await reconnect();
+    const rest = await poll(cursorOf(kept));
+    expect(new Set([...ticketsOf(kept), ...ticketsOf(rest)].map(({ key }) => key))).toEqual(
+      new Set(tickets.map(keyOf)),
+    );
+  });
+
   test('does not read again what was kept and has not changed', async () => {
     resolved();
     await clock.advance(20 * MINUTE);

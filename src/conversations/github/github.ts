@@ -1,7 +1,7 @@
 import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { RejectedError, TransientError } from '../../core/errors.ts';
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject, type Json, sameJson } from '../../core/json.ts';
 import { orRejected, readRecord } from '../answers.ts';
 import { nextLink, pathBelow } from '../next-link.ts';
 import { SeenVersions } from '../seen-versions.ts';
@@ -137,7 +137,7 @@ class Github implements PollingSource {
       yield { found, batch, place: { reached, tag: null } satisfies Place };
     }
     // Only now: what the tag stands for has been given out, and is durable where this cursor is.
-    if (list.tag !== null && list.tag.etag !== place.tag?.etag) {
+    if (list.tag !== null && !sameJson(list.tag, place.tag)) {
       yield { found: [], batch, place: { reached, tag: list.tag } satisfies Place };
     }
   }

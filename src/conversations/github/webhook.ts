@@ -14,7 +14,7 @@ const EVENTS = new Set(['issues', 'issue_comment']);
 
 const eventSchema = z.object({
   repository: z.object({ full_name: z.string() }),
-  issue: z.object({ node_id: z.string(), number: z.number().int(), pull_request: z.unknown() }),
+  issue: z.object({ node_id: z.string(), number: z.number().int(), pull_request: z.unknown().optional() }),
 });
 
 /** GitHub's webhook: the hex of HMAC-SHA256 over the raw body. Any change of an issue is a hint, not only its closing. */

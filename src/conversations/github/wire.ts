@@ -8,7 +8,7 @@ const userSchema = z.object({ login: z.string(), type: text, name: text, email: 
 
 /** What the scan itself needs of an issue; the rest is read one by one. */
 export const listSchema = z.array(
-  z.looseObject({ node_id: z.string(), updated_at: z.string(), pull_request: z.unknown() }),
+  z.looseObject({ node_id: z.string(), updated_at: z.string(), pull_request: z.unknown().optional() }),
 );
 export type ListedIssue = z.output<typeof listSchema>[number];
 
@@ -27,7 +27,7 @@ export const issueSchema = z.object({
   closed_at: text,
   user: userSchema,
   author_association: text,
-  pull_request: z.unknown(),
+  pull_request: z.unknown().optional(),
 });
 export type WireIssue = z.output<typeof issueSchema>;
 
@@ -38,7 +38,7 @@ export const commentSchema = z.object({
   user: userSchema,
   author_association: text,
   /** Hidden by somebody of the team; where it is told at all. */
-  minimized: z.unknown(),
+  minimized: z.unknown().optional(),
 });
 export type WireComment = z.output<typeof commentSchema>;
 

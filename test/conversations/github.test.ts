@@ -1,0 +1,648 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openGithub } from '../../src/conversations/github/github.ts';
+import { githubWebhook } from '../../src/conversations/github/webhook.ts';
+import type { Batch, PollingSource } from '../../src/conversations/source.ts';
+import type { Found, Ticket } from '../../src/conversations/ticket.ts';
+import { AuthError, ConfigError, NotThePlatformError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
+import { FakeGithub, type FakeGithubOptions, type FakeIssue, type FakeRepository } from '../support/fake-github.ts';
+import { createSocketClock } from '../support/fake-provider.ts';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const LIST = /\/issues$/;
+const COMMENTS = /\/comments$/;
+const ACCESS = /\/access_tokens$/;
+const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = KEYS.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+
+let clock: ReturnType<typeof createSocketClock>;
+let github: FakeGithub;
+let repository: FakeRepository;
+let source: PollingSource;
+
+type Settings = Partial<Parameters<typeof openGithub>[0]>;
+
+async function open(options: Partial<FakeGithubOptions> = {}, settings: Settings = {}) {
+  await close();
+  clock = createSocketClock(START);
+  github = await new FakeGithub({ clock, ...options }).listen();
+  repository = github.addRepository('acme/product');
+  source = connect(settings);
+}
+
+function connect(settings: Settings = {}): PollingSource {
+  return openGithub({
+    name: 'issues',
+    repositories: ['acme/product'],
+    ...(settings.app === undefined ? { token: FakeGithub.token } : {}),
+    team: ['Ada-Admin'],
+    declined: false,
+    baseUrl: github.baseUrl,
+    userAgent: 'octavo/0',
+    clock,
+    random: () => 0.5,
+    ...settings,
+  });
+}
+
+async function close() {
+  if (clock !== undefined) {
+    await clock.run(source.close());
+    await github[Symbol.asyncDispose]();
+    clock[Symbol.dispose]();
+  }
+}
+
+async function reconnect(settings: Settings = {}) {
+  await clock.run(source.close());
+  source = connect(settings);
+}
+
+const app = (id = 7): Pick<FakeGithubOptions, 'app'> => ({ app: { id, installation: 42, publicKey: KEYS.publicKey } });
+const asApp = (privateKey = PEM): Settings => ({ app: { id: 7, installation: 42, privateKey } });
+
+beforeEach(() => open());
+afterEach(async () => {
+  await close();
+  clock = undefined as unknown as typeof clock;
+});
+
+/** Polls; `most`: batches after which whoever asks is killed. */
+function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY): Promise<Batch[]> {
+  return clock.run(collect(cursor, most));
+}
+
+async function collect(cursor: Json, most: number): Promise<Batch[]> {
+  const batches: Batch[] = [];
+  for await (const batch of source.poll({ cursor, since: START - 30 * DAY, signal: new AbortController().signal })) {
+    batches.push(batch);
+    if (batches.length >= most) {
+      break;
+    }
+  }
+  return batches;
+}
+
+const fetchOne = (id: string) => clock.run(source.fetch(id, new AbortController().signal));
+const hintOf = ({ number, node_id }: FakeIssue) => `acme/product#${number}:${node_id}`;
+const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
+const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
+const keyOf = ({ node_id }: FakeIssue) => `github/${node_id}`;
+const failureOf = (promise: Promise<unknown>): Promise<Error> =>
+  promise.then(
+    () => expect.unreachable(),
+    (error) => error,
+  );
+
+function ticketsOf(batches: readonly Batch[]): Ticket[] {
+  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
+}
+
+function closed(body = 'How do I export?', more: Partial<FakeIssue> = {}): FakeIssue {
+  const issue = github.addIssue(repository, 'cora', body, more);
+  github.comment(issue, 'abe', 'Under Settings.', { author_association: 'MEMBER' });
+  github.close(issue);
+  return issue;
+}
+
+describe('an issue', () => {
+  test('is its text and its comments, with whoever wrote them', async () => {
+    const issue = closed();
+    github.comment(issue, 'ada-admin', 'Also by the API.', { author_association: 'CONTRIBUTOR' });
+    github.comment(issue, 'bo', 'Thanks!', { author_association: 'CONTRIBUTOR' });
+    expect(ticketsOf(await poll())).toEqual([
+      {
+        key: keyOf(issue),
+        subject: 'It breaks',
+        createdAt: '2026-03-01T12:00:00Z',
+        settledAt: START,
+        url: 'https://github.example/acme/product/issues/1',
+        attributes: { repository: 'acme/product', issue_number: '1', labels: 'api, bug' },
+        parts: [
+          { role: 'user', body: 'How do I export?' },
+          { role: 'team-member', body: 'Under Settings.' },
+          // A private member of the organization looks like anybody else: the settings name her.
+          { role: 'team-member', body: 'Also by the API.' },
+          { role: 'user', body: 'Thanks!' },
+        ],
+        people: ['cora', 'abe', 'ada-admin', 'bo'].map((login) => ({ names: [login], emails: [] })),
+        completeness: { reported: 3, fetched: 3 },
+      },
+    ]);
+  });
+
+  test('of an account that was deleted, or without a text, is read all the same', async () => {
+    const issue = github.addIssue(repository, null, null);
+    github.comment(issue, null, 'Still there');
+    github.comment(issue, 'cora', null);
+    github.close(issue);
+    expect(ticketsOf(await poll())[0]).toMatchObject({
+      parts: [{ role: 'user', body: 'Still there' }],
+      people: [{ names: ['cora'] }],
+    });
+  });
+
+  test('is read to the last page of its comments', async () => {
+    const issue = github.addIssue(repository, 'cora', 'First');
+    for (let index = 1; index <= 205; index += 1) {
+      github.comment(issue, 'cora', `Comment ${index}`);
+    }
+    github.close(issue);
+    const [found] = ticketsOf(await poll());
+    expect(found?.parts).toHaveLength(206);
+    expect(found?.completeness).toEqual({ reported: 205, fetched: 205 });
+  });
+
+  test('has no comment of a bot or one that was hidden', async () => {
+    const issue = github.addIssue(repository, 'cora', 'Question');
+    github.comment(issue, 'stale[bot]', 'hush: stale', { user: { login: 'stale[bot]', type: 'Bot' } });
+    github.comment(issue, 'troll', 'hush: abuse', { minimized: { reason: 'abuse' } });
+    github.comment(issue, 'abe', 'Answer', { author_association: 'OWNER', minimized: null });
+    github.close(issue);
+    const [found] = ticketsOf(await poll());
+    expect(found?.parts.map(({ body }) => body)).toEqual(['Question', 'Answer']);
+    expect(found?.completeness).toEqual({ reported: 3, fetched: 3 });
+  });
+
+  test('that is open, a bot’s, declined, empty or of the team alone is skipped, and a pull request is none', async () => {
+    const open = github.addIssue(repository, 'cora', 'Open');
+    const bots = closed('Bump', { user: { login: 'renovate[bot]', type: 'Bot' } });
+    const declined = github.addIssue(repository, 'cora', 'Please');
+    github.close(declined, 'not_planned');
+    const duplicate = github.addIssue(repository, 'cora', 'Again');
+    github.close(duplicate, 'duplicate');
+    const empty = github.addIssue(repository, 'cora', null);
+    github.close(empty);
+    const own = github.addIssue(repository, 'abe', 'A task', { author_association: 'MEMBER' });
+    github.close(own);
+    closed('A change', { isPullRequest: true });
+    expect(foundOf(await poll())).toEqual(
+      [
+        [open, 'open'],
+        [bots, 'bot'],
+        [declined, 'declined'],
+        [duplicate, 'declined'],
+        [empty, 'empty'],
+        [own, 'no-customer'],
+      ].map(([issue, reason]) => ({ kind: 'skipped', key: keyOf(issue as FakeIssue), reason })),
+    );
+    expect(github.count(COMMENTS)).toBe(2);
+    await reconnect({ declined: true });
+    expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([declined, duplicate].map(keyOf));
+  });
+
+  test('tells how many comments are missing', async () => {
+    closed('Question', { withheld: 2 });
+    expect(ticketsOf(await poll())[0]?.completeness).toEqual({ reported: 3, fetched: 1 });
+  });
+
+  test('of which a comment is deleted meanwhile is not told as incomplete', async () => {
+    const issue = closed();
+    github.comment(issue, 'cora', 'Oops');
+    let once = true;
+    github.meanwhile = ({ path }) => {
+      if (COMMENTS.test(path) && once) {
+        once = false;
+        github.uncomment(issue);
+      }
+    };
+    expect(ticketsOf(await poll())[0]?.completeness).toEqual({ reported: 1, fetched: 1 });
+  });
+});
+
+describe('a poll', () => {
+  test('misses nothing where issues move while the pages are read', async () => {
+    await open({ page: 5 });
+    const issues: FakeIssue[] = [];
+    for (let index = 0; index < 23; index += 1) {
+      issues.push(closed(`Issue ${index}`));
+      await clock.advance(1000);
+    }
+    let moved = 0;
+    github.meanwhile = ({ path }) => {
+      if (LIST.test(path) && moved < 4) {
+        github.touch(issues[moved] as FakeIssue);
+        moved += 1;
+      }
+    };
+    const batches = await poll();
+    expect(new Set(ticketsOf(batches).map(({ key }) => key))).toEqual(new Set(issues.map(keyOf)));
+  });
+
+  test('misses nothing of many pages of one second while these move', async () => {
+    await open({ page: 5 });
+    const issues = Array.from({ length: 23 }, (_, index) => closed(`Issue ${index}`));
+    await clock.advance(DAY);
+    let moved = 0;
+    github.meanwhile = ({ path, query }) => {
+      if (LIST.test(path) && Number(query.get('page') ?? 1) > 1 && moved < 2) {
+        github.touch(issues[moved] as FakeIssue);
+        moved += 1;
+      }
+    };
+    expect(new Set(ticketsOf(await poll()).map(({ key }) => key))).toEqual(new Set(issues.map(keyOf)));
+  });
+
+  test('asks for all states: what was opened again must not be sent', async () => {
+    const issue = closed();
+    const first = await poll();
+    await clock.advance(HOUR);
+    github.reopen(issue);
+    const second = await poll(cursorOf(first));
+    expect(foundOf(second)).toEqual([{ kind: 'skipped', key: keyOf(issue), reason: 'open' }]);
+    await clock.advance(HOUR);
+    github.close(issue);
+    expect(ticketsOf(await poll(cursorOf(second)))[0]?.settledAt).toBe(START + 2 * HOUR);
+  });
+
+  test('that finds nothing new costs nothing, and is not fooled by that', async () => {
+    closed();
+    await clock.advance(20 * MINUTE);
+    const first = await poll();
+    const second = await poll(cursorOf(first));
+    expect(second.map(({ found }) => found)).toEqual([[]]);
+    expect(await poll(cursorOf(second))).toEqual([]);
+    expect(github.requests.at(-1)?.status).toBe(304);
+    await reconnect();
+    expect(await poll(cursorOf(second))).toEqual([]);
+    expect(github.requests.at(-1)?.status).toBe(304);
+    const later = closed('Later');
+    expect(ticketsOf(await poll(cursorOf(second))).map(({ key }) => key)).toContain(keyOf(later));
+  });
+
+  test('keeps no tag of what was given out and not kept', async () => {
+    const issue = closed();
+    await clock.advance(20 * MINUTE);
+    await poll();
+    expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([keyOf(issue)]);
+  });
+
+  test('keeps no tag of what may change within its second, nor of a page that is not all', async () => {
+    const issue = closed();
+    const first = await poll();
+    const second = await poll(cursorOf(first));
+    issue.comments.splice(0, 1, {
+      ...(issue.comments[0] as FakeIssue['comments'][0]),
+      body: 'Edited within the second',
+    });
+    const third = await poll(cursorOf(second.length === 0 ? first : second));
+    expect(ticketsOf(third)[0]?.parts[1]?.body).toBe('Edited within the second');
+    await open({ page: 2 });
+    Array.from({ length: 5 }, (_, index) => closed(`Issue ${index}`));
+    await clock.advance(20 * MINUTE);
+    expect(JSON.stringify(cursorOf(await poll()))).not.toContain('etag');
+  });
+
+  test('does not read again what was kept and has not changed', async () => {
+    closed('First');
+    await clock.advance(20 * MINUTE);
+    const first = await poll();
+    closed('Second');
+    await poll(cursorOf(first));
+    expect(github.requests.filter(({ path }) => /\/issues\/1\/comments$/.test(path))).toHaveLength(1);
+  });
+
+  test('begins again, inclusively, where the last one that was kept ended', async () => {
+    for (let index = 0; index < 45; index += 1) {
+      closed(`Issue ${index}`);
+      await clock.advance(3 * HOUR);
+    }
+    const kept = await poll(null, 1);
+    await reconnect();
+    const keys = [...ticketsOf(kept), ...ticketsOf(await poll(cursorOf(kept)))].map(({ key }) => key);
+    expect(new Set(keys).size).toBe(45);
+    expect(keys).toHaveLength(46);
+  });
+
+  test('has a cursor for each repository', async () => {
+    const other = github.addRepository('acme/other');
+    await reconnect({ repositories: ['acme/product', 'acme/other'] });
+    closed('Here');
+    const first = await poll();
+    await clock.advance(2 * DAY);
+    const there = github.addIssue(other, 'cora', 'There', { created_at: '2026-02-01T00:00:00Z' });
+    there.updated_at = '2026-02-28T00:00:00Z';
+    there.state = 'closed';
+    closed('Here again');
+    const second = await poll(cursorOf(first));
+    expect(ticketsOf(second).map(({ key }) => key)).toContain(keyOf(there));
+  });
+
+  test('is not held up by a repository that is not there, and tells it', async () => {
+    await reconnect({ repositories: ['acme/nowhere', 'acme/product'] });
+    closed();
+    const batches: Batch[] = [];
+    const run = async () => {
+      for await (const batch of source.poll({ cursor: null, since: 0, signal: new AbortController().signal })) {
+        batches.push(batch);
+      }
+    };
+    const failure = await failureOf(clock.run(run()));
+    expect(failure).toBeInstanceOf(RejectedError);
+    expect(failure.message).toContain('acme/nowhere');
+    expect(ticketsOf(batches)).toHaveLength(1);
+  });
+
+  test('follows a repository that was renamed, and keeps the keys of its issues', async () => {
+    const issue = closed();
+    github.rename(repository, 'acme/renamed');
+    expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([keyOf(issue)]);
+    expect(github.count(/./, 301)).toBeGreaterThan(0);
+  });
+
+  test('never follows an address that leads elsewhere', async () => {
+    await clock.run(source.close());
+    github.rename(repository, 'acme/renamed');
+    const elsewhere = Object.create(github, { baseUrl: { value: 'http://elsewhere.example' } });
+    expect(elsewhere.baseUrl).toBe('http://elsewhere.example');
+    source = connect();
+    Object.defineProperty(github, 'baseUrl', { value: 'http://elsewhere.example' });
+    expect(await failureOf(poll())).toBeInstanceOf(NotThePlatformError);
+  });
+
+  test('finds its way below the path of an installation of one’s own', async () => {
+    await open({ prefix: '/api/v3', page: 2 });
+    for (let index = 0; index < 5; index += 1) {
+      closed(`Issue ${index}`);
+      await clock.advance(1000);
+    }
+    expect(new Set(ticketsOf(await poll()).map(({ key }) => key)).size).toBe(5);
+  });
+
+  test('tells as gone what was deleted or moved away between the list and its comments', async () => {
+    const deleted = closed('Deleted');
+    const stays = closed('Stays');
+    github.meanwhile = ({ path }) => {
+      if (path.endsWith(`/${deleted.number}/comments`)) {
+        github.remove(repository, deleted);
+      }
+    };
+    const [first, second] = foundOf(await poll());
+    expect(first).toEqual({ kind: 'gone', key: keyOf(deleted) });
+    expect(second).toMatchObject({ ticket: { key: keyOf(stays) } });
+  });
+
+  test('gives out no batch of which a part cannot be had, and all of it the next time', async () => {
+    Array.from({ length: 3 }, () => closed());
+    github.malady = ({ path }) => (/\/2\/comments$/.test(path) ? 502 : null);
+    expect(await failureOf(poll())).toBeInstanceOf(TransientError);
+    github.malady = () => null;
+    expect(ticketsOf(await poll())).toHaveLength(3);
+  });
+
+  test.each([500, 502, 'truncated', 'dropped', 'html'] as const)(
+    'gets over an answer that fails once (%s)',
+    async (malady) => {
+      closed();
+      const failed = new Set<string>();
+      github.malady = ({ path }) => {
+        const fails = !failed.has(path);
+        failed.add(path);
+        return fails ? malady : null;
+      };
+      expect(ticketsOf(await poll())[0]?.parts).toHaveLength(2);
+    },
+  );
+});
+
+describe('the rate', () => {
+  test.each([403, 429] as const)('that others used up (%i) is waited for until its reset', async (refusal) => {
+    await open({ refusal });
+    closed();
+    closed();
+    await clock.advance(55 * MINUTE);
+    github.useUp();
+    expect(ticketsOf(await poll())).toHaveLength(2);
+    expect(github.count(/./, refusal)).toBe(1);
+    const answered = github.requests.filter(({ status }) => status === 200);
+    expect(Math.min(...answered.map(({ at }) => at))).toBeGreaterThanOrEqual(START + HOUR);
+  });
+
+  test.each([
+    { status: 403 as const, retryAfter: 90, least: 90_000 },
+    { status: 429 as const, retryAfter: 90, least: 90_000 },
+    { status: 403 as const, least: MINUTE },
+    { status: 429 as const, least: MINUTE },
+  ])('that no header shows ($status, retry-after $retryAfter) is waited for', async ({ least, ...refusal }) => {
+    closed();
+    closed();
+    let refused = 0;
+    github.secondary = ({ path }) => (COMMENTS.test(path) && refused++ < 1 ? refusal : null);
+    expect(ticketsOf(await poll())).toHaveLength(2);
+    const at = github.requests.find(({ status }) => status === refusal.status)?.at ?? 0;
+    const others = github.requests.filter((one) => one.at > at);
+    expect(Math.min(...others.map((one) => one.at))).toBeGreaterThanOrEqual(at + least);
+  });
+
+  test('that stays used up is waited for ever longer', async () => {
+    closed();
+    let refused = 0;
+    github.secondary = ({ path }) => (COMMENTS.test(path) && refused++ < 3 ? { status: 403 } : null);
+    await poll();
+    const times = github.requests.filter(({ path }) => COMMENTS.test(path)).map(({ at }) => at);
+    const waits = times.slice(1).map((at, index) => at - (times[index] as number));
+    expect(waits).toEqual([MINUTE, 2 * MINUTE, 4 * MINUTE].map((wait) => expect.closeTo(wait, -2)));
+  });
+
+  test('is not what a 403 means that refuses the token', async () => {
+    closed();
+    github.isForbidden = true;
+    const failure = await failureOf(poll());
+    expect(failure).toBeInstanceOf(AuthError);
+    expect(failure.message).not.toContain(FakeGithub.token);
+    expect(github.requests).toHaveLength(1);
+  });
+});
+
+describe('an app', () => {
+  beforeEach(() => {
+    const sign = crypto.subtle.sign.bind(crypto.subtle);
+    // A signature is made beside the event loop: the clock stands still meanwhile, as for a request.
+    vi.spyOn(crypto.subtle, 'sign').mockImplementation(async (...of) => {
+      channel('undici:request:create').publish({});
+      try {
+        return await sign(...of);
+      } finally {
+        channel('undici:request:error').publish({});
+      }
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('asks for a token of its installation once, and again before that expires', async () => {
+    await open(app(), asApp());
+    closed();
+    const first = await poll();
+    await clock.advance(50 * MINUTE);
+    await poll(cursorOf(first));
+    expect(github.count(ACCESS)).toBe(1);
+    await clock.advance(6 * MINUTE);
+    closed();
+    expect(ticketsOf(await poll(cursorOf(first)))).not.toHaveLength(0);
+    expect(github.count(ACCESS, 201)).toBe(2);
+    expect(github.count(/./, 401)).toBe(0);
+  });
+
+  test.each([
+    ['PKCS #1', PEM],
+    ['PKCS #8', KEYS.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
+    ['one line', PEM.replaceAll('\n', '\\n')],
+  ])('has its key as %s', async (_, privateKey) => {
+    await open(app(), asApp(privateKey));
+    closed();
+    expect(ticketsOf(await poll())).toHaveLength(1);
+  });
+
+  test('is believed by a GitHub whose clock is a little behind', async () => {
+    await open({ ...app(), behind: 50_000 }, asApp());
+    closed();
+    expect(ticketsOf(await poll())).toHaveLength(1);
+  });
+
+  test('gets a new token where the one it has was withdrawn', async () => {
+    await open(app(), asApp());
+    closed();
+    const first = await poll();
+    github.tokens.clear();
+    closed();
+    expect(ticketsOf(await poll(cursorOf(first)))).not.toHaveLength(0);
+    expect(github.count(ACCESS)).toBe(2);
+  });
+
+  test('that GitHub does not know is told so', async () => {
+    await open(app(8), asApp());
+    const failure = await failureOf(poll());
+    expect(failure).toBeInstanceOf(AuthError);
+    expect(failure.message).not.toMatch(/ey[A-Za-z0-9]/);
+    expect(github.count(LIST)).toBe(0);
+  });
+
+  test('with a key that is none is told so at once, and the key is not', () => {
+    for (const key of [
+      'hush',
+      PEM.slice(0, 200),
+      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    ]) {
+      let failure: Error | null = null;
+      try {
+        connect(asApp(key));
+      } catch (error) {
+        failure = error as Error;
+      }
+      expect(failure).toBeInstanceOf(ConfigError);
+      expect(failure?.cause).toBeUndefined();
+      expect(failure?.message).not.toContain(key.slice(0, 40));
+    }
+  });
+});
+
+describe('a hint', () => {
+  test('leads to the issue as it is now', async () => {
+    const issue = closed();
+    expect(await fetchOne(hintOf(issue))).toMatchObject({ kind: 'ticket', ticket: { key: keyOf(issue) } });
+    expect(await fetchOne('ACME/Product#1')).toMatchObject({ kind: 'ticket', ticket: { key: keyOf(issue) } });
+    github.reopen(issue);
+    expect(await fetchOne(hintOf(issue))).toEqual({ kind: 'skipped', key: keyOf(issue), reason: 'open' });
+  });
+
+  test('to what was deleted or moved away tells what is gone', async () => {
+    const deleted = closed();
+    github.remove(repository, deleted);
+    expect(await fetchOne(hintOf(deleted))).toEqual({ kind: 'gone', key: keyOf(deleted) });
+    const moved = closed();
+    github.transfer(repository, moved, github.addRepository('acme/other'));
+    expect(await fetchOne(hintOf(moved))).toEqual({ kind: 'gone', key: keyOf(moved) });
+  });
+
+  test.each(['acme/other#1:I_1', 'nonsense', 'acme/product#99', 'acme/product#1/../../x'])(
+    'is refused: %s',
+    async (id) => {
+      expect(await fetchOne(id)).toMatchObject({ kind: 'rejected', place: id });
+    },
+  );
+
+  test('at a pull request is refused', async () => {
+    const issue = closed('A change', { isPullRequest: true });
+    expect(await fetchOne(hintOf(issue))).toMatchObject({ kind: 'rejected' });
+  });
+});
+
+describe('a webhook', () => {
+  const secret = "It's a Secret to Everybody";
+  const webhook = githubWebhook({ name: 'issues', secret, repositories: ['Acme/Product'] });
+  const event = {
+    action: 'closed',
+    repository: { full_name: 'acme/product' },
+    issue: { number: 12, node_id: 'I_kwDO12' },
+  };
+
+  function hear(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
+    const body = typeof content === 'string' ? content : JSON.stringify(content);
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    return webhook.hear({
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': 'issues',
+        'x-github-delivery': 'delivery-1',
+        'x-hub-signature-256': `sha256=${signature}`,
+        ...headers,
+      },
+      body: Buffer.from(body),
+      receivedAt: START,
+    });
+  }
+
+  test('is signed as in GitHub’s own example', () => {
+    const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
+    // It is genuine, and no JSON.
+    expect(hear('Hello, World!', { 'x-hub-signature-256': signature })).toMatchObject({ status: 400 });
+    expect(hear('Hello, World?', { 'x-hub-signature-256': signature })).toMatchObject({ status: 401 });
+  });
+
+  test.each(['closed', 'reopened', 'edited', 'deleted', 'transferred'])('hints at its issue: %s', (action) => {
+    const heard = { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] };
+    expect(hear({ ...event, action })).toEqual(heard);
+    expect(hear({ ...event, comment: {} }, { 'x-github-event': 'issue_comment' })).toEqual(heard);
+  });
+
+  test('hints at nothing for a ping, another event, a pull request or another repository', () => {
+    const nothing = { kind: 'hints', delivery: 'delivery-1', ids: [] };
+    expect(hear({ zen: 'Keep it logically awesome.' }, { 'x-github-event': 'ping' })).toEqual(nothing);
+    expect(hear(event, { 'x-github-event': 'star' })).toEqual(nothing);
+    expect(hear({ ...event, issue: { ...event.issue, pull_request: {} } })).toEqual(nothing);
+    expect(hear({ ...event, repository: { full_name: 'other/product' } })).toEqual(nothing);
+  });
+
+  test('is refused where the signature is missing, wrong or of another body', () => {
+    const good = createHmac('sha256', secret).update(JSON.stringify(event)).digest('hex');
+    for (const signature of [
+      undefined,
+      '',
+      good,
+      `sha1=${good}`,
+      `sha256=${good.slice(2)}`,
+      `sha256=${'0'.repeat(64)}`,
+    ]) {
+      const heard = hear(event, { 'x-hub-signature-256': signature });
+      expect(heard).toMatchObject({ kind: 'refused', status: 401 });
+      expect(JSON.stringify(heard)).not.toContain(secret);
+    }
+    expect(hear({ ...event, action: 'opened' }, { 'x-hub-signature-256': `sha256=${good}` })).toMatchObject({
+      status: 401,
+    });
+    expect(hear(event, { 'x-hub-signature-256': [`sha256=${good}`, 'x'] })).toMatchObject({ status: 401 });
+  });
+
+  test('is refused for another content type, and for what is no event', () => {
+    expect(hear(event, { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
+    expect(hear({ action: 'closed' })).toMatchObject({ kind: 'refused', status: 400 });
+    expect(hear('{"action"')).toMatchObject({ kind: 'refused', status: 400 });
+  });
+});

@@ -1,0 +1,182 @@
+import { Webhook as Signer } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { standardWebhook } from '../../src/conversations/standard-webhook.ts';
+import { ConfigError } from '../../src/core/errors.ts';
+
+const AT = Date.parse('2026-03-01T12:00:00Z');
+const KEY = `whsec_${Buffer.from('the first key of the generic one').toString('base64')}`;
+const OTHER = `whsec_${Buffer.from('the other key of the generic one').toString('base64')}`;
+const webhook = standardWebhook({ name: 'crm', secrets: [KEY] });
+const PARTS = [
+  { type: 'message', role: 'user', body: 'How do I export?' },
+  { type: 'message', role: 'assistant', body: 'Under Settings.' },
+];
+
+interface Changes {
+  readonly key?: string;
+  readonly headers?: Record<string, string | string[] | undefined>;
+  readonly receivedAt?: number;
+  readonly to?: ReturnType<typeof standardWebhook>;
+}
+
+/** Signed by the library of those who made the standard. */
+function deliver(content: unknown, { key = KEY, headers = {}, receivedAt = AT, to = webhook }: Changes = {}) {
+  const body = typeof content === 'string' ? content : JSON.stringify(content);
+  return to.hear({
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(AT / 1000),
+      'webhook-signature': new Signer(key).sign('msg_1', new Date(AT), body),
+      ...headers,
+    },
+    body: Buffer.from(body),
+    receivedAt,
+  });
+}
+
+describe('a signature', () => {
+  const conversation = { id: '1', parts: PARTS };
+
+  test('of the standard’s own library is good', () => {
+    expect(deliver(conversation)).toMatchObject({ kind: 'found', delivery: 'msg_1' });
+    expect(deliver({ id: '1', parts: [{ ...PARTS[0], body: 'Größe – 日本語' }] })).toMatchObject({ kind: 'found' });
+  });
+
+  test('may be by any of the keys, and one of several', () => {
+    const both = standardWebhook({ name: 'crm', secrets: [KEY, OTHER] });
+    const good = new Signer(OTHER).sign('msg_1', new Date(AT), JSON.stringify(conversation));
+    expect(deliver(conversation, { key: OTHER, to: both })).toMatchObject({ kind: 'found' });
+    expect(deliver(conversation, { key: KEY, to: both })).toMatchObject({ kind: 'found' });
+    const several = `v1,${Buffer.alloc(32).toString('base64')} v1a,nothing ${good}`;
+    expect(deliver(conversation, { to: both, headers: { 'webhook-signature': several } })).toMatchObject({
+      kind: 'found',
+    });
+    expect(deliver(conversation, { key: OTHER })).toMatchObject({ status: 401 });
+  });
+
+  test.each<[string, Changes['headers']]>([
+    ['missing', { 'webhook-signature': undefined }],
+    ['empty', { 'webhook-signature': '' }],
+    ['short', { 'webhook-signature': 'v1,AAAA' }],
+    ['of another version', { 'webhook-signature': 'v2,AAAA' }],
+    ['sent twice', { 'webhook-signature': ['v1,AAAA', 'v1,AAAA'] }],
+    ['of another id', { 'webhook-id': 'msg_2' }],
+    ['without an id', { 'webhook-id': undefined }],
+    ['of another time', { 'webhook-timestamp': String(AT / 1000 + 1) }],
+    ['without a time', { 'webhook-timestamp': undefined }],
+    ['of no time', { 'webhook-timestamp': `${AT / 1000}.0` }],
+  ])('is refused: %s', (_, headers) => {
+    const heard = deliver(conversation, { headers });
+    expect(heard).toEqual({ kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' });
+  });
+
+  test('is over the bytes as they came', () => {
+    const body = '{ "id": "1",  "parts": [] }';
+    const signature = new Signer(KEY).sign('msg_1', new Date(AT), body);
+    expect(deliver(body)).toMatchObject({ kind: 'found' });
+    expect(deliver(JSON.stringify(JSON.parse(body)), { headers: { 'webhook-signature': signature } })).toMatchObject({
+      status: 401,
+    });
+  });
+
+  test.each([
+    [300_000, 'found'],
+    [-300_000, 'found'],
+    [300_001, 'refused'],
+    [-300_001, 'refused'],
+  ])('that came in %i ms after its time is %s', (after, kind) => {
+    expect(deliver(conversation, { receivedAt: AT + after })).toMatchObject({ kind });
+  });
+
+  test.each(['', 'whsec_', 'whsec_short', 'whsec_not base64 at all, not even nearly', 'hush-hush-hush-hush-hush-hush'])(
+    'needs a key that is one: %s',
+    (secret) => {
+      const make = () => standardWebhook({ name: 'crm', secrets: [secret] });
+      expect(make).toThrow(ConfigError);
+      expect(make).not.toThrow(/hush/);
+    },
+  );
+});
+
+describe('a body', () => {
+  test('is a conversation, or a list of them', () => {
+    const full = {
+      id: '17',
+      subject: 'Export',
+      parts: PARTS,
+      metadata: {
+        url: 'https://crm.example/17',
+        attributes: { brand: 'acme' },
+        createdAt: '2026-02-28T10:00:00+01:00',
+      },
+    };
+    const ticket = {
+      key: 'webhook/crm/17',
+      subject: 'Export',
+      createdAt: '2026-02-28T10:00:00+01:00',
+      settledAt: null,
+      url: 'https://crm.example/17',
+      attributes: { brand: 'acme' },
+      parts: PARTS.map(({ role, body }) => ({ role, body })),
+      people: [],
+      completeness: null,
+    };
+    expect(deliver(full)).toEqual({ kind: 'found', delivery: 'msg_1', found: [{ kind: 'ticket', ticket }] });
+    expect(deliver([{ id: '18', parts: PARTS }, full])).toMatchObject({
+      found: [{ ticket: { key: 'webhook/crm/18', subject: '', url: null, attributes: {} } }, { ticket }],
+    });
+    expect(deliver([])).toEqual({ kind: 'found', delivery: 'msg_1', found: [] });
+  });
+
+  test.each<[unknown, string]>([
+    [{ parts: PARTS }, 'id (invalid type)'],
+    [{ id: '', parts: PARTS }, 'id (too small)'],
+    [{ id: 'x'.repeat(256), parts: PARTS }, 'id (too big)'],
+    [{ id: '1' }, 'parts (invalid type)'],
+    [{ id: '1', parts: [{ ...PARTS[0], role: 'hush' }] }, 'parts.0.role (invalid value)'],
+    [{ id: '1', parts: [{ ...PARTS[0], type: 'note' }] }, 'parts.0.type (invalid value)'],
+    [{ id: '1', parts: [{ ...PARTS[0], private: true }] }, 'parts.0 (unrecognized keys)'],
+    [{ id: '1', parts: PARTS, metadata: { url: 'file:///hush' } }, 'metadata.url (invalid format)'],
+    [{ id: '1', parts: PARTS, metadata: { createdAt: 'hush' } }, 'metadata.createdAt (invalid format)'],
+    [{ id: '1', parts: PARTS, metadata: { attributes: { hush: 1 } } }, 'metadata.attributes (invalid type)'],
+    ['hush', 'all of it (invalid type)'],
+    [null, 'all of it (invalid type)'],
+  ])('that is none is told as that, without a value of it: %j', (one, reason) => {
+    const good = { id: '2', parts: PARTS };
+    const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `no conversation: ${reason}` };
+    expect(deliver([one, good])).toMatchObject({ found: [rejected, { kind: 'ticket' }] });
+  });
+
+  test('without a word, or without a customer, is skipped', () => {
+    const empty = { id: '1', parts: [{ type: 'message', role: 'user', body: ' ' }] };
+    const alone = { id: '2', parts: [{ type: 'message', role: 'team-member', body: 'Hello?' }] };
+    expect(deliver([empty, alone])).toMatchObject({
+      found: [
+        { kind: 'skipped', key: 'webhook/crm/1', reason: 'empty' },
+        { kind: 'skipped', key: 'webhook/crm/2', reason: 'no-customer' },
+      ],
+    });
+  });
+
+  test('that is HTML is made text; Markdown stays', () => {
+    const said = (body: string) => deliver({ id: '1', parts: [{ type: 'message', role: 'user', body }] });
+    expect(said('<p>bo@<b>acme</b>.example</p>')).toMatchObject({
+      found: [{ ticket: { parts: [{ body: 'bo@acme.example' }] } }],
+    });
+    const markdown = 'Use `a < b` and <https://acme.example>, **please**';
+    expect(said(markdown)).toMatchObject({ found: [{ ticket: { parts: [{ body: markdown }] } }] });
+  });
+
+  test.each(['', '{', '"text"', '7', 'null', 'true'])('that is no object and no list is refused: %s', (body) => {
+    expect(deliver(body)).toMatchObject({ kind: 'refused', status: 400 });
+  });
+
+  test('of another content type is refused', () => {
+    for (const type of ['text/plain', 'application/x-ndjson', undefined]) {
+      expect(deliver({ id: '1', parts: PARTS }, { headers: { 'content-type': type } })).toMatchObject({ status: 415 });
+    }
+    const charset = { 'content-type': 'application/json; charset=utf-8' };
+    expect(deliver({ id: '1', parts: PARTS }, { headers: charset })).toMatchObject({ kind: 'found' });
+  });
+});

@@ -1,0 +1,427 @@
+import { createHash, type KeyObject, verify } from 'node:crypto';
+import type { VirtualClock } from '../queue/virtual-clock.ts';
+import { FakeProvider, onlyParameters, type ProviderReply, Refusal, type SeenRequest } from './fake-provider.ts';
+
+export interface FakeGithubUser {
+  readonly login: string;
+  readonly type: 'User' | 'Bot' | 'Organization';
+}
+
+export interface FakeComment {
+  readonly id: number;
+  readonly node_id: string;
+  readonly body: string | null;
+  readonly user: FakeGithubUser | null;
+  readonly author_association: string;
+  readonly created_at: string;
+  readonly minimized?: unknown;
+}
+
+export interface FakeIssue {
+  readonly id: number;
+  readonly node_id: string;
+  readonly number: number;
+  title: string;
+  body: string | null;
+  state: 'open' | 'closed';
+  state_reason: string | null;
+  readonly created_at: string;
+  updated_at: string;
+  closed_at: string | null;
+  user: FakeGithubUser | null;
+  author_association: string;
+  isPullRequest: boolean;
+  comments: FakeComment[];
+  /** Comments that are counted and not shown. */
+  withheld: number;
+}
+
+export interface FakeRepository {
+  readonly id: number;
+  name: string;
+  readonly formerNames: string[];
+  readonly issues: FakeIssue[];
+  /** Numbers of issues that were deleted. */
+  readonly deleted: Set<number>;
+  /** Numbers of issues that went elsewhere, with their address there. */
+  readonly transferred: Map<number, string>;
+}
+
+export interface FakeGithubOptions {
+  readonly clock: VirtualClock;
+  /** Calls an hour. */
+  readonly limit?: number;
+  /** What a used up limit is answered with; GitHub does both. */
+  readonly refusal?: 403 | 429;
+  readonly page?: number;
+  readonly app?: { readonly id: number; readonly installation: number; readonly publicKey: KeyObject };
+  /** Milliseconds by which GitHub's clock is behind for the times of claims. */
+  readonly behind?: number;
+  /** The path before every other, as an installation of one's own has it. */
+  readonly prefix?: string;
+}
+
+const PAGES = { per_page: /^(?:[1-9]\d?|100)$/, page: /^[1-9]\d*$/ };
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const ISSUES = {
+  ...PAGES,
+  state: /^(?:open|closed|all)$/,
+  sort: /^(?:created|updated|comments)$/,
+  direction: /^(?:asc|desc)$/,
+  since: TIME,
+};
+const HOUR = 3_600_000;
+
+/** GitHub's REST API as far as issues are read: links by the repository's number, pull requests among the issues. */
+export class FakeGithub extends FakeProvider {
+  static readonly token = 'ghp_aTokenThatNobodyMaySee';
+  readonly repositories: FakeRepository[] = [];
+  /** Installation tokens, with when they expire. */
+  readonly tokens = new Map<string, number>();
+  /** A limit that no header shows; null: it is not used up. */
+  secondary: (request: SeenRequest) => { readonly status: 403 | 429; readonly retryAfter?: number } | null = () => null;
+  /** Whether the token may see issues at all. */
+  isForbidden = false;
+  readonly #options: FakeGithubOptions;
+  #ids = 1000;
+
+  constructor(options: FakeGithubOptions) {
+    super(options.clock);
+    this.#options = options;
+  }
+
+  get baseUrl(): string {
+    return this.url + (this.#options.prefix ?? '');
+  }
+
+  addRepository(name: string): FakeRepository {
+    this.#ids += 1;
+    const repository = {
+      id: this.#ids,
+      name,
+      formerNames: [],
+      issues: [],
+      deleted: new Set<number>(),
+      transferred: new Map(),
+    };
+    this.repositories.push(repository);
+    return repository;
+  }
+
+  rename(repository: FakeRepository, name: string): void {
+    repository.formerNames.push(repository.name);
+    repository.name = name;
+  }
+
+  addIssue(
+    repository: FakeRepository,
+    login: string | null,
+    body: string | null,
+    more: Partial<FakeIssue> = {},
+  ): FakeIssue {
+    this.#ids += 1;
+    const now = this.#now();
+    const issue: FakeIssue = {
+      id: this.#ids,
+      node_id: `I_kwDO${this.#ids}`,
+      number: repository.issues.length + repository.deleted.size + repository.transferred.size + 1,
+      title: 'It breaks',
+      body,
+      state: 'open',
+      state_reason: null,
+      created_at: now,
+      updated_at: now,
+      closed_at: null,
+      user: login === null ? null : { login, type: 'User' },
+      author_association: 'NONE',
+      isPullRequest: false,
+      comments: [],
+      withheld: 0,
+      ...more,
+    };
+    repository.issues.push(issue);
+    return issue;
+  }
+
+  comment(issue: FakeIssue, login: string | null, body: string | null, more: Partial<FakeComment> = {}): FakeComment {
+    this.#ids += 1;
+    const comment: FakeComment = {
+      id: this.#ids,
+      node_id: `IC_kwDO${this.#ids}`,
+      body,
+      user: login === null ? null : { login, type: 'User' },
+      author_association: 'NONE',
+      created_at: this.#now(),
+      ...more,
+    };
+    issue.comments.push(comment);
+    this.touch(issue);
+    return comment;
+  }
+
+  uncomment(issue: FakeIssue): void {
+    issue.comments.pop();
+    this.touch(issue);
+  }
+
+  close(issue: FakeIssue, reason = 'completed'): void {
+    issue.state = 'closed';
+    issue.state_reason = reason;
+    this.touch(issue);
+    issue.closed_at = issue.updated_at;
+  }
+
+  reopen(issue: FakeIssue): void {
+    issue.state = 'open';
+    issue.state_reason = 'reopened';
+    issue.closed_at = null;
+    this.touch(issue);
+  }
+
+  touch(issue: FakeIssue): void {
+    issue.updated_at = this.#now();
+  }
+
+  remove(repository: FakeRepository, issue: FakeIssue): void {
+    repository.issues.splice(repository.issues.indexOf(issue), 1);
+    repository.deleted.add(issue.number);
+  }
+
+  transfer(from: FakeRepository, issue: FakeIssue, to: FakeRepository): FakeIssue {
+    from.issues.splice(from.issues.indexOf(issue), 1);
+    const moved = this.addIssue(to, issue.user?.login ?? null, issue.body, {
+      state: issue.state,
+      comments: issue.comments,
+    });
+    from.transferred.set(issue.number, `/repositories/${to.id}/issues/${moved.number}`);
+    return moved;
+  }
+
+  /** Somebody else with the same token makes all the calls there are. */
+  useUp(): void {
+    const limit = this.#options.limit ?? 5000;
+    while (this.use('core', limit, HOUR).remaining > 0) {
+      // One call after the other.
+    }
+  }
+
+  protected admit(request: SeenRequest): ProviderReply {
+    if (request.headers['user-agent'] === undefined) {
+      return { status: 403, body: { message: 'Request forbidden by administrative rules.' } };
+    }
+    const isAboutApp = this.#pathOf(request).startsWith('/app/');
+    if (!(isAboutApp ? this.#isClaim(request) : this.#isToken(request))) {
+      return { status: 401, body: { message: 'Bad credentials' } };
+    }
+    const secondary = this.secondary(request);
+    if (secondary !== null) {
+      const { status, retryAfter } = secondary;
+      const message = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
+      const headers = {
+        'x-ratelimit-limit': '5000',
+        'x-ratelimit-remaining': '4000',
+        'x-ratelimit-reset': String(this.seconds + 1800),
+      };
+      return {
+        status,
+        headers: retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) },
+        body: {
+          message,
+          documentation_url: 'https://docs.example/rest/using-the-rest-api/rate-limits-for-the-rest-api',
+        },
+      };
+    }
+    return this.#count(request);
+  }
+
+  /** Answers that nothing has changed are free. */
+  #count(request: SeenRequest): ProviderReply {
+    if (request.headers['if-none-match'] !== undefined && this.#handleSafely(request).status === 304) {
+      return { status: 200 };
+    }
+    const limit = this.#options.limit ?? 5000;
+    const { accepted, remaining, resetsAt } = this.use('core', limit, HOUR);
+    const headers = {
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(accepted ? remaining : 0),
+      'x-ratelimit-used': String(limit - remaining),
+      'x-ratelimit-reset': String(resetsAt),
+      'x-ratelimit-resource': 'core',
+    };
+    return accepted
+      ? { status: 200, headers }
+      : { status: this.#options.refusal ?? 403, headers, body: { message: 'API rate limit exceeded for user ID 1.' } };
+  }
+
+  #handleSafely(request: SeenRequest): ProviderReply {
+    try {
+      return this.handle(request);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        return error.reply;
+      }
+      throw error;
+    }
+  }
+
+  protected handle(request: SeenRequest): ProviderReply {
+    const path = this.#pathOf(request);
+    const installation = /^\/app\/installations\/(\d+)\/access_tokens$/.exec(path)?.[1];
+    if (installation !== undefined && request.method === 'POST') {
+      return this.#newToken(Number(installation));
+    }
+    if (request.method !== 'GET') {
+      throw new Refusal(404, { message: 'Not Found' });
+    }
+    if (this.isForbidden) {
+      throw new Refusal(403, { message: 'Resource not accessible by personal access token' });
+    }
+    const [, owner, number, rest = ''] =
+      /^\/(repos\/[^/]+\/[^/]+|repositories\/\d+)\/issues(?:\/(\d+))?(\/comments)?$/.exec(path) ?? [];
+    const { repository, isFormer } = this.#repository(owner ?? '');
+    if (isFormer) {
+      const location = this.baseUrl + path.replace(`/${owner}/`, `/repositories/${repository.id}/`);
+      return {
+        status: 301,
+        headers: { location: `${location}?${request.query}` },
+        body: { message: 'Moved Permanently' },
+      };
+    }
+    if (number === undefined) {
+      return this.#issues(request, repository);
+    }
+    return this.#ofIssue(request, repository, Number(number), rest !== '');
+  }
+
+  #pathOf({ path }: SeenRequest): string {
+    const prefix = this.#options.prefix ?? '';
+    return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : '/nowhere';
+  }
+
+  #repository(owner: string) {
+    const name = owner.replace(/^repos\//, '').toLowerCase();
+    const id = owner.startsWith('repositories/') ? Number(owner.slice(13)) : null;
+    const is = (one: string) => one.toLowerCase() === name;
+    const repository = this.repositories.find((one) => one.id === id || is(one.name) || one.formerNames.some(is));
+    if (repository === undefined) {
+      throw new Refusal(404, { message: 'Not Found' });
+    }
+    return { repository, isFormer: id === null && !is(repository.name) };
+  }
+
+  #issues(request: SeenRequest, repository: FakeRepository): ProviderReply {
+    const { query } = request;
+    onlyParameters(query, ISSUES);
+    const state = query.get('state') ?? 'open';
+    const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z');
+    const by = query.get('sort') === 'updated' ? 'updated_at' : 'created_at';
+    const sign = query.get('direction') === 'asc' ? 1 : -1;
+    const shown = repository.issues
+      .filter((one) => (state === 'all' || one.state === state) && Date.parse(one.updated_at) >= since)
+      .sort((a, b) => sign * (Date.parse(a[by]) - Date.parse(b[by]) || a.number - b.number));
+    return this.#paged(
+      request,
+      `/repositories/${repository.id}/issues`,
+      shown.map((one) => this.#view(repository, one)),
+    );
+  }
+
+  #ofIssue(request: SeenRequest, repository: FakeRepository, number: number, comments: boolean): ProviderReply {
+    const elsewhere = repository.transferred.get(number);
+    if (elsewhere !== undefined) {
+      const location = `${this.baseUrl}${elsewhere}${comments ? '/comments' : ''}`;
+      return {
+        status: 301,
+        headers: { location: `${location}?${request.query}` },
+        body: { message: 'Moved Permanently' },
+      };
+    }
+    const issue = repository.issues.find((one) => one.number === number);
+    if (issue === undefined) {
+      throw new Refusal(repository.deleted.has(number) ? 410 : 404, { message: 'Not Found' });
+    }
+    if (!comments) {
+      onlyParameters(request.query, {});
+      return { status: 200, body: this.#view(repository, issue) };
+    }
+    onlyParameters(request.query, { ...PAGES, since: TIME });
+    return this.#paged(request, `/repositories/${repository.id}/issues/${number}/comments`, issue.comments);
+  }
+
+  #view(repository: FakeRepository, issue: FakeIssue): object {
+    const { isPullRequest, comments, withheld, ...shown } = issue;
+    return {
+      ...shown,
+      comments: comments.length + withheld,
+      labels: [{ name: 'bug' }, { name: 'api' }],
+      html_url: `https://github.example/${repository.name}/issues/${issue.number}`,
+      ...(isPullRequest
+        ? { pull_request: { url: `${this.baseUrl}/repositories/${repository.id}/pulls/${issue.number}` } }
+        : {}),
+    };
+  }
+
+  #paged({ query, headers }: SeenRequest, path: string, all: readonly object[]): ProviderReply {
+    const size = Math.min(Number(query.get('per_page') ?? 30), this.#options.page ?? 100);
+    const page = Number(query.get('page') ?? 1);
+    const last = Math.max(1, Math.ceil(all.length / size));
+    const body = all.slice((page - 1) * size, page * size);
+    const etag = `W/"${createHash('sha256')
+      .update(JSON.stringify([body, last]))
+      .digest('hex')}"`;
+    const link = (to: number, rel: string) => {
+      const parameters = new URLSearchParams(query);
+      parameters.set('page', String(to));
+      return `<${this.baseUrl}${path}?${parameters}>; rel="${rel}"`;
+    };
+    const links = [
+      ...(page > 1 ? [link(page - 1, 'prev')] : []),
+      ...(page < last ? [link(page + 1, 'next'), link(last, 'last')] : []),
+      ...(page > 1 ? [link(1, 'first')] : []),
+    ];
+    const told = { etag, ...(links.length === 0 ? {} : { link: links.join(', ') }) };
+    return headers['if-none-match'] === etag ? { status: 304, headers: told } : { status: 200, headers: told, body };
+  }
+
+  #newToken(installation: number): ProviderReply {
+    if (installation !== this.#options.app?.installation) {
+      throw new Refusal(404, { message: 'Not Found' });
+    }
+    this.#ids += 1;
+    const token = `ghs_${this.#ids}`;
+    const expires = this.clock.now() + HOUR;
+    this.tokens.set(token, expires);
+    return { status: 201, body: { token, expires_at: `${new Date(expires).toISOString().slice(0, 19)}Z` } };
+  }
+
+  #isToken({ headers: { authorization = '' } }: SeenRequest): boolean {
+    const token = /^(?:Bearer|token) (.+)$/.exec(authorization)?.[1] ?? '';
+    return this.#options.app === undefined
+      ? token === FakeGithub.token
+      : (this.tokens.get(token) ?? 0) > this.clock.now();
+  }
+
+  #isClaim({ headers: { authorization = '' } }: SeenRequest): boolean {
+    const { app, behind = 0 } = this.#options;
+    const [head = '', claims = '', signature = ''] = authorization.replace(/^Bearer /, '').split('.');
+    if (app === undefined || signature === '') {
+      return false;
+    }
+    const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+    const { iss, iat, exp } = read(claims);
+    const now = (this.clock.now() - behind) / 1000;
+    const isSigned = verify(
+      'RSA-SHA256',
+      Buffer.from(`${head}.${claims}`),
+      app.publicKey,
+      Buffer.from(signature, 'base64url'),
+    );
+    return (
+      read(head).alg === 'RS256' && isSigned && Number(iss) === app.id && iat <= now && exp > now && exp <= now + 600
+    );
+  }
+
+  #now(): string {
+    return `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
+  }
+}
