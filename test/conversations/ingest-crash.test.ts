@@ -22,7 +22,7 @@ import { MortalOutbox, type OutboxDeath } from '../support/mortal-outbox.ts';
 const MINUTE = 60_000;
 const QUIET = 10 * MINUTE;
 /** `CRASH_STRIDE=1` dies at every write, before it is kept and after; otherwise at every so many. */
-const STRIDE = Math.min(7, Number(process.env.CRASH_STRIDE ?? 7));
+const STRIDE = Math.min(3, Number(process.env.CRASH_STRIDE ?? 3));
 
 type Step =
   | { readonly do: 'edit'; readonly id: string; readonly state: TicketState }
@@ -194,6 +194,8 @@ const SCRIPT: readonly Step[] = [
   ...['1', '2', '3', '4', '5', '6', '7', '8'].map((id) => edit(id, 'solved')),
   edit('2', 'private'),
   wait(6),
+  // Early: it would heal what is lost after it.
+  { do: 'resync' },
   edit('3', 'open'),
   hint('3', 'd1'),
   hint('3', 'd1'),
@@ -208,7 +210,6 @@ const SCRIPT: readonly Step[] = [
   edit('5', 'solved'),
   fault('drop-before', 2),
   wait(20),
-  { do: 'resync' },
   edit('6', 'spam'),
   fault(500),
   wait(3),
