@@ -227,7 +227,7 @@ describe('a poll', () => {
 
   test('misses nothing where tickets move while the pages are read', async () => {
     await open({ page: 5 });
-    const tickets = [];
+    const tickets: FakeFreshdeskTicket[] = [];
     for (let index = 0; index < 23; index += 1) {
       tickets.push(resolved(`Ticket ${index}`));
       await clock.advance(1000);
