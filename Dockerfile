@@ -24,6 +24,7 @@ WORKDIR /opt/octavo
 COPY package.json config.example.yaml LICENSE ./
 COPY bin ./bin
 COPY examples/acme ./examples/acme
+COPY examples/tickets ./examples/tickets
 COPY --from=production /production/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 RUN ln -s /opt/octavo/bin/octavo.js /usr/local/bin/octavo

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from './config/config.ts';
+import type { ConversationEvents } from './conversations/events.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { ConfigError, RefusedPlanError } from './core/errors.ts';
 import type { JsonObject } from './core/json.ts';
@@ -37,6 +38,8 @@ export interface DaemonOptions {
   readonly openStore?: (path: string) => Store;
   /** Told of every pass besides the log and the metrics. */
   readonly events?: (organization: string) => PassEvents;
+  /** Told of conversations besides the log and the metrics. */
+  readonly conversationEvents?: (organization: string) => ConversationEvents;
 }
 
 /** A running daemon. */
@@ -228,6 +231,7 @@ class RunningDaemon implements Daemon {
       version,
       log: log.child({ organization: organization.id }),
       metrics: this.#metrics,
+      events: this.#options.conversationEvents?.(organization.id) ?? {},
       dryRun,
       abort: this.#abort.signal,
     });

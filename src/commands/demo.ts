@@ -5,7 +5,10 @@ import { loadConfig } from '../config/load.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { createDaemon } from '../daemon.ts';
 import { makeAcmeRepository } from '../demo/acme-repository.ts';
-import { type Cast, Narrator, playStory, type Stage } from '../demo/story.ts';
+import { makeDropBox } from '../demo/drop-box.ts';
+import { IntakeNarrator } from '../demo/intake-narrator.ts';
+import type { Stage } from '../demo/stage.ts';
+import { type Cast, Narrator, playStory } from '../demo/story.ts';
 import { type Emulator, startEmulator } from '../emulator/emulator.ts';
 import { kinds } from '../kinds/registry.ts';
 import { createLogger } from '../log.ts';
@@ -56,8 +59,14 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
   });
   ending.defer(() => connection.close());
   const repository = await makeAcmeRepository(new URL('examples/acme/', root), join(directory, 'acme'));
+  const dropBox = await makeDropBox(new URL('examples/tickets/', root), join(directory, 'drop'));
   const narrator = new Narrator(stage);
-  const config = demoConfig(emulator, repository.directory, join(directory, 'state', 'octavo.db'));
+  const intake = new IntakeNarrator(stage);
+  const config = demoConfig(emulator, {
+    repository: repository.directory,
+    drop: dropBox.directory,
+    store: join(directory, 'state', 'octavo.db'),
+  });
   const log = createLogger({ level: 'fatal', format: 'json', secrets: config.secrets });
   const daemon = await createDaemon({
     config,
@@ -67,6 +76,7 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
     version,
     dryRun: false,
     events: () => narrator.events,
+    conversationEvents: () => intake.events,
   });
   ending.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;
@@ -75,6 +85,8 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
     repository,
     daemon,
     narrator,
+    dropBox,
+    intake,
     reader: openReader(connection, client),
     somebody: openWriter(connection, client),
   };
@@ -86,7 +98,7 @@ function introduce({ emulator, repository }: Cast, { say, paint }: Stage): void 
   say(`  A git repository made from examples/acme is in ${repository.directory}\n`);
 }
 
-async function stayUp({ repository, daemon, emulator }: Cast, { say, paint, signal }: Stage): Promise<void> {
+async function stayUp({ repository, dropBox, daemon, emulator }: Cast, { say, paint, signal }: Stage): Promise<void> {
   say(
     [
       '',
@@ -94,6 +106,8 @@ async function stayUp({ repository, daemon, emulator }: Cast, { say, paint, sign
       '',
       `  repository   ${repository.directory}`,
       `               edit a file there, git commit -am "…", and look here`,
+      `  drop box     ${dropBox.directory}`,
+      '               copy an mbox, eml, JSON, NDJSON or CSV file of tickets there',
       `  health       ${daemon.address}/healthz   ${daemon.address}/readyz`,
       `  metrics      ${daemon.address}/metrics`,
       `  platform     ${emulator.url}/v1/orgs/${emulator.organization}   (Authorization: Bearer ${emulator.token})`,
@@ -106,8 +120,15 @@ async function stayUp({ repository, daemon, emulator }: Cast, { say, paint, sign
   await asked(signal);
 }
 
+/** Where the daemon finds what it needs. */
+interface Places {
+  readonly repository: string;
+  readonly drop: string;
+  readonly store: string;
+}
+
 /** The daemon's configuration, as a user would write it, but quick to look: every second, and every 3 s for drift. */
-function demoConfig(emulator: Emulator, repository: string, store: string) {
+function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
   const text = JSON.stringify({
     platform: { baseUrl: emulator.url, token: emulator.token, user: 'ana@acme.example' },
     organizations: [
@@ -115,6 +136,10 @@ function demoConfig(emulator: Emulator, repository: string, store: string) {
         id: emulator.organization,
         source: { git: { url: repository, ref: 'main', poll: '1s' } },
         schedule: { drift: '*/3 * * * * *' },
+        conversations: {
+          sources: [{ name: 'drop', poll: '1s', folder: { path: drop, teamDomains: ['acme.example'] } }],
+          quiet: '1ms',
+        },
       },
     ],
     store: { path: store },

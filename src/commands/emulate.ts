@@ -8,6 +8,7 @@ import {
   type RateLimits,
   startEmulator,
 } from '../emulator/emulator.ts';
+import { FEATURE_NAMES } from './feature-names.ts';
 import { asked, type Surroundings } from './setup.ts';
 
 export interface EmulateFlags {
@@ -20,6 +21,8 @@ export interface EmulateFlags {
   /** `60/2s` or `60/2s:first-call`. */
   readonly limit?: string;
   readonly faults?: number;
+  /** Names of {@link FEATURE_NAMES}. */
+  readonly without?: readonly string[];
 }
 
 /** `octavo emulate`: the embedded platform, until it is asked to end. */
@@ -33,6 +36,9 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
     seed: flags.seed === undefined ? undefined : await readSeed(resolve(terminal.cwd, flags.seed), flags.seed),
     file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
     ...(flags.latency === undefined ? {} : { latency: flags.latency }),
+    features: Object.fromEntries(
+      Object.entries(FEATURE_NAMES).map(([feature, name]) => [feature, flags.without?.includes(name) !== true]),
+    ),
     ...(flags.limit === undefined ? {} : { limits: readLimit(flags.limit) }),
     ...(flags.faults === undefined
       ? {}

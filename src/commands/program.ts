@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { ExitCode } from '../core/errors.ts';
 import { CONFIG, count, ORGANIZATION, upTo } from './arguments.ts';
 import { conversationCommands } from './conversation-program.ts';
+import { FEATURE_NAMES } from './feature-names.ts';
 import type { Surroundings } from './setup.ts';
 
 /** Told what the process exits with. */
@@ -125,6 +126,9 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .option('--latency <ms>', 'wait so long before each answer', count)
     .option('--limit <n/seconds>', 'a rate limit, such as 60/2s')
     .option('--faults <percent>', 'fail so many requests with 503', upTo(100))
+    .addOption(
+      new Option('--without <features...>', 'lack these, as some versions do').choices(Object.values(FEATURE_NAMES)),
+    )
     .action(async (options) => {
       const { emulateCommand } = await import('./emulate.ts');
       done(await emulateCommand(options, around));

@@ -1,7 +1,9 @@
 import type { OrganizationConfig } from '../config/config.ts';
 import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
+import type { ConversationEvents } from '../conversations/events.ts';
 import { Ingestion, type WebhookAnswer } from '../conversations/ingestion.ts';
 import { openSources } from '../conversations/open-sources.ts';
+import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { Delivery } from '../conversations/source.ts';
 import type { Clock, Random } from '../core/clock.ts';
@@ -23,6 +25,8 @@ export interface ConversationsOptions {
   readonly version: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Told besides the log and the metrics. */
+  readonly events: ConversationEvents;
   /** Nothing is asked of a source, and nothing is sent. */
   readonly dryRun: boolean;
   readonly abort: AbortSignal;
@@ -35,20 +39,20 @@ export class OrganizationConversations {
 
   /** Throws ConfigError for a pattern of redaction that is none. */
   constructor(options: ConversationsOptions) {
-    const { organization, connection, outbox, clock, random, version, log, metrics, dryRun, abort } = options;
+    const { organization, connection, outbox, clock, random, version, log, metrics, events, dryRun, abort } = options;
     const { conversations } = organization;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     this.#options = options;
     this.#ingestion = new Ingestion({
       sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createRedactor({ ...conversations.redact, regions: conversations.redact.phoneRegions }),
+      redactor: createRedactor(redactionOptions(conversations.redact)),
       writer: dryRun ? null : openWriter(connection, client),
       quiet: conversations.quiet,
       batch: conversations.batch,
       clock,
       random,
-      events: combineConversationEvents([logConversations(log), metrics.conversations.events(organization.id)]),
+      events: combineConversationEvents([logConversations(log), metrics.conversations.events(organization.id), events]),
     });
   }
 

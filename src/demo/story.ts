@@ -1,35 +1,25 @@
 import type { ChangeResult, Plan } from '../core/change.ts';
-import type { Clock } from '../core/clock.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Emulator } from '../emulator/emulator.ts';
-import { type Paint, renderPlanText } from '../plan/render-text.ts';
+import { renderPlanText } from '../plan/render-text.ts';
 import { counted, printable } from '../plan/words.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { PassEnd, PassEvents } from '../reconcile/pass.ts';
 import type { AcmeRepository } from './acme-repository.ts';
-
-/** What the story is told with. */
-export interface Stage {
-  readonly say: (text: string) => void;
-  readonly paint: Paint;
-  readonly columns: number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** Milliseconds that each step has to come true. */
-const STEP_LIMIT = 30_000;
+import { Moments, type Stage } from './stage.ts';
+import { type TicketCast, tellTickets } from './tickets.ts';
 
 /** Tells what the daemon does as it does it, and lets the story wait for it. */
 export class Narrator {
   readonly #stage: Stage;
-  readonly #listeners = new Set<(end: PassEnd) => void>();
+  readonly #ends: Moments<PassEnd>;
   #told = '';
   #complaint = '';
 
   constructor(stage: Stage) {
     this.#stage = stage;
+    this.#ends = new Moments(stage);
   }
 
   /** What the daemon is to tell. */
@@ -55,33 +45,13 @@ export class Narrator {
     },
     onPassEnd: (end) => {
       this.#results(end);
-      for (const listener of this.#listeners) {
-        listener(end);
-      }
+      this.#ends.happen(end);
     },
   };
 
   /** Resolves with the first pass from now on that is as asked; false when none is in time. */
   until(isDone: (end: PassEnd) => boolean): Promise<boolean> {
-    const { clock, signal } = this.#stage;
-    const settled = new AbortController();
-    return new Promise((resolve) => {
-      const settle = (done: boolean) => {
-        this.#listeners.delete(listener);
-        settled.abort();
-        resolve(done);
-      };
-      const listener = (end: PassEnd) => {
-        if (isDone(end)) {
-          settle(true);
-        }
-      };
-      this.#listeners.add(listener);
-      clock.sleep(STEP_LIMIT, AbortSignal.any([signal, settled.signal])).then(
-        () => settle(false),
-        () => settle(false),
-      );
-    });
+    return this.#ends.until(isDone);
   }
 
   #plan(plan: Plan, drift: number): void {
@@ -111,12 +81,11 @@ export class Narrator {
 }
 
 /** Who takes part. */
-export interface Cast {
+export interface Cast extends TicketCast {
   readonly emulator: Emulator;
   readonly repository: AcmeRepository;
   readonly daemon: Daemon;
   readonly narrator: Narrator;
-  readonly reader: Reader;
   /** Somebody who changes the platform by hand. */
   readonly somebody: Writer;
 }
@@ -134,6 +103,7 @@ export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
     ['A commit declares the organization, and the daemon makes the platform match it', () => follow(cast)],
     ['A commit renames a team, moves a section and adds a translation', () => change(cast, stage)],
     ['Somebody renames the team by hand, and the daemon undoes it', () => drift(cast, stage)],
+    ['A mailbox and a helpdesk’s export are dropped, and clusters of issues appear', () => tellTickets(cast, stage)],
   ];
   for (const [index, [title, play]] of steps.entries()) {
     chapter(index + 1, title);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, write } from './operation.ts';
+import { list, read, write } from './operation.ts';
 import { optionalFlag, optionalText, text } from './shapes.ts';
 
 const issuesCluster = z.looseObject({
@@ -9,6 +9,19 @@ const issuesCluster = z.looseObject({
   summary: z.unknown().optional(),
   muted: optionalFlag,
   impact: optionalText,
+  stats: z.looseObject({ issues: z.number(), conversations: z.number() }).optional(),
+});
+/** Conversation; without `processedAt` it was not worked into issues yet. */
+const kept = z.looseObject({
+  id: z.string(),
+  subject: optionalText,
+  processedAt: optionalText,
+});
+/** A conversation with what was said in it. */
+const keptWithParts = z.looseObject({
+  conversation: kept,
+  parts: z.array(z.looseObject({ body: z.string() })),
+  metadata: z.unknown().optional(),
 });
 /** ConversationInput (supplement, section 8). */
 const conversation = z.strictObject({
@@ -38,6 +51,8 @@ export const conversationOperations = {
     repeat: 'never',
     success: [204],
   }),
+  listConversations: list('listConversations', '/v1/orgs/{organizationId}/conversations', kept),
+  getConversation: read('getConversation', '/v1/orgs/{organizationId}/conversations/{conversationId}', keptWithParts),
   listConversationClusters: list(
     'listConversationClusters',
     '/v1/orgs/{organizationId}/conversations-clusters',

@@ -1,0 +1,130 @@
+import { textWidth } from '../plan/text-width.ts';
+import { printable } from '../plan/words.ts';
+import type { Reader } from '../platform/client.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { Item } from '../platform/operations/operation.ts';
+import { type DropBox, TICKET_FILES } from './drop-box.ts';
+import type { IntakeNarrator } from './intake-narrator.ts';
+import { STEP_LIMIT, type Stage } from './stage.ts';
+
+/** Who takes part in it. */
+export interface TicketCast {
+  readonly dropBox: DropBox;
+  readonly intake: IntakeNarrator;
+  readonly reader: Reader;
+}
+
+type Cluster = Item<typeof operations.listConversationClusters>;
+
+/** Topics that the example files have. */
+const TOPICS = 3;
+/** Milliseconds from one look at the clusters to the next. */
+const LOOK_AGAIN = 150;
+const IMPACTS = ['high', 'medium', 'low'];
+const PLACEHOLDER = /\[([A-Z]+)_\d+\]/g;
+
+/**
+ * The chapter of conversations: files of tickets are dropped, what is private stays here, and clusters of issues appear
+ * on the platform. False as soon as something did not happen.
+ */
+export async function tellTickets({ dropBox, intake, reader }: TicketCast, stage: Stage): Promise<boolean> {
+  const { say, paint } = stage;
+  for (const file of TICKET_FILES) {
+    say(
+      `${file === TICKET_FILES[0] ? '' : '\n'}${paint.faint(`   $ cp examples/tickets/${file} ${dropBox.directory}`)}\n`,
+    );
+    const sent = intake.allSent();
+    await dropBox.drop(file);
+    if (!(await sent)) {
+      return false;
+    }
+  }
+  if (!(await isPrivate(await conversationsOn(reader), dropBox, stage))) {
+    return false;
+  }
+  const clusters = await clustersOn(reader, stage);
+  if (clusters === null) {
+    return false;
+  }
+  say(`\n  The platform has made issues of them, and clusters of what is alike:\n\n${clusterTable(clusters, stage)}`);
+  return true;
+}
+
+/** What people said, as the platform has it. */
+interface Words {
+  readonly bodies: readonly string[];
+  /** With the subject and whatever else came along. */
+  readonly all: string;
+}
+
+async function conversationsOn(reader: Reader): Promise<readonly Words[]> {
+  const words: Words[] = [];
+  for await (const { id } of reader.pages(operations.listConversations)) {
+    const answer = await reader.get(operations.getConversation, { path: { conversationId: id } });
+    const { conversation, parts, metadata } = answer;
+    words.push({
+      bodies: parts.map(({ body }) => body),
+      all: JSON.stringify([conversation.subject, parts, metadata]).toLowerCase(),
+    });
+  }
+  return words;
+}
+
+/** Tells whether any address of the files got through, and shows a line as it did. */
+async function isPrivate(conversations: readonly Words[], dropBox: DropBox, stage: Stage): Promise<boolean> {
+  const { say, paint } = stage;
+  const emails = await dropBox.emails();
+  const seen = emails.filter((email) => conversations.some(({ all }) => all.includes(email)));
+  if (seen.length > 0) {
+    say(`\n  ${paint.remove('✗')} On the platform stands ${seen.join(', ')}\n`);
+    return false;
+  }
+  say(`\n  ${paint.create('✓')} No email address of the files is on the platform; a line as it went out:\n\n`);
+  say(`      ${printable(lineToShow(conversations)).replaceAll(PLACEHOLDER, (hole) => paint.change(hole))}\n`);
+  return true;
+}
+
+/** The one from which most kinds of things were taken out. */
+function lineToShow(conversations: readonly Words[]): string {
+  const kinds = (line: string) => new Set([...line.matchAll(PLACEHOLDER)].map(([, kind]) => kind)).size;
+  const lines = conversations.flatMap(({ bodies }) => bodies).flatMap((body) => body.split('\n'));
+  return lines.reduce((best, line) => (kinds(line) > kinds(best) ? line : best), '');
+}
+
+/** Once every conversation was worked, the worst first; null when there are too few in time. */
+async function clustersOn(reader: Reader, { clock, signal }: Stage): Promise<readonly Cluster[] | null> {
+  for (const until = clock.monotonic() + STEP_LIMIT; clock.monotonic() < until && !signal.aborted; ) {
+    let isWorked = true;
+    for await (const { processedAt } of reader.pages(operations.listConversations)) {
+      isWorked &&= typeof processedAt === 'string';
+    }
+    const { items } = await reader.get(operations.listConversationClusters);
+    if (isWorked && items.length >= TOPICS) {
+      const rank = ({ impact }: Cluster) => IMPACTS.indexOf(impact ?? '');
+      return items.toSorted((a, b) => rank(a) - rank(b));
+    }
+    await clock.sleep(LOOK_AGAIN, signal).catch(() => {});
+  }
+  return null;
+}
+
+function clusterTable(clusters: readonly Cluster[], { paint, columns }: Stage): string {
+  const colour = { high: paint.remove, medium: paint.change, low: paint.faint };
+  const rows = clusters.map(({ impact, stats, label }) => {
+    const shade = colour[impact as keyof typeof colour] ?? paint.faint;
+    const numbers = `${String(stats?.issues ?? '').padStart(6)}  ${String(stats?.conversations ?? '').padStart(13)}`;
+    return `  ${shade((impact ?? '').padEnd(6))}  ${numbers}  ${fitting(printable(label ?? ''), columns - 33)}\n`;
+  });
+  return [`  ${paint.strong('impact  issues  conversations  cluster')}\n`, ...rows].join('');
+}
+
+function fitting(text: string, columns: number): string {
+  if (textWidth(text) <= columns) {
+    return text;
+  }
+  let cut = [...text];
+  while (textWidth(cut.join('')) >= columns && cut.length > 0) {
+    cut = cut.slice(0, -1);
+  }
+  return `${cut.join('').trimEnd()}…`;
+}
