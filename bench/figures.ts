@@ -5,7 +5,7 @@ export interface Figure {
   readonly case: string;
   readonly figure: string;
   readonly value: number;
-  readonly unit: 's' | 'MB' | 'ms' | 'x' | 'requests' | '%';
+  readonly unit: 's' | 'MB' | 'ms' | 'x' | 'requests' | '%' | 'a second' | '';
   /** At most so much; null where there is no goal. */
   readonly goal: number | null;
   readonly met: boolean | null;

@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { DAEMON_CASES } from './daemon.ts';
 import { type Figure, HEADING, line } from './figures.ts';
+import { INGESTION_CASES } from './ingestion.ts';
 import { RATE_CASES } from './rate-limit.ts';
 import { buildStage } from './stage.ts';
 
@@ -23,7 +24,7 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 });
-const all = [...CASES, ...RATE_CASES, ...DAEMON_CASES];
+const all = [...CASES, ...RATE_CASES, ...DAEMON_CASES, ...INGESTION_CASES];
 const chosen = all.filter(({ name }) => values.case.length === 0 || values.case.some((part) => name.includes(part)));
 if (values.list) {
   process.stdout.write(`${all.map(({ name }) => name).join('\n')}\n`);

@@ -18,6 +18,7 @@ const PROGRAMS = {
   account: new URL('./process/account.ts', import.meta.url),
   floor: new URL('./process/floor.ts', import.meta.url),
   load: new URL('./process/load.ts', import.meta.url),
+  outbox: new URL('./process/outbox.ts', import.meta.url),
   'yaml-alone': new URL('./process/yaml-alone.ts', import.meta.url),
 };
 

@@ -5,6 +5,7 @@ import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents } from '../conversations/events.ts';
 import { Ingestion } from '../conversations/ingestion.ts';
 import { openSources } from '../conversations/open-sources.ts';
+import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Writer } from '../platform/client.ts';
@@ -68,7 +69,7 @@ export async function withDesk<T>(
     const ingestion = new Ingestion({
       sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createRedactor({ ...conversations.redact, regions: conversations.redact.phoneRegions }),
+      redactor: createRedactor(redactionOptions(conversations.redact)),
       writer,
       quiet: conversations.quiet,
       batch: conversations.batch,

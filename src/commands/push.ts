@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents } from '../conversations/events.ts';
 import { readTickets } from '../conversations/files/read-tickets.ts';
+import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import { ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -63,7 +64,7 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
 async function showOnly(paths: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
   const config = await readConfig(flags.config, around);
   const { redact } = chooseOrganization(config, flags.organization).conversations;
-  const redactor = createRedactor({ ...redact, regions: redact.phoneRegions });
+  const redactor = createRedactor(redactionOptions(redact));
   let tickets = 0;
   let rejected = 0;
   for (const path of paths) {
