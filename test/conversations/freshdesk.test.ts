@@ -30,12 +30,12 @@ async function open(options: Partial<FakeFreshdeskOptions> = {}) {
   source = connect();
 }
 
-function connect(token: string = FakeFreshdesk.token): PollingSource {
+function connect(token: string = FakeFreshdesk.token, lookback = DAY): PollingSource {
   return openFreshdesk({
     name: 'support',
     domain: 'acme',
     token,
-    lookback: DAY,
+    lookback,
     baseUrl: desk.url,
     userAgent: 'octavo/0',
     clock,
@@ -51,9 +51,9 @@ async function close() {
   }
 }
 
-async function reconnect() {
+async function reconnect(lookback = DAY) {
   await clock.run(source.close());
-  source = connect();
+  source = connect(FakeFreshdesk.token, lookback);
 }
 
 beforeEach(() => open());
@@ -295,12 +295,13 @@ describe('a poll', () => {
 
   test('begins again at an instant of many pages as long as not all of them were kept', async () => {
     await open({ page: 2 });
+    await reconnect(1000);
     const tickets = Array.from({ length: 5 }, (_, index) => resolved(`Ticket ${index}`));
-    await clock.advance(1000);
+    await clock.advance(5000);
     tickets.push(resolved('Later'));
     const kept = await poll(null, 2);
     expect(ticketsOf(kept).map(({ key }) => key)).toContain(keyOf(tickets[5] as FakeFreshdeskTicket));
-    await reconnect();
+    await reconnect(1000);
     const rest = await poll(cursorOf(kept));
     expect(new Set([...ticketsOf(kept), ...ticketsOf(rest)].map(({ key }) => key))).toEqual(
       new Set(tickets.map(keyOf)),
@@ -401,6 +402,13 @@ describe('a poll', () => {
       }
     }
     expect(desk.requests.filter(({ status }) => status === 429).length).toBeLessThan(4);
+  });
+
+  test('does not use up what others of the account need, though no header says when a minute ends', async () => {
+    await open({ limit: 30 });
+    Array.from({ length: 50 }, (_, index) => resolved(`Ticket ${index}`));
+    expect(ticketsOf(await poll())).toHaveLength(50);
+    expect(desk.count(/./, 429)).toBe(0);
   });
 
   test('stops where the key is not accepted, and does not tell it', async () => {
