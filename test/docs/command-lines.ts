@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { commandLine } from '../../scripts/docs.ts';
 
 /** The `octavo …` command lines in a shell text: what comes before, after a pipe or in a comment is not of them. */
@@ -15,9 +15,7 @@ export function commandLinesIn(shell: string): readonly string[] {
 /** Parses a command line without running it; gives what is wrong with it, or null. */
 export function faultOf(line: string): string | null {
   const program = commandLine();
-  for (const command of program.commands) {
-    command.action(() => undefined);
-  }
+  runNothing(program);
   try {
     program.parse(words(line), { from: 'user' });
     return null;
@@ -29,6 +27,16 @@ export function faultOf(line: string): string | null {
       return null;
     }
     throw error;
+  }
+}
+
+/** Commands that have commands of their own run nothing either. */
+function runNothing(parent: Command): void {
+  for (const command of parent.commands) {
+    if (command.commands.length === 0) {
+      command.action(() => undefined);
+    }
+    runNothing(command);
   }
 }
 
