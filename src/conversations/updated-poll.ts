@@ -70,7 +70,7 @@ function startOf({ since, floor }: Reached, lookback: number): string {
 }
 
 /** ISO 8601, cut to whole seconds, in milliseconds since the epoch. */
-export function wholeSeconds(time: number): string {
+function wholeSeconds(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
