@@ -59,7 +59,7 @@ async function examine(
     return [platform, token];
   }
   const findings = await Promise.all([
-    ask('permissions', () => permissionsOf(reader)),
+    ask('permissions', () => permissionsOf(reader, organization)),
     ask('platform.user', () => userOf(config, reader)),
     ask('sites', () => structureProbe(reader)),
     ...FEATURES.map((each) => each(reader)),
@@ -86,13 +86,15 @@ function organizationWords({ title }: { readonly title: string }): string {
   return `accepted, for ${title}`;
 }
 
-async function permissionsOf(reader: Reader): Promise<Finding> {
+async function permissionsOf(reader: Reader, { conversations }: OrganizationConfig): Promise<Finding> {
   const { permissions } = await reader.get(operations.getOrganization);
   const what = 'permissions';
   if (permissions === null || permissions === undefined) {
     return { verdict: 'warn', what, detail: 'the platform does not say what the token may do' };
   }
-  const lacking = ['admin', 'createContent', 'listMembers', 'listTeams'].filter((name) => permissions[name] === false);
+  const ingests = conversations.sources.length > 0 ? ['ingestConversations'] : [];
+  const needed = ['admin', 'createContent', 'listMembers', 'listTeams', ...ingests];
+  const lacking = needed.filter((name) => permissions[name] === false);
   return lacking.length === 0
     ? { verdict: 'good', what, detail: 'the token may do all that Octavo needs' }
     : { verdict: 'bad', what, detail: `the token may not: ${lacking.join(', ')}` };

@@ -75,7 +75,7 @@ function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly na
 }
 
 /** Columns that are named. */
-export function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

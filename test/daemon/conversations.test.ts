@@ -115,6 +115,17 @@ test('a platform without ingestion, or a token that may not: said once, and noth
   await eventually('the conversation', () => sent(work).length === 1);
 });
 
+test('doctor says where the token may not send conversations, if any are to be sent', async () => {
+  const { work, settings } = await withSources();
+  await using _work = work;
+  work.emulator.setFeatures({ ingestionByUsers: false });
+  const asked = await work.inside(['doctor', '--config', work.configure(settings)]);
+  expect(asked.stdout).toMatch(/^ +bad +permissions +the token may not: ingestConversations$/m);
+  expect(asked.code).toBe(1);
+  const without = await work.inside(['doctor', '--config', work.configure()]);
+  expect(without.stdout).not.toContain('ingestConversations');
+});
+
 test('files are pushed by hand, with and without a daemon; a refused one is a dead letter that is looked at', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
