@@ -87,7 +87,21 @@ test.concurrent('the embedded platform says what to export, and ends when asked'
   expect((await running.stop('SIGINT')).code).toBe(0);
 });
 
+test.concurrent('the embedded platform lacks what it is told to', async () => {
+  const running = new OctavoProcess(['emulate', '--without', 'conversations', 'publish', '--without', 'structure'], {
+    cwd,
+  });
+  await new Promise((resolve) => running.child.stderr?.once('data', resolve));
+  const exportedOf = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(running.stdout)?.[1] ?? '';
+  const headers = { authorization: `Bearer ${exportedOf('OCTAVO_TOKEN')}` };
+  const organization = `${exportedOf('OCTAVO_BASE_URL')}/v1/orgs/${exportedOf('OCTAVO_ORGANIZATION')}`;
+  expect((await fetch(`${organization}/spaces`, { headers })).status).toBe(200);
+  expect((await fetch(`${organization}/conversations-clusters`, { headers })).status).toBe(404);
+  expect((await running.stop('SIGINT')).code).toBe(0);
+});
+
 test.concurrent.each([
+  [['emulate', '--without', 'spaces'], 'Allowed choices are conversations, conversation-lists'],
   [['emulate', '--limit', 'fast'], 'not of the form 60/2s'],
   [['emulate', '--seed', 'nowhere.json'], 'cannot read the seed nowhere.json'],
   [['emulate', '--seed', '/dev/null'], 'cannot read the seed /dev/null'],

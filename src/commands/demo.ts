@@ -102,7 +102,7 @@ async function stayUp({ repository, dropBox, daemon, emulator }: Cast, { say, pa
   say(
     [
       '',
-      paint.strong('Now it is your turn: it follows whatever you commit.'),
+      paint.strong('Now it is your turn: it follows whatever you commit, and takes what you drop.'),
       '',
       `  repository   ${repository.directory}`,
       `               edit a file there, git commit -am "…", and look here`,
@@ -110,7 +110,8 @@ async function stayUp({ repository, dropBox, daemon, emulator }: Cast, { say, pa
       '               copy an mbox, eml, JSON, NDJSON or CSV file of tickets there',
       `  health       ${daemon.address}/healthz   ${daemon.address}/readyz`,
       `  metrics      ${daemon.address}/metrics`,
-      `  platform     ${emulator.url}/v1/orgs/${emulator.organization}   (Authorization: Bearer ${emulator.token})`,
+      `  platform     ${emulator.url}/v1/orgs/${emulator.organization}`,
+      `               with the header Authorization: Bearer ${emulator.token}`,
       '',
       '  Ctrl-C ends it, and throws all of it away.',
       '',

@@ -24,7 +24,8 @@ export class IntakeNarrator {
   /** What the daemon is to tell. */
   readonly events: ConversationEvents = {
     onTaken: (taken) => {
-      if (taken.found > 0) {
+      // What was rejected is told one by one.
+      if (taken.found > taken.rejected) {
         this.#taken(taken);
         this.#count({ ...this.#tally, taken: this.#tally.taken + taken.waiting });
       }

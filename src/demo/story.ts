@@ -100,7 +100,7 @@ export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
   const { say, paint } = stage;
   const chapter = (number: number, title: string) => say(`\n${paint.strong(`${number}. ${title}`)}\n`);
   const steps: readonly (readonly [string, () => Promise<boolean>])[] = [
-    ['A commit declares the organization, and the daemon makes the platform match it', () => follow(cast)],
+    ['A commit declares the organization, and the platform is made to match it', () => follow(cast)],
     ['A commit renames a team, moves a section and adds a translation', () => change(cast, stage)],
     ['Somebody renames the team by hand, and the daemon undoes it', () => drift(cast, stage)],
     ['A mailbox and a helpdesk’s export are dropped, and clusters of issues appear', () => tellTickets(cast, stage)],
@@ -125,12 +125,8 @@ async function change({ repository, narrator, reader }: Cast, { say, paint }: St
   await repository.renameTeam();
   await repository.moveSection();
   await repository.addTranslation();
-  const commit = await repository.commit('Rename the writers, move the changelog, translate into German');
-  say(
-    paint.faint(
-      `   $ git commit -am "Rename the writers, move the changelog, translate into German"   (${commit.slice(0, 7)})\n`,
-    ),
-  );
+  const commit = await repository.commit('Rename writers, move the changelog, add German');
+  say(paint.faint(`   $ git commit -am "Rename writers, move the changelog, add German"   (${commit.slice(0, 7)})\n`));
   const done = await narrator.until((end) => isSettled(end) && end.plan?.commit === commit);
   const languages: string[] = [];
   for await (const translation of reader.pages(operations.listTranslations)) {
@@ -148,7 +144,7 @@ async function drift({ narrator, reader, somebody }: Cast, { say, paint }: Stage
     end.results.some(({ address, status }) => address === 'team/writers' && status === 'applied'),
   );
   await somebody.send(operations.updateTeam, { path: { teamId }, body: { title: 'Renamed by hand' } });
-  say(paint.faint('   (somebody renames the team "Docs writers" to "Renamed by hand" on the platform)\n'));
+  say(paint.faint('   (somebody renames "Docs writers" to "Renamed by hand" on the platform)\n'));
   return (await undone) && (await teamTitles(reader)).includes('Docs writers');
 }
 

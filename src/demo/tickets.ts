@@ -21,6 +21,8 @@ const TOPICS = 3;
 /** Milliseconds from one look at the clusters to the next. */
 const LOOK_AGAIN = 150;
 const IMPACTS = ['high', 'medium', 'low'];
+/** Columns that stand before a cluster's label, but for the indentation. */
+const BEFORE_LABEL = 31;
 const PLACEHOLDER = /\[([A-Z]+)_\d+\]/g;
 
 /**
@@ -113,7 +115,7 @@ function clusterTable(clusters: readonly Cluster[], { paint, columns }: Stage): 
   const rows = clusters.map(({ impact, stats, label }) => {
     const shade = colour[impact as keyof typeof colour] ?? paint.faint;
     const numbers = `${String(stats?.issues ?? '').padStart(6)}  ${String(stats?.conversations ?? '').padStart(13)}`;
-    return `  ${shade((impact ?? '').padEnd(6))}  ${numbers}  ${fitting(printable(label ?? ''), columns - 33)}\n`;
+    return `  ${shade((impact ?? '').padEnd(6))}  ${numbers}  ${fitting(printable(label ?? ''), columns - BEFORE_LABEL)}\n`;
   });
   return [`  ${paint.strong('impact  issues  conversations  cluster')}\n`, ...rows].join('');
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -6,6 +6,9 @@ import { runGit } from '../git/repository.ts';
 import { eventually, OctavoProcess } from '../support/octavo-process.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'octavo-demo-test-'));
+
+/** Of what is no terminal. */
+const COLUMNS = 100;
 
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
@@ -32,6 +35,20 @@ test('plays the whole story once, and cleans up', async () => {
     '3. Somebody renames the team by hand',
     'The platform was changed behind the repository’s back (1 change)',
     '"Renamed by hand" → "Docs writers"',
+    '4. A mailbox and a helpdesk’s export are dropped',
+    '✓ 8 conversations taken in',
+    'skipped   bulk 2',
+    'redacted  person ',
+    '✓ 8 conversations sent',
+    '✓ 11 conversations taken in',
+    'skipped   open 1',
+    '✓ 11 conversations sent',
+    '✓ No email address of the files is on the platform',
+    'Ask [PERSON_1]; it takes password=[SECRET_1] from [IP_1].',
+    'impact  issues  conversations  cluster',
+    'high         5              5  SSO login loop',
+    'medium       4              4  Export to PDF',
+    'low          5              5  Which secret',
     'All of it happened.',
   ];
   let from = 0;
@@ -40,11 +57,15 @@ test('plays the whole story once, and cleans up', async () => {
     expect(at, `${step}\n\n${stdout}`).toBeGreaterThanOrEqual(from);
     from = at;
   }
+  expect(stdout).not.toMatch(/\n\n\n| \n|\p{Cc}\[/u);
+  // Where temporary files are is not the demo's to choose.
+  const lines = stdout.split('\n').filter((line) => !line.includes(cwd));
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(COLUMNS);
   expect(code).toBe(0);
   expect(left()).toEqual([]);
 });
 
-test('stays up, follows a commit of the user, and ends without a trace', async () => {
+test('stays up, follows what the user commits and drops, and ends without a trace', async () => {
   const running = demo();
   await eventually(
     'its turn',
@@ -58,6 +79,11 @@ test('stays up, follows a commit of the user, and ends without a trace', async (
   runGit(repository, ['rm', '--quiet', 'translations.yaml', 'openapi.yaml']);
   runGit(repository, ['commit', '--quiet', '-am', 'A mistake: a site still shows the translation']);
   await eventually('the mistake to be told', () => running.stdout.includes('The manifests are wrong'), 30);
+  const [, box = ''] = /^ {2}drop box +(\S+)/m.exec(running.stdout) ?? [];
+  writeFileSync(join(box, '.one.part'), '{"id":"1","parts":[{"type":"message","role":"user","body":"a@b.example"}]}\n');
+  renameSync(join(box, '.one.part'), join(box, 'one.ndjson'));
+  await eventually('the file to be taken', () => running.stdout.includes('✓ 1 conversation sent'), 30);
+  expect(running.stdout).toMatch(/ {2}✓ 1 conversation taken in\n {6}redacted {2}email 1\n/);
   const { code } = await running.stop('SIGINT');
   expect(code).toBe(0);
   expect(existsSync(repository)).toBe(false);

@@ -52,6 +52,8 @@ describe('the npm package', () => {
         'dist/cli.js',
         'config.example.yaml',
         'examples/acme/teams.yaml',
+        'examples/tickets/mailbox.mbox',
+        'examples/tickets/zendesk-export.json',
         'examples/kubernetes/deployment.yaml',
       ]),
     );
