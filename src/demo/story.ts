@@ -99,7 +99,7 @@ function isSettled({ outcome, plan, results }: PassEnd): boolean {
 export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
   const { say, paint } = stage;
   const chapter = (number: number, title: string) => say(`\n${paint.strong(`${number}. ${title}`)}\n`);
-  const steps: readonly (readonly [string, () => Promise<boolean>])[] = [
+  const steps: readonly (readonly [string, () => Promise<boolean | 'told'>])[] = [
     ['A commit declares the organization, and the platform is made to match it', () => follow(cast)],
     ['A commit renames a team, moves a section and adds a translation', () => change(cast, stage)],
     ['Somebody renames the team by hand, and the daemon undoes it', () => drift(cast, stage)],
@@ -107,8 +107,11 @@ export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
   ];
   for (const [index, [title, play]] of steps.entries()) {
     chapter(index + 1, title);
-    if (!(await play())) {
+    const outcome = await play();
+    if (outcome === false) {
       say(paint.remove(stage.signal.aborted ? '\nStopped.\n' : '\nThis did not happen within 30 s.\n'));
+    }
+    if (outcome !== true) {
       return false;
     }
   }

@@ -27,9 +27,9 @@ const PLACEHOLDER = /\[([A-Z]+)_\d+\]/g;
 
 /**
  * The chapter of conversations: files of tickets are dropped, what is private stays here, and clusters of issues appear
- * on the platform. False as soon as something did not happen.
+ * on the platform. False as soon as something did not happen, unless what did happen was told.
  */
-export async function tellTickets({ dropBox, intake, reader }: TicketCast, stage: Stage): Promise<boolean> {
+export async function tellTickets({ dropBox, intake, reader }: TicketCast, stage: Stage): Promise<boolean | 'told'> {
   const { say, paint } = stage;
   for (const file of TICKET_FILES) {
     say(
@@ -42,7 +42,7 @@ export async function tellTickets({ dropBox, intake, reader }: TicketCast, stage
     }
   }
   if (!(await isPrivate(await conversationsOn(reader), dropBox, stage))) {
-    return false;
+    return 'told';
   }
   const clusters = await clustersOn(reader, stage);
   if (clusters === null) {
@@ -78,7 +78,7 @@ async function isPrivate(conversations: readonly Words[], dropBox: DropBox, stag
   const emails = await dropBox.emails();
   const seen = emails.filter((email) => conversations.some(({ all }) => all.includes(email)));
   if (seen.length > 0) {
-    say(`\n  ${paint.remove('✗')} On the platform stands ${seen.join(', ')}\n`);
+    say(`\n  ${paint.remove('✗')} ${seen[0]} is on the platform, and ${seen.length - 1} more\n`);
     return false;
   }
   say(`\n  ${paint.create('✓')} No email address of the files is on the platform; a line as it went out:\n\n`);
