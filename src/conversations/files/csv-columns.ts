@@ -70,8 +70,7 @@ export function messageOf(fields: readonly string[], columns: Columns, width: nu
     return { problem: `has ${fields.length} columns, and the first line has ${width}` };
   }
   const field = (column: Column) => fields[columns[column] ?? -1] ?? '';
-  // A copy: a part of a string keeps the whole of it in memory, and ids are kept for as long as the file is read.
-  const ticket = Buffer.from(field('ticket_id').trim()).toString();
+  const ticket = field('ticket_id').trim();
   if (ticket === '') {
     return { problem: 'has no ticket_id' };
   }

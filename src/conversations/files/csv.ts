@@ -115,25 +115,27 @@ class CsvReader {
   async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | Found> {
     let columns: Columns | null = null;
     let width = 0;
-    for await (const row of rowsOf(this.#input, this.#delimiter, this.longest)) {
-      const said = 'problem' in row ? row : columns === null ? null : messageOf(row.fields, columns, width);
-      if (said !== null) {
-        if (!('problem' in said)) {
-          yield { ...said, line: row.line };
-        } else if (problems) {
-          yield this.rejected(row.line, said.problem);
+    for await (const rows of rowsOf(this.#input, this.#delimiter, this.longest)) {
+      for (const row of rows) {
+        const said = 'problem' in row ? row : columns === null ? null : messageOf(row.fields, columns, width);
+        if (said !== null) {
+          if (!('problem' in said)) {
+            yield { ...said, line: row.line };
+          } else if (problems) {
+            yield this.rejected(row.line, said.problem);
+          }
+          if (columns === null) {
+            return;
+          }
+        } else if ('fields' in row) {
+          const header = columnsOf(row.fields, this.#options.csv ?? {});
+          if ('problem' in header) {
+            yield* problems ? [this.rejected(row.line, header.problem as string)] : [];
+            return;
+          }
+          columns = header;
+          width = row.fields.length;
         }
-        if (columns === null) {
-          return;
-        }
-      } else if ('fields' in row) {
-        const header = columnsOf(row.fields, this.#options.csv ?? {});
-        if ('problem' in header) {
-          yield* problems ? [this.rejected(row.line, header.problem as string)] : [];
-          return;
-        }
-        columns = header;
-        width = row.fields.length;
       }
     }
   }

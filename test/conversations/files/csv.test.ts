@@ -1,8 +1,7 @@
-import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/conversations/files/csv.ts';
-import { fieldsOf } from '../../../src/conversations/files/csv-rows.ts';
+import { type Row, rowsOf } from '../../../src/conversations/files/csv-rows.ts';
 import type { Found } from '../../../src/conversations/ticket.ts';
 import { bytesInput, outline, read, ticketsOf } from './inputs.ts';
 
@@ -99,7 +98,7 @@ describe('CSV', () => {
       'x.csv:5 has no ticket_id',
       'x.csv:6 has an author_role that is none of user, team-member, assistant, nor another word for one',
       'x.csv:7 has quotes that are not as in RFC 4180',
-      'x.csv:8 is not UTF-8, or has quotes that are not as in RFC 4180',
+      'x.csv:8 has quotes that are not as in RFC 4180',
       'x.csv:9 is not UTF-8',
       'x.csv:11 has a quote that is not closed',
       'file/acme/1',
@@ -161,7 +160,7 @@ const message = fc.record({
 });
 const messages = fc.array(message, { minLength: 1, maxLength: 12 });
 /** Rows have moments of their own, so that their order in the file says nothing. */
-const rowsOf = (all: readonly { ticket: string; role: string; body: string }[]) =>
+const written = (all: readonly { ticket: string; role: string; body: string }[]) =>
   all.map(
     ({ ticket, role, body }, index) =>
       `${quote(ticket)},Subject,${new Date(index * 1000).toISOString()},${role},${quote(body)},true`,
@@ -176,7 +175,7 @@ describe('any tickets as CSV', () => {
         fc.infiniteStream(fc.nat()),
         fc.integer({ min: 1, max: 60 }),
         async (all, draws, chunk) => {
-          const rows = rowsOf(all);
+          const rows = written(all);
           const shuffled = rows
             .map((row) => ({ row, draw: draws.next().value }))
             .toSorted((a, b) => a.draw - b.draw)
@@ -196,7 +195,7 @@ describe('any tickets as CSV', () => {
   it('cut off anywhere, no complete row before the cut is lost', async () => {
     await fc.assert(
       fc.asyncProperty(messages, fc.double({ min: 0, max: 1, noNaN: true }), async (all, share) => {
-        const rows = rowsOf(all.map((each) => ({ ...each, role: 'user' })));
+        const rows = written(all.map((each) => ({ ...each, role: 'user' })));
         const bytes = Buffer.from(`${HEADER}\n${rows.join('\n')}\n`);
         const cut = bytes.subarray(0, Math.floor(share * bytes.length));
         const found = await read('x.csv', cut);
@@ -215,22 +214,71 @@ describe('any tickets as CSV', () => {
   });
 });
 
-describe('a row', () => {
-  it('has the fields that csv-parse finds in it, or none where it finds an error', () => {
-    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', ' ', ';', 'ß'), maxLength: 14 });
-    fc.assert(
-      fc.property(text, fc.constantFrom(',', ';'), (row, delimiter) => {
-        let expected: string[] | null = null;
-        try {
-          const rows = parse(row, { delimiter, relax_column_count: true, record_delimiter: '\n' });
-          expected = rows.length === 1 ? (rows[0] ?? null) : null;
-        } catch {
-          // What it does not accept.
+async function rowsIn(text: string, { block = 1, chunk = 64, longest = 1000 } = {}): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const some of rowsOf(bytesInput('x.csv', text, chunk), ';', longest, block)) {
+    rows.push(...some);
+  }
+  return rows;
+}
+
+const cell = fc.string({ unit: fc.constantFrom('a', 'ß', '😀', '"', ';', ',', '\n', '\r', ' '), maxLength: 8 });
+/** As RFC 4180 has a writer do it: quotes where they are needed, or always. */
+const write = (value: string, always: boolean) => (always || /[";\r\n]/.test(value) ? quote(value) : value);
+
+describe('any rows', () => {
+  it('that are written as in RFC 4180 are read as they were, each from its line', async () => {
+    const table = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
+    const places = fc.record({ block: fc.integer({ min: 1, max: 200 }), chunk: fc.integer({ min: 1, max: 40 }) });
+    await fc.assert(
+      fc.asyncProperty(table, fc.boolean(), fc.constantFrom('\n', '\r\n'), places, async (rows, always, end, at) => {
+        const expected: Row[] = [];
+        let text = '';
+        for (const values of rows) {
+          if (values.some((value) => value.trim() !== '')) {
+            // A line end is a line end, whichever it is.
+            const fields = values.map((value) => value.replaceAll('\r\n', '\n'));
+            expected.push({ line: text.split('\n').length, fields });
+          }
+          text += `${values.map((value) => write(value, always)).join(';')}${end}`;
         }
-        fc.pre(row.trim() !== '');
-        expect(fieldsOf(row, delimiter)).toEqual(expected);
+        expect(await rowsIn(text, at)).toEqual(expected);
       }),
-      { numRuns: 2000 },
+      { numRuns: 300 },
     );
+  });
+
+  it('with any quotes are the same however many are parsed at once', async () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '"', '""', ';', '\n', ';"', '"\n'), maxLength: 40 });
+    const longest = fc.integer({ min: 3, max: 50 });
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 60 }), longest, async (rows, block, most) => {
+        const whole = await rowsIn(rows, { block: 10_000, longest: most });
+        expect(await rowsIn(rows, { block, chunk: 3, longest: most })).toEqual(whole);
+        // Each is told in the order of the file, and none from the same line as another.
+        const lines = whole.map(({ line }) => line);
+        expect(lines).toEqual([...new Set(lines)].toSorted((a, b) => a - b));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('may be longer than what is parsed at once, and one that is never closed costs itself alone', async () => {
+    const long = Array.from({ length: 9000 }, (_, index) => `line ${index} of a long one, ${'x'.repeat(50)}`).join(
+      '\n',
+    );
+    const many = Array.from({ length: 12_000 }, (_, index) => `${index};word`);
+    const text = [`1;${quote(long)}`, '2;"open', ...many, '3;last'].join('\n');
+    const rows: Row[] = [];
+    for await (const some of rowsOf(bytesInput('x.csv', text), ';', 16 * 2 ** 20)) {
+      rows.push(...some);
+    }
+    expect(rows).toHaveLength(12_003);
+    expect(rows.slice(0, 3)).toEqual([
+      { line: 1, fields: ['1', long] },
+      { line: 9001, problem: 'has a quote that is not closed' },
+      { line: 9002, fields: ['0', 'word'] },
+    ]);
+    expect(rows.at(-1)).toEqual({ line: 21_002, fields: ['3', 'last'] });
   });
 });
