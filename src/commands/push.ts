@@ -5,10 +5,11 @@ import type { ConversationEvents } from '../conversations/events.ts';
 import { readTickets } from '../conversations/files/read-tickets.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
+import { writableKey } from '../conversations/writable-key.ts';
 import { ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { openWriter } from '../platform/client.ts';
-import { callControl } from '../server/control.ts';
+import { answers, callControl } from '../server/control.ts';
 import { senderWords } from '../server/conversation-log.ts';
 import { type ConversationFlags, placeOf, withDesk } from './conversation-desk.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
@@ -31,7 +32,7 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
   }
   const place = await placeOf(flags, around);
   const question: DeskQuestion = { about: 'push', files: paths, account: flags.account };
-  if (existsSync(place.socket)) {
+  if (await answers(place.socket)) {
     const answer = await callControl(place.socket, {
       ask: 'conversations',
       organization: place.organization.id,
@@ -71,12 +72,14 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
     for await (const { found } of readTickets(path, { account: flags.account })) {
       if (found.kind === 'ticket') {
         tickets += 1;
-        around.terminal.out(`${JSON.stringify(redactor.redact(found.ticket).conversation)}\n`);
+        const { conversation } = redactor.redact(found.ticket);
+        const shown = { ...conversation, id: writableKey(found.ticket.key, redactor) };
+        around.terminal.out(`${JSON.stringify(shown)}\n`);
       } else if (found.kind === 'rejected') {
         rejected += 1;
         around.terminal.err(`${found.place}: ${found.reason}\n`);
       } else if (found.kind === 'skipped') {
-        around.terminal.err(`${found.key}: skipped (${found.reason})\n`);
+        around.terminal.err(`${writableKey(found.key, redactor)}: skipped (${found.reason})\n`);
       }
     }
   }

@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from '../core/json.ts';
 import type { NewContent } from '../store/outbox.ts';
 import type { Conversation, RedactionCounts, Redactor } from './conversation.ts';
 import type { SkipReason, Ticket } from './ticket.ts';
+import { writableKey } from './writable-key.ts';
 
 /** What becomes of a ticket. */
 export type Admission =
@@ -32,7 +33,8 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     // Its message may quote what it was about.
     return { kind: 'rejected', reason: `it cannot be redacted (${error instanceof Error ? error.name : 'error'})` };
   }
-  const conversation = fitted(redacted.conversation, ticket.key);
+  const key = writableKey(ticket.key, redactor);
+  const conversation = fitted(redacted.conversation, key);
   if (conversation.parts.length === 0) {
     return { kind: 'skipped', reason: 'empty' };
   }
@@ -42,7 +44,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
   const payload = canonicalJson(conversation as unknown as Json);
   const content: NewContent = {
     kind: 'content',
-    key: ticket.key,
+    key,
     hash: createHash('sha256').update(payload).digest('hex'),
     redactor: redactor.version,
     payload,

@@ -24,5 +24,7 @@ export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
 export interface Redactor {
   /** Another one may find more; what an older one made stays as it was sent. */
   readonly version: string;
+  /** What stands outside of a ticket, such as a file's name, as it may be written. */
+  text(text: string): string;
   redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
 }

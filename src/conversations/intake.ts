@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Deposit, Kept, NewContent, Outbox, Withdrawal } from '../store/outbox.ts';
@@ -7,6 +8,7 @@ import type { Redactor } from './conversation.ts';
 import type { ConversationEvents, Taken } from './events.ts';
 import type { Heard } from './source.ts';
 import type { Found } from './ticket.ts';
+import { writableKey } from './writable-key.ts';
 
 export interface IntakeOptions {
   /** As configured. */
@@ -76,12 +78,14 @@ export class Intake {
   /** Takes what a webhook brought; it may be answered once this has resolved. `full`: later. Throws StoreError. */
   async hear(heard: Exclude<Heard, { kind: 'refused' }>): Promise<'kept' | 'known' | 'full'> {
     const { outbox, source, clock, hints } = this.#options;
+    // Its sender made it up, of any length and of whatever it likes.
+    const delivery = heard.delivery === null ? null : createHash('sha256').update(heard.delivery).digest('base64url');
     if (heard.kind === 'hints') {
-      const isNew = await outbox.hint(source, heard.delivery, heard.ids, clock.now());
+      const isNew = await outbox.hint(source, delivery, heard.ids, clock.now());
       hints.ring();
       return isNew ? 'kept' : 'known';
     }
-    return (await this.offer(heard.found, { delivery: heard.delivery })) as 'kept' | 'known' | 'full';
+    return (await this.offer(heard.found, { delivery })) as 'kept' | 'known' | 'full';
   }
 
   async #put({ deposit, tell }: Prepared): Promise<Kept['kind']> {
@@ -155,20 +159,22 @@ class Sorter {
         this.#admit(found.ticket);
         return;
       case 'skipped':
-        this.#skip(found.key, found.reason);
+        this.#skip(writableKey(found.key, this.#options.redactor), found.reason);
         return;
       case 'gone':
         this.numbers.gone += 1;
-        this.entries.push({ kind: 'gone', key: found.key });
+        this.entries.push({ kind: 'gone', key: writableKey(found.key, this.#options.redactor) });
         return;
       case 'rejected':
-        this.#reject(found.place, found.reason);
+        // Mails are often saved under what they are about, and who wrote them.
+        this.#reject(this.#options.redactor.text(found.place), found.reason);
     }
   }
 
   #admit(ticket: Extract<Found, { kind: 'ticket' }>['ticket']): void {
     const { redactor, quiet, source, events, clock } = this.#options;
-    const { key, completeness } = ticket;
+    const { completeness } = ticket;
+    const key = writableKey(ticket.key, redactor);
     const admission = admit(ticket, redactor, quiet, clock.now());
     if (admission.kind === 'rejected') {
       this.#reject(shortened(key), admission.reason);

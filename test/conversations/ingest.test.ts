@@ -338,11 +338,29 @@ describe('what cannot become a conversation', () => {
   test('what fails to be redacted is rejected without its words', () => {
     const failing = {
       version: '1',
+      text: (text: string) => text,
       redact: () => {
         throw new TypeError('cannot read hush-1');
       },
     };
     expect(admit(ticket(), failing, 0, 0)).toEqual({ kind: 'rejected', reason: 'it cannot be redacted (TypeError)' });
+  });
+
+  test('an id that is private is nowhere: not in what is kept, told or sent', async () => {
+    const key = 'webhook/forms/hush-7';
+    const skipped = { kind: 'skipped', key: 'webhook/forms/hush-8', reason: 'open' } as const;
+    const gone = { kind: 'gone', key: 'webhook/forms/hush-9' } as const;
+    const unread = { kind: 'rejected', place: 'letter of hush-1.eml:1', reason: 'is no mail' } as const;
+    const short = { kind: 'ticket', ticket: ticket({ key, completeness: { reported: 2, fetched: 1 } }) } as const;
+    const long = { kind: 'ticket', ticket: ticket({ key: `${key}${'x'.repeat(300)}` }) } as const;
+    const heard = { kind: 'found', delivery: 'hush-d', found: [short, skipped, gone, unread, long] } as const;
+    expect(await ingestion.intake('forms').hear(heard)).toBe('kept');
+    expect(await ingestion.intake('forms').hear(heard)).toBe('known');
+    expect(told).toHaveLength(3);
+    const batch = await outbox.next({ items: 10, bytes: 1e6, open: 1 }, clock.now());
+    expect(batch?.items).toHaveLength(1);
+    expect(JSON.parse(batch?.items[0]?.payload ?? '').id).toBe(batch?.items[0]?.key);
+    expect(JSON.stringify([told, batch])).not.toMatch(/hush-\d/);
   });
 
   test('a subject is cut by code points, an empty one left out, as is a time that is none', () => {

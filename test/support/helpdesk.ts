@@ -21,6 +21,7 @@ export const SECRET = /hush-\w+|never-\w+/;
 /** Takes out what the helpdesk's customers should not have written. */
 export const testRedactor: Redactor = {
   version: 'test/1',
+  text: (text) => text.replace(/hush-\w+/g, '[SECRET]'),
   redact(ticket) {
     const hits = ticket.parts.flatMap(({ body }) => body.match(/hush-\w+/g) ?? []);
     const clean = (text: string) => text.replace(/hush-\w+/g, '[SECRET]');

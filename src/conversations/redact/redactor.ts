@@ -20,7 +20,7 @@ import { type Placeholders, placeholdersFor } from './placeholders.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
 import { findSecrets } from './secrets.ts';
 import { findSsns } from './ssn.ts';
-import { cutSubject, type Field, fieldsOf } from './ticket-fields.ts';
+import { cutSubject, type Field, fieldsOf, nameAt } from './ticket-fields.ts';
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
@@ -100,6 +100,7 @@ export function createRedactor(options: RedactionOptions = {}): ExplainingRedact
     .slice(0, 12);
   return {
     version,
+    text: (text) => survey([{ place: 'text', kind: 'text', text }], []).explained[0]?.redacted ?? '',
     redact: (ticket) => redactTicket(ticket, survey),
     explain: (what) =>
       typeof what === 'string'
@@ -158,7 +159,10 @@ function redactTicket(
     .map(({ role }, index) => ({ type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' }))
     .filter(({ body }) => body.trim() !== '');
   const subject = cutSubject(at.get('subject') ?? '', again);
-  const attributes = Object.keys(ticket.attributes).map((name) => [name, at.get(`attributes.${name}`) ?? ''] as const);
+  const attributes = Object.keys(ticket.attributes).map((name, index) => {
+    const value = at.get(`attributes.${name}`) ?? '';
+    return [at.get(nameAt(index)) ?? '', besideName(name, value, again)] as const;
+  });
   const url = at.get('url');
   const created = ticket.createdAt === null ? Number.NaN : Date.parse(ticket.createdAt);
   const metadata = {
@@ -173,6 +177,13 @@ function redactTicket(
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
   return { conversation, counts: countsOf(explained) };
+}
+
+/** A value that is private for its name alone: `password` and what stands beside it. */
+function besideName(name: string, value: string, again: (text: string) => string): string {
+  const start = `${name.trim()}: `;
+  const pair = again(start + value);
+  return pair.startsWith(start) ? pair.slice(start.length) : value;
 }
 
 function countsOf(explained: readonly Explained[]): RedactionCounts {

@@ -17,8 +17,14 @@ export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly 
       kind: 'text' as const,
       text: String(value),
     })),
+    ...Object.keys(attributes).map((name, index) => ({ place: nameAt(index), kind: 'text' as const, text: name })),
     ...(url === null ? [] : [{ place: 'url', kind: 'url' as const, text: url }]),
   ];
+}
+
+/** Where the name of an attribute stands: names are made up by whoever sends them, like values. */
+export function nameAt(index: number): string {
+  return `attribute names[${index}]`;
 }
 
 /** The longest subject that is taken, in characters (supplement, section 8). */

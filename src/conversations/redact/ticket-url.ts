@@ -2,7 +2,7 @@ import type { Found } from './found.ts';
 
 const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
 /** What is taken out of the path of a ticket's address; what looks like a number there is the ticket's own. */
-const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person']);
+const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person', 'pattern']);
 
 /**
  * What is taken out of the address of a ticket: all that is found in its user info, query and fragment, and of its path

@@ -129,6 +129,23 @@ describe('a conversation', () => {
     expect(counts).toEqual({ secret: 1, person: 1, email: 2 });
   });
 
+  it('has no attribute whose name is private, and no value that is private for its name', () => {
+    const attributes = { 'x@example.com': 'vip', password: 'hunter2', ' API Key': 'hunter3x9', status: 'solved' };
+    const { conversation } = createRedactor().redact({ ...ticket, attributes });
+    expect(conversation.metadata?.attributes).toEqual({
+      '[EMAIL_1]': 'vip',
+      password: '[SECRET_2]',
+      ' API Key': '[SECRET_3]',
+      status: 'solved',
+    });
+  });
+
+  it('has nothing in the path of its address that a pattern of the user finds', () => {
+    const redactor = createRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] });
+    const { conversation } = redactor.redact({ ...ticket, url: 'https://help.example/CUST-12/4155550132' });
+    expect(conversation.metadata?.url).toBe('https://help.example/%5BCUSTOMER_1%5D/4155550132');
+  });
+
   it('has a subject of 512 characters at most, cut between graphemes, and never inside a placeholder', () => {
     const subjectOf = (subject: string) => createRedactor().redact({ ...ticket, subject }).conversation.subject ?? '';
     expect([...subjectOf('👩‍👩‍👧'.repeat(200))].length).toBe(510);
