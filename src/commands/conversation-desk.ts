@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
@@ -9,7 +8,7 @@ import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Writer } from '../platform/client.ts';
-import { callControl, controlSocketPath } from '../server/control.ts';
+import { answers, callControl, controlSocketPath } from '../server/control.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
 
@@ -34,7 +33,7 @@ export async function askDesk(
   around: Surroundings,
 ): Promise<JsonObject> {
   const place = await placeOf(flags, around);
-  if (existsSync(place.socket)) {
+  if (await answers(place.socket)) {
     const organization = place.organization.id;
     return callControl(place.socket, { ask: 'conversations', organization, question });
   }

@@ -7,7 +7,7 @@ import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { Delivery } from '../conversations/source.ts';
 import type { Clock, Random } from '../core/clock.ts';
-import { messageOf } from '../core/errors.ts';
+import { CancelledError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Logger } from '../log.ts';
 import { openWriter } from '../platform/client.ts';
@@ -36,6 +36,7 @@ export interface ConversationsOptions {
 export class OrganizationConversations {
   readonly #options: ConversationsOptions;
   readonly #ingestion: Ingestion;
+  readonly #stopping = new AbortController();
 
   /** Throws ConfigError for a pattern of redaction that is none. */
   constructor(options: ConversationsOptions) {
@@ -69,8 +70,9 @@ export class OrganizationConversations {
   /** Throws what `answerDesk` throws. */
   answer(question: DeskQuestion): Promise<JsonObject> {
     const { outbox, organization, abort } = this.#options;
+    const signal = AbortSignal.any([abort, this.#stopping.signal]);
     const sources = organization.conversations.sources.map(({ name }) => name);
-    return answerDesk({ ingestion: this.#ingestion, outbox, sources, signal: abort }, question);
+    return answerDesk({ ingestion: this.#ingestion, outbox, sources, signal }, question);
   }
 
   /** Shows in the metrics how much there is. */
@@ -84,6 +86,9 @@ export class OrganizationConversations {
   }
 
   stop(milliseconds: number): Promise<void> {
+    this.#stopping.abort(
+      new CancelledError('it was asked to stop; push the rest again, what is unchanged is not sent twice'),
+    );
     return this.#ingestion.stop(milliseconds);
   }
 }

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { connect } from 'node:net';
-import { Client } from 'undici';
+import { Client, errors } from 'undici';
 import { type DeskQuestion, deskQuestion } from '../conversations/desk.ts';
-import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError } from '../core/errors.ts';
+import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 
@@ -112,8 +112,8 @@ function textOf(body: unknown, key: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Whether somebody listens on a socket. */
-function answers(path: string): Promise<boolean> {
+/** Whether somebody listens on a socket: one that was killed leaves its socket behind. */
+export function answers(path: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(path);
     socket.once('connect', () => {
@@ -125,11 +125,18 @@ function answers(path: string): Promise<boolean> {
 }
 
 /**
- * Asks the daemon behind a control socket. Throws ConfigError when none answers there, RefusedPlanError when what is
+ * Asks the daemon behind a control socket. Throws TransientError when it ends meanwhile, or cannot do it now. Throws ConfigError when none answers there, RefusedPlanError when what is
  * to be approved is not what the daemon holds, and ConfigError with the daemon's own words for any other refusal.
  */
 export async function callControl(path: string, request: ControlRequest): Promise<JsonObject> {
   const { status, answer } = await ask(path, request).catch((error: unknown) => {
+    if (error instanceof errors.SocketError) {
+      throw new TransientError(
+        `the daemon on ${path} ended before it answered; ask again: what it had taken in is not taken twice`,
+        true,
+        { cause: error },
+      );
+    }
     throw new ConfigError(
       `no daemon answers on ${path} (${messageOf(error)}); start one with "octavo run", or name its config with --config`,
       { cause: error },
@@ -139,11 +146,18 @@ export async function callControl(path: string, request: ControlRequest): Promis
     return answer;
   }
   const words = `the daemon refused: ${String(answer.error)}`;
-  throw answer.code === 'refused-plan' ? new RefusedPlanError(words) : new ConfigError(words);
+  if (answer.code === 'refused-plan') {
+    throw new RefusedPlanError(words);
+  }
+  throw NOT_ITS_FAULT.has(String(answer.code)) ? new TransientError(words, true) : new ConfigError(words);
 }
 
+/** Codes of errors that are no mistake of whoever asked. */
+const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['cancelled', 'source', 'store']);
+
 async function ask(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
-  const client = new Client('http://octavo', { socketPath: path });
+  // A file that is pushed takes as long as it takes.
+  const client = new Client('http://octavo', { socketPath: path, headersTimeout: 0, bodyTimeout: 0 });
   try {
     const { ask: question, ...body } = request;
     const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };

@@ -158,14 +158,56 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   expect(shown.stdout).not.toContain(EMAIL);
   expect((await run('dead', 'show', 'nothing')).code).toBe(3);
   // With a daemon the same commands ask it.
-  await startDaemon(work, settings);
+  const daemon = await startDaemon(work, settings);
   expect((await run('dead', 'retry', key)).stdout).toBe('1 dead letter waits to be sent again\n');
   await eventually('the second', () => sent(work).length === 2);
   work.repository.write('more.json', JSON.stringify([ticket('1'), ticket('3')]));
   expect((await run('push', 'more.json')).stdout).toContain('the daemon sends them');
   await eventually('the third', () => sent(work).length === 3);
   expect((await run('resync', 'drop', '--since', '30d')).stdout).toContain('The next poll of drop goes back to');
+  // A daemon that was killed leaves its socket behind, and its file free.
+  await daemon.process.stop('SIGKILL');
+  work.repository.write('last.json', JSON.stringify([ticket('4')]));
+  expect((await run('push', 'last.json')).stdout).toContain('1 sent\n');
   const unknown = await run('resync', 'other', '--since', '30d');
   expect(unknown.code).toBe(3);
   expect(unknown.stderr).toContain('no source "other"; there is drop, forms');
+});
+
+test('a push that waits for room ends with the daemon, and says so', async () => {
+  const { work } = await withSources();
+  await using _work = work;
+  work.emulator.setFeatures({ conversations: false });
+  const daemon = await startDaemon(work, { organization: { conversations: { outbox: { items: 10 } } } });
+  const tickets = Array.from({ length: 200 }, (_, index) => ticket(String(index)));
+  work.repository.write('many.json', JSON.stringify(tickets));
+  const pushed = work.run('conversations', 'push', 'many.json', '--config', join(work.folder, 'config.yaml'));
+  await daemon.process.says('push waits: the outbox is full');
+  expect((await daemon.process.stop()).code).toBe(0);
+  const { code, stderr } = await pushed;
+  expect(stderr).toBe(
+    'octavo: the daemon refused: it was asked to stop; push the rest again, what is unchanged is not sent twice\n',
+  );
+  expect(code).toBe(1);
+});
+
+test('an id that is an address is nowhere: not in the log, the metrics, the state file or a request', async () => {
+  const { work, settings } = await withSources();
+  await using _work = work;
+  const daemon = await startDaemon(work, settings);
+  const body = JSON.stringify([ticket(EMAIL), { ...ticket('2'), metadata: { attributes: { [EMAIL]: 'vip' } } }]);
+  const at = new Date();
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': EMAIL,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(KEY).sign(EMAIL, at, body),
+  };
+  const url = `${daemon.address}/hooks/org_acme/forms`;
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202);
+  await eventually('the conversations', () => sent(work).length === 2);
+  const metrics = await (await fetch(`${daemon.address}/metrics`)).text();
+  const { stderr } = await daemon.process.stop('SIGKILL');
+  const kept = ['octavo.db', 'octavo.db-wal'].map((name) => readFileSync(join(work.folder, 'state', name), 'latin1'));
+  expect([JSON.stringify(sent(work)), metrics, stderr, ...kept].filter((text) => text.includes(EMAIL))).toEqual([]);
 });

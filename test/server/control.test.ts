@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DeskQuestion } from '../../src/conversations/desk.ts';
-import { ConfigError, RefusedPlanError, StoreError } from '../../src/core/errors.ts';
+import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
 
 let folder: string;
@@ -63,6 +63,31 @@ describe('the control socket', () => {
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
     );
     await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('needs a checksum');
+  });
+
+  test('tells what is no mistake of whoever asked from what is', async () => {
+    const failing = (error: Error) => ({ ...handlers, status: () => Promise.reject(error) });
+    const asked = async (error: Error) => {
+      control = await openControl(path, failing(error));
+      const told = await callControl(path, { ask: 'status' }).catch((reason: unknown) => reason);
+      await control.close();
+      return told;
+    };
+    expect(await asked(new CancelledError('it was asked to stop'))).toEqual(
+      new TransientError('the daemon refused: it was asked to stop', true),
+    );
+    expect(await asked(new StoreError('the disk is full'))).toBeInstanceOf(TransientError);
+    expect(await asked(new ConfigError('no such source'))).toBeInstanceOf(ConfigError);
+    control = undefined;
+  });
+
+  test('says that a daemon was there, and ended before it answered', async () => {
+    const rude = createServer((socket) => socket.on('data', () => socket.destroy()));
+    await new Promise<void>((done) => rude.listen(path, done));
+    const told = callControl(path, { ask: 'status' });
+    await expect(told).rejects.toThrow(/ended before it answered; ask again/);
+    await expect(told).rejects.toBeInstanceOf(TransientError);
+    await new Promise((done) => rude.close(done));
   });
 
   test('says that no daemon is there', async () => {
