@@ -15,13 +15,15 @@ const MOST_LINES = 10_000;
 const BLOCK = 256 * 1024;
 
 const NOT_CLOSED = 'has a quote that is not closed';
+const NOT_RFC = 'has quotes that are not as in RFC 4180';
 /** What the parser finds wrong with a row, in our words: its own quote what the row says. */
-const PROBLEMS = new Map<string, string>([
-  ['CSV_QUOTE_NOT_CLOSED', NOT_CLOSED],
-  ['CSV_MAX_RECORD_SIZE', NOT_CLOSED],
-  ['CSV_INVALID_CLOSING_QUOTE', 'has quotes that are not as in RFC 4180'],
-  ['INVALID_OPENING_QUOTE', 'has quotes that are not as in RFC 4180'],
-]);
+const PROBLEMS = {
+  CSV_QUOTE_NOT_CLOSED: NOT_CLOSED,
+  CSV_MAX_RECORD_SIZE: NOT_CLOSED,
+  CSV_INVALID_CLOSING_QUOTE: NOT_RFC,
+  INVALID_OPENING_QUOTE: NOT_RFC,
+} as const;
+type Problem = keyof typeof PROBLEMS;
 
 /**
  * The rows of CSV (RFC 4180), in order, the first line's included, as many at once as were parsed at once; empty ones are
@@ -42,9 +44,9 @@ export async function* rowsOf(
 }
 
 /**
- * Lines become rows here, a block of whole lines at a time. The parser stops at the first row that it cannot read; what
- * it was not done with is the beginning of the next block. A block is whole to it, as a stream of it ends for good at the
- * first error; blocks are large, as each costs as much before its first byte as some hundred rows.
+ * Lines become rows here, a block of whole lines at a time; a row that has not ended in one is the beginning of the next.
+ * A block is whole to the parser, as a stream of it ends for good at the first error; blocks are large, as each costs as
+ * much before its first byte as some hundred rows.
  */
 class WaitingLines {
   readonly #delimiter: string;
@@ -87,13 +89,13 @@ class WaitingLines {
   #next(isEnd: boolean): readonly Row[] {
     const lines = this.#nextLines();
     const isAll = lines.length === MOST_LINES || (isEnd && lines.length === this.#lines.length);
-    const { rows, done, problem, isOpen } = parsed(lines, this.#delimiter, this.#longest);
-    const broken = problem === null || (isOpen && (done > 0 || !isAll)) ? undefined : lines[done];
-    if (broken === undefined) {
-      this.#drop(done);
+    const { rows, done } = new Block(lines, this.#delimiter, this.#longest).read();
+    const open = lines[done];
+    if (open !== undefined && done === 0 && isAll) {
+      rows.push({ line: open.number, problem: NOT_CLOSED });
+      this.#drop(1);
     } else {
-      rows.push({ line: broken.number, problem: problem as string });
-      this.#drop(done + 1);
+      this.#drop(done);
     }
     return rows;
   }
@@ -120,51 +122,76 @@ function sizeOf({ bytes }: Line): number {
   return (bytes?.length ?? 0) + 1;
 }
 
-interface Parsed {
-  readonly rows: Row[];
-  /** How many lines those rows have, the empty ones too. */
-  readonly done: number;
-  /** What is wrong with the row behind them; null where there is none. */
-  readonly problem: string | null;
-  /** What is wrong may be that the lines end before the row. */
-  readonly isOpen: boolean;
-}
+/** Whole lines as the parser takes them. */
+class Block {
+  readonly #lines: readonly Line[];
+  readonly #delimiter: string;
+  readonly #longest: number;
+  readonly #bytes: Buffer;
+  readonly #isText: boolean;
+  readonly #rows: Row[] = [];
+  /** How many lines are read, and where the next one begins. */
+  #done = 0;
+  #at = 0;
 
-function parsed(lines: readonly Line[], delimiter: string, longest: number): Parsed {
-  const bytes = joined(lines);
-  const isText = isUtf8(bytes);
-  const rows: Row[] = [];
-  let done = 0;
-  let at = 0;
-  const take = (fields: string[], end: number) => {
-    const { number: line } = lines[done] as Line;
-    const start = at;
-    // Lines are counted here, as the parser counts a lone carriage return too.
-    for (; at < end; done++) {
-      at += sizeOf(lines[done] as Line);
+  constructor(lines: readonly Line[], delimiter: string, longest: number) {
+    this.#lines = lines;
+    this.#delimiter = delimiter;
+    this.#longest = longest;
+    this.#bytes = joined(lines);
+    this.#isText = isUtf8(this.#bytes);
+  }
+
+  /** The rows, and how many lines they have: fewer than there are where they end before the last row does. */
+  read(): { readonly rows: Row[]; readonly done: number } {
+    for (let code = this.#parse(); code !== null && code !== 'CSV_QUOTE_NOT_CLOSED'; code = this.#parse()) {
+      this.#rows.push({ line: this.#lineNumber(), problem: PROBLEMS[code] });
+      this.#skipTo(this.#at + 1);
     }
-    if (!(isText || isUtf8(bytes.subarray(start, at)))) {
-      rows.push({ line, problem: 'is not UTF-8' });
-    } else if (fields.some((field) => field.trim() !== '')) {
-      rows.push({ line, fields });
-    }
-    return null;
-  };
-  try {
-    parse(bytes, {
-      delimiter,
-      record_delimiter: '\n',
-      relax_column_count: true,
-      max_record_size: longest,
-      on_record: (fields: string[], info) => take(fields, info.bytes),
-    });
-    return { rows, done, problem: null, isOpen: false };
-  } catch (error) {
-    const problem = error instanceof CsvError ? PROBLEMS.get(error.code) : undefined;
-    if (problem === undefined) {
+    return { rows: this.#rows, done: this.#done };
+  }
+
+  /** Up to the end, or to the first row that the parser cannot read: why it cannot. */
+  #parse(): Problem | null {
+    const start = this.#at;
+    try {
+      parse(this.#bytes.subarray(start), {
+        delimiter: this.#delimiter,
+        record_delimiter: '\n',
+        relax_column_count: true,
+        max_record_size: this.#longest,
+        on_record: (fields: string[], { bytes }) => this.#take(fields, start + bytes),
+      });
+      return null;
+    } catch (error) {
+      if (error instanceof CsvError && error.code in PROBLEMS) {
+        return error.code as Problem;
+      }
       throw error;
     }
-    return { rows, done, problem, isOpen: (error as CsvError).code === 'CSV_QUOTE_NOT_CLOSED' };
+  }
+
+  #take(fields: readonly string[], end: number): null {
+    const line = this.#lineNumber();
+    const start = this.#at;
+    this.#skipTo(end);
+    if (!(this.#isText || isUtf8(this.#bytes.subarray(start, end)))) {
+      this.#rows.push({ line, problem: 'is not UTF-8' });
+    } else if (fields.some((field) => field.trim() !== '')) {
+      this.#rows.push({ line, fields });
+    }
+    return null;
+  }
+
+  #lineNumber(): number {
+    return this.#lines[this.#done]?.number ?? 0;
+  }
+
+  /** Lines are counted here, as the parser counts a lone carriage return too. */
+  #skipTo(end: number): void {
+    for (; this.#at < end; this.#done++) {
+      this.#at += sizeOf(this.#lines[this.#done] as Line);
+    }
   }
 }
 
