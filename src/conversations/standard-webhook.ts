@@ -16,6 +16,8 @@ export interface StandardWebhookOptions {
 const TOLERANCE = 300_000;
 /** Supplement, section 8. With the name of the webhook before it, an id may have some less. */
 const LONGEST_ID = 255;
+/** Conversations in one request: each is redacted before it is answered, and what is wrong with it is told. */
+const LONGEST_LIST = 1000;
 
 // What is not in the contract is refused and not dropped: it may say that something is private.
 const partSchema = z.strictObject({
@@ -56,6 +58,9 @@ export function standardWebhook({ name, secrets }: StandardWebhookOptions): Webh
       const body = jsonOfBody(delivery.body);
       if (typeof body !== 'object' || body === null) {
         return refused(400, 'the body is no conversation and no list of them');
+      }
+      if (Array.isArray(body) && body.length > LONGEST_LIST) {
+        return refused(400, `the list has ${body.length} conversations; ${LONGEST_LIST} at once are taken`);
       }
       const found = Array.isArray(body)
         ? body.map((one, index) => read(name, one, `[${index}]`))

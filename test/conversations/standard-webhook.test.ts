@@ -126,6 +126,7 @@ describe('a body', () => {
     expect(deliver([{ id: '18', parts: PARTS }, full])).toMatchObject({
       found: [{ ticket: { key: 'webhook/crm/18', subject: '', url: null, attributes: {} } }, { ticket }],
     });
+    expect(deliver(Array.from({ length: 1001 }, () => 1))).toMatchObject({ kind: 'refused', status: 400 });
     expect(deliver([])).toEqual({ kind: 'found', delivery: 'msg_1', found: [] });
   });
 
