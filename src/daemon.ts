@@ -49,8 +49,11 @@ export interface Daemon {
   readonly organizations: readonly OrganizationReconciler[];
   /** Answers health, opens the control socket, watches the sources, and makes the first pass of every organization. */
   start(): Promise<void>;
-  /** One pass of every organization, and no more. */
-  once(): Promise<void>;
+  /**
+   * One pass of every organization, one poll of each source of its conversations, and no more. Answers whether nothing
+   * failed with conversations.
+   */
+  once(): Promise<boolean>;
   /** Takes no more work, lets what is in flight end, records it and closes: within 10 s (design: Daemon). */
   stop(): Promise<void>;
 }
@@ -145,8 +148,10 @@ class RunningDaemon implements Daemon {
     );
   }
 
-  async once(): Promise<void> {
+  async once(): Promise<boolean> {
+    const sent = this.#members.map(({ conversations }) => conversations.once());
     await Promise.all(this.#members.map(({ reconciler }) => reconciler.trigger('start')));
+    return (await Promise.all(sent)).every(Boolean);
   }
 
   async stop(): Promise<void> {

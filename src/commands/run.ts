@@ -9,7 +9,7 @@ export interface RunFlags {
   readonly dryRun?: boolean;
 }
 
-/** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization. */
+/** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization and one poll of its sources. */
 export async function runCommand(flags: RunFlags, around: Surroundings): Promise<ExitCode> {
   const config = await readConfig(flags.config, around);
   const log = createLogger({ ...config.log, secrets: config.secrets });
@@ -23,8 +23,9 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
   process.on('SIGHUP', onHangup);
   try {
     if (flags.once === true) {
-      await Promise.race([daemon.once(), asked(around.signal)]);
-      return worstOf(daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed'));
+      const areSent = await Promise.race([daemon.once(), asked(around.signal).then(() => true)]);
+      const outcomes = daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed');
+      return worstOf(areSent ? outcomes : [...outcomes, 'failed']);
     }
     await daemon.start();
     await asked(around.signal);

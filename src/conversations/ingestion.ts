@@ -59,6 +59,9 @@ export interface IngestionStatus {
   })[];
 }
 
+/** Milliseconds after which a single poll is looked after without having told anything. */
+const LOOK_AGAIN = 1000;
+
 /** An organization's conversations, from their sources to the platform. */
 export class Ingestion {
   readonly sender: ConversationSender | null;
@@ -69,6 +72,8 @@ export class Ingestion {
   readonly #loops = new Map<string, SourceLoop>();
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
+  /** Sources that wait for room. */
+  readonly #pressed = new Set<string>();
   #running: readonly Promise<void>[] = [];
   readonly #watches: (() => Promise<void>)[] = [];
 
@@ -92,7 +97,14 @@ export class Ingestion {
 
   /** Another way in, which is not configured: files that are pushed by hand. `quiet`: milliseconds, as in the options. */
   intake(source: string, over: { readonly quiet?: number; readonly hints?: Bell } = {}): Intake {
-    const { outbox, redactor, clock, events } = this.#options;
+    const { outbox, redactor, clock } = this.#options;
+    const events: ConversationEvents = {
+      ...this.#options.events,
+      onPressure: (pressure) => {
+        this.#pressed[pressure.isFull ? 'add' : 'delete'](pressure.source);
+        this.#options.events.onPressure?.(pressure);
+      },
+    };
     const { quiet = this.#options.quiet, hints = new Bell() } = over;
     return new Intake({ source, outbox, redactor, quiet, clock, events, hints, work: this.#work, room: this.#room });
   }
@@ -112,6 +124,31 @@ export class Ingestion {
     await Promise.all([...this.#loops.values()].map((loop) => loop.round(signal)));
     const failed = [...this.#loops].flatMap(([name, { error }]) => (error === null ? [] : [[name, error] as const]));
     return new Map(failed);
+  }
+
+  /**
+   * One poll of every source, and all sent that is due then. Answers whether nothing failed. A full outbox that nothing
+   * can be sent from ends the polls: nobody is there to wait for room. Throws StoreError.
+   */
+  async once(): Promise<boolean> {
+    const { outbox, clock } = this.#options;
+    const ending = new AbortController();
+    let failed: ReadonlyMap<string, AppError> | null = null;
+    const polled = this.pollOnce(AbortSignal.any([this.#stopping.signal, ending.signal])).then((errors) => {
+      failed = errors;
+      this.#work.ring();
+    });
+    while (failed === null && !this.#stopping.signal.aborted) {
+      const seen = this.#work.rings;
+      await this.sender?.sendDue();
+      if (this.#pressed.size > 0 && this.#work.rings === seen && (await outbox.status()).isFull) {
+        ending.abort();
+      }
+      await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);
+    }
+    await polled;
+    const state = await this.sender?.sendDue();
+    return !ending.signal.aborted && (failed ?? new Map()).size === 0 && !(state !== undefined && 'reason' in state);
   }
 
   /** Takes no more, and lets what is in flight to the platform end within so many milliseconds. */

@@ -70,6 +70,7 @@ export class ConversationSender {
   /** The wall clock, as seen from the one that never goes back. */
   #wall: number;
   #running: Promise<void> | undefined;
+  #once: Promise<SenderState> | undefined;
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -94,16 +95,22 @@ export class ConversationSender {
   /** Begins nothing more; what is in flight may end within so many milliseconds, and is recorded either way. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
-    if (!this.#hasLeft || !(await endsWithin(this.#options.clock, milliseconds, [this.#running]))) {
+    if (!this.#hasLeft || !(await endsWithin(this.#options.clock, milliseconds, [this.#running, this.#once]))) {
       this.#cut.abort();
     }
-    await this.#running;
+    await Promise.all([this.#running, this.#once]);
     this.#enter({ kind: 'stopped' });
   }
 
   /** Sends all that is due now, and answers why it went no further: `idle`, or what stopped it. */
-  async sendDue(): Promise<SenderState> {
-    while ((await this.step()) === 0) {
+  sendDue(): Promise<SenderState> {
+    const sending = this.#sendDue();
+    this.#once = sending;
+    return sending;
+  }
+
+  async #sendDue(): Promise<SenderState> {
+    while (!this.#stopping.signal.aborted && (await this.step()) === 0) {
       // Until there is nothing to do at once.
     }
     return this.#state;

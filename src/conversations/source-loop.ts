@@ -27,6 +27,8 @@ const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 15 * 60_000;
 /** How long to leave a provider alone that does not accept the credentials. */
 const REFUSED_PAUSE = 15 * 60_000;
+/** A timer knows no longer one than 25 days; a `poll` and a provider's Retry-After do. */
+const LONGEST_SLEEP = 24 * 3_600_000;
 /** Hints that are read at once. */
 const HINTS = 50;
 /** Fetches after which a hint is given up: what it hinted at is found by polling. */
@@ -55,7 +57,8 @@ export class SourceLoop {
     while (!signal.aborted) {
       const seen = hints.rings;
       await this.round(signal);
-      await hints.wait(seen, Math.max(0, this.#pollAt - clock.monotonic()), clock, signal);
+      const pause = Math.min(LONGEST_SLEEP, Math.max(0, this.#pollAt - clock.monotonic()));
+      await hints.wait(seen, pause, clock, signal);
     }
   }
 

@@ -63,6 +63,17 @@ export class OrganizationConversations {
     }
   }
 
+  /** One poll of every source, and all sent that is due. Answers whether nothing failed; what did is in the log. */
+  async once(): Promise<boolean> {
+    const { dryRun, log } = this.#options;
+    try {
+      return dryRun || (await this.#ingestion.once());
+    } catch (error) {
+      log.error(`conversations cannot be kept: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
   deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
     return this.#ingestion.deliver(source, delivery);
   }

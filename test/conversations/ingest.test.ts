@@ -1,10 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { admit } from '../../src/conversations/admit.ts';
 import type { ConversationEvents, Taken } from '../../src/conversations/events.ts';
 import { Ingestion } from '../../src/conversations/ingestion.ts';
 import type { Heard, PollingSource } from '../../src/conversations/source.ts';
 import type { Found, Ticket } from '../../src/conversations/ticket.ts';
-import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox.ts';
@@ -299,6 +299,15 @@ test('one poll and no more', async () => {
   expect([...failed]).toEqual([]);
   expect(await clock.run(ingestion.sender?.sendDue() ?? Promise.reject())).toEqual({ kind: 'idle' });
   expect(received()).toEqual(desk.expected());
+});
+
+test('no sleep is longer than a timer knows, however late the next poll is', async () => {
+  const sleep = vi.spyOn(clock, 'sleep');
+  desk.failure = () => new RateLimitedError('the rate limit is used up', 1e12);
+  ingestion.start();
+  await clock.advance(MINUTE);
+  expect(told).toMatchObject([{ again: 1e12 }]);
+  expect(Math.max(...sleep.mock.calls.map(([milliseconds]) => milliseconds))).toBeLessThan(2 ** 31);
 });
 
 test('stopping ends the polls and the sender', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
@@ -189,6 +189,28 @@ test('a push that waits for room ends with the daemon, and says so', async () =>
     'octavo: the daemon refused: it was asked to stop; push the rest again, what is unchanged is not sent twice\n',
   );
   expect(code).toBe(1);
+});
+
+test('run --once polls once and sends what is due; trouble is in its exit code, and so is a platform that takes none', async () => {
+  const { work, drop } = await withSources();
+  await using _work = work;
+  const conversations = { sources: [{ name: 'drop', folder: { path: drop } }], outbox: { items: 1 } };
+  const config = work.configure({ organization: { conversations } });
+  const tickets = Array.from({ length: 250 }, (_, index) => JSON.stringify(ticket(String(index))));
+  writeFileSync(join(drop, 'tickets.ndjson'), tickets.join('\n'));
+  const dry = await work.run('run', '--once', '--dry-run', '--config', config);
+  expect([dry.code, sent(work).length]).toEqual([0, 0]);
+  work.emulator.setFeatures({ conversations: false });
+  const refused = await work.run('run', '--once', '--config', config);
+  expect(refused.stderr).toContain('the outbox is full');
+  expect([refused.code, sent(work).length]).toEqual([1, 0]);
+  work.emulator.setFeatures({ conversations: true });
+  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect(sent(work)).toHaveLength(250);
+  rmSync(drop, { recursive: true });
+  const missing = await work.run('run', '--once', '--config', config);
+  expect(missing.stderr).toContain('drop: the poll failed: cannot read the folder');
+  expect(missing.code).toBe(1);
 });
 
 test('an id that is an address is nowhere: not in the log, the metrics, the state file or a request', async () => {
