@@ -1,5 +1,7 @@
+import { messageOf, SourceError } from '../core/errors.ts';
+import { fileInput } from './files/input.ts';
 import { readTickets } from './files/read-tickets.ts';
-import type { FileRecord, ReadOptions } from './files/record.ts';
+import { type FileRecord, LARGEST_BATCH, type ReadOptions, sizeOf } from './files/record.ts';
 import { appendRejects, rejectFileOf } from './files/reject-file.ts';
 import type { Intake } from './intake.ts';
 
@@ -30,23 +32,36 @@ const BATCH = 100;
 export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
   const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
   let batch: FileRecord[] = [];
+  let size = 0;
   const rejects = rejectFileOf(path);
   const flush = async () => {
-    await appendRejects(rejects, batch);
+    try {
+      await appendRejects(rejects, batch);
+    } catch (error) {
+      throw new SourceError(`cannot write ${rejects}, which lists what is rejected: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
     await intake.take(
       batch.map(({ found }) => found),
       {},
       signal,
     );
     batch = [];
+    size = 0;
   };
-  for await (const record of readTickets(path, read)) {
-    signal.throwIfAborted();
-    counts[record.found.kind] += 1;
-    batch.push(record);
-    if (batch.length === BATCH) {
-      await flush();
+  try {
+    for await (const record of readTickets(fileInput(path, signal), read)) {
+      signal.throwIfAborted();
+      counts[record.found.kind] += 1;
+      batch.push(record);
+      size += sizeOf(record.found);
+      if (batch.length === BATCH || size >= LARGEST_BATCH) {
+        await flush();
+      }
     }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   }
   if (batch.length > 0) {
     await flush();

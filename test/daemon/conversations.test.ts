@@ -152,6 +152,13 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   expect(sent(work)).toHaveLength(1);
   const { letters } = JSON.parse((await run('dead', 'list', '--format', 'json')).stdout);
   expect(letters).toHaveLength(1);
+  work.repository.write('bad.json', '[1]');
+  mkdirSync(join(work.repository.directory, 'bad.json.rejects.ndjson'));
+  const unwritable = await run('push', 'bad.json');
+  expect(unwritable.stderr).toMatch(
+    /^octavo: cannot write .*bad\.json\.rejects\.ndjson, which lists what is rejected: EISDIR/,
+  );
+  expect(unwritable.code).toBe(1);
   const [{ key }] = letters;
   const shown = await run('dead', 'show', key);
   expect(shown.stdout).toContain('[EMAIL_1]');

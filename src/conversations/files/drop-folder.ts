@@ -8,7 +8,7 @@ import { type Dropped, FolderReader } from './folder-reader.ts';
 import { fileInput } from './input.ts';
 import { cursorOf, type Ledger, ledgerOf, toTheEnd, upTo } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
-import { type FileRecord, type ReadOptions, rejected } from './record.ts';
+import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, sizeOf } from './record.ts';
 import { appendRejects, rejectFileOf } from './reject-file.ts';
 import { isUnfinishedName } from './settled.ts';
 
@@ -59,13 +59,14 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
   tray.found.push(...refused.map(({ name, reason }) => rejected(name, 1, reason)));
   for (const file of files) {
     poll.signal.throwIfAborted();
-    const digest = await reader.digest(file);
+    const digest = await reader.digest(file, poll.signal);
     if (tray.ledger.done.includes(digest)) {
       await reader.putAway(file);
       continue;
     }
     const from = tray.ledger.file?.digest === digest ? tray.ledger.file.index : 0;
-    for await (const record of readTickets(fileInput(file.path), { ...options.read, account: options.name })) {
+    const input = fileInput(file.path, poll.signal);
+    for await (const record of readTickets(input, { ...options.read, account: options.name })) {
       poll.signal.throwIfAborted();
       if (record.index >= from && tray.put(file, digest, record)) {
         yield await tray.empty();
@@ -88,6 +89,7 @@ class Tray {
   #given: Ledger;
   #rejects: FileRecord[] = [];
   #path = '';
+  #size = 0;
 
   constructor(options: DropFolderOptions, ledger: Ledger) {
     this.#options = options;
@@ -103,7 +105,8 @@ class Tray {
       this.#rejects.push(record);
     }
     this.ledger = upTo(this.ledger, digest, record.index + 1);
-    return this.found.length >= (this.#options.batch ?? BATCH);
+    this.#size += sizeOf(record.found);
+    return this.found.length >= (this.#options.batch ?? BATCH) || this.#size >= LARGEST_BATCH;
   }
 
   isWorthIt(): boolean {
@@ -115,6 +118,7 @@ class Tray {
     await this.keepRejects();
     const { found } = this;
     this.found = [];
+    this.#size = 0;
     this.#given = this.ledger;
     return { found, cursor: cursorOf(this.ledger) };
   }

@@ -122,14 +122,14 @@ export class FolderReader {
   }
 
   /** What names the file's content. Throws SourceError. */
-  async digest({ name, path, look }: Dropped): Promise<string> {
+  async digest({ name, path, look }: Dropped, signal: AbortSignal): Promise<string> {
     const known = this.#digests.get(name);
     if (known !== undefined && isSameLook(known.look, look)) {
       return known.digest;
     }
     const hash = createHash('sha256');
     try {
-      for await (const piece of fileInput(path).open()) {
+      for await (const piece of fileInput(path, signal).open()) {
         hash.update(piece);
       }
     } catch (error) {

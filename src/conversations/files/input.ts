@@ -12,13 +12,14 @@ export interface FileInput {
 const CHUNK = 64 * 1024;
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** A file on this machine. Nothing is opened yet. */
-export function fileInput(path: string): FileInput {
+/** A file on this machine. Nothing is opened yet. Reading it fails once the signal aborts, wherever it is. */
+export function fileInput(path: string, signal?: AbortSignal): FileInput {
   return {
     name: basename(path),
     open: (range) =>
       createReadStream(path, {
         highWaterMark: CHUNK,
+        ...(signal === undefined ? {} : { signal }),
         ...(range === undefined ? {} : { start: range.start, end: Math.max(range.start, range.end - 1) }),
       }),
   };

@@ -33,6 +33,14 @@ export interface ReadOptions {
 /** 16 MiB: no person's ticket is as long, and a few of them fit in memory. */
 export const LONGEST = 16 * 1024 * 1024;
 
+/** Words of records that become durable together, in UTF-16 units: they are in memory several times by then. */
+export const LARGEST_BATCH = 4 * 1024 * 1024;
+
+/** How much a record says, in UTF-16 units. */
+export function sizeOf(found: Found): number {
+  return found.kind === 'ticket' ? found.ticket.parts.reduce((size, { body }) => size + body.length, 0) : 0;
+}
+
 /** A record that cannot be read; `line` counts from 1. Reasons never quote what the record says. */
 export function rejected(name: string, line: number, reason: string): Found {
   return { kind: 'rejected', place: `${name}:${line}`, reason };

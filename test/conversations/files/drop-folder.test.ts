@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
+import { fileInput } from '../../../src/conversations/files/input.ts';
 import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/files/settled.ts';
 import type { Batch } from '../../../src/conversations/source.ts';
 import type { Json } from '../../../src/core/json.ts';
@@ -94,6 +95,19 @@ describe('a drop folder', () => {
     expect(first.batches.map(({ found }) => found.length)).toEqual([4, 1]);
     expect(first.found).toEqual(keys('1', '2', '3', '4', '5'));
     expect((await poll(source, first.cursor)).batches).toEqual([]);
+  });
+
+  it('gives long records in smaller batches', async () => {
+    const long = (id: string) => JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(2_500_000) }] });
+    await put('long.ndjson', ['1', '2', '3'].map(long).join('\n'));
+    const { batches } = await poll(open());
+    expect(batches.map(({ found }) => found.length)).toEqual([2, 1]);
+  });
+
+  it('leaves a file in the middle once it is asked to end', async () => {
+    await put('a.csv', 'ticket_id,author_role,body\n');
+    const input = fileInput(join(folder, 'a.csv'), AbortSignal.abort());
+    await expect(Array.fromAsync(input.open())).rejects.toThrow('aborted');
   });
 
   it('goes on behind what is durable after a crash, at every batch', async () => {
