@@ -111,18 +111,22 @@ class Applying {
 
   async #work(node: Node): Promise<void> {
     const failure = await this.#half(node);
-    this.#working -= 1;
     const watch = failure === null && isLast(node) ? node.writes.watch : undefined;
     if (watch === undefined) {
       await this.#end(node, failure);
+      // Not before its followers are ready: whoever ends meanwhile would take this for the end of all.
+      this.#working -= 1;
+      this.#next();
       return;
     }
     // The platform works on it by itself: no place among those being sent is taken up meanwhile.
+    this.#working -= 1;
     this.#watching += 1;
     this.#next();
     const verdict = await this.#watch(watch);
-    this.#watching -= 1;
     await this.#end(node, verdict === null ? null : { status: 'failed', error: verdict, reach: 'all' });
+    this.#watching -= 1;
+    this.#next();
   }
 
   async #end(node: Node, failure: Failure | null): Promise<void> {
@@ -138,7 +142,6 @@ class Applying {
         this.#ready.push(follower);
       }
     }
-    this.#next();
   }
 
   async #tell(change: Change, failure: Failure | null): Promise<void> {

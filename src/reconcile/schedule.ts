@@ -1,4 +1,5 @@
-import cron from 'node-cron';
+import cron, { type ScheduledTask } from 'node-cron';
+import { cronFiring } from '../config/cron.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { OrganizationReconciler } from './organization.ts';
@@ -25,7 +26,7 @@ export interface ScheduleOptions {
 /** Milliseconds between two looks at the wall clock while a time of day is waited for: it may be set meanwhile. */
 const LOOK = 60_000;
 const SECOND = 1000;
-/** A clock that goes so many milliseconds forward at once has passed a firing, as far as anybody minds. */
+/** Milliseconds that a clock may go forward at once and still be asked about second by second. */
 const LEAP = 60 * 60_000;
 
 /** Commits, the drift schedule, and what failed or waits: each asks for a pass. */
@@ -91,13 +92,21 @@ async function firing(expression: string, clock: Clock, signal: AbortSignal, fir
   let last = wholeSecond(clock);
   while (await slept(clock, SECOND - (clock.now() % SECOND), signal)) {
     const now = wholeSecond(clock);
-    const isLeap = now - last > LEAP;
-    if (isLeap || seconds(last, now).some((second) => task.match(new Date(second)))) {
+    if (firedIn(expression, task, last, now)) {
       fire();
     }
     last = now;
   }
   await task.destroy();
+}
+
+/** Whether it fires after one instant and up to another; of a long time the next firing is looked up instead. */
+function firedIn(expression: string, task: ScheduledTask, after: number, until: number): boolean {
+  if (until - after > LEAP) {
+    const next = cronFiring(expression, 'next', after);
+    return next !== null && next <= until;
+  }
+  return seconds(after, until).some((second) => task.match(new Date(second)));
 }
 
 function wholeSecond(clock: Clock): number {

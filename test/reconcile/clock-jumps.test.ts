@@ -27,10 +27,7 @@ let jumped: number;
 let asked: string[];
 let schedule: Schedule;
 
-beforeEach(async () => {
-  virtual = createVirtualClock(START - 1000);
-  jumped = 0;
-  asked = [];
+function scheduleOf(drift: string): Schedule {
   const clock = {
     now: () => virtual.now() + jumped,
     monotonic: () => virtual.monotonic(),
@@ -41,15 +38,22 @@ beforeEach(async () => {
       asked.push(`${trigger} ${new Date(clock.now()).toISOString().slice(5, 16)}`);
     },
   } as unknown as OrganizationReconciler;
-  schedule = createSchedule({
+  return createSchedule({
     reconciler,
     source,
-    drift: '*/5 * * * *',
+    drift,
     clock,
     onError: (message) => {
       throw new Error(message);
     },
   });
+}
+
+beforeEach(async () => {
+  virtual = createVirtualClock(START - 1000);
+  jumped = 0;
+  asked = [];
+  schedule = scheduleOf('*/5 * * * *');
 });
 afterEach(() => schedule.stop());
 
@@ -65,6 +69,14 @@ describe('the drift schedule', () => {
     jumped = DAY;
     await virtual.advance(10 * MINUTE);
     expect(asked).toEqual(['schedule 06-02T12:01', 'schedule 06-02T12:05', 'schedule 06-02T12:10']);
+  });
+
+  test('a day forward passes over no firing of a schedule that has none in it', async () => {
+    schedule = scheduleOf('0 0 1 1 *');
+    await schedule.start();
+    jumped = DAY;
+    await virtual.advance(10 * MINUTE);
+    expect(asked).toEqual([]);
   });
 
   test('a day back: goes on within its five minutes', async () => {

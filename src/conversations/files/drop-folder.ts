@@ -144,7 +144,8 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
     followSymlinks: false,
     ignored: (path) => resolve(path) !== folder && isUnfinishedName(basename(path)),
   });
-  watcher.on('add', onNew).on('change', onNew);
+  // What was dropped between the first poll and now shows nowhere else.
+  watcher.on('add', onNew).on('change', onNew).on('ready', onNew);
   // The next poll tells what is wrong with the folder.
   watcher.on('error', () => {});
   return () => watcher.close();
