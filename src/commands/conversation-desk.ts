@@ -50,7 +50,8 @@ export async function placeOf(flags: ConversationFlags, around: Surroundings): P
 
 export interface OpenDesk {
   readonly ingestion: Ingestion;
-  answer(question: DeskQuestion): Promise<JsonObject>;
+  /** `own` ends it besides the person who asked. */
+  answer(question: DeskQuestion, own?: AbortSignal): Promise<JsonObject>;
 }
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
@@ -80,7 +81,8 @@ export async function withDesk<T>(
     try {
       return await work({
         ingestion,
-        answer: (question) => answerDesk({ ingestion, outbox, sources, signal }, question),
+        answer: (question, own = signal) =>
+          answerDesk({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, question),
       });
     } finally {
       await ingestion.stop(CLOSING);

@@ -6,7 +6,7 @@ import { readTickets } from '../conversations/files/read-tickets.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import { writableKey } from '../conversations/writable-key.ts';
-import { ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
+import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { openWriter } from '../platform/client.ts';
 import { answers, callControl } from '../server/control.ts';
@@ -50,9 +50,12 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
       onRefused: ({ key, reason }) => around.terminal.err(`${key} is refused, and kept as a dead letter: ${reason}\n`),
     };
     return withDesk(place, writer, events, around, async ({ ingestion, answer }) => {
-      const pushed = await answer(question);
+      const pushed = await ingestion.sendWhile((own) => answer(question, own));
       const state = await ingestion.sender?.sendDue();
       const exit = tellPushed(pushed, `${sent} sent`, flags, around);
+      if (around.signal.aborted) {
+        throw new CancelledError(`asked to stop; what is left waits in ${place.store}`);
+      }
       if (state !== undefined && 'reason' in state) {
         throw new TransientError(`${senderWords(state)}; what is left waits in ${place.store}`, false);
       }
@@ -70,6 +73,9 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
   let rejected = 0;
   for (const path of paths) {
     for await (const { found } of readTickets(path, { account: flags.account })) {
+      if (around.signal.aborted) {
+        throw new CancelledError('asked to stop; nothing was sent');
+      }
       if (found.kind === 'ticket') {
         tickets += 1;
         const { conversation } = redactor.redact(found.ticket);

@@ -23,7 +23,7 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
   process.on('SIGHUP', onHangup);
   try {
     if (flags.once === true) {
-      const areSent = await Promise.race([daemon.once(), asked(around.signal).then(() => true)]);
+      const areSent = await Promise.race([daemon.once(), asked(around.signal).then(() => false)]);
       const outcomes = daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed');
       return worstOf(areSent ? outcomes : [...outcomes, 'failed']);
     }

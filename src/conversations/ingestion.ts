@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../core/clock.ts';
-import type { AppError } from '../core/errors.ts';
+import { type AppError, TransientError } from '../core/errors.ts';
 import { endsWithin } from '../core/within.ts';
 import type { Writer } from '../platform/client.ts';
 import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../store/outbox.ts';
@@ -126,29 +126,41 @@ export class Ingestion {
     return new Map(failed);
   }
 
-  /**
-   * One poll of every source, and all sent that is due then. Answers whether nothing failed. A full outbox that nothing
-   * can be sent from ends the polls: nobody is there to wait for room. Throws StoreError.
-   */
+  /** One poll of every source, and all sent that is due then. Answers whether nothing failed. Throws StoreError. */
   async once(): Promise<boolean> {
+    const isPolled = await this.sendWhile(
+      async (signal) => (await this.pollOnce(signal)).size === 0 && !signal.aborted,
+    );
+    const state = await this.sender?.sendDue();
+    return isPolled && !(state !== undefined && 'reason' in state);
+  }
+
+  /**
+   * Sends what is due while something is taken in, and after it. Where the outbox is full and nothing can be sent, the
+   * signal aborts with a TransientError: nobody is there to wait for room. Throws what `take` throws, and StoreError.
+   */
+  async sendWhile<T>(take: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { outbox, clock } = this.#options;
     const ending = new AbortController();
-    let failed: ReadonlyMap<string, AppError> | null = null;
-    const polled = this.pollOnce(AbortSignal.any([this.#stopping.signal, ending.signal])).then((errors) => {
-      failed = errors;
+    let isTaking = true;
+    const taken = take(AbortSignal.any([this.#stopping.signal, ending.signal])).finally(() => {
+      isTaking = false;
       this.#work.ring();
     });
-    while (failed === null && !this.#stopping.signal.aborted) {
+    // It is waited for below, and may fail before.
+    taken.catch(() => {});
+    while (isTaking && !this.#stopping.signal.aborted) {
       const seen = this.#work.rings;
-      await this.sender?.sendDue();
+      const state = await this.sender?.sendDue();
       if (this.#pressed.size > 0 && this.#work.rings === seen && (await outbox.status()).isFull) {
-        ending.abort();
+        const why = state !== undefined && 'reason' in state ? state.reason : 'what is in it rests';
+        ending.abort(new TransientError(`the outbox is full, and nothing can be sent now: ${why}`, false));
       }
       await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);
     }
-    await polled;
-    const state = await this.sender?.sendDue();
-    return !ending.signal.aborted && (failed ?? new Map()).size === 0 && !(state !== undefined && 'reason' in state);
+    const result = await taken;
+    await this.sender?.sendDue();
+    return result;
   }
 
   /** Takes no more, and lets what is in flight to the platform end within so many milliseconds. */

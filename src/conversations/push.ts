@@ -1,4 +1,4 @@
-import { messageOf, SourceError } from '../core/errors.ts';
+import { AppError, CancelledError, messageOf, SourceError } from '../core/errors.ts';
 import { fileInput } from './files/input.ts';
 import { readTickets } from './files/read-tickets.ts';
 import { type FileRecord, LARGEST_BATCH, type ReadOptions, sizeOf } from './files/record.ts';
@@ -27,7 +27,7 @@ const BATCH = 100;
 
 /**
  * Takes a file in, once: what is unchanged since an earlier push is not sent again. Resolves when all of it is durable.
- * Throws SourceError, StoreError, and the signal's reason.
+ * Throws SourceError, StoreError, and CancelledError once the signal aborts.
  */
 export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
   const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
@@ -60,11 +60,11 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
         await flush();
       }
     }
+    if (batch.length > 0) {
+      await flush();
+    }
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  }
-  if (batch.length > 0) {
-    await flush();
+    throw signal.aborted ? stopped(signal.reason) : error;
   }
   return {
     file: path,
@@ -74,4 +74,10 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     rejected: counts.rejected,
     rejects: counts.rejected === 0 ? null : rejects,
   };
+}
+
+function stopped(reason: unknown): AppError {
+  const words =
+    'asked to stop: what was taken in is kept; push again for the rest, what is unchanged is not sent twice';
+  return reason instanceof AppError ? reason : new CancelledError(words);
 }

@@ -65,7 +65,10 @@ export function standardWebhook({ name, secrets }: StandardWebhookOptions): Webh
       const found = Array.isArray(body)
         ? body.map((one, index) => read(name, one, `[${index}]`))
         : [read(name, body, '')];
-      return { kind: 'found', delivery: id, found };
+      const [only] = found;
+      return !Array.isArray(body) && only?.kind === 'rejected'
+        ? refused(400, only.reason)
+        : { kind: 'found', delivery: id, found };
     },
   };
 }

@@ -146,6 +146,10 @@ describe('a body', () => {
   ])('that is none is told as that, without a value of it: %j', (one, reason) => {
     const good = { id: '2', parts: PARTS };
     const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `no conversation: ${reason}` };
+    // Alone, its sender is told; of a list, the rest is taken.
+    const alone =
+      one !== null && typeof one === 'object' ? rejected.reason : expect.stringContaining('no conversation');
+    expect(deliver(one)).toEqual({ kind: 'refused', status: 400, reason: alone });
     expect(deliver([one, good])).toMatchObject({ found: [rejected, { kind: 'ticket' }] });
   });
 

@@ -198,6 +198,37 @@ test('a push that waits for room ends with the daemon, and says so', async () =>
   expect(code).toBe(1);
 });
 
+test('a push of more than the outbox holds sends meanwhile, and ends where nothing can be sent', async () => {
+  const { work } = await withSources();
+  await using _work = work;
+  const config = work.configure({ organization: { conversations: { outbox: { items: 1 } } } });
+  const push = (file: string) => work.run('conversations', 'push', file, '--config', config);
+  const tickets = (count: number) => JSON.stringify(Array.from({ length: count }, (_, index) => ticket(String(index))));
+  work.repository.write('many.json', tickets(250));
+  expect((await push('many.json')).stdout).toContain('250 sent\n');
+  work.emulator.setFeatures({ conversations: false });
+  work.repository.write('more.json', tickets(500));
+  const stuck = await push('more.json');
+  expect(stuck.stderr).toMatch(/^octavo: the outbox is full, and nothing can be sent now: this platform takes no/);
+  expect(stuck.code).toBe(1);
+});
+
+test('a push that is asked to end says what became of it', async () => {
+  const { work } = await withSources();
+  await using _work = work;
+  const config = work.configure();
+  work.emulator.setFaults([
+    { match: { operation: 'ingestConversations' }, fault: { kind: 'delay', ms: 60_000 }, times: 9 },
+  ]);
+  work.repository.write('one.json', JSON.stringify([ticket('1')]));
+  const file = join(work.repository.directory, 'one.json');
+  const pushing = work.begin('conversations', 'push', file, '--config', config);
+  await eventually('the request', () => (work.emulator.requests.byOperation.ingestConversations ?? 0) > 0);
+  const { code, stderr } = await pushing.stop('SIGINT');
+  expect(stderr).toMatch(/^octavo: asked to stop/);
+  expect(code).toBe(1);
+});
+
 test('run --once polls once and sends what is due; trouble is in its exit code, and so is a platform that takes none', async () => {
   const { work, drop } = await withSources();
   await using _work = work;
