@@ -31,6 +31,8 @@ export type ControlRequest =
   | { readonly ask: 'status' }
   | { readonly ask: 'conversations'; readonly organization?: string | undefined; readonly question: DeskQuestion };
 
+/** Bytes of a question: a shell may name thousands of files to push. */
+const LARGEST_QUESTION = 4 * 1024 * 1024;
 /** Linux takes so many bytes as the path of a socket. */
 const LONGEST_PATH = 107;
 
@@ -62,7 +64,7 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   app.post('/reconcile', async (request, reply) =>
     reply.send(await handlers.reconcile(textOf(request.body, 'organization'))),
   );
-  app.post('/conversations', async (request, reply) => {
+  app.post('/conversations', { bodyLimit: LARGEST_QUESTION }, async (request, reply) => {
     const question = deskQuestion.safeParse(isObject(request.body) ? request.body.question : undefined);
     return question.success
       ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), question.data))

@@ -65,6 +65,13 @@ describe('the control socket', () => {
     await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('needs a checksum');
   });
 
+  test('takes a question with as many files as a shell names', async () => {
+    control = await openControl(path, handlers);
+    const files = Array.from({ length: 5000 }, (_, index) => `/exports/tickets-of-a-long-year-${index}.json`);
+    const question = { about: 'push', files, account: 'push' } as const;
+    expect(await callControl(path, { ask: 'conversations', question })).toMatchObject({ files });
+  });
+
   test('tells what is no mistake of whoever asked from what is', async () => {
     const failing = (error: Error) => ({ ...handlers, status: () => Promise.reject(error) });
     const asked = async (error: Error) => {
