@@ -9,7 +9,7 @@ import { FIRST, SECOND } from './scenario.ts';
  * `npm test` at every CRASH_STRIDE-th.
  */
 
-const STRIDE = Number(process.env.CRASH_STRIDE ?? 24);
+const STRIDE = Number(process.env.CRASH_STRIDE ?? 48);
 /** The write to begin with, to look at one death alone. */
 const FROM = Number(process.env.CRASH_FROM ?? 1);
 const WHOLE = 1_800_000;
