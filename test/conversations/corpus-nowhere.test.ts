@@ -1,0 +1,159 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import type { PollingSource } from '../../src/conversations/source.ts';
+import type { Ticket } from '../../src/conversations/ticket.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { startEmulator } from '../../src/emulator/emulator.ts';
+import { createLogger } from '../../src/log.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { openConnection } from '../../src/platform/connection.ts';
+import { combineConversationEvents, logConversations } from '../../src/server/conversation-log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { type Example, readCorpus, ticketOf } from './redact/corpus.ts';
+
+/* Everything of the corpus goes the whole way: nothing of it is left anywhere on that way. */
+
+const corpus = readCorpus();
+const folder = mkdtempSync(join(tmpdir(), 'octavo-corpus-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Shorter ones are found in any text. */
+const SHORTEST = 7;
+
+/** Values that stand in the corpus only where they are marked: a name that is a word elsewhere says nothing. */
+function values(): readonly string[] {
+  const rests = corpus.map(({ text, marks }) =>
+    marks.reduceRight((left, { start, end }) => `${left.slice(0, start)}\n${left.slice(end)}`, text),
+  );
+  const marked = corpus.flatMap(({ text, marks }) => marks.map(({ start, end }) => text.slice(start, end)));
+  return [...new Set(marked)].filter(
+    (value) => value.length >= SHORTEST && !rests.some((rest) => rest.includes(value)),
+  );
+}
+
+/** Each value stands in every place of a ticket where one may. */
+function ticketFor({ id, text, people }: Example): Ticket {
+  return {
+    ...ticketOf([text, `Once more: ${text}`], people),
+    key: `corpus/${id}`,
+    subject: text.slice(0, 400),
+    attributes: { note: text },
+    completeness: { reported: 3, fetched: 2 },
+  };
+}
+
+const places = { state: '', log: '', metrics: '', platform: '' };
+let sent = 0;
+let dead = 0;
+
+/** Sends what belongs to one set of options, while the platform fails, refuses and loses answers. */
+async function send(examples: readonly Example[], index: number): Promise<void> {
+  const [first] = examples as [Example];
+  const emulator = await startEmulator({
+    seedNumber: index,
+    processing: { openapi: 0, translation: 0, conversations: 0 },
+    faults: [
+      { match: { operation: 'ingestConversations' }, rate: 0.4, fault: { kind: 'status', status: 400 } },
+      { match: { operation: 'ingestConversations' }, rate: 0.1, fault: { kind: 'reset-after' } },
+    ],
+  });
+  const clock = { ...systemClock, sleep: async () => {} };
+  const connection = openConnection({
+    baseUrl: emulator.url,
+    token: emulator.token,
+    userAgent: 'octavo/0',
+    concurrency: 2,
+    clock: systemClock,
+    random: () => 0.5,
+  });
+  const destination = new Writable({
+    write: (chunk, _encoding, done) => {
+      places.log += String(chunk);
+      done();
+    },
+  });
+  const log = createLogger({ level: 'trace', format: 'json', secrets: new Set(), destination });
+  const metrics = createMetrics();
+  const store = openSqliteStore(join(folder, `state-${index}.db`));
+  const polling: PollingSource = {
+    name: 'corpus',
+    async *poll() {
+      yield { found: examples.map((example) => ({ kind: 'ticket', ticket: ticketFor(example) })), cursor: 'end' };
+    },
+    fetch: () => Promise.reject(new Error('nothing is fetched here')),
+    close: async () => {},
+  };
+  const ingestion = new Ingestion({
+    sources: [{ name: 'corpus', polling, webhook: null, every: 1e9, since: 1e9 }],
+    outbox: store.outbox('org', { items: 1e6, bytes: 1e9 }),
+    redactor: createRedactor(first.options),
+    writer: openWriter(connection, { organization: emulator.organization, priority: 'ingestion' }),
+    quiet: 0,
+    batch: { count: 5, bytes: 1e6 },
+    clock,
+    random: () => 0.5,
+    events: combineConversationEvents([logConversations(log), metrics.conversations.events('org')]),
+  });
+  const failed = await ingestion.pollOnce(new AbortController().signal);
+  expect([...failed]).toEqual([]);
+  for (let left = 1; left > 0; ) {
+    await ingestion.sender?.sendDue();
+    ingestion.sender?.resume();
+    const { sources } = await ingestion.status();
+    left = sources.reduce((sum, source) => sum + source.waiting + source.sending, 0);
+  }
+  const status = await ingestion.status();
+  metrics.conversations.status('org', status);
+  dead += status.sources.reduce((sum, source) => sum + source.dead, 0);
+  const { conversations = [], conversationIssues, issuesClusters } = emulator.state();
+  sent += conversations.length;
+  places.metrics += await metrics.registry.metrics();
+  // Who sent it is in its source, and is nobody of the corpus.
+  const contents = conversations.map(({ externalId, content }) => ({ externalId, content }));
+  places.platform += JSON.stringify([contents, conversationIssues, issuesClusters]);
+  places.log += JSON.stringify(status);
+  await ingestion.stop(1000);
+  await connection.close(0);
+  await emulator.close();
+  await store.close();
+}
+
+beforeAll(async () => {
+  const byOptions = Map.groupBy(corpus, ({ options }) => JSON.stringify(options));
+  for (const [index, examples] of [...byOptions.values()].entries()) {
+    await send(examples, index);
+  }
+  places.state = readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('');
+}, 120_000);
+
+test('the corpus is large, and all of it went its way', () => {
+  expect(corpus.length).toBeGreaterThanOrEqual(300);
+  expect(values().length).toBeGreaterThanOrEqual(200);
+  // What was taken before its answer was lost, and refused after, is both.
+  expect(sent + dead).toBeGreaterThanOrEqual(corpus.length);
+  expect(dead).toBeGreaterThan(0);
+  expect(places.log).toContain('is refused, and kept as a dead letter');
+  expect(places.log).toContain('parts, and 2 were given');
+  expect(places.state).toContain('[EMAIL_1]');
+});
+
+describe('no value of it is', () => {
+  test.each(['state', 'log', 'metrics', 'platform'] as const)('in the %s', (place) => {
+    const written = (value: string) => [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      Buffer.from(value, 'utf8').toString('latin1'),
+      encodeURIComponent(value),
+    ];
+    const found = values().filter((value) => written(value).some((each) => places[place].includes(each)));
+    expect(found).toEqual([]);
+  });
+});
