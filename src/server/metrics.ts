@@ -138,14 +138,16 @@ function passMetrics(registry: Registry): Pick<Metrics, 'pass' | 'change' | 'pen
 }
 
 function fightMetrics(registry: Registry): Pick<Metrics, 'fights'> {
-  const fights = gauge(registry, 'fights', 'Fields that something else keeps changing back.', ['organization', 'kind']);
-  const shown = new Map<string, ReadonlySet<string>>();
+  const fights = new ChangingGauge(
+    gauge(registry, 'fights', 'Fields that something else keeps changing back.', ['organization', 'kind']),
+  );
   return {
     fights: (organization, kinds) => {
-      for (const kind of new Set([...(shown.get(organization) ?? []), ...kinds])) {
-        fights.set({ organization, kind }, kinds.filter((each) => each === kind).length);
-      }
-      shown.set(organization, new Set(kinds));
+      const counts = [...Map.groupBy(kinds, (kind) => kind)];
+      fights.show(
+        organization,
+        counts.map(([kind, same]) => ({ labels: { organization, kind }, value: same.length })),
+      );
     },
   };
 }

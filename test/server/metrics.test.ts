@@ -143,3 +143,18 @@ test('no email is shown', () => {
   const site = { ...result, address: 'site-space/help/guides/en', id: null };
   expect(failingChange(site, undefined)).toEqual({ kind: 'site-space', address: 'site-space/help/guides/en' });
 });
+
+test('fights are counted by kind, and gone when they are over', async () => {
+  const metrics = createMetrics();
+  const shown = async () =>
+    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_fights{'));
+  metrics.fights('org_1', ['team', 'site', 'team']);
+  metrics.fights('org_2', ['team']);
+  expect(await shown()).toEqual([
+    'octavo_fights{organization="org_1",kind="team"} 2',
+    'octavo_fights{organization="org_1",kind="site"} 1',
+    'octavo_fights{organization="org_2",kind="team"} 1',
+  ]);
+  metrics.fights('org_1', []);
+  expect(await shown()).toEqual(['octavo_fights{organization="org_2",kind="team"} 1']);
+});
