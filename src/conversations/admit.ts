@@ -12,13 +12,12 @@ export type Admission =
   | { readonly kind: 'rejected'; readonly reason: string };
 
 const LONGEST_ID = 255;
-const LONGEST_SUBJECT = 512;
 /** Of URLs anywhere (supplement, section 5). */
 const LONGEST_URL = 2048;
 
 /**
  * Redacts a ticket and makes it what the platform takes (supplement, section 8): no empty part, somebody of the
- * customer's in it, a subject that fits, and no address that redaction has made none. `quiet`: milliseconds for which a solved ticket rests;
+ * customer's in it, and no address that redaction has made none. `quiet`: milliseconds for which a solved ticket rests;
  * `now`: milliseconds since the epoch.
  */
 export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: number): Admission {
@@ -62,16 +61,12 @@ function fitted({ subject, parts, metadata }: Conversation, id: string): Convers
     ...(attributes && Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
   };
-  const title = cut(subject?.trim() ?? '');
+  // The redactor has cut it: what a cut makes look like a value has to be redacted in its turn.
+  const title = subject?.trim() ?? '';
   return {
     id,
     ...(title === '' ? {} : { subject: title }),
     parts: parts.filter(({ body }) => body.trim() !== ''),
     ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
   };
-}
-
-/** By code points, as the platform counts. */
-function cut(subject: string): string {
-  return subject.length <= LONGEST_SUBJECT ? subject : [...subject].slice(0, LONGEST_SUBJECT).join('');
 }
