@@ -1,4 +1,5 @@
 import { ConfigError } from '../core/errors.ts';
+import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
 import { configSchema, type ParsedConfig, type Prune } from './schema.ts';
 import { readBaseUrl } from './values.ts';
 
@@ -44,7 +45,7 @@ export interface OrganizationConfig {
   readonly schedule: { readonly drift: string };
   readonly windows: readonly SyncWindow[];
   readonly conversations: Readonly<ParsedOrganization['conversations']>;
-  readonly clusters: Readonly<ParsedOrganization['clusters']>;
+  readonly clusters: ClustersConfig;
 }
 
 /** All settings, checked, with defaults filled in, frozen at every depth. Durations are in milliseconds. */
@@ -71,17 +72,25 @@ export interface EnvironmentOptions {
   readonly kinds: readonly string[];
 }
 
-/** The frozen config of a file that the schema accepted and whose problems were all looked for before. */
-export function freezeConfig(parsed: ParsedConfig, secrets: ReadonlySet<string>): Config {
+/**
+ * The frozen config of a file that the schema accepted and whose problems were all looked for before. `clusters` holds
+ * for each organization what only the file knows.
+ */
+export function freezeConfig(
+  parsed: ParsedConfig,
+  secrets: ReadonlySet<string>,
+  clusters: readonly ClusterExtras[] = [],
+): Config {
   const { token: platformToken, user, ...platform } = parsed.platform;
   const settings = {
     ...parsed,
     platform: { ...platform, user: user ?? null },
-    organizations: parsed.organizations.map((organization) => ({
+    organizations: parsed.organizations.map((organization, index) => ({
       ...organization,
       token: organization.token ?? platformToken ?? '',
       source: toSource(organization.source),
       windows: organization.windows.map(toWindow),
+      clusters: settleClusters(organization.clusters, clusters[index]),
     })),
   };
   return Object.freeze({ ...deepFreeze(settings), secrets });

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { didYouMean } from '../core/suggest.ts';
+import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
 import { configSchema } from './schema.ts';
@@ -25,29 +26,44 @@ export interface LoadOptions {
  * `file:line:column: path: what is wrong, and what would be right`. No secret is in its message.
  */
 export function loadConfig({ text, file, env, readFile, kinds }: LoadOptions): Config {
-  const document = readDocument(text, file, { env, readFile, base: dirname(file) });
+  const files = { readFile, base: dirname(file) };
+  const document = readDocument(text, file, { env, ...files });
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
   const parsed = schema.safeParse(document.values ?? {});
+  const clusters = examineEach(document, files);
   const problems = [...document.problems];
   if (document.values !== undefined || problems.length === 0) {
     const issues = parsed.error?.issues ?? [];
     problems.push(...issues.flatMap((issue) => describeIssue(issue, document, schema)), ...crossChecks(document));
+    problems.push(...clusters.flatMap((examined) => examined.problems));
   }
   if (!parsed.success || problems.length > 0) {
-    throw new ConfigError(listOnce(problems, secrets));
+    throw new ConfigError(listOnce(problems, secrets, file));
   }
-  return freezeConfig(parsed.data, secrets);
+  return freezeConfig(parsed.data, secrets, clusters);
 }
 
-/** In the order of the file; a place whose reference failed is not complained of twice; no secret is quoted. */
-function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>): string {
+function examineEach(document: ConfigDocument, files: Files) {
+  return organizationsOf(document).map((organization, index) => {
+    const raw = isObject(organization) ? organization.clusters : undefined;
+    return examineClusters(raw, ['organizations', index, 'clusters'], document, files);
+  });
+}
+
+function organizationsOf({ values }: ConfigDocument): readonly unknown[] {
+  return isObject(values) && Array.isArray(values.organizations) ? values.organizations : [];
+}
+
+/** In the order of the file, what other files hold after it; a place whose reference failed is not complained of twice; no secret is quoted. */
+function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, main: string): string {
   const first = new Map<string, Problem>();
   for (const problem of problems) {
-    const place = `${problem.line}:${problem.column}:${problem.address}`;
+    const place = `${problem.file}:${problem.line}:${problem.column}:${problem.address}`;
     first.set(place, first.get(place) ?? problem);
   }
-  const sorted = [...first.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+  const isOther = ({ file }: Problem) => Number(file !== main);
+  const sorted = [...first.values()].sort((a, b) => isOther(a) - isOther(b) || a.line - b.line || a.column - b.column);
   return [...secrets].reduce(
     (text, secret) => text.replaceAll(secret, '[secret]'),
     sorted.map(formatProblem).join('\n'),
@@ -60,6 +76,7 @@ const PUBLIC = [
   /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll|record))$/,
   /^organizations\.\d+\.conversations\.(quiet|batch|outbox|redact)(\.|$)/,
   /^organizations\.\d+\.conversations\.sources\.\d+\.(name|poll|since|folder)(\.|$)/,
+  /^organizations\.\d+\.clusters\.(?!changeRequest\.reviewers)/,
   /^(queue|store|server|log)(\.|$)/,
   /^platform\.(baseUrl|user|timeout)$/,
 ];
@@ -192,27 +209,28 @@ function elementOf(schema: z.core.$ZodType | undefined) {
 function crossChecks(document: ConfigDocument): readonly Problem[] {
   const root = isObject(document.values) ? document.values : {};
   const platform = isObject(root.platform) ? root.platform : {};
-  const organizations = Array.isArray(root.organizations) ? root.organizations : [];
   const seen = new Map<unknown, number>();
-  return organizations.filter(isObject).flatMap((organization, index) => {
-    const at: Path = ['organizations', index];
-    const problems: Problem[] = [];
-    const { id, source, token, windows } = organization;
-    if (id !== undefined && seen.has(id)) {
-      const first = `organizations[${seen.get(id)}]`;
-      problems.push(
-        document.problemAt([...at, 'id'], `${JSON.stringify(id)} is listed before, as ${first}; list it once`),
-      );
-    }
-    seen.set(id, seen.get(id) ?? index);
-    if (token === undefined && platform.token === undefined) {
-      problems.push(document.problemAt(at, 'has no token; set platform.token, or a token here'));
-    }
-    if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
-      problems.push(document.problemAt([...at, 'source'], 'needs exactly one of git and directory'));
-    }
-    return [...problems, ...windowChecks(document, [...at, 'windows'], windows)];
-  });
+  return organizationsOf(document)
+    .filter(isObject)
+    .flatMap((organization, index) => {
+      const at: Path = ['organizations', index];
+      const problems: Problem[] = [];
+      const { id, source, token, windows } = organization;
+      if (id !== undefined && seen.has(id)) {
+        const first = `organizations[${seen.get(id)}]`;
+        problems.push(
+          document.problemAt([...at, 'id'], `${JSON.stringify(id)} is listed before, as ${first}; list it once`),
+        );
+      }
+      seen.set(id, seen.get(id) ?? index);
+      if (token === undefined && platform.token === undefined) {
+        problems.push(document.problemAt(at, 'has no token; set platform.token, or a token here'));
+      }
+      if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
+        problems.push(document.problemAt([...at, 'source'], 'needs exactly one of git and directory'));
+      }
+      return [...problems, ...windowChecks(document, [...at, 'windows'], windows)];
+    });
 }
 
 function windowChecks(document: ConfigDocument, at: Path, windows: unknown): readonly Problem[] {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
 import { readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
@@ -78,7 +79,7 @@ function organizationSchema(kinds: readonly string[]) {
     schedule: z.strictObject({ drift: cron().default('*/5 * * * *') }).prefault({}),
     windows: z.array(windowSchema()).prefault([]),
     conversations: conversationsSchema(),
-    clusters: z.strictObject({}).prefault({}),
+    clusters: clustersSchema(),
   });
 }
 

@@ -18,6 +18,8 @@ export function setting<T>(expected: string, read: (value: unknown) => T | undef
 
 export const text = (expected: string) => setting(expected, readText);
 export const positive = (expected: string) => setting(expected, (value) => readDuration(value) || undefined);
+/** As `positive`, but none is right too. */
+export const duration = (expected: string) => setting(expected, readDuration);
 export const choice = <T extends string>(values: readonly T[]) =>
   setting(`one of ${values.join(', ')}`, (value) => values.find((known) => known === value));
 export const count = (least: number, most: number) =>

@@ -58,7 +58,7 @@ describe('config.example.yaml', () => {
 
   test('shows every setting', () => {
     // "#name:" is a setting that is commented out, "# Words" is prose.
-    const active = TEXT.replace(/^ *(windows|sources|patterns): \[\]$/gm, '')
+    const active = TEXT.replace(/^( *)(\w+): \[\]\n(?=\1#\2:)/gm, '')
       .replace(/^( *)#(?=[a-z]+:)/gim, '$1')
       .replace(/^( *)#(?= {2,}(?:- )?[a-z_]+:(?: |$))/gim, '$1')
       .replace(/^( *)#( {2,})#(?=app:)/gm, '$1$2');

@@ -59,7 +59,36 @@ describe('loadConfig', () => {
         outbox: { items: 100_000, bytes: 1_073_741_824 },
         redact: { patterns: [], allow: [], off: [], phoneRegions: ['US'] },
       },
-      clusters: {},
+      clusters: {
+        enabled: false,
+        schedule: '23 * * * *',
+        select: {
+          impact: ['high'],
+          issues: 3,
+          conversations: 3,
+          age: 0,
+          rising: 0,
+          sources: [],
+          include: [],
+          exclude: [],
+        },
+        routes: [],
+        search: { enabled: true, spaces: [] },
+        default: null,
+        changeRequest: {
+          subject: 'Docs gap: {{label}}',
+          description: null,
+          template: null,
+          reviewers: [],
+          issues: 10,
+          pages: 5,
+        },
+        news: true,
+        afterMerge: { grow: 2, mute: false },
+        limits: { run: 5, open: 20, space: 5, day: 10 },
+        spaceNames: [],
+        reviewerNames: [],
+      },
     });
   });
 

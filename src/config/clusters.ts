@@ -1,0 +1,245 @@
+import { isAbsolute, resolve } from 'node:path';
+import * as z from 'zod';
+import { messageOf, type Problem } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { patternProblem } from '../core/label-pattern.ts';
+import { LINE_NAMES, TEMPLATE_NAMES, templateProblems } from './cluster-template.ts';
+import type { ConfigDocument, Path } from './document.ts';
+import { choice, count, cron, duration, flag, setting, text } from './settings.ts';
+import { readEmail, readText } from './values.ts';
+
+/** How much a cluster does to readers (platform API, Conversation objects). */
+export const IMPACTS = ['low', 'medium', 'high'] as const;
+
+/** The longest pulse is of three months: as many weeks as two windows of it can have. */
+const MOST_WEEKS = 6;
+
+const spaceName = () => text('the key of a space’s manifest, or a space’s id');
+const pattern = () => text('a regular expression, such as "sso|saml"');
+
+const select = z.strictObject({
+  impact: z.array(choice(IMPACTS)).prefault(['high']),
+  issues: count(0, 1_000_000).prefault(3),
+  conversations: count(0, 1_000_000).prefault(3),
+  age: duration('how long ago the cluster came to be at least, such as 3d').prefault('0s'),
+  rising: count(0, MOST_WEEKS).prefault(0),
+  sources: z.array(text('the name of a source, such as email')).prefault([]),
+  include: z.array(pattern()).prefault([]),
+  exclude: z.array(pattern()).prefault([]),
+});
+
+const route = z
+  .strictObject({
+    label: pattern().optional(),
+    source: text('the name of a source, such as email').optional(),
+    space: spaceName(),
+  })
+  .check(({ value, issues }) => {
+    if (value.label === undefined && value.source === undefined) {
+      issues.push({ code: 'custom', input: value, message: 'a label, a source, or both' });
+    }
+  });
+
+/** Markdown, or the file that holds it. The loader reads the file. */
+const description = setting('Markdown, or { file: PATH }', (value): string | { readonly file: string } | undefined => {
+  if (isObject(value)) {
+    const file = readText(value.file);
+    return file !== undefined && Object.keys(value).length === 1 ? { file } : undefined;
+  }
+  return readText(value);
+});
+
+const changeRequest = z.strictObject({
+  subject: text('a template such as "Docs gap: {{label}}"').prefault('Docs gap: {{label}}'),
+  description: description.nullable().default(null),
+  template: text('the id of a template of the platform').nullable().default(null),
+  reviewers: z.array(setting('an email address, or a team as team/KEY', readReviewer)).prefault([]),
+  issues: count(0, 100).prefault(10),
+  pages: count(0, 50).prefault(5),
+});
+
+/** Which issue clusters become change requests, and where (design: Issue clusters). */
+export function clustersSchema() {
+  return z
+    .strictObject({
+      enabled: flag().prefault(false),
+      schedule: cron().default('23 * * * *'),
+      select: select.prefault({}),
+      routes: z.array(route).prefault([]),
+      search: z
+        .strictObject({ enabled: flag().prefault(true), spaces: z.array(spaceName()).prefault([]) })
+        .prefault({}),
+      default: spaceName().nullable().default(null),
+      changeRequest: changeRequest.prefault({}),
+      news: flag().prefault(true),
+      afterMerge: z
+        .strictObject({
+          grow: setting('a number above 1, such as 2', readGrowth).prefault(2),
+          mute: flag().prefault(false),
+        })
+        .prefault({}),
+      limits: z
+        .strictObject({
+          run: count(1, 1_000).prefault(5),
+          open: count(1, 1_000).prefault(20),
+          space: count(1, 1_000).prefault(5),
+          day: count(1, 1_000).prefault(10),
+        })
+        .prefault({}),
+    })
+    .prefault({});
+}
+
+/** "ada@acme.example", "team/writers". */
+function readReviewer(value: unknown): string | undefined {
+  return typeof value === 'string' && /^team\/\S+$/.test(value) ? value : readEmail(value);
+}
+
+/** A factor that something grows by, also as a text, since `${env:NAME}` gives texts. */
+function readGrowth(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && number > 1 && number <= 1_000 ? number : undefined;
+}
+
+type ParsedClusters = z.output<ReturnType<typeof clustersSchema>>;
+
+/** Where a setting stands, to say of it later what the config alone cannot know. */
+export type Place = Omit<Problem, 'message'>;
+/** A name out of the settings, and where it stands. */
+export interface PlacedName {
+  readonly name: string;
+  readonly place: Place;
+}
+
+/** The settings of issue clusters. Durations are in milliseconds. */
+export interface ClustersConfig extends Omit<Readonly<ParsedClusters>, 'changeRequest'> {
+  readonly changeRequest: Readonly<Omit<ParsedClusters['changeRequest'], 'description'>> & {
+    /** A Markdown template; null: the built-in one. */
+    readonly description: string | null;
+  };
+  /** Every space that is named, as often as it is: only the platform and the manifests know whether it is there. */
+  readonly spaceNames: readonly PlacedName[];
+  /** Every reviewer that is named. */
+  readonly reviewerNames: readonly PlacedName[];
+}
+
+/** What the settings of clusters hold that is no value of theirs: of no file, nothing. */
+export interface ClusterExtras {
+  readonly template: string | null;
+  readonly spaceNames: readonly PlacedName[];
+  readonly reviewerNames: readonly PlacedName[];
+}
+
+export function settleClusters(parsed: ParsedClusters, extras: ClusterExtras | undefined): ClustersConfig {
+  const { description } = parsed.changeRequest;
+  const template = typeof description === 'string' ? description : (extras?.template ?? null);
+  return {
+    ...parsed,
+    changeRequest: { ...parsed.changeRequest, description: template },
+    spaceNames: extras?.spaceNames ?? [],
+    reviewerNames: extras?.reviewerNames ?? [],
+  };
+}
+
+/** How a file beside the config is read. */
+export interface Files {
+  /** Throws where the file cannot be read. */
+  readonly readFile: (path: string) => string;
+  /** The folder that relative paths start from. */
+  readonly base: string;
+}
+
+/**
+ * What one organization's raw settings of clusters say beyond their types: patterns and templates are checked, the
+ * template's file is read, names are kept with their places. Looks at raw values, so that it speaks also when other
+ * settings are wrong.
+ */
+export function examineClusters(
+  raw: unknown,
+  at: Path,
+  document: ConfigDocument,
+  files: Files,
+): ClusterExtras & { readonly problems: readonly Problem[] } {
+  const settings = isObject(raw) ? raw : {};
+  const request = isObject(settings.changeRequest) ? settings.changeRequest : {};
+  const template = readTemplate(request.description, [...at, 'changeRequest', 'description'], document, files);
+  const subject = typeof request.subject === 'string' ? templateProblems(request.subject, LINE_NAMES) : [];
+  const problems = [
+    ...textsAt(settings, PATTERNS).flatMap(([path, text]) => {
+      const problem = patternProblem(text);
+      return problem === null ? [] : [document.problemAt([...at, ...path], `${JSON.stringify(text)} ${problem}`)];
+    }),
+    ...subject.map(({ message }) => document.problemAt([...at, 'changeRequest', 'subject'], message)),
+    ...template.problems,
+  ];
+  const placed = (paths: readonly (readonly string[])[]) =>
+    textsAt(settings, paths).map(([path, name]) => ({ name, place: placeOf(document, [...at, ...path]) }));
+  return { problems, template: template.text, spaceNames: placed(SPACES), reviewerNames: placed(REVIEWERS) };
+}
+
+/** `*` stands for every entry of a list. */
+const PATTERNS = [
+  ['select', 'include', '*'],
+  ['select', 'exclude', '*'],
+  ['routes', '*', 'label'],
+];
+const SPACES = [['routes', '*', 'space'], ['search', 'spaces', '*'], ['default']];
+const REVIEWERS = [['changeRequest', 'reviewers', '*']];
+
+/** The texts at these places, with the path of each. */
+function textsAt(root: unknown, paths: readonly (readonly string[])[]): readonly (readonly [Path, string])[] {
+  return paths.flatMap((path) => textsBelow(root, path, []));
+}
+
+function textsBelow(
+  value: unknown,
+  [part, ...rest]: readonly string[],
+  at: Path,
+): readonly (readonly [Path, string])[] {
+  if (part === undefined) {
+    return typeof value === 'string' && value.trim() !== '' ? [[at, value]] : [];
+  }
+  if (part === '*') {
+    return Array.isArray(value) ? value.flatMap((item, index) => textsBelow(item, rest, [...at, index])) : [];
+  }
+  return isObject(value) ? textsBelow(value[part], rest, [...at, part]) : [];
+}
+
+function placeOf(document: ConfigDocument, path: Path): Place {
+  const { message: _, ...place } = document.problemAt(path, '');
+  return place;
+}
+
+function readTemplate(
+  description: unknown,
+  at: Path,
+  document: ConfigDocument,
+  { readFile, base }: Files,
+): { readonly text: string | null; readonly problems: readonly Problem[] } {
+  const name = isObject(description) ? readText(description.file) : undefined;
+  if (name === undefined) {
+    const problems = typeof description === 'string' ? templateProblems(description, TEMPLATE_NAMES) : [];
+    return { text: null, problems: problems.map(({ message }) => document.problemAt(at, message)) };
+  }
+  const file = isAbsolute(name) ? name : resolve(base, name);
+  let text: string;
+  try {
+    text = readFile(file);
+  } catch (error) {
+    const message = `the file ${name} cannot be read (${messageOf(error)}); put it there, or write the template here`;
+    return { text: null, problems: [document.problemAt([...at, 'file'], message)] };
+  }
+  const { address } = document.problemAt(at, '');
+  const problems = templateProblems(text, TEMPLATE_NAMES).map((problem) => ({
+    ...lineAndColumn(text, problem.at),
+    file,
+    address,
+    message: problem.message,
+  }));
+  return { text, problems };
+}
+
+function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
