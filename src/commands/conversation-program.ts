@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
-import { CONFIG, duration, ORGANIZATION } from './arguments.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LISTED } from '../conversations/listing.ts';
+import { CONFIG, duration, ORGANIZATION, upTo } from './arguments.ts';
 import type { Done } from './program.ts';
 import type { Surroundings } from './setup.ts';
 
@@ -56,6 +57,15 @@ export function conversationCommands(program: Command, around: Surroundings, don
   deadCommands(conversations.command('dead').description('conversations that the platform refused'), around, done);
 }
 
+/** How many to list: one at least. */
+function listed(text: string): number {
+  const value = upTo(LISTED.most)(text);
+  if (value === 0) {
+    throw new InvalidArgumentError('It must be 1 at least.');
+  }
+  return value;
+}
+
 function deadCommands(dead: Command, around: Surroundings, done: Done): void {
   const run = async (
     does: 'list' | 'show' | 'retry' | 'drop',
@@ -75,6 +85,7 @@ function deadCommands(dead: Command, around: Surroundings, done: Done): void {
   const bySource = ['--source <name>', 'only those of this source'] as const;
   add('list', 'which, and why')
     .option(...bySource)
+    .option('--limit <count>', 'how many at most, the oldest first', listed, LISTED.usual)
     .action((options) => run('list', undefined, options));
   add('show', 'one of them, redacted as it was sent')
     .argument('<conversation>', 'its id')

@@ -79,6 +79,8 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
 
 export interface DeadFlags extends ConversationFlags {
   readonly source?: string;
+  /** How many to list. */
+  readonly limit?: number;
 }
 
 /** `octavo conversations dead list|show|retry|drop`. */
@@ -94,7 +96,7 @@ export async function deadCommand(
   };
   const question: DeskQuestion =
     does === 'list'
-      ? { about: 'dead', ...filter }
+      ? { about: 'dead', ...filter, limit: flags.limit }
       : does === 'show'
         ? { about: 'letter', key: key ?? '' }
         : { about: does, ...filter };
@@ -121,7 +123,9 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
     new Date(Number(at)).toISOString().slice(0, 16),
     String(reason),
   ]);
-  return `${table([['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], ...rows]).join('\n')}\n`;
+  const more = Number(answer.more);
+  const rest = more === 0 ? [] : [`${more} more: --limit ${letters.length + more} lists them all`];
+  return `${[...table([['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], ...rows]), ...rest].join('\n')}\n`;
 }
 
 /** `octavo conversations resync SOURCE --since 30d`. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DeskQuestion } from '../conversations/desk.ts';
-import type { ConversationEvents } from '../conversations/events.ts';
+import type { ConversationEvents, SenderState } from '../conversations/events.ts';
 import { readTickets } from '../conversations/files/read-tickets.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
@@ -38,7 +38,7 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
       organization: place.organization.id,
       question,
     });
-    return tellPushed(answer, 'the daemon sends them', flags, around);
+    return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, around);
   }
   return withPlatform(place.config, place.organization, around, async ({ connection, signal }) => {
     const writer = openWriter(connection, { organization: place.organization.id, priority: 'person', signal });
@@ -62,6 +62,21 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
       return exit;
     });
   });
+}
+
+type PushedSender = SenderState | { readonly kind: 'none' } | undefined;
+
+/** What becomes of what a daemon has taken in. */
+function daemonWords(sender: PushedSender): string {
+  if (sender?.kind === 'none') {
+    return 'they wait: the daemon runs with --dry-run and sends nothing; the next one without it sends them';
+  }
+  if (sender?.kind === 'stopped') {
+    return 'they wait: the daemon ends; the next one sends them';
+  }
+  return sender !== undefined && 'reason' in sender
+    ? `they wait, and the daemon sends them once it can: ${senderWords(sender)}`
+    : 'the daemon sends them';
 }
 
 /** Prints what would be sent, redacted; asks no platform and writes nothing. */

@@ -3,6 +3,7 @@ import { ConfigError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Outbox } from '../store/outbox.ts';
 import type { Ingestion } from './ingestion.ts';
+import { LISTED } from './listing.ts';
 import { pushFile } from './push.ts';
 
 const filter = { source: z.string().optional(), key: z.string().optional() };
@@ -10,7 +11,11 @@ const filter = { source: z.string().optional(), key: z.string().optional() };
 /** What a person may ask about conversations, of a daemon or of a state file that no daemon has. */
 export const deskQuestion = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('status') }),
-  z.strictObject({ about: z.literal('dead'), ...filter }),
+  z.strictObject({
+    about: z.literal('dead'),
+    ...filter,
+    limit: z.int().min(1).max(LISTED.most).default(LISTED.usual),
+  }),
   z.strictObject({ about: z.literal('letter'), key: z.string() }),
   z.strictObject({ about: z.literal('retry'), ...filter }),
   z.strictObject({ about: z.literal('drop'), ...filter }),
@@ -19,7 +24,7 @@ export const deskQuestion = z.discriminatedUnion('about', [
   /** Paths are absolute, on the machine of whoever is asked. */
   z.strictObject({ about: z.literal('push'), files: z.array(z.string()), account: z.string() }),
 ]);
-export type DeskQuestion = z.output<typeof deskQuestion>;
+export type DeskQuestion = z.input<typeof deskQuestion>;
 
 export interface Desk {
   readonly ingestion: Ingestion;
@@ -29,17 +34,14 @@ export interface Desk {
   readonly signal: AbortSignal;
 }
 
-/** Dead letters that are listed at once. */
-const MOST = 1000;
-
 /** Answers a question. Throws ConfigError for what is not there, StoreError, and SourceError for a file. */
 export async function answerDesk(desk: Desk, question: DeskQuestion): Promise<JsonObject> {
-  const { ingestion, outbox } = desk;
+  const { ingestion } = desk;
   switch (question.about) {
     case 'status':
       return plain(await ingestion.status());
     case 'dead':
-      return { letters: plainList(await outbox.dead(filterOf(question), MOST)) };
+      return lettersOf(desk, question);
     case 'letter':
       return letterOf(desk, question.key);
     case 'retry':
@@ -65,10 +67,24 @@ async function pushAll(
   // Whoever pushes a file wants it sent: nothing rests.
   const intake = ingestion.intake(PUSH, { quiet: 0 });
   const pushed = [];
-  for (const file of files) {
-    pushed.push(await pushFile(file, { read: { account }, intake, signal }));
+  try {
+    for (const file of files) {
+      pushed.push(await pushFile(file, { read: { account }, intake, signal }));
+    }
+  } finally {
+    ingestion.endFiles(PUSH);
   }
-  return { files: plainList(pushed) };
+  return { files: plainList(pushed), sender: plain(ingestion.sender?.state ?? { kind: 'none' }) };
+}
+
+/** The oldest ones, and how many there are besides. */
+async function lettersOf({ outbox }: Desk, question: Extract<DeskQuestion, { about: 'dead' }>): Promise<JsonObject> {
+  const letters = await outbox.dead(filterOf(question), question.limit ?? LISTED.usual);
+  const { sources } = await outbox.status();
+  const all = sources
+    .filter(({ source }) => question.source === undefined || source === question.source)
+    .reduce((sum, { dead }) => sum + dead, 0);
+  return { letters: plainList(letters), more: question.key === undefined ? Math.max(0, all - letters.length) : 0 };
 }
 
 async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {

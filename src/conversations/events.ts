@@ -32,6 +32,8 @@ export type SenderState =
 export interface ConversationEvents {
   onTaken?(taken: Taken): void;
   onRejected?(rejected: { readonly source: string; readonly place: string; readonly reason: string }): void;
+  /** Files that were pushed by hand have been read, or no more is read of them. */
+  onFilesEnd?(end: { readonly source: string }): void;
   onShortfall?(shortfall: {
     readonly source: string;
     readonly key: string;

@@ -54,7 +54,7 @@ export interface IngestionStatus {
     readonly polledAgo: number | null;
     /** Milliseconds for which the oldest content has been waiting; null: none waits. */
     readonly waitingFor: number | null;
-    /** Why the last poll failed; null: it did not. */
+    /** Why the last poll, or the last look at what has rested, failed; null: neither did. */
     readonly error: string | null;
   })[];
 }
@@ -107,6 +107,11 @@ export class Ingestion {
     };
     const { quiet = this.#options.quiet, hints = new Bell() } = over;
     return new Intake({ source, outbox, redactor, quiet, clock, events, hints, work: this.#work, room: this.#room });
+  }
+
+  /** What was taken in by such a way has come to its end. */
+  endFiles(source: string): void {
+    this.#options.events.onFilesEnd?.({ source });
   }
 
   /** Polls and sends from now on. */
@@ -199,6 +204,9 @@ export class Ingestion {
   async retry(filter: DeadFilter): Promise<number> {
     const count = await this.#options.outbox.retry(filter, this.#options.clock.now());
     this.#work.ring();
+    for (const loop of this.#loops.values()) {
+      loop.wake();
+    }
     return count;
   }
 

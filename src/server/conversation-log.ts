@@ -1,16 +1,20 @@
 import type { ConversationEvents, SenderState } from '../conversations/events.ts';
 import type { Logger } from '../log.ts';
+import { RejectLog } from './reject-log.ts';
 
 /** Tells the log what becomes of conversations: numbers and reasons, and no word of what is in them. */
 export function logConversations(log: Logger): ConversationEvents {
   let sender: SenderState['kind'] = 'idle';
   const failing = new Map<string, string>();
+  const rejects = new RejectLog(log);
   return {
     onTaken: ({ source, found, waiting, unchanged, rejected, skipped, redacted }) => {
       const words = { source, found, waiting, unchanged, rejected, skipped, redacted };
-      log[waiting > 0 || rejected > 0 ? 'info' : 'debug'](words, `${source}: ${found} found, ${waiting} to send`);
+      log[waiting > 0 ? 'info' : 'debug'](words, `${source}: ${found} found, ${waiting} to send`);
+      rejects.endBatch(source);
     },
-    onRejected: ({ source, place, reason }) => log.warn({ source, place }, `${source}: ${place}: ${reason}`),
+    onRejected: ({ source, place, reason }) => rejects.reject(source, place, reason),
+    onFilesEnd: ({ source }) => rejects.end(source),
     onShortfall: ({ source, key, reported, fetched }) =>
       log.warn(
         { source, key, reported, fetched },
@@ -22,6 +26,7 @@ export function logConversations(log: Logger): ConversationEvents {
         isFull ? `${source} waits: the outbox is full` : `${source} goes on: the outbox has room again`,
       ),
     onPollEnd: ({ source, error, again }) => {
+      rejects.end(source);
       const before = failing.get(source);
       if (error === null) {
         failing.delete(source);
@@ -70,6 +75,7 @@ export function combineConversationEvents(listeners: readonly ConversationEvents
   return {
     onTaken: (told) => listeners.forEach((each) => void each.onTaken?.(told)),
     onRejected: (told) => listeners.forEach((each) => void each.onRejected?.(told)),
+    onFilesEnd: (told) => listeners.forEach((each) => void each.onFilesEnd?.(told)),
     onShortfall: (told) => listeners.forEach((each) => void each.onShortfall?.(told)),
     onPressure: (told) => listeners.forEach((each) => void each.onPressure?.(told)),
     onPollEnd: (told) => listeners.forEach((each) => void each.onPollEnd?.(told)),

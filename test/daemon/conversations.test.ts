@@ -181,6 +181,39 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   expect(unknown.stderr).toContain('no source "other"; there is drop, forms');
 });
 
+test('what is pushed to a daemon that sends nothing is said to wait, and why; the dead are listed up to a limit', async () => {
+  const { work } = await withSources();
+  await using _work = work;
+  const config = work.configure();
+  const run = (...args: string[]) => work.inside(['conversations', ...args, '--config', config]);
+  const push = () => run('push', 'some.json');
+  work.repository.write('some.json', JSON.stringify(['1', '2', '3'].map((id) => ticket(id))));
+  const dry = await startDaemon(work, {}, '--dry-run');
+  const pushed = await push();
+  expect(pushed.stdout).toContain('3 tickets, 0 skipped, 0 rejected\nthey wait: the daemon runs with --dry-run');
+  expect(pushed.stdout).not.toContain('the daemon sends');
+  expect(sent(work)).toEqual([]);
+  await dry.process.stop();
+  work.emulator.setFeatures({ conversations: false });
+  const daemon = await startDaemon(work);
+  await daemon.process.says('this platform takes no conversations');
+  const unsupported = await push();
+  expect(unsupported.stdout).toContain('they wait, and the daemon sends them once it can: this platform takes no');
+  await daemon.process.stop();
+  // Each of the three is refused by itself.
+  work.emulator.setFeatures({ conversations: true });
+  work.emulator.setFaults([
+    { match: { operation: 'ingestConversations' }, fault: { kind: 'status', status: 400, message: 'No' }, times: 9 },
+  ]);
+  await push();
+  const some = await run('dead', 'list', '--limit', '2');
+  expect(some.stdout.split('\n').filter((line) => line.startsWith('file/push/'))).toHaveLength(2);
+  expect(some.stdout).toContain('\n1 more: --limit 3 lists them all\n');
+  expect(JSON.parse((await run('dead', 'list', '--limit', '2', '--format', 'json')).stdout).more).toBe(1);
+  expect((await run('dead', 'list')).stdout).not.toContain('more');
+  expect((await run('dead', 'list', '--limit', '0')).stderr).toContain('It must be 1 at least.');
+});
+
 test('a push that waits for room ends with the daemon, and says so', async () => {
   const { work } = await withSources();
   await using _work = work;

@@ -1,0 +1,95 @@
+import { Writable } from 'node:stream';
+import { beforeEach, expect, test } from 'vitest';
+import type { ConversationEvents } from '../../src/conversations/events.ts';
+import { createLogger } from '../../src/log.ts';
+import { combineConversationEvents, logConversations } from '../../src/server/conversation-log.ts';
+
+let lines: string[];
+let events: ConversationEvents;
+
+beforeEach(() => {
+  lines = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(...String(chunk).split('\n').filter(Boolean));
+      done();
+    },
+  });
+  const log = createLogger({ level: 'info', format: 'json', secrets: [], destination });
+  events = combineConversationEvents([logConversations(log)]);
+});
+
+const warnings = () =>
+  lines.map((line) => JSON.parse(line)).flatMap(({ level, msg }) => (level === 40 ? [String(msg)] : []));
+const reject = (source: string, place: string) => events.onRejected?.({ source, place, reason: 'is not valid JSON' });
+const take = (source: string, rejected: number) =>
+  events.onTaken?.({
+    source,
+    found: rejected,
+    rejected,
+    waiting: 0,
+    unchanged: 0,
+    withdrawn: 0,
+    gone: 0,
+    incomplete: 0,
+    skipped: {},
+    redacted: {},
+  });
+
+test.each<[string, (source: string) => void]>([
+  ['a poll', (source) => events.onPollEnd?.({ source, error: null, again: 1 })],
+  ['a push', (source) => events.onFilesEnd?.({ source })],
+])('a file of 100,000 broken records is six lines at the end of %s', (_what, end) => {
+  for (let line = 1; line <= 100_000; line += 1) {
+    reject('drop', `tickets.ndjson:${line}`);
+    if (line % 100 === 0) {
+      take('drop', 100);
+    }
+  }
+  expect(warnings()).toEqual([1, 2, 3, 4, 5].map((line) => `drop: tickets.ndjson:${line}: is not valid JSON`));
+  end('other');
+  expect(warnings()).toHaveLength(5);
+  end('drop');
+  expect(warnings().slice(5)).toEqual([
+    'drop: 99995 more cannot be read; tickets.ndjson.rejects.ndjson beside what was read lists them',
+  ]);
+  // The next poll begins anew.
+  reject('drop', 'next.csv:7');
+  end('drop');
+  expect(warnings().slice(6)).toEqual(['drop: next.csv:7: is not valid JSON']);
+});
+
+test('a few in every batch of one file are six lines all the same', () => {
+  for (let line = 1; line <= 300; line += 1) {
+    reject('drop', `tickets.ndjson:${line}`);
+    if (line % 3 === 0) {
+      take('drop', 3);
+    }
+  }
+  expect(warnings()).toHaveLength(5);
+  events.onPollEnd?.({ source: 'drop', error: null, again: 1 });
+  expect(warnings().slice(5)).toEqual([expect.stringContaining('drop: 295 more')]);
+});
+
+test('of many files the first few are named', () => {
+  for (let file = 1; file <= 12; file += 1) {
+    reject('drop', `${file}.csv:1`);
+  }
+  events.onPollEnd?.({ source: 'drop', error: null, again: 1 });
+  expect(warnings().at(-1)).toBe(
+    'drop: 7 more cannot be read; 6.csv.rejects.ndjson, 7.csv.rejects.ndjson, 8.csv.rejects.ndjson and 4 more beside what was read list them',
+  );
+});
+
+test('what a webhook brought at once is summed up at once: no end comes', () => {
+  const bring = (count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      reject('forms', `webhook/forms[${index}]`);
+    }
+    take('forms', count);
+  };
+  bring(1000);
+  expect(warnings().slice(5)).toEqual(['forms: 995 more cannot be read']);
+  bring(2);
+  expect(warnings().slice(6)).toHaveLength(2);
+});
