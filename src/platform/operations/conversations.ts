@@ -1,21 +1,57 @@
 import * as z from 'zod';
 import { list, read, write } from './operation.ts';
-import { optionalFlag, optionalText, text } from './shapes.ts';
+import { optionalFlag, optionalNumber, optionalText, text, urls } from './shapes.ts';
 
+/**
+ * IssuesCluster, as read. Versions differ in nearly every field (supplement, section 1), so that none but the id is
+ * asked for; values of `impact` and names of sources that are not known are kept.
+ */
 const issuesCluster = z.looseObject({
   id: z.string(),
   label: optionalText,
-  /** A rich document or a string (supplement, section 1). */
+  createdAt: optionalText,
+  updatedAt: optionalText,
+  icon: z.unknown().optional(),
+  /** A rich document or a string; some versions call it `details`. */
   summary: z.unknown().optional(),
+  details: z.unknown().optional(),
   muted: optionalFlag,
   impact: optionalText,
-  stats: z.looseObject({ issues: z.number(), conversations: z.number() }).optional(),
+  /** Of the past three months; that the oldest week comes first is not said, and taken to be so. */
+  weeklyPulse: z.array(z.number().nullable()).nullish(),
+  /** How many by source. */
+  sources: z.record(z.string(), z.number().nullish()).nullish(),
+  stats: z.looseObject({ issues: optionalNumber, conversations: optionalNumber }).nullish(),
+  urls,
 });
 /** Conversation; without `processedAt` it was not worked into issues yet. */
 const kept = z.looseObject({
   id: z.string(),
   subject: optionalText,
+  createdAt: optionalText,
   processedAt: optionalText,
+  source: optionalText,
+  impact: optionalText,
+  urls,
+});
+/** ConversationIssue, with the conversation that it is from. */
+const issueFound = z.looseObject({
+  issue: z.looseObject({
+    id: z.string(),
+    title: optionalText,
+    /** A rich document; some versions have a string in `summary`. */
+    details: z.unknown().optional(),
+    summary: z.unknown().optional(),
+    impact: optionalText,
+    createdAt: optionalText,
+    ingestedAt: optionalText,
+    /** The conversation's id. */
+    conversation: optionalText,
+    /** The cluster's id. */
+    cluster: optionalText,
+    urls,
+  }),
+  conversation: kept.nullish(),
 });
 /** A conversation with what was said in it. */
 const keptWithParts = z.looseObject({
@@ -59,4 +95,20 @@ export const conversationOperations = {
     issuesCluster,
     { order: z.enum(['asc', 'desc']).optional(), sort: z.string().optional() },
   ),
+  getConversationCluster: read(
+    'getConversationCluster',
+    '/v1/orgs/{organizationId}/conversations-clusters/{clusterId}',
+    issuesCluster,
+  ),
+  /** The success code is not documented. */
+  updateConversationCluster: write(
+    'updateConversationCluster',
+    'PATCH',
+    '/v1/orgs/{organizationId}/conversations-clusters/{clusterId}',
+    { body: z.strictObject({ muted: z.boolean() }), answer: issuesCluster, repeat: 'idempotent' },
+  ),
+  listConversationIssues: list('listConversationIssues', '/v1/orgs/{organizationId}/conversations-issues', issueFound, {
+    cluster: z.string().optional(),
+    conversation: z.string().optional(),
+  }),
 };

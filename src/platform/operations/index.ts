@@ -1,9 +1,12 @@
+import { changeRequestOperations } from './change-requests.ts';
 import { collectionOperations } from './collections.ts';
+import { commentOperations } from './comments.ts';
 import { conversationOperations } from './conversations.ts';
 import { memberOperations } from './members.ts';
 import { openApiOperations } from './openapi.ts';
 import { organizationOperations } from './organizations.ts';
 import { samlOperations } from './saml.ts';
+import { searchOperations } from './search.ts';
 import {
   sectionGroupOperations,
   sectionOperations,
@@ -36,4 +39,7 @@ export const operations = {
   ...openApiOperations,
   ...translationOperations,
   ...conversationOperations,
+  ...changeRequestOperations,
+  ...commentOperations,
+  ...searchOperations,
 };

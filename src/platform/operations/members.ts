@@ -1,12 +1,7 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { nullableRole, optionalFlag, optionalNumber, optionalText, role } from './shapes.ts';
+import { nullableRole, optionalFlag, optionalNumber, optionalText, role, user } from './shapes.ts';
 
-const user = z.looseObject({
-  id: z.string(),
-  displayName: optionalText,
-  email: optionalText,
-});
 export const member = z.looseObject({
   id: z.string(),
   /** Null means guest. */

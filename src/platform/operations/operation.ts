@@ -91,6 +91,7 @@ export function list<const P extends string, I extends z.ZodType, F extends z.Zo
   path: P,
   item: I,
   filters?: F,
+  rest: { readonly class?: RequestClass } = {},
 ): List<P, z.ZodObject<typeof paging & F, z.core.$strict>, I> {
   const query = z.strictObject({ ...filters, ...paging }) as unknown as z.ZodObject<typeof paging & F, z.core.$strict>;
   return {
@@ -101,7 +102,7 @@ export function list<const P extends string, I extends z.ZodType, F extends z.Zo
     body: null,
     answer: pageOf(item),
     item,
-    class: 'read',
+    class: rest.class ?? 'read',
     repeat: 'safe',
     paginated: true,
     success: [200],

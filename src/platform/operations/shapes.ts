@@ -86,6 +86,9 @@ export const urls = z.record(z.string(), z.string().nullish()).nullish();
 /** Any resource that is told by its id alone. */
 export const reference = z.looseObject({ id: z.string() });
 
+/** User, as read. */
+export const user = z.looseObject({ id: z.string(), displayName: optionalText, email: optionalText });
+
 /** Merge rules as they are read. */
 export const readMergeRules = z
   .looseObject({

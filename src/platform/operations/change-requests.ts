@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import { list, read, remove, write } from './operation.ts';
+import { optionalFlag, optionalNumber, optionalText, richDocument, text, urls, user } from './shapes.ts';
+
+/** ChangeRequest, as read. What is asked for is what every version requires; its order among others needs both times. */
+const changeRequest = z.looseObject({
+  id: z.string(),
+  number: optionalNumber,
+  /** `draft`, `open`, `archived` or `merged`; others are kept as they come (supplement, section 4). */
+  status: z.string(),
+  subject: optionalText,
+  /** A rich document; some answers leave it out. */
+  description: z.unknown().optional(),
+  createdBy: user.nullish(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  /** The space's id. */
+  space: z.string(),
+  comments: optionalNumber,
+  outdated: optionalFlag,
+  /** The cluster's id. Gone from later versions (supplement, section 10). */
+  conversationsIssuesCluster: optionalText,
+  urls,
+});
+
+/** Who is asked to review. `kind` says which of the two there is (supplement, section 7). */
+const requestedReviewer = z.looseObject({
+  kind: optionalText,
+  user: user.nullish(),
+  team: z.looseObject({ id: z.string(), title: optionalText }).nullish(),
+  createdAt: optionalText,
+});
+
+/** `merge` or `update`; `conflicts` comes with the same status (supplement, section 1). */
+const outcome = z.looseObject({ revision: optionalText, result: optionalText });
+
+/** A content reference, whatever it refers to. */
+const contentRef = z.looseObject({ kind: z.string() });
+
+/** API document, Limits: change request subject. */
+const subject = text(0, 100);
+
+const filters = {
+  creator: z.string().optional(),
+  contributor: z.string().optional(),
+  requestedReviewer: z.string().optional(),
+  conversationsIssuesCluster: z.string().optional(),
+};
+
+/** Change requests, and who is asked to review them. */
+export const changeRequestOperations = {
+  /** Without a status the platform's default applies: `open`, or any (supplement, section 1). Ask for one. */
+  listSpaceChangeRequests: list('listSpaceChangeRequests', '/v1/spaces/{spaceId}/change-requests', changeRequest, {
+    ...filters,
+    status: z.enum(['draft', 'open', 'archived', 'merged']).optional(),
+  }),
+  /** Which statuses are in it is not documented for every version (supplement, section 1). */
+  listOrganizationChangeRequests: list(
+    'listOrganizationChangeRequests',
+    '/v1/orgs/{organizationId}/change-requests',
+    changeRequest,
+    filters,
+  ),
+  // Extra properties are accepted, and which of them are kept is not documented: the answer tells.
+  createChangeRequest: write('createChangeRequest', 'POST', '/v1/spaces/{spaceId}/change-requests', {
+    body: z.strictObject({
+      subject,
+      template: z
+        .strictObject({
+          id: z.string(),
+          params: z.strictObject({ contentRefs: z.record(z.string(), contentRef).optional() }).optional(),
+        })
+        .optional(),
+      conversationsIssuesCluster: z.string().optional(),
+      description: richDocument.optional(),
+    }),
+    answer: changeRequest,
+    repeat: 'never',
+    success: [200, 201],
+  }),
+  getChangeRequest: read('getChangeRequest', '/v1/spaces/{spaceId}/change-requests/{changeRequestId}', changeRequest),
+  updateChangeRequest: write('updateChangeRequest', 'PATCH', '/v1/spaces/{spaceId}/change-requests/{changeRequestId}', {
+    body: z.strictObject({
+      subject: subject.optional(),
+      description: richDocument.optional(),
+      status: z.enum(['draft', 'open', 'archived']).optional(),
+    }),
+    answer: changeRequest,
+    repeat: 'idempotent',
+  }),
+  mergeChangeRequest: write(
+    'mergeChangeRequest',
+    'POST',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/merge',
+    { answer: outcome, repeat: 'never' },
+  ),
+  /** Pulls what is in the space into the change request. */
+  updateChangeRequestContent: write(
+    'updateChangeRequestContent',
+    'POST',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/update',
+    { answer: outcome, repeat: 'never' },
+  ),
+  listRequestedReviewers: list(
+    'listRequestedReviewers',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
+    requestedReviewer,
+  ),
+  /** Users alone can be asked, one at least. Whether a second request tells them again is not documented. */
+  requestReviewers: write(
+    'requestReviewers',
+    'POST',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
+    {
+      body: z.strictObject({
+        users: z.array(z.string()).min(1),
+        subject: subject.optional(),
+        description: richDocument.optional(),
+      }),
+      answer: z.looseObject({ users: z.array(requestedReviewer).nullish() }),
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  removeRequestedReviewer: remove(
+    'removeRequestedReviewer',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers/{userId}',
+  ),
+};

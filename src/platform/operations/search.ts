@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import { list } from './operation.ts';
+import { optionalText, text, urls } from './shapes.ts';
+
+const sections = z
+  .array(z.looseObject({ id: optionalText, title: optionalText, path: optionalText, body: optionalText, urls }))
+  .nullish();
+const page = z.looseObject({
+  id: z.string(),
+  title: optionalText,
+  path: optionalText,
+  sections,
+  ancestors: z.array(z.looseObject({ title: optionalText })).nullish(),
+  urls,
+});
+/** A space with the pages of it that were found. */
+const spaceFound = z.looseObject({ id: z.string(), title: optionalText, pages: z.array(page).nullish() });
+
+/** What is looked for, 512 characters at most (API document, Limits). */
+const filters = { query: text(0, 512) };
+const options = { class: 'search' } as const;
+
+/** Search, best first. */
+export const searchOperations = {
+  searchOrganization: list('searchOrganization', '/v1/orgs/{organizationId}/search', spaceFound, filters, options),
+  searchSpace: list('searchSpace', '/v1/spaces/{spaceId}/search', page, filters, options),
+};
