@@ -27,6 +27,12 @@ const repository = () =>
     /^[\w.-]+\/[\w.-]+$/.test(readText(value) ?? '') ? String(value) : undefined,
   );
 
+/** Flags that change what a regular expression finds, and not how it is looked for. */
+function readFlags(value: unknown): string | undefined {
+  const flags = readText(value);
+  return flags !== undefined && /^(?!.*(.).*\1)[imsu]*$/.test(flags) ? flags : undefined;
+}
+
 /** Zendesk: an API token with the email of its owner, or an OAuth token alone. */
 const zendesk = z.strictObject({
   subdomain: label('the subdomain, such as acme in acme.zendesk.com'),
@@ -71,7 +77,11 @@ const github = z.strictObject({
   baseUrl: baseUrl().prefault('https://api.github.com'),
 });
 
+/** A conversation is known by its account and its own id: what it is called there may outlive a source's name. */
+const account = () => label('a name of letters, digits and dashes, under which its conversations are known').optional();
+
 const webhook = z.strictObject({
+  account: account(),
   secrets: z.array(secret('a key that begins with whsec_')).min(1),
 });
 
@@ -86,6 +96,7 @@ const columns = z
 
 const folder = z.strictObject({
   path: text('a folder on disk, such as /drop'),
+  account: account(),
   after: choice(['move', 'keep', 'delete']).prefault('move'),
   teamDomains: z.array(text('a domain whose senders are of the team, such as acme.example')).prefault([]),
   columns,
@@ -144,7 +155,14 @@ export function conversationsSchema() {
         .strictObject({
           patterns: z
             .array(
-              z.strictObject({ name: label('a name for its placeholders'), pattern: text('a regular expression') }),
+              z.strictObject({
+                name: label('a name for its placeholders'),
+                pattern: text('a regular expression'),
+                flags: setting(
+                  'flags of the regular expression: some of i, m, s and u, each once',
+                  readFlags,
+                ).optional(),
+              }),
             )
             .prefault([]),
           allow: z.array(text('a value or a domain (@acme.example) that may stay')).prefault([]),

@@ -66,12 +66,15 @@ function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly na
     };
   }
   if (folder !== undefined) {
-    const { path, after, teamDomains, columns } = folder;
+    const { path, account, after, teamDomains, columns } = folder;
     const read = { teamDomains, csv: { columns: present(columns) } };
-    const polling = openDropFolder({ name, folder: path, after, clock, read });
+    const polling = openDropFolder({ name, account, folder: path, after, clock, read });
     return { polling, webhook: null, watch: (onNew) => polling.watch(onNew) };
   }
-  return { polling: null, webhook: standardWebhook({ name, secrets: webhook?.secrets ?? [] }) };
+  return {
+    polling: null,
+    webhook: standardWebhook({ name, account: webhook?.account, secrets: webhook?.secrets ?? [] }),
+  };
 }
 
 /** Columns that are named. */

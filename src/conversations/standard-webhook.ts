@@ -8,13 +8,15 @@ import type { Found } from './ticket.ts';
 
 export interface StandardWebhookOptions {
   readonly name: string;
+  /** Ids carry it; the name, where nothing is said. */
+  readonly account?: string | undefined;
   /** Keys that begin with `whsec_`; any of them is good, so that one can be replaced without a gap. */
   readonly secrets: readonly string[];
 }
 
 /** How far a delivery's timestamp may be from when it came in, in milliseconds. */
 const TOLERANCE = 300_000;
-/** Supplement, section 8. With the name of the webhook before it, an id may have some less. */
+/** Supplement, section 8. With the account of the webhook before it, an id may have some less. */
 const LONGEST_ID = 255;
 /** Conversations in one request: each is redacted before it is answered, and what is wrong with it is told. */
 const LONGEST_LIST = 1000;
@@ -43,7 +45,7 @@ const conversationSchema = z.strictObject({
  * The generic webhook: signed as Standard Webhooks says, over the raw bytes; the body is what the platform itself takes,
  * a conversation or a list of them (supplement, section 8). Throws ConfigError for a key that is none.
  */
-export function standardWebhook({ name, secrets }: StandardWebhookOptions): Webhook {
+export function standardWebhook({ name, account = name, secrets }: StandardWebhookOptions): Webhook {
   const keys = secrets.map((secret) => readKey(name, secret));
   return {
     name,
@@ -63,8 +65,8 @@ export function standardWebhook({ name, secrets }: StandardWebhookOptions): Webh
         return refused(400, `the list has ${body.length} conversations; ${LONGEST_LIST} at once are taken`);
       }
       const found = Array.isArray(body)
-        ? body.map((one, index) => read(name, one, `[${index}]`))
-        : [read(name, body, '')];
+        ? body.map((one, index) => read(account, one, `[${index}]`))
+        : [read(account, body, '')];
       const [only] = found;
       return !Array.isArray(body) && only?.kind === 'rejected'
         ? refused(400, only.reason)
@@ -101,13 +103,13 @@ function isGenuine({ headers, body, receivedAt }: Delivery, id: string, keys: re
   return isGood;
 }
 
-function read(name: string, value: unknown, place: string): Found {
+function read(account: string, value: unknown, place: string): Found {
   const conversation = conversationSchema.safeParse(value);
   if (!conversation.success) {
-    return { kind: 'rejected', place: `webhook/${name}${place}`, reason: reasonOf(conversation.error) };
+    return { kind: 'rejected', place: `webhook/${account}${place}`, reason: reasonOf(conversation.error) };
   }
   const { id, parts, subject, metadata } = conversation.data;
-  const key = `webhook/${name}/${id}`;
+  const key = `webhook/${account}/${id}`;
   const said = parts.map(({ role, body }) => ({ role, body: textOf(body) })).filter(({ body }) => body !== '');
   if (!said.some(({ role }) => role === 'user')) {
     return { kind: 'skipped', key, reason: said.length === 0 ? 'empty' : 'no-customer' };

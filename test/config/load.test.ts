@@ -196,6 +196,23 @@ log: { level: inof }
     expect(problemsOf(`${MINIMAL}    conversations: { sources: [${source}] }\n`).join()).toContain(words);
   });
 
+  test.each([
+    ['i', null],
+    ['imsu', null],
+    ['ii', 'some of i, m, s and u'],
+    ['g', 'some of i, m, s and u'],
+    ['y', 'some of i, m, s and u'],
+    ['v', 'some of i, m, s and u'],
+  ])('the flags %s of a redaction pattern', (flags, words) => {
+    const redact = `redact: { patterns: [{ name: order, pattern: "ord-1", flags: ${flags} }] }`;
+    const text = `${MINIMAL}    conversations: { ${redact} }\n`;
+    if (words === null) {
+      expect(load(text).organizations[0]?.conversations.redact.patterns[0]?.flags).toBe(flags);
+    } else {
+      expect(problemsOf(text).join()).toContain(words);
+    }
+  });
+
   test('the secrets of sources are secrets', () => {
     const sources = `[{ name: a, zendesk: { subdomain: acme, token: zd-token, webhookSecret: zd-hook } },
       { name: b, webhook: { secrets: [whsec_one, whsec_two] } },

@@ -127,6 +127,9 @@ describe('a body', () => {
       found: [{ ticket: { key: 'webhook/crm/18', subject: '', url: null, attributes: {} } }, { ticket }],
     });
     expect(deliver(Array.from({ length: 1001 }, () => 1))).toMatchObject({ kind: 'refused', status: 400 });
+    // Its ids outlive its name.
+    const renamed = standardWebhook({ name: 'forms', account: 'crm', secrets: [KEY] });
+    expect(deliver(full, { to: renamed })).toMatchObject({ found: [{ ticket }] });
     expect(deliver([])).toEqual({ kind: 'found', delivery: 'msg_1', found: [] });
   });
 

@@ -13,8 +13,10 @@ import { appendRejects, rejectFileOf } from './reject-file.ts';
 import { isUnfinishedName } from './settled.ts';
 
 export interface DropFolderOptions {
-  /** As configured; keys carry it. */
+  /** As configured. */
   readonly name: string;
+  /** Keys carry it; the name, where nothing is said. */
+  readonly account?: string | undefined;
   readonly folder: string;
   /** What becomes of a file whose records are all durable; `move` puts it into `processed/`. */
   readonly after: 'keep' | 'move' | 'delete';
@@ -66,7 +68,7 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
     }
     const from = tray.ledger.file?.digest === digest ? tray.ledger.file.index : 0;
     const input = fileInput(file.path, poll.signal);
-    for await (const record of readTickets(input, { ...options.read, account: options.name })) {
+    for await (const record of readTickets(input, { ...options.read, account: options.account ?? options.name })) {
       poll.signal.throwIfAborted();
       if (record.index >= from && tray.put(file, digest, record)) {
         yield await tray.empty();

@@ -8,8 +8,8 @@ export interface UserPattern {
   readonly name: string;
   /** A regular expression of JavaScript. */
   readonly pattern: string;
-  /** `i`, `s`, `u`; others are refused. */
-  readonly flags?: string;
+  /** `i`, `m`, `s`, `u`; others are refused. */
+  readonly flags?: string | undefined;
 }
 
 /** What one match can be long at most: the text is looked at in windows, each overlapping the next by this. */
@@ -41,8 +41,8 @@ export function patternFinders(patterns: readonly UserPattern[], taken: Readonly
 
 function compile({ name, pattern, flags = '' }: UserPattern): RegExp {
   const where = `redaction pattern ${JSON.stringify(name)}`;
-  if (!/^[isu]{0,3}$/.test(flags)) {
-    throw new ConfigError(`${where}: only the flags i, s and u may be given`);
+  if (!/^[imsu]{0,4}$/.test(flags)) {
+    throw new ConfigError(`${where}: only the flags i, m, s and u may be given`);
   }
   let compiled: RegExp;
   try {

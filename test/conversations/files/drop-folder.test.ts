@@ -97,6 +97,12 @@ describe('a drop folder', () => {
     expect((await poll(source, first.cursor)).batches).toEqual([]);
   });
 
+  it('gives the same keys under another name, where its account stays', async () => {
+    await put('a.ndjson', records('1'));
+    expect((await poll(open({ name: 'renamed', account: 'drop' }))).found).toEqual(keys('1'));
+    expect((await poll(open({ name: 'renamed' }))).found).toEqual(['file/renamed/1']);
+  });
+
   it('gives long records in smaller batches', async () => {
     const long = (id: string) => JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(2_500_000) }] });
     await put('long.ndjson', ['1', '2', '3'].map(long).join('\n'));

@@ -195,6 +195,10 @@ describe('options', () => {
     { patterns: [{ name: 'a', pattern: '(' }] },
     { patterns: [{ name: 'a', pattern: 'x*' }] },
     { patterns: [{ name: 'a', pattern: 'x', flags: 'y' }] },
+    { patterns: [{ name: 'a', pattern: 'x', flags: 'ii' }] },
+    { patterns: [{ name: 'a', pattern: 'x', flags: 'v' }] },
+    // Case-insensitive, the Kelvin sign is a k: what stands before it takes it too.
+    { patterns: [{ name: 'a', pattern: '[\\x80-\\uffff]+k[\\x80-\\uffff]+k[\\x80-\\uffff]+!', flags: 'iu' }] },
     { patterns: [{ name: 'a', pattern: '(a+)+$' }] },
     { patterns: [{ name: 'a', pattern: '(a|a)*b' }] },
     { patterns: [{ name: 'a', pattern: '(a?){30}a{30}' }] },
@@ -209,6 +213,16 @@ describe('options', () => {
     },
   ] satisfies RedactionOptions[])('%j is refused at the start', (options) => {
     expect(() => createRedactor(options)).toThrow(ConfigError);
+  });
+
+  it.each([
+    [{ pattern: 'acct-\\d' }, 'ACCT-1 [MINE_1]\nacct.3'],
+    [{ pattern: 'acct-\\d', flags: 'i' }, '[MINE_1] [MINE_2]\nacct.3'],
+    [{ pattern: '^acct.\\d', flags: 'm' }, 'ACCT-1 acct-2\n[MINE_1]'],
+    [{ pattern: '2.acct', flags: 's' }, 'ACCT-1 acct-[MINE_1].3'],
+    [{ pattern: '\\p{Lu}{4}-', flags: 'u' }, '[MINE_1]1 acct-2\nacct.3'],
+  ])('a pattern may have flags: %j', (pattern, expected) => {
+    expect(redacted('ACCT-1 acct-2\nacct.3', { patterns: [{ name: 'mine', ...pattern }] })).toBe(expected);
   });
 
   it.each([
