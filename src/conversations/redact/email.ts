@@ -112,8 +112,14 @@ const SPOKEN = new RegExp(
   'giu',
 );
 
+/** What each needs: quick to look for, and mostly not there. */
+const SPELLINGS = [
+  { needs: /[[({<] ?(?:at|@|ät) ?[\])}>]/iu, pattern: BRACKETED },
+  { needs: / dot /iu, pattern: SPOKEN },
+];
+
 function spelledOut(text: string): readonly Found[] {
-  return [BRACKETED, SPOKEN].flatMap((pattern) =>
+  return SPELLINGS.filter(({ needs }) => needs.test(text)).flatMap(({ pattern }) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const [whole, local, domain] = match as unknown as readonly [string, string, string];
       const name = domain.replace(/\s*[[({<]?\s?\b(?:dot|punkt)\b\s?[\])}>]?\s*|\s*[[({<]\s?\.\s?[\])}>]\s*/giu, '.');
