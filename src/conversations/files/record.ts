@@ -34,7 +34,7 @@ export interface ReadOptions {
 export const LONGEST = 16 * 1024 * 1024;
 
 /** Words of records that become durable together, in UTF-16 units: they are in memory several times by then. */
-export const LARGEST_BATCH = 4 * 1024 * 1024;
+export const LARGEST_BATCH = 1024 * 1024;
 
 /** How much a record says, in UTF-16 units. */
 export function sizeOf(found: Found): number {
