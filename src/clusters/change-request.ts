@@ -1,0 +1,70 @@
+import { timeOf } from './cluster.ts';
+import { markOf, saysGaveWay } from './mark.ts';
+
+/** A change request that belongs to a cluster, whoever made it. */
+export interface ClusterChangeRequest {
+  readonly id: string;
+  /** The space's id. */
+  readonly space: string;
+  /** The cluster's id. */
+  readonly cluster: string;
+  /** `draft`, `open`, `merged`, `archived`, or a word that Octavo does not know. */
+  readonly status: string;
+  readonly subject: string;
+  readonly url: string | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** It was archived because it gave way to another, which says nothing about the cluster. */
+  readonly gaveWay: boolean;
+}
+
+/** A change request as the client gives it. */
+export interface ChangeRequestAnswer {
+  readonly id: string;
+  readonly space: string;
+  readonly status: string;
+  readonly subject?: string | null | undefined;
+  readonly description?: unknown;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly conversationsIssuesCluster?: string | null | undefined;
+  readonly urls?: Readonly<Record<string, string | null | undefined>> | null | undefined;
+}
+
+/** What is known of a change request besides what the platform answers. */
+export interface KnownLink {
+  readonly cluster: string;
+  readonly gaveWay: boolean;
+}
+
+/**
+ * The change request with its cluster, which the platform's link says, else the mark in its description, else what was
+ * recorded; null where it belongs to none. `known` is by the change request's id.
+ */
+export function changeRequestOf(
+  answer: ChangeRequestAnswer,
+  known: ReadonlyMap<string, KnownLink>,
+): ClusterChangeRequest | null {
+  // What stands in a subject may come from a label: a description that is there knows better.
+  const mark = markOf(answer.description);
+  const record = known.get(answer.id);
+  const cluster = answer.conversationsIssuesCluster || mark?.cluster || record?.cluster;
+  if (!cluster) {
+    return null;
+  }
+  const createdAt = timeOf(answer.createdAt) ?? 0;
+  return {
+    id: answer.id,
+    space: answer.space,
+    cluster,
+    status: answer.status,
+    subject: answer.subject ?? '',
+    url: answer.urls?.app ?? answer.urls?.location ?? null,
+    createdAt,
+    updatedAt: timeOf(answer.updatedAt) ?? createdAt,
+    gaveWay:
+      answer.status === 'archived' &&
+      (mark?.gaveWay ?? (record?.gaveWay === true || saysGaveWay(answer.subject ?? ''))),
+  };
+}

@@ -1,0 +1,61 @@
+import { isObject } from '../core/json.ts';
+import { leafOf, textOf } from '../platform/rich-leaves.ts';
+import type { RichNode } from '../platform/rich-node.ts';
+import { cut } from './line.ts';
+
+/** What a description says of itself. */
+export interface Mark {
+  /** The cluster's id. */
+  readonly cluster: string;
+  /** The change request gave way to another of the same cluster, or to a limit. */
+  readonly gaveWay: boolean;
+}
+
+const STANDS = 'Opened by Octavo for issue cluster ';
+const GAVE_WAY = 'Given up by Octavo for issue cluster ';
+
+/**
+ * The last paragraph of a description: whose it is, in a form that `markOf` reads back. The id is written as code,
+ * which no text out of the platform that is put into a description can be.
+ */
+export function markParagraph({ cluster, gaveWay }: Mark): RichNode {
+  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), leafOf(cluster, new Set(['code']))];
+  return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
+}
+
+/** The mark of a description; null where it has none. Where there are more, the last counts. */
+export function markOf(description: unknown): Mark | null {
+  const nodes = isObject(description) && Array.isArray(description.nodes) ? (description.nodes as unknown[]) : [];
+  return nodes.reduceRight<Mark | null>((found, node) => found ?? readMark(node), null);
+}
+
+/** What the subject of one that gave way begins with: lists hold the subject where they leave out the description. */
+const SUBJECT = 'Given up: ';
+
+/** The subject of a change request that gave way. */
+export function gaveWaySubject(subject: string): string {
+  return cut(`${SUBJECT}${subject}`, 100);
+}
+
+/** Whether a subject says so. */
+export function saysGaveWay(subject: string): boolean {
+  return subject.startsWith(SUBJECT);
+}
+
+function readMark(node: unknown): Mark | null {
+  if (!isObject(node) || node.type !== 'paragraph') {
+    return null;
+  }
+  const text = textOf(node as unknown as RichNode).trim();
+  const start = [STANDS, GAVE_WAY].find((words) => text.startsWith(words));
+  const cluster = start === undefined ? '' : text.slice(start.length);
+  return /^\S+$/.test(cluster) && codeOf(node as unknown as RichNode).trim() === cluster
+    ? { cluster, gaveWay: start === GAVE_WAY }
+    : null;
+}
+
+/** The text that is marked as code. */
+function codeOf(node: RichNode): string {
+  const own = (node.leaves ?? []).filter(({ marks }) => marks?.some(({ type }) => type === 'code'));
+  return own.map(({ text }) => text).join('') + (node.nodes ?? []).map(codeOf).join('');
+}
