@@ -65,6 +65,6 @@ export function changeRequestOf(
     updatedAt: timeOf(answer.updatedAt) ?? createdAt,
     gaveWay:
       answer.status === 'archived' &&
-      (mark?.gaveWay ?? (record?.gaveWay === true || saysGaveWay(answer.subject ?? ''))),
+      (record?.gaveWay === true || (mark?.gaveWay ?? saysGaveWay(answer.subject ?? ''))),
   };
 }

@@ -8,7 +8,7 @@ import { cut, oneLine, webUrl } from './line.ts';
 import { markOf, markParagraph } from './mark.ts';
 import { representatives } from './representatives.ts';
 import type { RelatedPage } from './search-query.ts';
-import { fillTemplate, type LineValues, linkTo } from './template.ts';
+import { fillTemplate, joined, type LineValues, linkTo } from './template.ts';
 import { trendOf } from './trend.ts';
 
 /** What a description is made of. */
@@ -115,7 +115,7 @@ function webLinksOnly(node: RichNode): readonly RichNode[] {
   if (node.nodes === undefined) {
     return [node];
   }
-  const nodes = node.nodes.flatMap(webLinksOnly);
+  const nodes = joined(node.nodes.flatMap(webLinksOnly));
   const ref = node.data?.ref;
   return node.type === 'link' && !(isObject(ref) && webUrl(ref.url) !== null) ? nodes : [{ ...node, nodes }];
 }

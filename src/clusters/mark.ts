@@ -16,7 +16,7 @@ const GAVE_WAY = 'Given up by Octavo for issue cluster ';
 
 /**
  * The last paragraph of a description: whose it is, in a form that `markOf` reads back. The id is written as code,
- * which no text out of the platform that is put into a description can be.
+ * which no label or title that is put into a description can be.
  */
 export function markParagraph({ cluster, gaveWay }: Mark): RichNode {
   const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), leafOf(cluster, new Set(['code']))];

@@ -2,7 +2,7 @@ import { BLOCK_NAMES, type BlockName, type LineName } from '../config/cluster-te
 import { isObject } from '../core/json.ts';
 import { parseTemplate } from '../core/template.ts';
 import { toDocument } from '../platform/rich-document.ts';
-import { plainText, textNode, textOf } from '../platform/rich-leaves.ts';
+import { plainText, textNode, textOf, tidyLeaves } from '../platform/rich-leaves.ts';
 import type { RichLeaf, RichNode } from '../platform/rich-node.ts';
 import { oneLine, webUrl } from './line.ts';
 
@@ -51,7 +51,9 @@ class Filler {
       return [node];
     }
     const isOfBlocks = node.nodes.some(({ object }) => object === 'block');
-    const nodes = node.nodes.flatMap((child) => (isOfBlocks ? this.block(child) : this.inline(child, false)));
+    const nodes = isOfBlocks
+      ? node.nodes.flatMap((child) => this.block(child))
+      : joined(node.nodes.flatMap((child) => this.inline(child, false)));
     if (nodes.length === 0 && node.type !== 'code-line') {
       return [];
     }
@@ -63,7 +65,7 @@ class Filler {
     if (node.object === 'text') {
       return this.#text(node.leaves ?? [], isInLink);
     }
-    const inside = (node.nodes ?? []).flatMap((child) => this.inline(child, isInLink || node.type === 'link'));
+    const inside = joined((node.nodes ?? []).flatMap((child) => this.inline(child, isInLink || node.type === 'link')));
     const ref = node.data?.ref;
     if (node.type !== 'link' || !isObject(ref) || typeof ref.url !== 'string') {
       return [{ ...node, nodes: inside }];
@@ -126,6 +128,20 @@ class Filler {
 /** A link that is one to the platform. */
 export function linkTo(url: string, nodes: readonly RichNode[]): RichNode {
   return { object: 'inline', type: 'link', data: { ref: { kind: 'url', url } }, nodes };
+}
+
+/** Neighbouring texts as one. */
+export function joined(nodes: readonly RichNode[]): readonly RichNode[] {
+  const result: RichNode[] = [];
+  for (const node of nodes) {
+    const last = result.at(-1);
+    if (last?.object === 'text' && node.object === 'text') {
+      result[result.length - 1] = textNode([...(last.leaves ?? []), ...(node.leaves ?? [])]);
+    } else {
+      result.push(node);
+    }
+  }
+  return result.map((node) => (node.object === 'text' ? textNode(tidyLeaves(node.leaves ?? [])) : node));
 }
 
 /** The text of blocks with a space between them. */
