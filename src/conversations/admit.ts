@@ -49,6 +49,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     payload,
     // Another machine's clock may be ahead, and holds nothing back for longer than that.
     notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + quiet,
+    ...(ticket.recheck === undefined ? {} : { recheck: ticket.recheck }),
   };
   return { kind: 'content', content, counts: redacted.counts };
 }

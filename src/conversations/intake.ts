@@ -28,7 +28,7 @@ export interface IntakeOptions {
 }
 
 /** What becomes durable together with what was found. */
-export type Along = Pick<Deposit, 'cursor' | 'handled' | 'delivery'>;
+export type Along = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
 
 /** What goes through is told, once it is durable. */
 interface Prepared {
@@ -54,10 +54,19 @@ export class Intake {
     return this.#put(await this.#prepare(found, along));
   }
 
-  /** Takes what was found, and waits for room where there is none. Throws StoreError, and the signal's reason. */
-  async take(found: readonly Found[], along: Along, signal: AbortSignal): Promise<Exclude<Kept['kind'], 'full'>> {
+  /**
+   * Takes what was found, and waits for room where there is none. `meanwhile`: what may make room, done by whoever waits;
+   * it answers the keys of what was looked at later than this, which is then left out. Throws StoreError, and the
+   * signal's reason.
+   */
+  async take(
+    found: readonly Found[],
+    along: Along,
+    signal: AbortSignal,
+    meanwhile?: () => Promise<ReadonlySet<string>>,
+  ): Promise<Exclude<Kept['kind'], 'full'>> {
     const { room, clock, events, source } = this.#options;
-    const prepared = await this.#prepare(found, along);
+    let prepared = await this.#prepare(found, along);
     for (let waits = false; ; waits = true) {
       signal.throwIfAborted();
       const seen = room.rings;
@@ -68,6 +77,7 @@ export class Intake {
         }
         return kind;
       }
+      prepared = without(prepared, (await meanwhile?.()) ?? new Set());
       if (!waits) {
         events.onPressure?.({ source, isFull: true });
       }
@@ -93,7 +103,7 @@ export class Intake {
     const kept = await outbox.put(deposit);
     if (kept.kind === 'kept') {
       tell(kept);
-      if (kept.waiting > 0) {
+      if (kept.waiting > 0 || kept.confirmed > 0) {
         work.ring();
       }
       if (kept.withdrawn > 0) {
@@ -127,6 +137,11 @@ export class Intake {
       },
     };
   }
+}
+
+/** The same but for what was looked at once more since. */
+function without({ deposit, tell }: Prepared, keys: ReadonlySet<string>): Prepared {
+  return { deposit: { ...deposit, entries: deposit.entries.filter(({ key }) => !keys.has(key)) }, tell };
 }
 
 type Numbers = Omit<Taken, 'source' | 'waiting' | 'unchanged' | 'withdrawn'>;

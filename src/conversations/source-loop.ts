@@ -1,11 +1,13 @@
 import type { Clock, Random } from '../core/clock.ts';
-import { AppError, AuthError, RateLimitedError, SourceError } from '../core/errors.ts';
+import { type AppError, AuthError, RateLimitedError } from '../core/errors.ts';
 import type { Hint, Outbox } from '../store/outbox.ts';
 import { growingPause } from './backoff.ts';
 import type { Bell } from './bell.ts';
 import type { ConversationEvents } from './events.ts';
 import type { Intake } from './intake.ts';
+import { Rechecks } from './rechecks.ts';
 import type { PollingSource } from './source.ts';
+import { tellable } from './tellable.ts';
 import type { Found } from './ticket.ts';
 
 export interface SourceLoopOptions {
@@ -35,13 +37,15 @@ const HINTS = 50;
 const MOST_FETCHES = 5;
 
 /**
- * One source, polled again and again, its hints followed in between. One thing at a time: what was fetched earlier is
- * never kept over what was fetched later.
+ * One source, polled again and again; in between its hints are followed, and what is at the end of its rest is looked at
+ * once more where that is needed. One thing at a time: what was fetched earlier is never kept over what was fetched
+ * later.
  */
 export class SourceLoop {
-  /** Why the last poll failed; null: it did not. */
-  error: AppError | null = null;
   readonly #options: SourceLoopOptions;
+  readonly #rechecks: Rechecks;
+  /** Why the last poll failed; null: it did not. */
+  #error: AppError | null = null;
   readonly #fetches = new Map<string, number>();
   #failures = 0;
   /** On the monotonic scale. */
@@ -49,6 +53,12 @@ export class SourceLoop {
 
   constructor(options: SourceLoopOptions) {
     this.#options = options;
+    this.#rechecks = new Rechecks(options);
+  }
+
+  /** Why the last poll, or the last look at what has rested, failed; null: neither did. */
+  get error(): AppError | null {
+    return this.#error ?? this.#rechecks.error;
   }
 
   /** Goes on until the signal aborts; rejects never. */
@@ -57,7 +67,8 @@ export class SourceLoop {
     while (!signal.aborted) {
       const seen = hints.rings;
       await this.round(signal);
-      const pause = Math.min(LONGEST_SLEEP, Math.max(0, this.#pollAt - clock.monotonic()));
+      const next = Math.min(this.#pollAt, this.#rechecks.dueAt);
+      const pause = Math.min(LONGEST_SLEEP, Math.max(0, next - clock.monotonic()));
       await hints.wait(seen, pause, clock, signal);
     }
   }
@@ -68,39 +79,43 @@ export class SourceLoop {
     this.#options.hints.ring();
   }
 
-  /** Follows the hints, and polls where that is due. Answers whether nothing failed. */
-  async round(signal: AbortSignal): Promise<boolean> {
+  /** There may be something to look at. */
+  wake(): void {
+    this.#options.hints.ring();
+  }
+
+  /** Follows the hints, looks at what is at the end of its rest, and polls where that is due. */
+  async round(signal: AbortSignal): Promise<void> {
     const { clock, every, events, source } = this.#options;
     const isDue = this.#pollAt <= clock.monotonic();
-    if (!isDue && this.error !== null) {
-      return false;
-    }
     try {
-      await this.#follow(signal);
+      if (isDue || this.#error === null) {
+        await this.#follow(signal);
+      }
+      await this.#rechecks.follow(signal);
       if (isDue) {
         this.#pollAt = clock.monotonic() + every;
         await this.#poll(signal);
         this.#failures = 0;
-        this.error = null;
+        this.#error = null;
         this.#pollAt = Math.max(this.#pollAt, clock.monotonic());
         events.onPollEnd?.({ source: source.name, error: null, again: every });
       }
-      return true;
     } catch (error) {
       if (!signal.aborted) {
         this.#fail(error);
       }
-      return false;
     }
   }
 
   #fail(error: unknown): void {
     const { source, clock, events } = this.#options;
     this.#failures += 1;
-    this.error = tellable(error, source.name);
-    const again = this.#pause(this.error);
+    const why = tellable(error, source.name);
+    this.#error = why;
+    const again = this.#pause(why);
     this.#pollAt = clock.monotonic() + again;
-    events.onPollEnd?.({ source: source.name, error: this.error, again });
+    events.onPollEnd?.({ source: source.name, error: why, again });
   }
 
   #pause(error: AppError): number {
@@ -124,12 +139,16 @@ export class SourceLoop {
     const { source, intake, outbox, clock } = this.#options;
     const { cursor, since, round } = await outbox.position(source.name);
     const from = since ?? clock.now() - this.#options.since;
+    let lookedAt = clock.now();
     for await (const batch of source.poll({ cursor, since: from, signal })) {
-      const kept = await intake.take(batch.found, { cursor: { value: batch.cursor, round } }, signal);
+      const along = { cursor: { value: batch.cursor, round }, lookedAt };
+      const kept = await intake.take(batch.found, along, signal, () => this.#rechecks.follow(signal));
       if (kept === 'stale') {
         return false;
       }
       await this.#follow(signal);
+      await this.#rechecks.follow(signal);
+      lookedAt = clock.now();
     }
     return (await outbox.position(source.name)).round === round;
   }
@@ -148,7 +167,8 @@ export class SourceLoop {
   }
 
   async #fetch(hint: Hint, signal: AbortSignal): Promise<void> {
-    const { source, intake } = this.#options;
+    const { source, intake, clock } = this.#options;
+    const lookedAt = clock.now();
     let found: Found;
     try {
       found = await source.fetch(hint.id, signal);
@@ -156,21 +176,14 @@ export class SourceLoop {
       const fetches = (this.#fetches.get(hint.id) ?? 0) + 1;
       this.#fetches.set(hint.id, fetches);
       const why = tellable(error, source.name);
-      if (signal.aborted || (why.disposition !== 'stall' && fetches < MOST_FETCHES) || why instanceof AuthError) {
+      // With 403 it may be this ticket alone that the credentials may not see.
+      const isOfAll = why instanceof AuthError && why.status !== 403;
+      if (signal.aborted || (why.disposition !== 'stall' && fetches < MOST_FETCHES) || isOfAll) {
         throw error;
       }
       found = { kind: 'rejected', place: 'a hint', reason: why.message };
     }
     this.#fetches.delete(hint.id);
-    await intake.take([found], { handled: [hint] }, signal);
+    await intake.take([found], { handled: [hint], lookedAt }, signal, () => this.#rechecks.follow(signal));
   }
-}
-
-/** An error that may be told: another's message may quote what it was about. */
-function tellable(error: unknown, source: string): AppError {
-  if (error instanceof AppError) {
-    return error;
-  }
-  const name = error instanceof Error ? error.name : 'an error';
-  return new SourceError(`${source}: an unexpected ${name} while it was read`, { cause: error });
 }

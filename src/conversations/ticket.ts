@@ -35,6 +35,11 @@ export interface Ticket {
   readonly people: readonly Person[];
   /** How many parts the source says there are, and how many it gave; null where it does not say. */
   readonly completeness: { readonly reported: number; readonly fetched: number } | null;
+  /**
+   * The id by which its source fetches it, where the source's polls do not tell that a ticket is deleted or spam: then it
+   * is looked at once more at the end of its rest. Absent: polls tell it.
+   */
+  readonly recheck?: string;
 }
 
 /** Why a ticket is not sent. */

@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import type { DeadFilter, DeadLetter } from './outbox.ts';
+import type { RecheckTables } from './outbox-rechecks.ts';
 import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from './outbox-tables.ts';
 
 const MATCHES = `organization = ? AND state = 'dead' AND (? IS NULL OR source = ?) AND (? IS NULL OR key = ?)`;
@@ -7,15 +8,17 @@ const MATCHES = `organization = ? AND state = 'dead' AND (? IS NULL OR source = 
 /** What the platform refused. */
 export class DeadTables {
   readonly #tables: OutboxTables;
+  readonly #rechecks: RecheckTables;
   readonly #list: StatementSync;
   readonly #show: StatementSync;
   readonly #rows: StatementSync;
   readonly #retry: StatementSync;
   readonly #dismiss: StatementSync;
 
-  constructor(tables: OutboxTables) {
+  constructor(tables: OutboxTables, rechecks: RecheckTables) {
     const { database } = tables;
     this.#tables = tables;
+    this.#rechecks = rechecks;
     const letter = 'key, source, reason, at, bytes';
     this.#list = database.prepare(`SELECT ${letter} FROM content WHERE ${MATCHES} ORDER BY at, id LIMIT ?`);
     this.#show = database.prepare(
@@ -44,6 +47,8 @@ export class DeadTables {
   retry(filter: DeadFilter, now: number): Promise<number> {
     return this.#each(filter, (row) => {
       this.#retry.run(now, now, row.id);
+      // Much may have become of it since it was refused.
+      this.#rechecks.again(row.id, now);
     });
   }
 

@@ -1,15 +1,23 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Deposit, Kept, NewContent, OutboxLimit } from './outbox.ts';
+import type { RecheckTables } from './outbox-rechecks.ts';
 import type { SourceTables } from './outbox-sources.ts';
 import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables, toContent } from './outbox-tables.ts';
 
 type OfKey = Partial<Record<ContentState, ContentRow>>;
-type Fate = 'waiting' | 'unchanged' | 'withdrawn' | 'nothing';
+type Fate = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
+
+export interface DepositOptions {
+  readonly sources: SourceTables;
+  readonly rechecks: RecheckTables;
+  readonly limit: OutboxLimit;
+}
 
 /** Takes what was found. */
 export class DepositTables {
   readonly #tables: OutboxTables;
   readonly #sources: SourceTables;
+  readonly #rechecks: RecheckTables;
   readonly #limit: OutboxLimit;
   readonly #ofKey: StatementSync;
   readonly #known: StatementSync;
@@ -17,10 +25,11 @@ export class DepositTables {
   readonly #postpone: StatementSync;
   readonly #replace: StatementSync;
 
-  constructor(tables: OutboxTables, sources: SourceTables, limit: OutboxLimit) {
+  constructor(tables: OutboxTables, { sources, rechecks, limit }: DepositOptions) {
     const { database } = tables;
     this.#tables = tables;
     this.#sources = sources;
+    this.#rechecks = rechecks;
     this.#limit = limit;
     this.#ofKey = database.prepare(`SELECT ${CONTENT_COLUMNS} FROM content WHERE organization = ? AND key = ?`);
     this.#known = database.prepare('SELECT sent, dismissed FROM conversation WHERE organization = ? AND key = ?');
@@ -53,23 +62,36 @@ export class DepositTables {
     }
     const before = this.#tables.held();
     const wasFull = this.isFull();
-    const fates = { waiting: 0, unchanged: 0, withdrawn: 0, nothing: 0 };
-    for (const entry of deposit.entries) {
-      fates[entry.kind === 'content' ? this.#take(source, at, entry) : this.#withdraw(entry.key)] += 1;
-    }
-    // What takes no room, or gives some back, is taken even then: nothing of it has to wait.
-    if (wasFull && grows(before, this.#tables.held())) {
+    const fates = this.#takeAll(deposit);
+    // What takes no room, or gives some back, is taken even then: nothing of it has to wait. Nor does what was looked
+    // at once more, as that is what makes room.
+    if (wasFull && deposit.rechecked === undefined && grows(before, this.#tables.held())) {
       return { kind: 'full' };
     }
     if (cursor !== undefined) {
       this.#sources.moveCursor(source, cursor.value);
     }
     this.#sources.answer(source, deposit.handled ?? []);
-    const { waiting, unchanged, withdrawn } = fates;
+    const { waiting, withdrawn, confirmed } = fates;
+    const unchanged = fates.unchanged + confirmed;
     for (const [name, value] of Object.entries({ ...deposit.counts, unchanged, withdrawn, queued: waiting })) {
       this.#tables.count(source, name, value);
     }
-    return { kind: 'kept', waiting, unchanged, withdrawn };
+    return { kind: 'kept', waiting, unchanged, withdrawn, confirmed };
+  }
+
+  #takeAll(deposit: Deposit): Record<Fate, number> {
+    const { entries, rechecked = [] } = deposit;
+    const fates = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
+    for (const entry of entries) {
+      fates[entry.kind === 'content' ? this.#take(deposit, entry) : this.#withdraw(entry.key)] += 1;
+    }
+    const told = new Set(entries.map(({ key }) => key));
+    for (const key of rechecked.filter((one) => !told.has(one))) {
+      // It is known by another key now.
+      fates[this.#withdraw(key)] += 1;
+    }
+    return fates;
   }
 
   #rowsOf(key: string): OfKey {
@@ -77,13 +99,15 @@ export class DepositTables {
     return Object.fromEntries(rows.map((row) => [row.state, row]));
   }
 
-  #take(source: string, now: number, content: NewContent): Fate {
+  #take(deposit: Deposit, content: NewContent): Fate {
+    const { source, at: now } = deposit;
     const { key, hash, redactor } = content;
     const { waiting, sending, dead } = this.#rowsOf(key);
     if (waiting?.hash === hash) {
       // Solved once more with the same words: it rests anew.
-      this.#postpone.run(Math.max(waiting.at, content.notBefore ?? 0), redactor, waiting.id);
-      return 'unchanged';
+      const at = Math.max(waiting.at, content.notBefore ?? 0);
+      this.#postpone.run(at, redactor, waiting.id);
+      return this.#mark(deposit, content, waiting.id, at) ? 'confirmed' : 'unchanged';
     }
     const known = this.#known.get(this.#tables.organization, key);
     if (sending !== undefined && sending.replaced !== (sending.hash !== hash)) {
@@ -105,9 +129,26 @@ export class DepositTables {
     const at = Math.max(now, content.notBefore ?? 0);
     const since = waiting?.since ?? now;
     const { organization } = this.#tables;
-    this.#insert.run(organization, key, source, hash, redactor, bytes, since, at, content.payload);
+    const { lastInsertRowid: id } = this.#insert.run(
+      ...[organization, key, source, hash, redactor, bytes, since, at, content.payload],
+    );
     this.#tables.hold(1, bytes);
+    this.#mark(deposit, content, id, content.notBefore ?? 0);
     return 'waiting';
+  }
+
+  /**
+   * Content that must be looked at once more at the end of its rest, which is at `at`, is marked so. Answers whether
+   * this look was that one: it was made after the rest had ended.
+   */
+  #mark({ source, at: now, lookedAt = now }: Deposit, content: NewContent, id: number | bigint, at: number): boolean {
+    const { key, recheck } = content;
+    if (recheck === undefined) {
+      return false;
+    }
+    const isOver = at <= lookedAt;
+    this.#rechecks.require(id, source, { key, id: recheck }, isOver ? null : at);
+    return isOver;
   }
 
   /** What may have been sent already cannot be called back, but is not sent anew when it was not. */

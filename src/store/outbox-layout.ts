@@ -38,3 +38,13 @@ export const OUTBOX_LAYOUT = `CREATE TABLE content (
     PRIMARY KEY (organization, source, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX delivery_at ON delivery (at);`;
+
+/**
+ * What is looked at once more at its source before it goes. `id` is what the source finds it by; `at` is when that is
+ * due, and null once it was done.
+ */
+export const RECHECK_LAYOUT = `CREATE TABLE recheck (
+    content INTEGER PRIMARY KEY, organization TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL,
+    at INTEGER
+  ) STRICT;
+  CREATE INDEX recheck_due ON recheck (organization, source, at) WHERE at IS NOT NULL;`;

@@ -1,15 +1,22 @@
 import type { StatementSync } from 'node:sqlite';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
+import type { RecheckTables } from './outbox-rechecks.ts';
 import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from './outbox-tables.ts';
 
-/** Content that waits and may go: while an older content of the same key is on its way, it may not. */
-const READY = `FROM content AS own WHERE organization = ? AND state = 'waiting' AND NOT EXISTS (
+/**
+ * Content that waits and may go: while an older content of the same key is on its way, or as long as it must be looked
+ * at once more, it may not.
+ */
+const READY = `FROM content AS own WHERE organization = ? AND state = 'waiting'
+  AND NOT EXISTS (SELECT 1 FROM recheck WHERE recheck.content = own.id AND recheck.at IS NOT NULL)
+  AND NOT EXISTS (
   SELECT 1 FROM content AS older
   WHERE older.organization = own.organization AND older.key = own.key AND older.state = 'sending')`;
 
 /** Batches on their way to the platform. */
 export class SendingTables {
   readonly #tables: OutboxTables;
+  readonly #rechecks: RecheckTables;
   readonly #open: StatementSync;
   readonly #resting: StatementSync;
   readonly #ready: StatementSync;
@@ -27,10 +34,11 @@ export class SendingTables {
   readonly #bury: StatementSync;
   readonly #record: StatementSync;
 
-  constructor(tables: OutboxTables) {
+  constructor(tables: OutboxTables, rechecks: RecheckTables) {
     const { database } = tables;
     const prepare = (sql: string) => database.prepare(sql);
     this.#tables = tables;
+    this.#rechecks = rechecks;
     const open = "FROM content WHERE organization = ? AND state = 'sending'";
     this.#open = prepare(`SELECT batch ${open} GROUP BY batch HAVING MAX(at) <= ? ORDER BY MAX(at), batch LIMIT 1`);
     this.#resting = prepare(`SELECT COUNT(DISTINCT batch) AS batches, MIN(at) AS at ${open}`);
@@ -130,6 +138,7 @@ export class SendingTables {
   setBack(by: number, now: number): Promise<void> {
     return this.#tables.write(() => {
       this.#setBack.run(by, now, this.#tables.organization, now);
+      this.#rechecks.setBack(by, now);
     });
   }
 

@@ -43,6 +43,7 @@ export class OutboxTables {
   readonly #hold: StatementSync;
   readonly #count: StatementSync;
   readonly #remove: StatementSync;
+  readonly #unmark: StatementSync;
 
   /** `run` turns what goes wrong into a StoreError. */
   constructor(database: DatabaseSync, organization: string, run: <T>(work: () => T) => T) {
@@ -55,6 +56,7 @@ export class OutboxTables {
     this.#count = database.prepare(`INSERT INTO source_count VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET value = value + excluded.value`);
     this.#remove = database.prepare('DELETE FROM content WHERE id = ?');
+    this.#unmark = database.prepare('DELETE FROM recheck WHERE content = ?');
   }
 
   async read<T>(work: () => T): Promise<T> {
@@ -103,6 +105,7 @@ export class OutboxTables {
   /** Forgets content, and its payload. */
   remove(row: ContentRow): void {
     this.#remove.run(row.id);
+    this.#unmark.run(row.id);
     this.hold(-1, -row.bytes);
   }
 }

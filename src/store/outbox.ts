@@ -31,6 +31,8 @@ export interface NewContent {
   readonly payload: string;
   /** Milliseconds since the epoch before which it is not sent; null: it may go at once. */
   readonly notBefore: number | null;
+  /** By what its source finds it, where it must be looked at once more at the end of its rest; absent: it need not. */
+  readonly recheck?: string;
 }
 
 /** What waits of a conversation is not to be sent: it may not be as it is now, or it was deleted. */
@@ -43,6 +45,12 @@ export interface Withdrawal {
 export interface Hint {
   readonly id: string;
   readonly mark: number;
+}
+
+/** Content that must be looked at once more at its source before it goes. `id` is what the source finds it by. */
+export interface Recheck {
+  readonly key: string;
+  readonly id: string;
 }
 
 /** Everything that becomes durable together. */
@@ -60,6 +68,10 @@ export interface Deposit {
   readonly handled?: readonly Hint[];
   /** The sender's own id of a webhook request; a known one is not taken twice. */
   readonly delivery?: string | null;
+  /** When the source was asked for this, in milliseconds since the epoch: what changed later it may not show; absent: `at`. */
+  readonly lookedAt?: number;
+  /** The keys of what was looked at once more: it waits no longer as it was, and what takes its place has room. */
+  readonly rechecked?: readonly string[];
 }
 
 /**
@@ -68,9 +80,17 @@ export interface Deposit {
  * - `full`: there is no room for it now.
  * - `known`: the delivery was taken before.
  * - `stale`: the source was reset since the round began.
+ *
+ * `confirmed` counts what waited unchanged and needs no other look: it may go.
  */
 export type Kept =
-  | { readonly kind: 'kept'; readonly waiting: number; readonly unchanged: number; readonly withdrawn: number }
+  | {
+      readonly kind: 'kept';
+      readonly waiting: number;
+      readonly unchanged: number;
+      readonly withdrawn: number;
+      readonly confirmed: number;
+    }
   | { readonly kind: 'full' | 'known' | 'stale' };
 
 /** Where the next poll of a source begins. */
@@ -158,6 +178,13 @@ export interface Outbox {
   hint(source: string, delivery: string | null, ids: readonly string[], at: number): Promise<boolean>;
   /** The oldest hints that were not answered. */
   hints(source: string, most: number): Promise<readonly Hint[]>;
+
+  /** What must be looked at once more now, the longest due first. */
+  rechecks(source: string, now: number, most: number): Promise<readonly Recheck[]>;
+  /** When the next of them is due; null: there is none. */
+  recheckAt(source: string): Promise<number | null>;
+  /** It could not be looked at: again at `until`, and not sent before. */
+  postponeRecheck(source: string, key: string, until: number): Promise<void>;
 
   /** What an earlier process left on its way may have arrived: it is in doubt. Answers how many batches. */
   recover(): Promise<number>;

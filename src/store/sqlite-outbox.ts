@@ -3,6 +3,7 @@ import type { Json } from '../core/json.ts';
 import type { Outbox, OutboxLimit } from './outbox.ts';
 import { DeadTables } from './outbox-dead.ts';
 import { DepositTables } from './outbox-deposit.ts';
+import { RecheckTables } from './outbox-rechecks.ts';
 import { SendingTables } from './outbox-sending.ts';
 import { SourceTables } from './outbox-sources.ts';
 import { StatusTables } from './outbox-status.ts';
@@ -18,9 +19,10 @@ export interface OutboxFile {
 export function openOutbox(database: DatabaseSync, file: OutboxFile, organization: string, limit: OutboxLimit): Outbox {
   const tables = new OutboxTables(database, organization, file.run);
   const sources = new SourceTables(tables, file.parse);
-  const deposits = new DepositTables(tables, sources, limit);
-  const sending = new SendingTables(tables);
-  const dead = new DeadTables(tables);
+  const rechecks = new RecheckTables(tables);
+  const deposits = new DepositTables(tables, { sources, rechecks, limit });
+  const sending = new SendingTables(tables, rechecks);
+  const dead = new DeadTables(tables, rechecks);
   const status = new StatusTables(tables, file.parse);
   return {
     put: (deposit) => deposits.put(deposit),
@@ -35,6 +37,9 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
         return isNew;
       }),
     hints: (source, most) => tables.read(() => sources.hints(source, most)),
+    rechecks: (source, now, most) => tables.read(() => rechecks.due(source, now, most)),
+    recheckAt: (source) => tables.read(() => rechecks.at(source)),
+    postponeRecheck: (source, key, until) => tables.write(() => rechecks.postpone(source, key, until)),
     recover: () => sending.recover(),
     next: (limits, now) => sending.next(limits, now),
     dueAt: (open) => sending.dueAt(open),

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { OUTBOX_LAYOUT } from './outbox-layout.ts';
+import { OUTBOX_LAYOUT, RECHECK_LAYOUT } from './outbox-layout.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
 import { damaged, foreign, guard, mustBeWritable, newer } from './trouble.ts';
@@ -23,6 +23,7 @@ const LAYOUTS = [
   ) STRICT, WITHOUT ROWID;`,
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   OUTBOX_LAYOUT,
+  RECHECK_LAYOUT,
 ];
 
 /** What SQLite keeps in the file to say whose it is: "Octv". */

@@ -118,6 +118,7 @@ describe('a ticket', () => {
           { names: ['Abe Agent'], emails: ['abe@acme.example'] },
         ],
         completeness: null,
+        recheck: String(ticket.id),
       },
     ]);
   });

@@ -132,6 +132,7 @@ describe('an issue', () => {
         ],
         people: ['cora', 'abe', 'ada-admin', 'bo'].map((login) => ({ names: [login], emails: [] })),
         completeness: { reported: 3, fetched: 3 },
+        recheck: hintOf(issue),
       },
     ]);
   });
@@ -561,12 +562,21 @@ describe('a hint', () => {
     expect(await fetchOne(hintOf(moved))).toEqual({ kind: 'gone', key: keyOf(moved) });
   });
 
-  test.each(['acme/other#1:I_1', 'nonsense', 'acme/product#99', 'acme/product#1/../../x'])(
-    'is refused: %s',
-    async (id) => {
-      expect(await fetchOne(id)).toMatchObject({ kind: 'rejected', place: id });
-    },
-  );
+  test.each(['acme/other#1', 'nonsense', 'acme/product#99', 'acme/product#1/../../x'])('is refused: %s', async (id) => {
+    expect(await fetchOne(id)).toMatchObject({ kind: 'rejected', place: id });
+  });
+
+  test('to a repository that is not configured any more tells that its issue is gone', async () => {
+    expect(await fetchOne('acme/other#1:I_1')).toEqual({ kind: 'gone', key: 'github/I_1' });
+    expect(github.requests).toHaveLength(0);
+  });
+
+  test('to a repository that is out of reach says nothing of the issue', async () => {
+    const issue = closed();
+    const hint = hintOf(issue);
+    github.repositories.splice(0);
+    expect(await fetchOne(hint)).toMatchObject({ kind: 'rejected', reason: expect.stringContaining('acme/product') });
+  });
 
   test('at a pull request is refused', async () => {
     const issue = closed('A change', { isPullRequest: true });

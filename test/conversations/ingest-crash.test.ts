@@ -37,7 +37,7 @@ type Step =
 /** A helpdesk, a platform, a state, and the process between them, which is started again whenever it has died. */
 class World {
   readonly clock = createVirtualClock();
-  readonly desk = new Helpdesk();
+  readonly desk: Helpdesk;
   readonly sink = new ConversationSink();
   readonly told: unknown[] = [];
   readonly #store: Store;
@@ -48,8 +48,9 @@ class World {
   writes = 0;
   deaths = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, tells = true) {
     this.#store = store;
+    this.desk = new Helpdesk({ tells });
     this.sink.fault = () => this.#faults.shift() ?? null;
     this.start();
   }
@@ -215,9 +216,15 @@ const SCRIPT: readonly Step[] = [
   wait(3),
 ];
 
-async function play(script: readonly Step[], store: Store, death: OutboxDeath | null = null): Promise<World> {
-  const world = new World(store);
-  if (death !== null) {
+interface Playing {
+  readonly death?: OutboxDeath;
+  /** Whether the helpdesk's list shows what was deleted or is spam. */
+  readonly tells: boolean;
+}
+
+async function play(script: readonly Step[], store: Store, { death, tells }: Playing): Promise<World> {
+  const world = new World(store, tells);
+  if (death !== undefined) {
     await world.take({ do: 'die', death });
   }
   for (const step of script) {
@@ -227,31 +234,35 @@ async function play(script: readonly Step[], store: Store, death: OutboxDeath | 
   return world;
 }
 
-test('a process that dies at any of its writes', async () => {
-  const undisturbed = await play(SCRIPT, openMemoryStore());
-  expect(undisturbed.writes).toBeGreaterThan(40);
-  const wrong: string[] = [];
-  let died = 0;
-  let deaths = 0;
-  let place = 0;
-  for (let write = 1; write <= undisturbed.writes; write += 1) {
-    for (const when of ['before', 'after'] as const) {
-      place += 1;
-      if (place % STRIDE !== 0) {
-        continue;
-      }
-      deaths += 1;
-      try {
-        const world = await play(SCRIPT, openMemoryStore(), { write, when });
-        died += world.deaths;
-      } catch (error) {
-        wrong.push(`${when} write ${write}: ${(error as Error).message}`);
+test.each([true, false])(
+  'a process that dies at any of its writes; its source tells of deletions: %s',
+  async (tells) => {
+    const undisturbed = await play(SCRIPT, openMemoryStore(), { tells });
+    expect(undisturbed.writes).toBeGreaterThan(40);
+    const wrong: string[] = [];
+    let died = 0;
+    let deaths = 0;
+    let place = 0;
+    for (let write = 1; write <= undisturbed.writes; write += 1) {
+      for (const when of ['before', 'after'] as const) {
+        place += 1;
+        if (place % STRIDE !== 0) {
+          continue;
+        }
+        deaths += 1;
+        try {
+          const world = await play(SCRIPT, openMemoryStore(), { tells, death: { write, when } });
+          died += world.deaths;
+        } catch (error) {
+          wrong.push(`${when} write ${write}: ${(error as Error).message}`);
+        }
       }
     }
-  }
-  expect(wrong.slice(0, 5).join('\n\n')).toBe('');
-  expect(died).toBeGreaterThan(0.9 * deaths);
-}, 300_000);
+    expect(wrong.slice(0, 5).join('\n\n')).toBe('');
+    expect(died).toBeGreaterThan(0.9 * deaths);
+  },
+  300_000,
+);
 
 const id = fc.constantFrom('1', '2', '3', '4', '5');
 const state = fc.oneof(
@@ -287,8 +298,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 test('any edits, hints, faults and deaths', async () => {
   const numRuns = STRIDE === 1 ? 1000 : 100;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (script) => {
-      await play(script, openMemoryStore());
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.boolean(), async (script, tells) => {
+      await play(script, openMemoryStore(), { tells });
     }),
     { numRuns },
   );
@@ -296,7 +307,7 @@ test('any edits, hints, faults and deaths', async () => {
 
 test('nothing private in the state file', async () => {
   const store = openSqliteStore(join(folder, 'octavo.db'));
-  const world = await play(SCRIPT.slice(0, -1), store);
+  const world = await play(SCRIPT.slice(0, -1), store, { tells: true });
   expect(world.desk.log.length).toBeGreaterThan(10);
   const bytes = () =>
     readdirSync(folder)

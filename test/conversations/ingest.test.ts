@@ -154,6 +154,22 @@ describe('hints', () => {
     expect(told).toContainEqual({ rejected: { source: 'desk', place: 'a hint', reason: 'no such ticket' } });
   });
 
+  test('at a ticket that the credentials may not see are given up, and hold up no poll', async () => {
+    const fetch = desk.found.bind(desk);
+    desk.found = (id) => {
+      if (id === '1') {
+        throw new AuthError('desk: status 403', 403);
+      }
+      return fetch(id);
+    };
+    await deliver({ kind: 'hints', delivery: null, ids: ['1'] });
+    solve('2');
+    ingestion.start();
+    await clock.advance(MINUTE);
+    expect([...received().keys()]).toEqual(['desk/acme/2']);
+    expect(await status()).toMatchObject({ hints: 0, error: null });
+  });
+
   test('are answered only once they are durable, and refused ones leave nothing', async () => {
     expect(await deliver({ kind: 'refused', status: 401, reason: 'bad signature' })).toEqual({
       status: 401,
@@ -349,6 +365,7 @@ describe('what cannot become a conversation', () => {
     const failing = {
       version: '1',
       text: (text: string) => text,
+      hide: (id: string) => id,
       redact: () => {
         throw new TypeError('cannot read hush-1');
       },

@@ -222,14 +222,14 @@ describe('what is not sent', () => {
     };
     await wait();
     const first = await poll();
-    expect(foundOf(first).filter(({ kind }) => kind === 'gone')).toEqual([
-      { kind: 'gone', key: keyOf(early) },
-      { kind: 'gone', key: keyOf(early) },
-    ]);
+    expect(foundOf(first).filter(({ kind }) => kind === 'gone')).toEqual([{ kind: 'gone', key: keyOf(early) }]);
     await wait(HOUR);
     helpdesk.remove(late);
     const second = await poll(cursorOf(first));
-    expect(foundOf(second)).toContainEqual({ kind: 'gone', key: keyOf(late) });
+    expect(foundOf(second).filter(({ kind }) => kind === 'gone')).toEqual([
+      { kind: 'gone', key: keyOf(late) },
+      { kind: 'gone', key: keyOf(early) },
+    ]);
   });
 
   test('deletions are read as far back as the window, over all pages', async () => {

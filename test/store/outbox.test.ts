@@ -121,6 +121,42 @@ describe.each([
     expect(await outbox.dueAt(1)).toBe(900);
   });
 
+  test('what must be looked at once more does not go before, and goes once it was', async () => {
+    const rests = content('a', 1, { notBefore: 500, recheck: '1' });
+    await outbox.put(deposit([rests, content('b', 1, { notBefore: 100, recheck: '2' }), content('c')]));
+    const others = await next();
+    expect(others.items.map(({ key }) => key)).toEqual(['b', 'c']);
+    await outbox.sent(others.id, 1000);
+    expect(await outbox.rechecks('desk', 499, 9)).toEqual([]);
+    expect(await outbox.recheckAt('desk')).toBe(500);
+    expect(await outbox.recheckAt('other')).toBeNull();
+    expect(await outbox.rechecks('desk', 500, 9)).toEqual([{ key: 'a', id: '1' }]);
+    // A look from before its end, however late it is kept, is no look at its end.
+    expect(await outbox.put(deposit([rests], { at: 900, lookedAt: 499 }))).toMatchObject({ confirmed: 0 });
+    expect(await outbox.rechecks('desk', 900, 9)).toHaveLength(1);
+    await outbox.postponeRecheck('desk', 'a', 950);
+    expect(await outbox.rechecks('desk', 949, 9)).toEqual([]);
+    expect(await outbox.put(deposit([rests], { at: 960 }))).toMatchObject({ unchanged: 1, confirmed: 1 });
+    expect(await outbox.recheckAt('desk')).toBeNull();
+    expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
+  });
+
+  test('what was looked at once more and is known by another key, or not at all, does not go as it was', async () => {
+    await outbox.put(deposit([content('a', 1, { notBefore: 500, recheck: '1' })]));
+    const renamed = content('z', 1, { notBefore: 500, recheck: '1' });
+    expect(await outbox.put(deposit([renamed], { at: 600, rechecked: ['a'] }))).toMatchObject({ withdrawn: 1 });
+    expect((await next()).items.map(({ key }) => key)).toEqual(['z']);
+    expect((await outbox.status()).held.items).toBe(1);
+  });
+
+  test('a clock that is set back moves the looks with it', async () => {
+    await outbox.put(deposit([content('a', 1, { notBefore: 5000, recheck: '1' })]));
+    await outbox.setBack(1000, 200);
+    expect(await outbox.recheckAt('desk')).toBe(4000);
+    await outbox.setBack(9000, 300);
+    expect(await outbox.recheckAt('desk')).toBe(300);
+  });
+
   test('what is ineligible or gone does not go', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c')]));
     const entries = [
@@ -128,7 +164,8 @@ describe.each([
       { kind: 'gone', key: 'b' },
       { kind: 'gone', key: 'never seen' },
     ] as const;
-    expect(await outbox.put(deposit(entries))).toEqual({ kind: 'kept', waiting: 0, unchanged: 0, withdrawn: 2 });
+    const none = { waiting: 0, unchanged: 0, confirmed: 0 };
+    expect(await outbox.put(deposit(entries))).toEqual({ kind: 'kept', ...none, withdrawn: 2 });
     expect((await next()).items.map(({ key }) => key)).toEqual(['c']);
   });
 

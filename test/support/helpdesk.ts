@@ -1,4 +1,5 @@
 import type { Redactor } from '../../src/conversations/conversation.ts';
+import { hiddenIds } from '../../src/conversations/hidden-ids.ts';
 import type { PollingSource, Webhook } from '../../src/conversations/source.ts';
 import type { Found, SkipReason } from '../../src/conversations/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -22,6 +23,7 @@ export const SECRET = /hush-\w+|never-\w+/;
 export const testRedactor: Redactor = {
   version: 'test/1',
   text: (text) => text.replace(/hush-\w+/g, '[SECRET]'),
+  hide: hiddenIds(Buffer.from('the key of tests')),
   redact(ticket) {
     const hits = ticket.parts.flatMap(({ body }) => body.match(/hush-\w+/g) ?? []);
     const clean = (text: string) => text.replace(/hush-\w+/g, '[SECRET]');
@@ -47,6 +49,12 @@ export class Helpdesk {
   fetches = 0;
   /** Parts that are reported, and not given. */
   withheld = 0;
+  /** Whether its list shows what was deleted or is spam; where not, only a fetch does. */
+  readonly #tells: boolean;
+
+  constructor({ tells = true }: { readonly tells?: boolean } = {}) {
+    this.#tells = tells;
+  }
 
   edit(id: string, state: TicketState, at: number): void {
     this.log.push({ id, state, version: this.log.length + 1, at });
@@ -88,6 +96,7 @@ export class Helpdesk {
         parts: [{ role: 'user', body: wordsOf(edit) }],
         people: [],
         completeness: { reported: 1 + this.withheld, fetched: 1 },
+        ...(this.#tells ? {} : { recheck: id }),
       },
     };
   }
@@ -103,7 +112,7 @@ export class Helpdesk {
           desk.fail();
           const edits = desk.log.slice(place, place + PAGE);
           place += edits.length;
-          const ids = [...new Set(edits.map(({ id }) => id))];
+          const ids = [...new Set(edits.map(({ id }) => id))].filter((id) => desk.#shows(id));
           yield { found: ids.map((id) => desk.found(id)), cursor: place satisfies Json };
         }
         desk.fail();
@@ -115,6 +124,10 @@ export class Helpdesk {
       },
       close: async () => undefined,
     };
+  }
+
+  #shows(id: string): boolean {
+    return this.#tells || !['deleted', 'spam'].includes(this.newest(id)?.state ?? '');
   }
 
   private fail(): void {

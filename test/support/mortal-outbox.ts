@@ -9,7 +9,7 @@ export interface OutboxDeath {
 /** What changes the outbox. */
 const WRITES = [
   ...['put', 'polled', 'reset', 'hint', 'recover', 'next', 'sent', 'doubt', 'rest', 'release', 'split', 'bury'],
-  ...['retry', 'dismiss', 'setBack'],
+  ...['retry', 'dismiss', 'setBack', 'postponeRecheck'],
 ];
 
 /** An outbox whose process dies at one of its writes; after that, nothing of it is read or written. */

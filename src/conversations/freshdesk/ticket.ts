@@ -71,6 +71,8 @@ export function ticketOf(
       people: peopleOf(wire, ordered, authors),
       // Freshdesk does not say how many messages there are.
       completeness: null,
+      // Its list leaves out what was deleted or is spam.
+      recheck: String(wire.id),
     },
   };
 }

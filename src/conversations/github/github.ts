@@ -96,11 +96,18 @@ class Github implements PollingSource {
   async fetch(id: string, signal: AbortSignal): Promise<Found> {
     const hint = readHint(id);
     const repository = this.#options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
+    if (hint?.nodeId != null && repository === undefined) {
+      // Its repository was taken out of the configuration.
+      return { kind: 'gone', key: keyOf(hint.nodeId) };
+    }
     if (hint === null || repository === undefined) {
       return { kind: 'rejected', place: id, reason: 'no issue of a repository of this source' };
     }
     return orRejected(id, async () => {
       const issue = await this.#issue(repository, hint.number, signal);
+      if (issue === null) {
+        await this.#mustBeReadable(repository, signal);
+      }
       if (hint.nodeId !== null && issue?.node_id !== hint.nodeId) {
         return { kind: 'gone', key: keyOf(hint.nodeId) };
       }
@@ -161,6 +168,15 @@ class Github implements PollingSource {
       return { kind: 'gone', key: keyOf(listed.node_id) };
     }
     return decidedByIssue(issue, this.#rules) ?? ticketOf(repository, issue, comments, this.#rules);
+  }
+
+  /** Throws RejectedError where the whole repository is out of reach: that says nothing of one issue. */
+  async #mustBeReadable(repository: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.get({ name: 'list issues', path: `/repos/${repository}/issues?per_page=1`, signal });
+    } catch (error) {
+      throw error instanceof RejectedError ? rejectionOf(repository, error) : error;
+    }
   }
 
   /** Null where there is none any more. */

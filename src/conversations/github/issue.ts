@@ -1,5 +1,6 @@
 import { People } from '../people.ts';
 import type { Found, Part, Role } from '../ticket.ts';
+import { hintOf } from './hint.ts';
 import type { WireComment, WireIssue } from './wire.ts';
 
 export interface IssueRules {
@@ -55,6 +56,8 @@ export function ticketOf(
       parts,
       people: peopleOf([issue, ...comments]),
       completeness: issue.comments == null ? null : { reported: issue.comments, fetched: comments.length },
+      // Its list leaves out what was deleted, moved elsewhere or hidden.
+      recheck: hintOf(repository, issue),
     },
   };
 }

@@ -33,8 +33,9 @@ const DELETED_PAGE = 60;
 const NO_POSITION = [400, 404, 422];
 
 /**
- * Intercom: a search over a fixed window of update times, oldest first, then each closed conversation in full; at the
- * window's end the conversations that were deleted since its beginning.
+ * Intercom: the conversations that were deleted since the beginning of a fixed window of update times, then a search
+ * over the window, oldest first, and each closed conversation in full. What is deleted while a window is read is told
+ * with the next one, which begins before this one's end.
  */
 export function openIntercom(options: IntercomOptions): PollingSource {
   const suffix = options.region === 'us' ? '' : `${options.region}.`;
@@ -58,6 +59,8 @@ class Intercom implements PollingSource {
   readonly #lookback: number;
   readonly #clock: Clock;
   readonly #client: ProviderClient;
+  /** Whether the workspace lists what was deleted, as far as is known. */
+  #tellsDeleted = false;
 
   constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {
     this.name = name;
@@ -94,17 +97,17 @@ class Intercom implements PollingSource {
 
   async *#readWindow(window: Window, signal: AbortSignal): AsyncIterable<Batch> {
     const account = this.#workspace.appId;
+    const deleted = await this.#deleted(window.from, signal);
+    this.#tellsDeleted = deleted !== null;
+    let told: readonly Found[] = deleted ?? [];
     let position: Window | null = window;
     while (position !== null) {
       const { from, until }: Window = position;
       const { items, next } = await this.#search(position, signal);
       const found = await readAll(items, signal, (item, ended) => this.#read(item, ended));
-      if (next === null) {
-        const deleted = await this.#deleted(from, signal);
-        yield { found: [...found, ...deleted], cursor: { account, bookmark: until } };
-      } else {
-        yield { found, cursor: { account, from, until, after: next } };
-      }
+      const cursor = next === null ? { account, bookmark: until } : { account, from, until, after: next };
+      yield { found: [...told, ...found], cursor };
+      told = [];
       position = next === null ? null : { from, until, after: next };
     }
   }
@@ -165,14 +168,21 @@ class Intercom implements PollingSource {
         accepts: [404],
         signal,
       });
-      return answer.status === 404
-        ? { kind: 'gone', key }
-        : ticketOf(this.#workspace, readRecord(conversationSchema, answer.body));
+      if (answer.status === 404) {
+        return { kind: 'gone', key };
+      }
+      const found = ticketOf(this.#workspace, readRecord(conversationSchema, answer.body));
+      return found.kind !== 'ticket' || this.#tellsDeleted
+        ? found
+        : { kind: 'ticket', ticket: { ...found.ticket, recheck: id } };
     });
   }
 
-  /** What was deleted since then, newest first: what is deleted meanwhile moves others to later pages, and none away. */
-  async #deleted(since: number, signal: AbortSignal): Promise<Found[]> {
+  /**
+   * What was deleted since then, newest first: what is deleted meanwhile moves others to later pages, and none away.
+   * Null where the workspace has no such list.
+   */
+  async #deleted(since: number, signal: AbortSignal): Promise<Found[] | null> {
     const found: Found[] = [];
     for (let page = 1; ; page += 1) {
       const query = new URLSearchParams({ page: String(page), per_page: String(DELETED_PAGE), order: 'desc' });
@@ -184,7 +194,7 @@ class Intercom implements PollingSource {
         signal,
       });
       if (answer.status === 404) {
-        return [];
+        return null;
       }
       const list = readAnswer(deletedSchema, answer.body, 'Intercom: list deleted conversations');
       const recent = list.conversations.filter(({ deleted_at: at }) => at == null || at >= since);

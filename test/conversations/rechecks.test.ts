@@ -1,0 +1,226 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Outbox } from '../../src/store/outbox.ts';
+import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import { ConversationSink } from '../support/conversation-sink.ts';
+import { Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';
+
+/*
+ * A source whose list leaves out what was deleted or is spam: at the end of its rest each ticket is looked at once more.
+ */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+let clock: VirtualClock;
+let sink: ConversationSink;
+let desk: Helpdesk;
+let outbox: Outbox;
+let ingestion: Ingestion;
+let told: unknown[];
+
+beforeEach(() => {
+  clock = createVirtualClock();
+  sink = new ConversationSink();
+  desk = new Helpdesk({ tells: false });
+  told = [];
+  open();
+});
+
+function open({ items = 1000, quiet = HOUR } = {}): void {
+  outbox = openMemoryStore().outbox('org_1', { items, bytes: 1e6 });
+  ingestion = new Ingestion({
+    sources: [{ name: 'desk', polling: desk.source(), webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
+    outbox,
+    redactor: testRedactor,
+    writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
+    quiet,
+    batch: { count: 50, bytes: 1_000_000 },
+    clock,
+    random: () => 0,
+    events: { onRejected: (what) => told.push(what) },
+  });
+}
+
+const solve = (...ids: string[]) => {
+  for (const id of ids) {
+    desk.edit(id, 'solved', clock.now());
+  }
+};
+const sentIds = () => sink.accepted.map(({ conversations }) => conversations.map(({ id }) => id.at(-1)).join(''));
+const status = async () => (await ingestion.status()).sources[0];
+/** What a fetch of one ticket is answered with; the others are there. */
+function failFetches(of: readonly string[], error: Error | null) {
+  const fetch = desk.found.bind(desk);
+  desk.found = (id) => {
+    if (error !== null && of.includes(id)) {
+      throw error;
+    }
+    return fetch(id);
+  };
+  return () => {
+    desk.found = fetch;
+  };
+}
+
+test('what is unchanged goes at the end of its rest, to the minute, after one fetch and no poll', async () => {
+  solve('1', '2');
+  ingestion.start();
+  await clock.advance(HOUR - MINUTE);
+  expect([desk.fetches, sink.attempts.length]).toEqual([0, 0]);
+  await clock.advance(MINUTE + 1000);
+  expect(sentIds()).toEqual(['12']);
+  expect(desk.fetches).toBe(2);
+  await clock.advance(24 * HOUR);
+  expect([desk.fetches, sink.attempts.length]).toEqual([2, 1]);
+  expect(await status()).toMatchObject({ waiting: 0, counts: { queued: 2, unchanged: 2, sent: 2 } });
+});
+
+test('what was deleted, marked as spam or reopened while it rested is never sent', async () => {
+  solve('1', '2', '3', '4');
+  ingestion.start();
+  await clock.advance(50 * MINUTE);
+  expect(await status()).toMatchObject({ waiting: 4 });
+  desk.edit('1', 'deleted', clock.now());
+  desk.edit('2', 'spam', clock.now());
+  desk.edit('3', 'open', clock.now());
+  await clock.advance(24 * HOUR);
+  expect(sentIds()).toEqual(['4']);
+  expect(await status()).toMatchObject({ waiting: 0, counts: { withdrawn: 3 } });
+  expect(JSON.stringify(sink.attempts)).not.toMatch(/desk\/acme\/[123]/);
+});
+
+test('what was solved once more meanwhile rests anew, and is looked at at its new end', async () => {
+  solve('1');
+  ingestion.start();
+  await clock.advance(HOUR - MINUTE);
+  solve('1');
+  await clock.advance(2 * MINUTE);
+  expect(sink.attempts).toEqual([]);
+  desk.edit('1', 'deleted', clock.now());
+  await clock.advance(24 * HOUR);
+  expect(sink.attempts).toEqual([]);
+});
+
+test('what has rested when it is first seen goes at once, without another fetch', async () => {
+  solve('1');
+  await clock.advance(2 * HOUR);
+  ingestion.start();
+  await clock.advance(MINUTE);
+  expect(sentIds()).toEqual(['1']);
+  expect(desk.fetches).toBe(0);
+});
+
+test('a source that tells of deletions is not asked again', async () => {
+  desk = new Helpdesk();
+  open();
+  solve('1', '2');
+  ingestion.start();
+  await clock.advance(2 * HOUR);
+  expect(sentIds()).toEqual(['12']);
+  expect(desk.fetches).toBe(0);
+});
+
+describe('a fetch that fails', () => {
+  test('of one ticket: it waits, is told once, and goes later; others and the polls go on', async () => {
+    solve('1', '2', '3');
+    const mend = failFetches(['2'], null);
+    ingestion.start();
+    await clock.advance(30 * MINUTE);
+    failFetches(['2'], new RejectedError('desk: status 400', 400));
+    await clock.advance(32 * MINUTE);
+    expect(sentIds()).toEqual(['13']);
+    expect(await status()).toMatchObject({ waiting: 1, polledAgo: expect.any(Number) });
+    expect((await status())?.polledAgo).toBeLessThanOrEqual(5 * MINUTE);
+    expect(told).toEqual([
+      {
+        source: 'desk',
+        place: 'desk/acme/2',
+        reason: 'it is not sent before it could be read once more: desk: status 400',
+      },
+    ]);
+    solve('4');
+    await clock.advance(61 * MINUTE);
+    expect(sentIds()).toEqual(['13', '4']);
+    mend();
+    await clock.advance(16 * MINUTE);
+    expect(sentIds()).toEqual(['13', '4', '2']);
+    expect(await status()).toMatchObject({ waiting: 0, error: null });
+  });
+
+  test('of every ticket: it is taken for the provider’s fault, told in the status, and all go later', async () => {
+    const ids = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+    solve(...ids);
+    const mend = failFetches([], null);
+    ingestion.start();
+    await clock.advance(30 * MINUTE);
+    failFetches(ids, new TransientError('desk: status 503', false));
+    await clock.advance(30 * MINUTE + 1000);
+    expect(desk.fetches).toBe(9);
+    expect(await status()).toMatchObject({ waiting: 9, error: 'desk: status 503' });
+    mend();
+    await clock.advance(16 * MINUTE);
+    expect(sentIds().join('').split('').sort()).toEqual(ids);
+    expect(await status()).toMatchObject({ waiting: 0, error: null });
+    expect(told).toEqual([]);
+  });
+
+  test('for the credentials: nothing else is asked for until they may work again', async () => {
+    solve('1', '2');
+    const mend = failFetches([], null);
+    ingestion.start();
+    await clock.advance(30 * MINUTE);
+    failFetches(['1', '2'], new AuthError('desk: status 401', 401));
+    await clock.advance(30 * MINUTE + 1000);
+    expect(desk.fetches).toBe(2);
+    expect(await status()).toMatchObject({ waiting: 2, error: 'desk: status 401' });
+    mend();
+    await clock.advance(HOUR);
+    expect(sink.contents.size).toBe(2);
+  });
+});
+
+test('a full outbox empties itself, though whoever would look once more waits for room', async () => {
+  open({ items: 2 });
+  solve('1', '2');
+  ingestion.start();
+  await clock.advance(30 * MINUTE);
+  solve('3', '1');
+  desk.edit('2', 'deleted', clock.now());
+  await clock.advance(20 * MINUTE);
+  expect(await status()).toMatchObject({ waiting: 2 });
+  await clock.advance(4 * HOUR);
+  expect(new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]))).toEqual(desk.expected());
+  expect(sink.needless()).toEqual([]);
+  expect(await status()).toMatchObject({ waiting: 0 });
+});
+
+test('one run at a time: what rested goes with the run after its rest, and a failed look is told', async () => {
+  solve('1', '2');
+  expect(await clock.run(ingestion.once())).toBe(true);
+  await clock.advance(2 * HOUR);
+  const mend = failFetches(['1'], new RejectedError('desk: status 400', 400));
+  expect(await clock.run(ingestion.once())).toBe(false);
+  expect(sentIds()).toEqual(['2']);
+  mend();
+  await clock.advance(HOUR);
+  expect(await clock.run(ingestion.once())).toBe(true);
+  expect(sentIds()).toEqual(['2', '1']);
+});
+
+test('a dead letter that is retried is looked at first: much may have become of it', async () => {
+  solve('1', '2');
+  sink.refuses = () => 'not today';
+  ingestion.start();
+  await clock.advance(2 * HOUR);
+  expect(await status()).toMatchObject({ dead: 2 });
+  sink.refuses = () => null;
+  desk.edit('1', 'deleted', clock.now());
+  expect(await ingestion.retry({})).toBe(2);
+  await clock.advance(1000);
+  expect(sentIds()).toEqual(['2']);
+  expect(await status()).toMatchObject({ waiting: 0, dead: 0 });
+});
