@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from './config/config.ts';
 import type { ConversationEvents } from './conversations/events.ts';
+import { type HideId, openHiddenIds } from './conversations/hidden-ids.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { ConfigError, RefusedPlanError } from './core/errors.ts';
 import type { JsonObject } from './core/json.ts';
@@ -84,7 +86,8 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const onEvent = observeQueue(metrics);
     const connections = await TokenConnections.open({ config, clock, random, version, log, store, onEvent });
-    return new RunningDaemon(options, metrics, store, connections);
+    const hideIds = await openHiddenIds(store, config.organizations, randomBytes);
+    return new RunningDaemon(options, metrics, store, connections, hideIds);
   } catch (error) {
     await store.close();
     throw error;
@@ -97,6 +100,8 @@ class RunningDaemon implements Daemon {
   readonly #metrics: Metrics;
   readonly #store: Store;
   readonly #connections: TokenConnections;
+  /** By organization. */
+  readonly #hideIds: ReadonlyMap<string, HideId>;
   readonly #members: readonly Member[];
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
@@ -104,8 +109,15 @@ class RunningDaemon implements Daemon {
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: DaemonOptions, metrics: Metrics, store: Store, connections: TokenConnections) {
+  constructor(
+    options: DaemonOptions,
+    metrics: Metrics,
+    store: Store,
+    connections: TokenConnections,
+    hideIds: ReadonlyMap<string, HideId>,
+  ) {
     this.#options = options;
+    this.#hideIds = hideIds;
     this.#metrics = metrics;
     this.#store = store;
     this.#connections = connections;
@@ -231,6 +243,7 @@ class RunningDaemon implements Daemon {
       organization,
       connection,
       outbox: this.#store.outbox(organization.id, organization.conversations.outbox),
+      hideId: this.#hideIds.get(organization.id) as HideId,
       clock,
       random,
       version,

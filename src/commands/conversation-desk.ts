@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents } from '../conversations/events.ts';
+import { hiddenIdsOf } from '../conversations/hidden-ids.ts';
 import { Ingestion } from '../conversations/ingestion.ts';
 import { openSources } from '../conversations/open-sources.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
@@ -66,10 +68,11 @@ export async function withDesk<T>(
   const store = openSqliteStore(path);
   try {
     const outbox = store.outbox(organization.id, conversations.outbox);
+    const hide = await hiddenIdsOf(store, organization.id, randomBytes);
     const ingestion = new Ingestion({
       sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createRedactor(redactionOptions(conversations.redact)),
+      redactor: createRedactor(redactionOptions(conversations.redact), hide),
       writer,
       quiet: conversations.quiet,
       batch: conversations.batch,

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents, SenderState } from '../conversations/events.ts';
 import { readTickets } from '../conversations/files/read-tickets.ts';
+import { hiddenIds } from '../conversations/hidden-ids.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import { writableKey } from '../conversations/writable-key.ts';
@@ -13,6 +15,7 @@ import { answers, callControl } from '../server/control.ts';
 import { senderWords } from '../server/conversation-log.ts';
 import { type ConversationFlags, placeOf, withDesk } from './conversation-desk.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 export interface PushFlags extends ConversationFlags {
   readonly dryRun?: boolean;
@@ -21,6 +24,7 @@ export interface PushFlags extends ConversationFlags {
 
 /** `octavo conversations push FILE…`: takes files in and sends them, once. */
 export async function pushCommand(files: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
+  keepHeapSmall();
   const { cwd } = around.terminal;
   const paths = files.map((file) => resolve(cwd, file));
   const missing = paths.findIndex((path) => !existsSync(path));
@@ -83,7 +87,8 @@ function daemonWords(sender: PushedSender): string {
 async function showOnly(paths: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
   const config = await readConfig(flags.config, around);
   const { redact } = chooseOrganization(config, flags.organization).conversations;
-  const redactor = createRedactor(redactionOptions(redact));
+  // The state file, which has the key of ids, may be a daemon's: here they get one for this time alone.
+  const redactor = createRedactor(redactionOptions(redact), hiddenIds(randomBytes(32)));
   let tickets = 0;
   let rejected = 0;
   for (const path of paths) {

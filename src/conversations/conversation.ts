@@ -26,5 +26,7 @@ export interface Redactor {
   readonly version: string;
   /** What stands outside of a ticket, such as a file's name, as it may be written. */
   text(text: string): string;
+  /** What stands for an id in which something is found: the same each time, and not to be guessed. */
+  hide(id: string): string;
   redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
 }

@@ -1,6 +1,7 @@
 import type { OrganizationConfig } from '../config/config.ts';
 import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents } from '../conversations/events.ts';
+import type { HideId } from '../conversations/hidden-ids.ts';
 import { Ingestion, type WebhookAnswer } from '../conversations/ingestion.ts';
 import { openSources } from '../conversations/open-sources.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
@@ -20,6 +21,7 @@ export interface ConversationsOptions {
   readonly organization: OrganizationConfig;
   readonly connection: Connection;
   readonly outbox: Outbox;
+  readonly hideId: HideId;
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
@@ -40,14 +42,15 @@ export class OrganizationConversations {
 
   /** Throws ConfigError for a pattern of redaction that is none. */
   constructor(options: ConversationsOptions) {
-    const { organization, connection, outbox, clock, random, version, log, metrics, events, dryRun, abort } = options;
+    const { organization, connection, outbox, hideId, clock, random, version, log, metrics, events, dryRun, abort } =
+      options;
     const { conversations } = organization;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     this.#options = options;
     this.#ingestion = new Ingestion({
       sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createRedactor(redactionOptions(conversations.redact)),
+      redactor: createRedactor(redactionOptions(conversations.redact), hideId),
       writer: dryRun ? null : openWriter(connection, client),
       quiet: conversations.quiet,
       batch: conversations.batch,

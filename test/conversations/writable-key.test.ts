@@ -1,8 +1,17 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { hiddenIds, hiddenIdsOf } from '../../src/conversations/hidden-ids.ts';
 import { createRedactor } from '../../src/conversations/redact/redactor.ts';
 import { writableKey } from '../../src/conversations/writable-key.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
 
-const redactor = createRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] });
+const makeKey = (bytes: number) => Buffer.alloc(bytes, 7);
+const options = { patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] };
+const redactor = createRedactor(options, hiddenIds(makeKey(32)));
 
 test.each([
   'webhook/forms/kim@shop.example',
@@ -12,7 +21,7 @@ test.each([
   'file/push/CUST-17',
 ])('%s becomes a hash, the same every time', (key) => {
   const written = writableKey(key, redactor);
-  expect(written).toMatch(/^(?:webhook|file)\/\w+\/sha256-[0-9a-f]{24}$/);
+  expect(written).toMatch(/^(?:webhook|file)\/\w+\/hidden-[0-9a-f]{24}$/);
   expect(writableKey(key, redactor)).toBe(written);
   expect(writableKey(written, redactor)).toBe(written);
 });
@@ -27,4 +36,38 @@ test.each([
   'mail/0123456789abcdef0123456789abcdef01234567',
 ])('%s stays', (key) => {
   expect(writableKey(key, redactor)).toBe(key);
+});
+
+test('what an id becomes cannot be tried out without the key of the state file', () => {
+  const address = 'kim@shop.example';
+  const written = (key: Uint8Array) => writableKey(`file/drop/${address}`, createRedactor({}, hiddenIds(key)));
+  expect(written(makeKey(32))).not.toContain(createHash('sha256').update(address).digest('hex').slice(0, 24));
+  expect(written(randomBytes(32))).not.toBe(written(randomBytes(32)));
+});
+
+test('the key is made once in a state file, for each organization another', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-ids-'));
+  try {
+    const told = new Set<string>();
+    for (let restart = 0; restart < 3; restart += 1) {
+      const store = openSqliteStore(join(folder, 'octavo.db'));
+      told.add((await hiddenIdsOf(store, 'org_1', randomBytes))('kim@shop.example'));
+      await store.close();
+    }
+    expect(told.size).toBe(1);
+    const store = openSqliteStore(join(folder, 'octavo.db'));
+    told.add((await hiddenIdsOf(store, 'org_2', randomBytes))('kim@shop.example'));
+    await store.close();
+    expect(told.size).toBe(2);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.each([null, 'x', {}, { key: 7 }, { key: 'short' }])('a note that is no key is replaced: %j', async (kept) => {
+  const store = openMemoryStore();
+  await store.note('conversation-ids/org_1').write(kept);
+  const hide = await hiddenIdsOf(store, 'org_1', makeKey);
+  expect(hide('a')).toBe(hiddenIds(makeKey(32))('a'));
+  expect((await hiddenIdsOf(store, 'org_1', randomBytes))('a')).toBe(hide('a'));
 });

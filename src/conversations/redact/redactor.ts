@@ -61,8 +61,11 @@ export interface ExplainingRedactor extends Redactor {
   explain(what: string | Ticket): readonly Explained[];
 }
 
-/** Throws ConfigError for a pattern, a region or an entry of the allow list that is no such thing. */
-export function createRedactor(options: RedactionOptions = {}): ExplainingRedactor {
+/**
+ * `hide`: what stands for a private id; without it none can be hidden, and texts alone are redacted. Throws ConfigError
+ * for a pattern, a region or an entry of the allow list that is no such thing.
+ */
+export function createRedactor(options: RedactionOptions = {}, hide: Redactor['hide'] = noId): ExplainingRedactor {
   const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
   const isAllowed = allowList(allow, regions);
   const taken = new Set(REDACTION_TYPES.map((type) => type.toUpperCase()));
@@ -101,12 +104,17 @@ export function createRedactor(options: RedactionOptions = {}): ExplainingRedact
   return {
     version,
     text: (text) => survey([{ place: 'text', kind: 'text', text }], []).explained[0]?.redacted ?? '',
+    hide,
     redact: (ticket) => redactTicket(ticket, survey),
     explain: (what) =>
       typeof what === 'string'
         ? survey([{ place: 'text', kind: 'text', text: what }], []).explained
         : survey(fieldsOf(what), what.people).explained,
   };
+}
+
+function noId(): never {
+  throw new Error('this redactor was made for texts: it has no key for ids');
 }
 
 /** The addresses of the ticket's own people are theirs, like their names. */
