@@ -47,9 +47,10 @@ export function columnsOf(header: readonly string[], options: CsvOptions): Colum
   if (missing.length === 0) {
     return columns;
   }
-  // A file without a header has a customer's words in its first line: only what looks like a name is repeated.
+  // A file without a header has a customer's words in its first line: a name, too, looks like a name of a column.
+  const isHeader = Object.keys(columns).length > 0;
   const names = header.map((name) => name.trim()).filter((name) => /^[\p{L}][\p{L}\d _.-]{0,39}$/u.test(name));
-  const has = names.length === 0 ? 'no names of columns' : names.slice(0, 30).join(', ');
+  const has = isHeader ? names.slice(0, 30).join(', ') : 'no names of columns';
   return { problem: `has no column ${missing.join(', ')}; its first line has: ${has}` };
 }
 

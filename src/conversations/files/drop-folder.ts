@@ -1,15 +1,15 @@
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { Batch, PollingSource, PollOptions } from '../source.ts';
 import type { Found } from '../ticket.ts';
-import { type Dropped, FolderReader } from './folder-reader.ts';
+import { type Dropped, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './input.ts';
 import { cursorOf, type Ledger, ledgerOf, toTheEnd, upTo } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
 import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, sizeOf } from './record.ts';
-import { appendRejects, rejectFileOf } from './reject-file.ts';
+import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
 import { isUnfinishedName } from './settled.ts';
 
 export interface DropFolderOptions {
@@ -58,7 +58,9 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
 async function* pollFolder(options: DropFolderOptions, reader: FolderReader, poll: PollOptions): AsyncGenerator<Batch> {
   const tray = new Tray(options, ledgerOf(poll.cursor));
   const { files, refused } = await reader.list(poll.signal);
-  tray.found.push(...refused.map(({ name, reason }) => rejected(name, 1, reason)));
+  for (const each of refused) {
+    await tray.refuse(each);
+  }
   for (const file of files) {
     poll.signal.throwIfAborted();
     const digest = await reader.digest(file, poll.signal);
@@ -111,6 +113,13 @@ class Tray {
     return this.found.length >= (this.#options.batch ?? BATCH) || this.#size >= LARGEST_BATCH;
   }
 
+  /** What is not read at all has a reject file too. Throws SourceError. */
+  async refuse({ name, reason }: Refused): Promise<void> {
+    const path = rejectFileOf(join(this.#options.folder, name), this.#options.rejects);
+    await this.#writing(path, noteRefusal(path, reason));
+    this.found.push(rejected(name, 1, reason));
+  }
+
   isWorthIt(): boolean {
     return this.found.length > 0 || this.ledger !== this.#given;
   }
@@ -128,12 +137,16 @@ class Tray {
   async keepRejects(): Promise<void> {
     if (this.#rejects.length > 0) {
       const path = rejectFileOf(this.#path, this.#options.rejects);
-      try {
-        await appendRejects(path, this.#rejects);
-      } catch (error) {
-        throw new SourceError(`${this.#options.name}: cannot write ${path}: ${messageOf(error)}`, { cause: error });
-      }
+      await this.#writing(path, appendRejects(path, this.#rejects));
       this.#rejects = [];
+    }
+  }
+
+  async #writing(path: string, work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      throw new SourceError(`${this.#options.name}: cannot write ${path}: ${messageOf(error)}`, { cause: error });
     }
   }
 }

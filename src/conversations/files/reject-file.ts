@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileRecord } from './record.ts';
 
@@ -27,13 +27,32 @@ export async function appendRejects(path: string, records: readonly FileRecord[]
     return [`${JSON.stringify({ line, record: index, reason: found.reason })}\n`];
   });
   if (lines.length > 0) {
-    const file = await open(path, 'a', 0o600);
-    try {
-      await file.appendFile(lines.join(''));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await append(path, lines.join(''));
   }
   return lines.length;
+}
+
+/** Larger reject files are not looked through. */
+const LOOKED_THROUGH = 64 * 1024;
+
+/** Notes why a file is not read at all, once: every start finds it again. Fails as the file system does. */
+export async function noteRefusal(path: string, reason: string): Promise<void> {
+  const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
+  const kept = await stat(path).then(
+    ({ size }) => (size <= LOOKED_THROUGH ? readFile(path, 'utf8') : line),
+    () => '',
+  );
+  if (!kept.includes(line)) {
+    await append(path, line);
+  }
+}
+
+async function append(path: string, text: string): Promise<void> {
+  const file = await open(path, 'a', 0o600);
+  try {
+    await file.appendFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
 import { fileInput } from '../../../src/conversations/files/input.ts';
+import { LARGEST_BATCH } from '../../../src/conversations/files/record.ts';
 import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/files/settled.ts';
 import type { Batch } from '../../../src/conversations/source.ts';
 import type { Json } from '../../../src/core/json.ts';
@@ -104,7 +105,8 @@ describe('a drop folder', () => {
   });
 
   it('gives long records in smaller batches', async () => {
-    const long = (id: string) => JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(2_500_000) }] });
+    const long = (id: string) =>
+      JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(0.6 * LARGEST_BATCH) }] });
     await put('long.ndjson', ['1', '2', '3'].map(long).join('\n'));
     const { batches } = await poll(open());
     expect(batches.map(({ found }) => found.length)).toEqual([2, 1]);

@@ -1,0 +1,232 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
+import { Ingestion } from '../../../src/conversations/ingestion.ts';
+import { pushFile } from '../../../src/conversations/push.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
+import type { Outbox } from '../../../src/store/outbox.ts';
+import { testRedactor } from '../../support/helpdesk.ts';
+
+/* Bad input, the whole way: what is bad stands in the reject file with its line and a reason, the rest in the outbox. */
+
+const record = (id: string, body = 'How?') => JSON.stringify({ id, parts: [{ role: 'user', body }] });
+const latin = (text: string) => Buffer.from(text, 'latin1');
+
+interface Bad {
+  readonly name: string;
+  readonly content: string | Buffer;
+  /** Line, number in the file, and why. */
+  readonly rejects: readonly (readonly [number, number, string])[];
+  /** Ids of what is taken in all the same. */
+  readonly taken: readonly string[];
+}
+
+const HEAD = 'ticket_id,author_role,body';
+const CASES: readonly (readonly [string, Bad])[] = [
+  [
+    'half a JSON',
+    {
+      name: 'half.json',
+      content: `[\n${record('1')},\n${record('2')},\n{"id":"3","parts":[{"ro`,
+      rejects: [[4, 2, 'the file ends in the middle of it']],
+      taken: ['1', '2'],
+    },
+  ],
+  [
+    'half a line of NDJSON, and one that is none',
+    {
+      name: 'half.ndjson',
+      content: `${record('1')}\n{"id":"2","par\n7\n${record('3')}\n`,
+      rejects: [
+        [2, 1, 'is not valid JSON'],
+        [3, 2, 'is neither a conversation (id, parts) nor a Zendesk ticket (id, status, comments)'],
+      ],
+      taken: ['1', '3'],
+    },
+  ],
+  [
+    'columns that are not there',
+    {
+      // What stands there may be no header, but somebody's name.
+      name: 'columns.csv',
+      content: 'number,who,Ana Lima\n1,customer,How?\n',
+      rejects: [[1, 0, 'has no column ticket_id, author_role, body; its first line has: no names of columns']],
+      taken: [],
+    },
+  ],
+  [
+    'rows with too many columns and with a role that is none',
+    {
+      name: 'rows.csv',
+      content: `${HEAD}\n1,customer,How?\n2,customer,How?,more\n3,king,How?\n4,customer,How?\n`,
+      rejects: [
+        [3, 0, 'has 4 columns, and the first line has 3'],
+        [4, 1, expect.stringContaining('author_role') as unknown as string],
+      ],
+      taken: ['1', '4'],
+    },
+  ],
+  [
+    'another encoding',
+    {
+      name: 'latin.ndjson',
+      content: Buffer.concat([
+        Buffer.from(`${record('1')}\n`),
+        latin(`${record('2', 'Grüße')}\n`),
+        Buffer.from(record('3', 'Grüße')),
+      ]),
+      rejects: [[2, 1, 'is not UTF-8']],
+      taken: ['1', '3'],
+    },
+  ],
+  [
+    'another encoding in a table',
+    {
+      name: 'latin.csv',
+      content: Buffer.concat([
+        Buffer.from(`${HEAD}\n1,customer,How?\n`),
+        latin('2,customer,Grüße\n'),
+        Buffer.from('3,customer,Grüße\n'),
+      ]),
+      rejects: [[3, 0, 'is not UTF-8']],
+      taken: ['1', '3'],
+    },
+  ],
+  [
+    'parts that are empty, missing, or no parts',
+    {
+      name: 'parts.ndjson',
+      content: [
+        record('1'),
+        '{"id":"2","parts":null}',
+        '{"id":"3","parts":[{}]}',
+        '{"id":"4","parts":[]}',
+        record('5', ' '),
+        record('6'),
+      ].join('\n'),
+      rejects: [
+        [2, 1, 'parts is missing or no array'],
+        [3, 2, 'parts.0.role is none of user, assistant, team-member'],
+      ],
+      taken: ['1', '6'],
+    },
+  ],
+  [
+    'a line of 100 MB',
+    {
+      name: 'long.ndjson',
+      content: Buffer.concat([
+        Buffer.from(`${record('1')}\n"`),
+        Buffer.alloc(100 * 1024 * 1024, 'x'),
+        Buffer.from(`"\n${record('2')}\n`),
+      ]),
+      rejects: [[2, 1, 'is larger than 16 MiB']],
+      taken: ['1', '2'],
+    },
+  ],
+  [
+    'an archive',
+    {
+      name: 'archive.json',
+      content: Buffer.from([0x50, 0x4b, 3, 4, 20, 0, 0, 0, 8, 0, 1, 2]),
+      rejects: [[1, 0, 'is no text: it looks like an archive or another binary file']],
+      taken: [],
+    },
+  ],
+];
+
+let folder: string;
+let outbox: Outbox;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-bad-'));
+  outbox = openMemoryStore().outbox('org_1', { items: 1000, bytes: 1e6 });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+// Long after every file here was written, so that they rest.
+const now = Date.now() + 60_000;
+const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
+const signal = new AbortController().signal;
+
+const open = () =>
+  new Ingestion({
+    sources: [
+      {
+        name: 'drop',
+        polling: openDropFolder({ name: 'drop', folder, after: 'keep', clock }),
+        webhook: null,
+        every: 1,
+        since: 1,
+      },
+    ],
+    outbox,
+    redactor: testRedactor,
+    writer: null,
+    quiet: 0,
+    batch: { count: 1, bytes: 1e6 },
+    clock,
+    random: () => 0,
+    events: {},
+  });
+const drop = async () => expect([...(await open().pollOnce(signal))]).toEqual([]);
+const push = (name: string) =>
+  pushFile(join(folder, name), { read: { account: 'drop' }, intake: open().intake('push'), signal });
+
+/** The reject file of a file, as it is; null: there is none. */
+const rejectsOf = (name: string) =>
+  readFileSync(join(folder, `${name}.rejects.ndjson`), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const waiting = async () => {
+  const batch = await outbox.next({ items: 100, bytes: 1e6, open: 1 }, now);
+  return (batch?.items ?? []).map(({ key }) => key).sort();
+};
+
+describe.each(CASES)('%s', (_what, { name, content, rejects, taken }) => {
+  const expected = rejects.map(([line, index, reason]) => ({ line, record: index, reason }));
+  const keys = taken.map((id) => `file/drop/${id}`);
+
+  test('dropped', async () => {
+    writeFileSync(join(folder, name), content);
+    writeFileSync(join(folder, 'zz-good.ndjson'), record('good'));
+    await drop();
+    expect(rejectsOf(name)).toEqual(expected);
+    expect(await waiting()).toEqual([...keys, 'file/drop/good']);
+  });
+
+  test('pushed', async () => {
+    writeFileSync(join(folder, name), content);
+    expect(await push(name)).toMatchObject({
+      tickets: taken.length,
+      rejected: rejects.length,
+      rejects: join(folder, `${name}.rejects.ndjson`),
+    });
+    expect(rejectsOf(name)).toEqual(expected);
+    expect(await waiting()).toEqual(keys);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  test('dropped: it is told once in its reject file, start after start, and the rest is read', async () => {
+    mkdirSync(join(folder, 'folder.json'));
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'link.json'));
+    writeFileSync(join(folder, 'good.ndjson'), record('good'));
+    for (let start = 0; start < 3; start += 1) {
+      await drop();
+    }
+    const once = (reason: string) => [{ line: 1, record: 0, reason }];
+    expect(rejectsOf('folder.json')).toEqual(once('is a folder: only files are read, none below it'));
+    expect(rejectsOf('link.json')).toEqual(once('is a link that leads out of the folder, or nowhere'));
+    expect(await waiting()).toEqual(['file/drop/good']);
+  });
+
+  test('pushed: it is told in its reject file', async () => {
+    mkdirSync(join(folder, 'folder.json'));
+    expect(await push('folder.json')).toMatchObject({ tickets: 0, rejected: 1 });
+    expect(rejectsOf('folder.json')).toEqual([{ line: 1, record: 0, reason: 'cannot be read: it is a folder' }]);
+  });
+});
