@@ -43,9 +43,12 @@ function statusText(answer: JsonObject): string {
   const errors = sources
     .filter(({ error }) => error !== null)
     .map(({ source, error }) => `${String(source)}: the last poll failed: ${String(error)}`);
+  const outdated = Object.entries((answer.outdated ?? {}) as Readonly<Record<string, Json>>).map(
+    ([source, count]) => `${source}: ${count} of what waits was redacted by earlier settings, and goes as it is`,
+  );
   const sender = `Sender: ${senderWords(answer.sender as unknown as Parameters<typeof senderWords>[0])}`;
   const none = sources.length === 0 ? ['No source has given anything yet.'] : [];
-  return `${[...lines, ...none, ...cursors, ...errors, sender].join('\n')}\n`;
+  return `${[...lines, ...none, ...cursors, ...errors, ...outdated, sender].join('\n')}\n`;
 }
 
 const LONGEST_CURSOR = 80;

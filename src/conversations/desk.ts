@@ -39,7 +39,7 @@ export async function answerDesk(desk: Desk, question: DeskQuestion): Promise<Js
   const { ingestion } = desk;
   switch (question.about) {
     case 'status':
-      return plain(await ingestion.status());
+      return { ...plain(await ingestion.status()), outdated: Object.fromEntries(await ingestion.outdated()) };
     case 'dead':
       return lettersOf(desk, question);
     case 'letter':

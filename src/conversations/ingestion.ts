@@ -217,6 +217,12 @@ export class Ingestion {
     return count;
   }
 
+  /** How many wait per source that were redacted by other settings, or other rules, than now. Throws StoreError. */
+  outdated(): Promise<ReadonlyMap<string, number>> {
+    const { outbox, redactor } = this.#options;
+    return outbox.outdated(redactor.version);
+  }
+
   /** Throws StoreError. */
   async status(): Promise<IngestionStatus> {
     const { outbox, clock } = this.#options;

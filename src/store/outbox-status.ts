@@ -14,6 +14,7 @@ export class StatusTables {
   readonly #doubts: StatementSync;
   readonly #hints: StatementSync;
   readonly #counts: StatementSync;
+  readonly #outdated: StatementSync;
 
   constructor(tables: OutboxTables, parse: (text: unknown) => Json) {
     const { database } = tables;
@@ -26,6 +27,13 @@ export class StatusTables {
       WHERE organization = ? AND state = 'sending' AND doubts > 0 GROUP BY source`);
     this.#hints = database.prepare('SELECT source, COUNT(*) AS items FROM hint WHERE organization = ? GROUP BY source');
     this.#counts = database.prepare('SELECT source, name, value FROM source_count WHERE organization = ?');
+    this.#outdated = database.prepare(`SELECT source, COUNT(*) AS items FROM content
+      WHERE organization = ? AND state = 'waiting' AND redactor <> ? GROUP BY source`);
+  }
+
+  outdated(redactor: string): ReadonlyMap<string, number> {
+    const rows = this.#outdated.all(this.#tables.organization, redactor);
+    return new Map(rows.map(({ source, items }) => [String(source), Number(items)]));
   }
 
   sources(): SourceStatus[] {

@@ -220,4 +220,6 @@ export interface Outbox {
   dismiss(filter: DeadFilter): Promise<number>;
 
   status(): Promise<OutboxStatus>;
+  /** How many wait per source that another redactor made than this one. Reads all that waits. */
+  outdated(redactor: string): Promise<ReadonlyMap<string, number>>;
 }

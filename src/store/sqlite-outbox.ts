@@ -56,5 +56,6 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
     dismiss: (filter) => dead.dismiss(filter),
     status: () =>
       tables.read(() => ({ held: tables.held(), limit, isFull: deposits.isFull(), sources: status.sources() })),
+    outdated: (redactor) => tables.read(() => status.outdated(redactor)),
   };
 }

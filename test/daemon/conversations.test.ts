@@ -200,6 +200,13 @@ test('what is pushed to a daemon that sends nothing is said to wait, and why; th
   const unsupported = await push();
   expect(unsupported.stdout).toContain('they wait, and the daemon sends them once it can: this platform takes no');
   await daemon.process.stop();
+  // What waits was redacted before the settings changed.
+  const earlier = 'push: 3 of what waits was redacted by earlier settings, and goes as it is';
+  expect((await run('status')).stdout).not.toContain('earlier');
+  work.configure({ organization: { conversations: { redact: { off: ['phone'] } } } });
+  expect((await run('status')).stdout).toContain(`\n${earlier}\n`);
+  expect(JSON.parse((await run('status', '--format', 'json')).stdout).outdated).toEqual({ push: 3 });
+  work.configure();
   // Each of the three is refused by itself.
   work.emulator.setFeatures({ conversations: true });
   work.emulator.setFaults([

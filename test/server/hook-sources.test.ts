@@ -131,8 +131,9 @@ beforeEach(() => {
       await gate;
       return result;
     };
+  const around = { userAgent: 'octavo/0', clock, random: () => 0, note: (topic: string) => store.note(topic) };
   ingestion = new Ingestion({
-    sources: openSources(config, { userAgent: 'octavo/0', clock, random: () => 0 }),
+    sources: openSources(config, around),
     outbox: { ...real, hint: gated(real.hint), put: gated(real.put) },
     redactor: createRedactor({}, hiddenIds(Buffer.from('key'))),
     writer: null,

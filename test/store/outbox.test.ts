@@ -366,6 +366,20 @@ describe.each([
     });
   });
 
+  test('says what waits that another redactor made; taken again, even unchanged, it is this one’s', async () => {
+    await outbox.put(deposit([content('a'), content('b'), content('c', 1, { redactor: '2' })]));
+    await outbox.put(deposit([content('d')], { source: 'mail' }));
+    expect([...(await outbox.outdated('2'))]).toEqual([
+      ['desk', 2],
+      ['mail', 1],
+    ]);
+    await outbox.put(deposit([content('a', 1, { redactor: '2' }), content('b', 2, { redactor: '2' })]));
+    expect([...(await outbox.outdated('2'))]).toEqual([['mail', 1]]);
+    // What is on its way cannot be changed any more.
+    await outbox.next(BATCH, 1000);
+    expect([...(await outbox.outdated('2'))]).toEqual([]);
+  });
+
   test('organizations do not see each other', async () => {
     const other = store.outbox('org_2', LIMIT);
     await outbox.put(deposit([content('a')], { cursor: { value: 1, round: 0 } }));
