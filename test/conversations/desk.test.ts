@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answerDesk, type DeskQuestion } from '../../src/conversations/desk.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { createLogger } from '../../src/log.ts';
+import { logConversations } from '../../src/server/conversation-log.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Outbox } from '../../src/store/outbox.ts';
+import { testRedactor } from '../support/helpdesk.ts';
+
+let folder: string;
+let outbox: Outbox;
+let ingestion: Ingestion;
+let warnings: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-desk-'));
+  outbox = openMemoryStore().outbox('org_1', { items: 10_000, bytes: 1e8 });
+  warnings = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      warnings.push(JSON.parse(String(chunk)).msg);
+      done();
+    },
+  });
+  const clock = { now: () => 1000, monotonic: () => 0, sleep: () => Promise.resolve() };
+  ingestion = new Ingestion({
+    sources: [],
+    outbox,
+    redactor: testRedactor,
+    writer: null,
+    quiet: 0,
+    batch: { count: 1, bytes: 1e6 },
+    clock,
+    random: () => 0,
+    events: logConversations(createLogger({ level: 'warn', format: 'json', secrets: [], destination })),
+  });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const ask = (question: DeskQuestion) =>
+  answerDesk({ ingestion, outbox, sources: [], signal: new AbortController().signal }, question);
+const push = (name: string, lines: readonly string[]) => {
+  const file = join(folder, name);
+  writeFileSync(file, lines.join('\n'));
+  return ask({ about: 'push', files: [file], account: 'push' });
+};
+
+test('a file of broken records that is pushed is a few lines in the log, and its reject file has them all', async () => {
+  const answer = await push('broken.ndjson', Array(500).fill('{'));
+  expect(answer).toMatchObject({
+    files: [{ rejected: 500, rejects: join(folder, 'broken.ndjson.rejects.ndjson') }],
+    sender: { kind: 'none' },
+  });
+  expect(warnings).toHaveLength(6);
+  expect(warnings.at(-1)).toBe(
+    'push: 495 more cannot be read; broken.ndjson.rejects.ndjson beside what was read lists them',
+  );
+  expect((await ingestion.status()).sources[0]?.counts).toMatchObject({ rejected: 500 });
+});
+
+/** So many dead letters, of a file that was pushed. */
+async function bury(count: number): Promise<void> {
+  const record = (id: number) => JSON.stringify({ id: String(id), parts: [{ role: 'user', body: 'x' }] });
+  await push(
+    'good.ndjson',
+    Array.from({ length: count }, (_, id) => record(id)),
+  );
+  for (let buried = 0; buried < count; buried += 1) {
+    const batch = await outbox.next({ items: 1, bytes: 1e6, open: 1 }, 1000);
+    await outbox.bury(batch?.id ?? -1, 'No', 1000);
+  }
+}
+
+test('a thousand dead letters are listed where nothing is said, and it is said how many more there are', async () => {
+  await bury(1003);
+  const listed = async (over: { limit?: number; source?: string } = {}) => {
+    const { letters, more } = await ask({ about: 'dead', ...over });
+    return [(letters as unknown[]).length, more];
+  };
+  expect(await listed()).toEqual([1000, 3]);
+  expect(await listed({ limit: 1003 })).toEqual([1003, 0]);
+  expect(await listed({ limit: 2, source: 'push' })).toEqual([2, 1001]);
+  expect(await listed({ source: 'other' })).toEqual([0, 0]);
+});
