@@ -21,6 +21,8 @@ export interface DescriptionParts {
   readonly template: string | null;
   /** How many issues are listed at most. */
   readonly most: number;
+  /** See `Mark`. */
+  readonly claim: string | null;
 }
 
 const BUILT_IN = `**{{label}}**
@@ -56,14 +58,14 @@ const LONGEST_TITLE = 200;
 const LONGEST_SUMMARY = 20_000;
 
 /** The description of a cluster's change request. Its last paragraph is the mark by which `clusterMarked` knows it. */
-export function descriptionOf({ cluster, issues, pages, template, most }: DescriptionParts): RichDocument {
+export function descriptionOf({ cluster, issues, pages, template, most, claim }: DescriptionParts): RichDocument {
   const blocks = {
     summary: contentOf(cluster.summary),
     issueList: issueList(cluster, issues, most),
     pageList: pageList(pages),
   };
   const nodes = [...fillTemplate(template ?? BUILT_IN, lineValues(cluster), blocks)];
-  return documentOf([...nodes, divider(), markParagraph({ cluster: cluster.id, gaveWay: false })]);
+  return documentOf([...nodes, divider(), markParagraph({ cluster: cluster.id, gaveWay: false, claim })]);
 }
 
 /** The description of a change request that was archived since it gave way; `to` is what it gave way to, if known. */
@@ -73,7 +75,7 @@ export function gaveWayDescription(cluster: string, why: string, to: ClusterChan
   const other =
     to === null ? [] : [url === null ? plainText(to.id) : linkTo(url, [plainText(oneLine(to.subject) || url)])];
   const paragraph = { object: 'block', type: 'paragraph', nodes: [words, ...other] };
-  return documentOf([paragraph, divider(), markParagraph({ cluster, gaveWay: true })]);
+  return documentOf([paragraph, divider(), markParagraph({ cluster, gaveWay: true, claim: null })]);
 }
 
 /** The id of the cluster that a description is of; null where it does not say. */

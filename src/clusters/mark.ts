@@ -9,17 +9,22 @@ export interface Mark {
   readonly cluster: string;
   /** The change request gave way to another of the same cluster, or to a limit. */
   readonly gaveWay: boolean;
+  /** A word that whoever made it knows it by, where two made one at once; null: none. */
+  readonly claim: string | null;
 }
 
 const STANDS = 'Opened by Octavo for issue cluster ';
 const GAVE_WAY = 'Given up by Octavo for issue cluster ';
+const CLAIM = ' (claim ';
+const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
 
 /**
  * The last paragraph of a description: whose it is, in a form that `markOf` reads back. The id is written as code,
  * which no label or title that is put into a description can be.
  */
-export function markParagraph({ cluster, gaveWay }: Mark): RichNode {
-  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), leafOf(cluster, new Set(['code']))];
+export function markParagraph({ cluster, gaveWay, claim }: Mark): RichNode {
+  const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
+  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), leafOf(cluster, new Set(['code'])), ...own];
   return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
 }
 
@@ -48,9 +53,9 @@ function readMark(node: unknown): Mark | null {
   }
   const text = textOf(node as unknown as RichNode).trim();
   const start = [STANDS, GAVE_WAY].find((words) => text.startsWith(words));
-  const cluster = start === undefined ? '' : text.slice(start.length);
-  return /^\S+$/.test(cluster) && codeOf(node as unknown as RichNode).trim() === cluster
-    ? { cluster, gaveWay: start === GAVE_WAY }
+  const [, cluster = '', claim = null] = MARKED.exec(start === undefined ? '' : text.slice(start.length)) ?? [];
+  return cluster !== '' && codeOf(node as unknown as RichNode).trim() === cluster
+    ? { cluster, gaveWay: start === GAVE_WAY, claim }
     : null;
 }
 

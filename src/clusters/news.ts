@@ -13,8 +13,11 @@ export interface Said {
   readonly impact: string | null;
 }
 
+/** What of a cluster may be news. */
+export type Numbers = Pick<IssueCluster, 'issues' | 'conversations' | 'impact'>;
+
 /** What is to be remembered once this is said. */
-export function saidOf({ issues, conversations, impact }: IssueCluster, now: number): Said {
+export function saidOf({ issues, conversations, impact }: Numbers, now: number): Said {
   return { at: now, issues, conversations, impact };
 }
 
@@ -22,7 +25,7 @@ export function saidOf({ issues, conversations, impact }: IssueCluster, now: num
  * A comment with what came since, as Markdown; null where none is due: at most one a day, and none where nothing came.
  * Fewer issues than before, as when conversations are deleted, are no news.
  */
-export function newsOf(cluster: IssueCluster, last: Said, now: number): string | null {
+export function newsOf(cluster: Numbers, last: Said, now: number): string | null {
   const issues = cluster.issues - last.issues;
   const conversations = cluster.conversations - last.conversations;
   const isOther = cluster.impact !== null && cluster.impact !== last.impact;

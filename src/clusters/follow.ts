@@ -1,0 +1,116 @@
+import { operations } from '../platform/operations/index.ts';
+import { toldOf } from './events.ts';
+import { markOf } from './mark.ts';
+import type { Entry } from './record.ts';
+import type { RunContext } from './run-context.ts';
+import { knownLinks, type Listing, type RequestAnswer, type SeenRequest, seenOf } from './run-requests.ts';
+import { isNotThere } from './spaces.ts';
+
+/** Milliseconds in which a request whose answer was lost may still be worked on by the platform. */
+const LOST_AFTER = 600_000;
+/** A deleted space may be restored for so long, in milliseconds (API document, Limits). */
+const RESTORABLE = 7 * 86_400_000;
+
+/**
+ * Notices what became of the change requests that were made here: finds those whose answer was lost, and sees which
+ * were opened, merged or archived meanwhile. Reads one by one what is not in the list. Throws AppError.
+ */
+export async function follow(context: RunContext, listing: Listing): Promise<void> {
+  const { book } = context;
+  for (const entry of book.live) {
+    if (entry.id === null) {
+      await find(context, entry, listing);
+    }
+  }
+  const links = knownLinks(book);
+  for (const entry of book.memory.entries) {
+    if (entry.id !== null && entry.state !== 'merged') {
+      const listed = listing.answers.get(entry.id);
+      const isLive = entry.state === 'draft' || entry.state === 'open';
+      const answer = listed ?? (isLive ? await ask(context, entry) : null);
+      const seen = answer === null ? null : seenOf(answer, links);
+      await (seen === null ? gone(context, entry, isLive) : took(context, entry, seen));
+    }
+  }
+}
+
+/** Finds the change request of which no answer came; forgets it once it is sure not to have been made. */
+async function find({ book, clock, events }: RunContext, entry: Entry, { answers }: Listing): Promise<void> {
+  const all = [...answers.values()];
+  const claimed = all.find(({ description }) => markOf(description)?.claim === entry.claim);
+  const isOld = Math.abs(clock.now() - entry.at) >= LOST_AFTER;
+  const alike = isOld && book.memory.carries !== 'claim' ? all.find((answer) => isAlike(entry, answer)) : undefined;
+  const found = claimed ?? (alike !== undefined && book.byId(alike.id) === null ? alike : undefined);
+  if (found !== undefined) {
+    await book.put({ ...entry, id: found.id, url: found.urls?.app ?? found.urls?.location ?? null, state: 'draft' });
+  } else if (isOld) {
+    events.onTrouble?.({ cluster: entry.cluster, message: 'the change request whose answer was lost was never made' });
+    await book.remove(entry, { gaveWay: false });
+  }
+}
+
+/** Where a draft carries no claim: what else is known of the one that was asked for. */
+function isAlike({ cluster, space, subject, at }: Entry, answer: RequestAnswer): boolean {
+  const link = answer.conversationsIssuesCluster || cluster;
+  return (
+    answer.status === 'draft' &&
+    answer.space === space &&
+    answer.subject === subject &&
+    link === cluster &&
+    markOf(answer.description) === null &&
+    Date.parse(answer.createdAt) > at - LOST_AFTER
+  );
+}
+
+async function ask({ reader }: RunContext, { id, space }: Entry): Promise<RequestAnswer | null> {
+  try {
+    return await reader.get(operations.getChangeRequest, { path: { spaceId: space, changeRequestId: id ?? '' } });
+  } catch (error) {
+    if (isNotThere(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Its space may be restored, and it with it: until that cannot be any more, it stands in the way of another. */
+async function gone({ book, clock, events }: RunContext, entry: Entry, isLive: boolean): Promise<void> {
+  if (!isLive) {
+    return;
+  }
+  if (entry.goneAt === null) {
+    events.onTrouble?.({ cluster: entry.cluster, message: `its change request ${entry.id} is not there any more` });
+    await book.put({ ...entry, goneAt: clock.now() });
+  } else if (clock.now() - entry.goneAt > RESTORABLE) {
+    await book.remove(entry, { gaveWay: false });
+  }
+}
+
+/** What a change request has become, as a change of the entry and an event. */
+async function took(context: RunContext, entry: Entry, seen: SeenRequest): Promise<void> {
+  const { book, events, config } = context;
+  const next = { ...entry, goneAt: null, url: seen.url ?? entry.url };
+  if (seen.status === 'merged') {
+    await book.put(
+      { ...next, state: 'merged', muteDue: config.afterMerge.mute },
+      { merges: { [seen.id]: entry.seen.issues } },
+    );
+    events.onMerged?.(toldOf(next));
+  } else if (seen.status === 'archived' && entry.state !== 'archived') {
+    if (seen.gaveWay) {
+      await book.remove(entry, { gaveWay: true });
+    } else {
+      await book.put({ ...next, state: 'archived' });
+      events.onArchived?.(toldOf(next));
+    }
+  } else if (seen.status === 'open' && entry.state !== 'open') {
+    await book.put({ ...next, state: 'open' });
+    if (entry.state === 'archived') {
+      events.onReopened?.(toldOf(next));
+    } else {
+      events.onOpened?.({ ...toldOf(next), why: entry.why });
+    }
+  } else if (entry.goneAt !== null || next.url !== entry.url) {
+    await book.put(next);
+  }
+}

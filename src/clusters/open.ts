@@ -1,0 +1,136 @@
+import {
+  AppError,
+  AuthError,
+  CancelledError,
+  RateLimitedError,
+  RejectedError,
+  TransientError,
+} from '../core/errors.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { RichDocument } from '../platform/rich-document.ts';
+import type { IssueCluster } from './cluster.ts';
+import { markOf } from './mark.ts';
+import { saidOf } from './news.ts';
+import type { Entry } from './record.ts';
+import type { RouteSpace } from './route.ts';
+import type { RunContext } from './run-context.ts';
+import type { Prepared } from './run-prepare.ts';
+
+/** How a draft was begun. `lost`: no answer came, so that nobody knows yet whether it is there. */
+export type Begun = { readonly is: 'there' | 'lost' } | { readonly is: 'refused'; readonly why: string };
+
+/**
+ * Makes a draft, which claims the cluster. It is noted before it is asked for, and never asked for again: where no
+ * answer came, a list finds it. Throws AppError for what is not about this one.
+ */
+export async function begin(
+  context: RunContext,
+  { cluster, route, subject, describe }: Prepared,
+  space: RouteSpace,
+  byHand: boolean,
+): Promise<Begun> {
+  const { writer, book, config } = context;
+  if (writer === null) {
+    throw new Error('nothing is begun in a dry run');
+  }
+  const entry = begunEntry(context, cluster, space, { subject, why: route.why, byHand });
+  await book.put(entry);
+  const description = describe(entry.claim);
+  const { template } = config.changeRequest;
+  const body = {
+    subject,
+    conversationsIssuesCluster: cluster.id,
+    description,
+    ...(template === null ? {} : { template: { id: template } }),
+  };
+  try {
+    const answer = await writer.send(operations.createChangeRequest, { path: { spaceId: space.id }, body });
+    const carries =
+      markOf(answer.description)?.claim === entry.claim
+        ? 'claim'
+        : answer.conversationsIssuesCluster === cluster.id
+          ? 'link'
+          : 'nothing';
+    const made: Entry = {
+      ...entry,
+      id: answer.id,
+      url: answer.urls?.app ?? answer.urls?.location ?? null,
+      state: 'draft',
+    };
+    await book.put(made, { carries });
+    if (carries === 'nothing') {
+      await describeDraft(context, made, description);
+    }
+    return { is: 'there' };
+  } catch (error) {
+    return refusalOf(context, entry, error);
+  }
+}
+
+function begunEntry(
+  { clock, random, config }: RunContext,
+  cluster: IssueCluster,
+  space: RouteSpace,
+  { subject, why, byHand }: Pick<Entry, 'subject' | 'why' | 'byHand'>,
+): Entry {
+  const at = clock.now();
+  const { id, label, issues, conversations, impact } = cluster;
+  return {
+    cluster: id,
+    label,
+    claim: claimWord(random),
+    id: null,
+    space: space.id,
+    subject,
+    url: null,
+    at,
+    state: 'begun',
+    byHand,
+    why,
+    reviewersDue: config.changeRequest.reviewers.length > 0,
+    told: saidOf(cluster, at),
+    seen: { issues, conversations, impact },
+    muteDue: false,
+    goneAt: null,
+  };
+}
+
+/** Letters that are hard to take for each other are left out. */
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+function claimWord(random: () => number): string {
+  return Array.from({ length: 8 }, () => LETTERS[Math.floor(random() * LETTERS.length)] ?? 'a').join('');
+}
+
+/** What an error means for a draft that was asked for: it is there for sure, for sure not, or nobody knows. */
+async function refusalOf({ book, events }: RunContext, entry: Entry, error: unknown): Promise<Begun> {
+  const known = book.memory.entries.find(({ claim }) => claim === entry.claim);
+  if (known?.id != null || !(error instanceof AppError)) {
+    throw error;
+  }
+  const isNotDone =
+    error instanceof RejectedError ||
+    error instanceof AuthError ||
+    error instanceof RateLimitedError ||
+    error instanceof CancelledError ||
+    (error instanceof TransientError && !error.maybeDone);
+  if (!isNotDone) {
+    events.onTrouble?.({ cluster: entry.cluster, message: `the answer was lost, and is looked for: ${error.message}` });
+    return { is: 'lost' };
+  }
+  await book.remove(entry, { gaveWay: false });
+  if (error instanceof RejectedError || error instanceof AuthError) {
+    return { is: 'refused', why: error.message };
+  }
+  throw error;
+}
+
+/** Gives a draft its description, by which everybody sees which cluster it is of. */
+export async function describeDraft(
+  { writer }: RunContext,
+  { id, space }: Entry,
+  description: RichDocument,
+): Promise<void> {
+  const path = { spaceId: space, changeRequestId: id ?? '' };
+  await writer?.send(operations.updateChangeRequest, { path, body: { description } });
+}

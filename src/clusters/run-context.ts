@@ -1,0 +1,26 @@
+import type { ClustersConfig } from '../config/clusters.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import type { ClusterEvents } from './events.ts';
+import type { ClusterBook } from './record.ts';
+import type { Routing } from './route.ts';
+import type { SelectRule } from './select.ts';
+import type { Names, SpacesRead } from './spaces.ts';
+
+/** What one run, or one question of a person, works with. */
+export interface RunContext {
+  readonly config: ClustersConfig;
+  readonly rule: SelectRule;
+  readonly routing: Routing;
+  readonly reader: Reader;
+  /** Null: nothing is written, on the platform or in the note. */
+  readonly writer: Writer | null;
+  readonly book: ClusterBook;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly events: ClusterEvents;
+  readonly names: Names;
+  /** Read once, when it is first asked for. Throws ConfigError where a name in the settings means no space. */
+  readonly spaces: () => Promise<SpacesRead['spaces']>;
+}

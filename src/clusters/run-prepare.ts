@@ -1,0 +1,80 @@
+import { operations } from '../platform/operations/index.ts';
+import type { RichDocument } from '../platform/rich-document.ts';
+import { type ClusterIssue, type IssueCluster, issueOf } from './cluster.ts';
+import { descriptionOf, lineValues } from './description.ts';
+import { needsSearch, type Route, type RouteSpace, route } from './route.ts';
+import type { RunContext } from './run-context.ts';
+import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from './search-query.ts';
+import { isNotThere } from './spaces.ts';
+import { subjectOf } from './subject.ts';
+
+/** Everything that a cluster's change request is made of. */
+export interface Prepared {
+  readonly cluster: IssueCluster;
+  readonly route: Route;
+  readonly subject: string;
+  readonly describe: (claim: string) => RichDocument;
+}
+
+/** Issues that are looked at for the most representative ones. */
+const ISSUES = 200;
+/** Spaces that a search may answer. */
+const RESULTS = 50;
+
+/**
+ * Two requests: the cluster's issues, and a search for pages about them. `space`: where a person wants it, whatever the
+ * routes say. Throws AppError.
+ */
+export async function prepare(context: RunContext, cluster: IssueCluster, space?: RouteSpace): Promise<Prepared> {
+  const { config, routing } = context;
+  const { changeRequest } = config;
+  const issues = await issuesOf(context, cluster);
+  const ranked = await search(context, cluster, issues, space === undefined);
+  const chosen: Route =
+    space === undefined ? route(cluster, routing, await context.spaces(), ranked) : { space, why: 'a person chose it' };
+  return {
+    cluster,
+    route: chosen,
+    subject: subjectOf(changeRequest.subject, lineValues(cluster)),
+    describe: (claim) =>
+      descriptionOf({
+        cluster,
+        issues,
+        pages: relatedPages(ranked ?? [], chosen.space?.id ?? '', changeRequest.pages),
+        template: changeRequest.description,
+        most: changeRequest.issues,
+        claim,
+      }),
+  };
+}
+
+async function issuesOf({ reader }: RunContext, { id }: IssueCluster): Promise<readonly ClusterIssue[]> {
+  const query = { cluster: id, limit: ISSUES };
+  const { items } = await reader.get(operations.listConversationIssues, { query });
+  return items.map(issueOf);
+}
+
+/** Null where nothing was searched for: neither the routes nor the description need it, or there is nothing to say. */
+async function search(
+  context: RunContext,
+  cluster: IssueCluster,
+  issues: readonly ClusterIssue[],
+  isRouted: boolean,
+): Promise<readonly RankedSpace[] | null> {
+  const { config, routing, reader, events } = context;
+  const routes = isRouted && needsSearch(cluster, routing, await context.spaces());
+  const query = searchQuery(cluster, issues);
+  if ((!routes && config.changeRequest.pages === 0) || query === '') {
+    return null;
+  }
+  try {
+    const { items } = await reader.get(operations.searchOrganization, { query: { query, limit: RESULTS } });
+    return rankSpaces(items);
+  } catch (error) {
+    if (!isNotThere(error)) {
+      throw error;
+    }
+    events.onTrouble?.({ cluster: cluster.id, message: 'this platform has no search over the organization (404)' });
+    return null;
+  }
+}

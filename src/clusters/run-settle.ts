@@ -1,0 +1,224 @@
+import { AuthError, RejectedError } from '../core/errors.ts';
+import { operations } from '../platform/operations/index.ts';
+import type { RichDocument } from '../platform/rich-document.ts';
+import type { ClusterChangeRequest } from './change-request.ts';
+import { type Decision, decideClaims, type GaveWay, type Limits, SETTLE } from './claims.ts';
+import { gaveWayDescription } from './description.ts';
+import { toldOf } from './events.ts';
+import { inOrder } from './fate.ts';
+import { follow } from './follow.ts';
+import { gaveWaySubject } from './mark.ts';
+import { saidOf } from './news.ts';
+import { describeDraft } from './open.ts';
+import type { Entry } from './record.ts';
+import { readCluster } from './run-clusters.ts';
+import type { RunContext } from './run-context.ts';
+import { type Prepared, prepare } from './run-prepare.ts';
+import { type Listing, listRequests, type SeenRequest } from './run-requests.ts';
+
+/** Milliseconds after which a list is too old to open anything by it. */
+const FRESH = 600_000;
+/** Milliseconds after which somebody else's draft is taken for abandoned: far longer than any run lasts. */
+const ABANDONED = 3_600_000;
+const UNLIMITED: Limits = {
+  open: Number.POSITIVE_INFINITY,
+  space: Number.POSITIVE_INFINITY,
+  day: Number.POSITIVE_INFINITY,
+};
+
+/** What became of drafts. */
+export interface SettledDrafts {
+  readonly opened: readonly Entry[];
+  readonly gaveWay: readonly GaveWay[];
+}
+
+/** The ids of one's drafts: a list that lacks them is not whole. */
+export function draftIds({ book }: RunContext): ReadonlySet<string> {
+  return new Set(book.live.flatMap(({ id, state }) => (id !== null && state === 'draft' ? [id] : [])));
+}
+
+/**
+ * Decides about one's drafts: opens those whose claim stands, and archives those that give way. `first`: a list that
+ * was made after the last draft; null: one is made, once all that came before the drafts is sure to be in it.
+ * `prepared`: the content of drafts, by cluster, as far as it is there. Throws AppError.
+ */
+export async function settleDrafts(
+  context: RunContext,
+  first: Listing | null,
+  prepared: ReadonlyMap<string, Prepared>,
+): Promise<SettledDrafts> {
+  let listing = first ?? (await listAfterwards(context));
+  const hidden = draftsIn(context, listing).filter(({ request }) => !request.isVisible);
+  for (const { entry } of hidden) {
+    const content = prepared.get(entry.cluster) ?? (await contentOf(context, entry));
+    if (typeof content !== 'string') {
+      await describeDraft(context, entry, content.describe(entry.claim));
+    }
+  }
+  listing = hidden.length === 0 ? listing : await listAfterwards(context);
+  const { open, giveWay } = decide(context, listing);
+  const opened: Entry[] = [];
+  const gaveWay: GaveWay[] = [];
+  for (const each of giveWay) {
+    gaveWay.push(...(await giveUp(context, each)));
+  }
+  for (const { entry, request } of draftsIn(context, listing)) {
+    if (open.some(({ id }) => id === request.id)) {
+      const settled = await openDraft(context, entry, request, prepared);
+      opened.push(...settled.opened);
+      gaveWay.push(...settled.gaveWay);
+    }
+  }
+  return { opened, gaveWay };
+}
+
+async function listAfterwards(context: RunContext): Promise<Listing> {
+  await context.clock.sleep(SETTLE, context.signal);
+  const listing = await listRequests(context, draftIds(context));
+  await follow(context, listing);
+  return listing;
+}
+
+interface Draft {
+  readonly entry: Entry;
+  readonly request: SeenRequest;
+}
+
+/** One's drafts as they are in a list. */
+function draftsIn({ book }: RunContext, { requests }: Listing): readonly Draft[] {
+  return requests.flatMap((request) => {
+    const entry = book.byId(request.id);
+    return entry?.state === 'draft' && request.status === 'draft' ? [{ entry, request }] : [];
+  });
+}
+
+/** A person's wish is held back by no limit, and by no merge. What is not sure yet is decided in a later run. */
+function decide(context: RunContext, listing: Listing): Decision {
+  const { book, config, clock } = context;
+  const drafts = draftsIn(context, listing).filter(({ request }) => isSure(context, listing, request));
+  if (clock.monotonic() - listing.at > FRESH) {
+    return { open: [], giveWay: [] };
+  }
+  const issuesAtMerge = new Map(Object.entries(book.memory.merges));
+  const claimsOf = (byHand: boolean) =>
+    new Map(drafts.flatMap(({ entry, request }) => (entry.byHand === byHand ? [[request.id, entry.seen.issues]] : [])));
+  const wished = decideClaims(listing.requests, claimsOf(true), { limits: UNLIMITED, grow: 0, issuesAtMerge });
+  const { limits, afterMerge } = config;
+  const own = decideClaims(listing.requests, claimsOf(false), { limits, grow: afterMerge.grow, issuesAtMerge });
+  return { open: [...wished.open, ...own.open.slice(0, limits.run)], giveWay: [...wished.giveWay, ...own.giveWay] };
+}
+
+/**
+ * Where everybody sees from its creation on which cluster a draft is of, whoever made a later one gives way to it.
+ * Elsewhere they may have looked before it could be seen: while there is a later draft of somebody else, it is not sure.
+ */
+function isSure({ book }: RunContext, { requests }: Listing, request: SeenRequest): boolean {
+  const { carries } = book.memory;
+  if (!request.isVisible) {
+    return false;
+  }
+  return (
+    carries === 'claim' ||
+    carries === 'link' ||
+    !requests.some((other) => other.status === 'draft' && book.byId(other.id) === null && inOrder(other, request) > 0)
+  );
+}
+
+/** What a draft of an earlier run is to hold; or why it is not to be opened any more. */
+async function contentOf(context: RunContext, { cluster: id, space }: Entry): Promise<Prepared | string> {
+  const cluster = await readCluster(context, id);
+  if (cluster === null || cluster.muted) {
+    return cluster === null ? 'the cluster is not there any more' : 'the cluster was muted';
+  }
+  const spaces = await context.spaces();
+  const chosen = spaces.get(space);
+  return chosen === undefined ? 'its space is not there any more' : prepare(context, cluster, chosen);
+}
+
+async function openDraft(
+  context: RunContext,
+  entry: Entry,
+  request: SeenRequest,
+  prepared: ReadonlyMap<string, Prepared>,
+): Promise<SettledDrafts> {
+  const { book, clock, events } = context;
+  const content = prepared.get(entry.cluster) ?? (await contentOf(context, entry));
+  if (typeof content === 'string') {
+    return { opened: [], gaveWay: await giveUp(context, { request, why: content, to: null }) };
+  }
+  const told = saidOf(content.cluster, clock.now());
+  const { at: _, ...seen } = told;
+  const description = request.isMarked ? undefined : content.describe(entry.claim);
+  const url = await update(context, request, { status: 'open', ...(description === undefined ? {} : { description }) });
+  if (url === null) {
+    return { opened: [], gaveWay: [] };
+  }
+  const open: Entry = { ...entry, state: 'open', seen, told, url: url || entry.url };
+  await book.put(open);
+  events.onOpened?.({ ...toldOf(open), why: open.why });
+  return { opened: [open], gaveWay: [] };
+}
+
+/** Archives one, with why; that it was not archived by hand is written in it. */
+async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promise<readonly GaveWay[]> {
+  const { book, events } = context;
+  const description = gaveWayDescription(request.cluster, why, to);
+  const subject = gaveWaySubject(request.subject);
+  const url = await update(context, request, { status: 'archived', subject, description });
+  if (url === null) {
+    return [];
+  }
+  const entry = book.byId(request.id);
+  if (entry !== null) {
+    await book.remove(entry, { gaveWay: true });
+  }
+  const { id, cluster, space } = request;
+  events.onGaveWay?.({ cluster, label: entry?.label ?? request.subject, request: id, space, url: request.url, why });
+  return [{ request, why, to }];
+}
+
+/**
+ * Drafts of Octavo that nobody has decided about for long: whoever made them has lost its state. They are archived, so
+ * that a later run begins anew.
+ */
+export async function archiveAbandoned(context: RunContext, { requests }: Listing): Promise<readonly GaveWay[]> {
+  const { book, clock } = context;
+  const gaveWay: GaveWay[] = [];
+  for (const request of requests) {
+    const isOthers = request.status === 'draft' && request.isMarked && book.byId(request.id) === null;
+    if (isOthers && clock.now() - request.createdAt > ABANDONED) {
+      const why = 'nobody went on with it for an hour';
+      gaveWay.push(...(await giveUp(context, { request, why, to: null })));
+    }
+  }
+  return gaveWay;
+}
+
+interface Update {
+  readonly status: 'open' | 'archived';
+  readonly subject?: string;
+  readonly description?: RichDocument;
+}
+
+/** The address that the answer tells (it may be empty); null where the platform refuses, which is told. */
+async function update(
+  context: RunContext,
+  { id, space, cluster }: ClusterChangeRequest,
+  body: Update,
+): Promise<string | null> {
+  const { writer, events } = context;
+  if (writer === null) {
+    return null;
+  }
+  try {
+    const path = { spaceId: space, changeRequestId: id };
+    const { urls } = await writer.send(operations.updateChangeRequest, { path, body });
+    return urls?.app ?? urls?.location ?? '';
+  } catch (error) {
+    if (error instanceof RejectedError || error instanceof AuthError) {
+      events.onTrouble?.({ cluster, message: error.message });
+      return null;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,261 @@
+import { AuthError, RejectedError } from '../core/errors.ts';
+import type { IssueCluster } from './cluster.ts';
+import type { ClusterReading } from './early-stop.ts';
+import type { RunEnd, SkipReason } from './events.ts';
+import { follow } from './follow.ts';
+import { begin } from './open.ts';
+import type { Entry, Memory } from './record.ts';
+import { Reviewers } from './reviewers.ts';
+import type { RouteSpace } from './route.ts';
+import { choose, hurtMost, limitNow } from './run-choice.ts';
+import { readClusters } from './run-clusters.ts';
+import type { RunContext } from './run-context.ts';
+import { muteMerged, noteNumbers, tellNews } from './run-news.ts';
+import { type Prepared, prepare } from './run-prepare.ts';
+import { type Listing, listRequests, type SeenRequest } from './run-requests.ts';
+import { archiveAbandoned, draftIds, settleDrafts } from './run-settle.ts';
+
+/** What a run did, in numbers. */
+export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'gaveWay' | 'commented' | 'skipped' | 'open'>;
+
+/**
+ * One run over an organization's clusters (design: Issue clusters). Null where the platform has none. Throws AppError;
+ * what was done until then is kept, and the next run goes on from it.
+ */
+export async function runClusters(context: RunContext): Promise<RunNumbers | null> {
+  return new Run(context).go();
+}
+
+class Run {
+  readonly #context: RunContext;
+  readonly #skipped = new Map<string, SkipReason>();
+  readonly #settled: Record<string, Memory['settled'][string]> = {};
+  /** Clusters that need not be looked at again before they are updated. */
+  readonly #lasting = new Set<string>();
+  #opened = 0;
+  #gaveWay = 0;
+  #commented = 0;
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  async go(): Promise<RunNumbers | null> {
+    const { book } = this.#context;
+    // 1. The clusters, as far as they may have changed.
+    const reading = await readClusters(this.#context, book.memory.reading);
+    if (reading === null) {
+      return null;
+    }
+    await noteNumbers(this.#context, reading.judged);
+    const passing = reading.judged.flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : [])).sort(hurtMost);
+    // 2. What there is already; where nothing is new and nothing is followed, that is all.
+    const isNews = book.live.length > 0 || passing.some((cluster) => choose(this.#context, cluster, null).may);
+    const listing = isNews ? await this.#list() : null;
+    // 3. Which of them may be opened.
+    const candidates = passing.filter((cluster) => this.#mayBegin(cluster, listing));
+    if (listing !== null) {
+      // 4. Claims, and what becomes of them.
+      const prepared = await this.#begin(candidates, listing);
+      await this.#settle(prepared, listing);
+      // 5. What is due to those that are open or merged.
+      await this.#tend();
+    }
+    await this.#remember(reading, passing, listing);
+    return this.#numbers(reading, passing);
+  }
+
+  async #list(): Promise<Listing> {
+    const { writer } = this.#context;
+    // In a dry run nothing is kept, so that every run would tell it again.
+    const context = writer === null ? { ...this.#context, events: {} } : this.#context;
+    const listing = await listRequests(context, draftIds(context));
+    await follow(context, listing);
+    this.#gaveWay += (await archiveAbandoned(context, listing)).length;
+    return listing;
+  }
+
+  #mayBegin(cluster: IssueCluster, listing: Listing | null): boolean {
+    const choice = choose(this.#context, cluster, listing);
+    if (choice.may) {
+      return true;
+    }
+    this.#skip(cluster, choice.reason, choice.why, choice.lasts);
+    return false;
+  }
+
+  #skip(cluster: IssueCluster, reason: SkipReason, why: string, lasts = false): void {
+    const { events, clock, book } = this.#context;
+    const { id, label, updatedAt } = cluster;
+    this.#skipped.set(id, reason);
+    if (lasts) {
+      this.#lasting.add(id);
+    }
+    if (lasts && (reason === 'unrouted' || reason === 'archived' || reason === 'merged')) {
+      const known = book.memory.settled[id];
+      const isKnown = known?.reason === reason && known.updatedAt === updatedAt;
+      this.#settled[id] = isKnown ? known : { updatedAt, at: clock.now(), reason, why };
+    }
+    events.onSkipped?.({ cluster: id, label, reason, why });
+  }
+
+  /** Begins as many as there is room for. What was begun is in the answer, by cluster. */
+  async #begin(candidates: readonly IssueCluster[], listing: Listing): Promise<ReadonlyMap<string, Prepared>> {
+    const { config, book } = this.#context;
+    const unfinished = book.live.filter(({ state, byHand }) => !byHand && (state === 'draft' || state === 'begun'));
+    const prepared = new Map<string, Prepared>();
+    const planned: SeenRequest[] = [...listing.requests];
+    for (const cluster of candidates) {
+      if (unfinished.length + prepared.size >= config.limits.run) {
+        this.#skip(cluster, 'limit-run', `limit reached: ${config.limits.run} in a run`);
+        continue;
+      }
+      const limit = limitNow(this.#context, planned, null);
+      if (limit !== null) {
+        this.#skip(cluster, limit.reason, limit.why);
+        continue;
+      }
+      const begun = await this.#beginOne(cluster, planned);
+      if (begun !== null) {
+        prepared.set(cluster.id, begun);
+        planned.push(plannedRequest(this.#context, begun));
+      }
+    }
+    return prepared;
+  }
+
+  async #beginOne(cluster: IssueCluster, planned: readonly SeenRequest[]): Promise<Prepared | null> {
+    const { writer, events } = this.#context;
+    try {
+      const prepared = await prepare(this.#context, cluster);
+      const { space, why } = prepared.route;
+      if (space === null) {
+        this.#skip(cluster, 'unrouted', why, true);
+        return null;
+      }
+      const limit = limitNow(this.#context, planned, space.id);
+      if (limit !== null) {
+        this.#skip(cluster, limit.reason, limit.why);
+        return null;
+      }
+      const { id, label } = cluster;
+      if (writer === null) {
+        events.onWouldOpen?.({ cluster: id, label, space: space.id, subject: prepared.subject, why });
+        return prepared;
+      }
+      return await this.#claim(prepared, space);
+    } catch (error) {
+      if (!(error instanceof RejectedError || error instanceof AuthError)) {
+        throw error;
+      }
+      this.#skip(cluster, 'failed', error.message);
+      return null;
+    }
+  }
+
+  async #claim(prepared: Prepared, space: RouteSpace): Promise<Prepared | null> {
+    const begun = await begin(this.#context, prepared, space, false);
+    if (begun.is === 'refused') {
+      this.#skip(prepared.cluster, 'failed', begun.why);
+      return null;
+    }
+    return prepared;
+  }
+
+  async #settle(prepared: ReadonlyMap<string, Prepared>, listing: Listing): Promise<void> {
+    const { writer } = this.#context;
+    if (writer === null) {
+      this.#opened = prepared.size;
+      return;
+    }
+    if (prepared.size === 0 && draftIds(this.#context).size === 0) {
+      return;
+    }
+    const { opened, gaveWay } = await settleDrafts(this.#context, prepared.size === 0 ? listing : null, prepared);
+    this.#opened = opened.length;
+    this.#gaveWay += gaveWay.length;
+    const reviewers = new Reviewers(this.#context);
+    for (const entry of opened.filter(({ reviewersDue }) => reviewersDue)) {
+      await reviewers.ask(entry, false);
+    }
+  }
+
+  async #tend(): Promise<void> {
+    const { book, writer } = this.#context;
+    const reviewers = new Reviewers(this.#context);
+    const isDue = ({ state, reviewersDue, goneAt }: Entry) => state === 'open' && reviewersDue && goneAt === null;
+    for (const entry of writer === null ? [] : book.live.filter(isDue)) {
+      await reviewers.ask(entry, true);
+    }
+    this.#commented = await tellNews(this.#context);
+    await muteMerged(this.#context);
+  }
+
+  async #remember(reading: ClusterReading, passing: readonly IssueCluster[], listing: Listing | null): Promise<void> {
+    const { book, clock } = this.#context;
+    for (const { id } of passing) {
+      if (book.liveOf(id)?.state === 'open') {
+        this.#lasting.add(id);
+      }
+    }
+    const { settled } = book.memory;
+    const read = new Set(reading.judged.map(({ cluster }) => cluster.id));
+    const kept = Object.entries(settled).filter(([id, { at }]) => !read.has(id) && clock.now() - at < DAY);
+    await book.change({
+      reading: reading.remember(this.#lasting),
+      settled: { ...Object.fromEntries(kept), ...this.#settled },
+      merges: mergesOf(passing, listing, book.memory.merges),
+    });
+  }
+
+  #numbers({ judged }: ClusterReading, passing: readonly IssueCluster[]): RunNumbers {
+    const skipped: Partial<Record<SkipReason, number>> = {};
+    for (const reason of this.#skipped.values()) {
+      skipped[reason] = (skipped[reason] ?? 0) + 1;
+    }
+    return {
+      read: judged.length,
+      passing: passing.length,
+      opened: this.#opened,
+      gaveWay: this.#gaveWay,
+      commented: this.#commented,
+      skipped,
+      open: this.#context.book.live.filter(({ state }) => state === 'open').length,
+    };
+  }
+}
+
+const DAY = 86_400_000;
+
+/** What is about to be made, as a list would show it. */
+function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Prepared): SeenRequest {
+  const at = clock.now();
+  return {
+    id: '',
+    space: route.space?.id ?? '',
+    cluster: cluster.id,
+    status: 'draft',
+    subject,
+    url: null,
+    createdAt: at,
+    updatedAt: at,
+    gaveWay: false,
+    isMarked: true,
+    isVisible: true,
+  };
+}
+
+/** How many issues clusters have whose change requests are first seen to be merged now, whoever made them. */
+function mergesOf(
+  passing: readonly IssueCluster[],
+  listing: Listing | null,
+  known: Memory['merges'],
+): Memory['merges'] {
+  const issues = new Map(passing.map((cluster) => [cluster.id, cluster.issues]));
+  return Object.fromEntries(
+    (listing?.requests ?? []).flatMap(({ id, status, cluster }) => {
+      const count = status === 'merged' && known[id] === undefined ? issues.get(cluster) : undefined;
+      return count === undefined ? [] : [[id, count]];
+    }),
+  );
+}

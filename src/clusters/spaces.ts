@@ -1,0 +1,110 @@
+import type { ClustersConfig, PlacedName } from '../config/clusters.ts';
+import { ConfigError, formatProblem, RejectedError } from '../core/errors.ts';
+import { didYouMean } from '../core/suggest.ts';
+import type { Reader } from '../platform/client.ts';
+import { operations } from '../platform/operations/index.ts';
+import { oneLine } from './line.ts';
+import { type RouteSpace, type Spaces, spacesOf } from './route.ts';
+
+/** Where names of spaces and teams are known from, besides the platform. */
+export interface Names {
+  /** Ids by the keys of manifests, as they were last applied. Throws StoreError. */
+  recorded(kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>>;
+  /** The keys of spaces that the manifests declare now; null where these cannot be read. */
+  declared(): Promise<ReadonlySet<string> | null>;
+}
+
+/** Spaces as the platform has them, and the names in the settings that mean none of them. */
+export interface SpacesRead {
+  readonly spaces: Spaces;
+  /** Neither a key of the manifests nor an id; empty where that cannot be known. */
+  readonly unknown: readonly PlacedName[];
+}
+
+type SpaceAnswer = {
+  readonly id: string;
+  readonly title?: string | null | undefined;
+  readonly deletedAt?: string | null | undefined;
+  readonly editMode?: string | null | undefined;
+};
+
+/** Reads the spaces that change requests may be for. Throws AppError. */
+export async function readSpaces(reader: Reader, names: Names, config: ClustersConfig): Promise<SpacesRead> {
+  const recorded = await names.recorded('space');
+  const keys = new Map([...recorded].map(([key, id]) => [id, key]));
+  const answers = await listSpaces(reader, config, recorded);
+  const there = answers.map((answer) => toRouteSpace(answer, keys.get(answer.id) ?? null));
+  const ids = new Set(there.map(({ id }) => id));
+  const gone = [...recorded].filter(([, id]) => !ids.has(id)).map(([key, id]) => absent(key, id, 'deleted'));
+  const found = spacesOf([...gone, ...there]);
+  const missing = config.spaceNames.filter(({ name }) => !found.has(name));
+  if (missing.length === 0) {
+    return { spaces: found, unknown: [] };
+  }
+  const declared = await names.declared();
+  const why = declared === null ? 'not known, and the manifests cannot be read' : 'declared, and not there yet';
+  const later = missing.filter(({ name }) => declared?.has(name) !== false).map(({ name }) => absent(name, name, why));
+  return {
+    spaces: new Map([...spacesOf(later), ...found]),
+    unknown: declared === null ? [] : missing.filter(({ name }) => !declared.has(name)),
+  };
+}
+
+/** Versions without a list of spaces are asked for each that is named. */
+async function listSpaces(
+  reader: Reader,
+  config: ClustersConfig,
+  recorded: ReadonlyMap<string, string>,
+): Promise<readonly SpaceAnswer[]> {
+  try {
+    const spaces: SpaceAnswer[] = [];
+    for await (const space of reader.pages(operations.listSpaces)) {
+      spaces.push(space);
+    }
+    return spaces;
+  } catch (error) {
+    if (!isNotThere(error)) {
+      throw error;
+    }
+  }
+  const ids = new Set(config.spaceNames.map(({ name }) => recorded.get(name) ?? name));
+  const answers = await Promise.all([...ids].map((id) => spaceOf(reader, id)));
+  return answers.filter((answer) => answer !== null);
+}
+
+async function spaceOf(reader: Reader, spaceId: string): Promise<SpaceAnswer | null> {
+  try {
+    return await reader.get(operations.getSpace, { path: { spaceId } });
+  } catch (error) {
+    if (isNotThere(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Whether the platform answered that there is no such thing. */
+export function isNotThere(error: unknown): boolean {
+  return error instanceof RejectedError && error.status === 404;
+}
+
+function toRouteSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): RouteSpace {
+  const isDeleted = (deletedAt ?? null) !== null;
+  const why = isDeleted ? 'deleted' : editMode === 'locked' ? 'locked' : null;
+  return { id, title: oneLine(title ?? '') || id, key, usable: why === null, why };
+}
+
+function absent(key: string, id: string, why: string): RouteSpace {
+  return { id, title: key, key, usable: false, why };
+}
+
+/** One error for all names that mean no space, each with its place. `known`: keys that there are. */
+export function unknownSpaces(unknown: readonly PlacedName[], known: readonly string[]): ConfigError {
+  const lines = unknown.map(({ name, place }) =>
+    formatProblem({
+      ...place,
+      message: `${JSON.stringify(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`,
+    }),
+  );
+  return new ConfigError(lines.join('\n'));
+}
