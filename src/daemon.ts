@@ -243,6 +243,7 @@ class RunningDaemon implements Daemon {
       organization,
       connection,
       outbox: this.#store.outbox(organization.id, organization.conversations.outbox),
+      note: (topic) => this.#store.note(`conversations/${organization.id}/${topic}`),
       hideId: this.#hideIds.get(organization.id) as HideId,
       clock,
       random,

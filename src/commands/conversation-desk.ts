@@ -69,8 +69,9 @@ export async function withDesk<T>(
   try {
     const outbox = store.outbox(organization.id, conversations.outbox);
     const hide = await hiddenIdsOf(store, organization.id, randomBytes);
+    const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const ingestion = new Ingestion({
-      sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
+      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor: createRedactor(redactionOptions(conversations.redact), hide),
       writer,

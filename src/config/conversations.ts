@@ -33,10 +33,13 @@ function readFlags(value: unknown): string | undefined {
   return flags !== undefined && /^(?!.*(.).*\1)[imsu]*$/.test(flags) ? flags : undefined;
 }
 
-/** Zendesk: an API token with the email of its owner, or an OAuth token alone. */
+/** Zendesk: an API token with the email of its owner, an OAuth token alone, or an OAuth client with a refresh token. */
 const zendesk = z.strictObject({
   subdomain: label('the subdomain, such as acme in acme.zendesk.com'),
-  token: secret('the API token or OAuth access token'),
+  token: secret('the API token or OAuth access token').optional(),
+  clientId: text('the identifier of the OAuth client').optional(),
+  clientSecret: secret('the secret of the OAuth client').optional(),
+  refreshToken: secret('a refresh token of the OAuth client').optional(),
   email: text('the email of the API token’s owner; without it the token is an OAuth one').optional(),
   webhookSecret: secret('the signing secret of the webhook').optional(),
   baseUrl: baseUrl().optional(),
@@ -59,6 +62,13 @@ const freshdesk = z.strictObject({
   webhookSecret: secret('what the webhook carries in that header').optional(),
   baseUrl: baseUrl().optional(),
 });
+
+function hasOneWayIn({ token, email, clientId, clientSecret, refreshToken }: z.output<typeof zendesk>): boolean {
+  const oauth = [clientId, clientSecret, refreshToken];
+  return token === undefined
+    ? email === undefined && oauth.every((setting) => setting !== undefined)
+    : oauth.every((setting) => setting === undefined);
+}
 
 /** GitHub: a token, or an app's installation. */
 const github = z.strictObject({
@@ -120,6 +130,12 @@ const source = z
   .check(({ value, issues }) => {
     if (KINDS.filter((kind) => value[kind] !== undefined).length !== 1) {
       issues.push({ code: 'custom', input: value, message: `exactly one of ${KINDS.join(', ')}` });
+    }
+    if (value.zendesk !== undefined && !hasOneWayIn(value.zendesk)) {
+      issues.push({
+        ...{ code: 'custom', input: value, path: ['zendesk'] },
+        message: 'either a token, with an email where it is an API token, or clientId, clientSecret and refreshToken',
+      });
     }
     if (value.github !== undefined && (value.github.token === undefined) === (value.github.app === undefined)) {
       issues.push({ code: 'custom', input: value, path: ['github'], message: 'either a token or an app' });

@@ -93,7 +93,7 @@ function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
 }
 
 /** Settings that hold a secret, or a list of them. */
-const SECRET = new Set(['token', 'webhookSecret', 'clientSecret', 'secrets', 'privateKey']);
+const SECRET = new Set(['token', 'webhookSecret', 'clientSecret', 'refreshToken', 'secrets', 'privateKey']);
 
 /** Every secret wherever it stands, and the password inside every URL. */
 function collectTokens(value: unknown, secrets: Set<string>): void {

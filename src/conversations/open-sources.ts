@@ -1,5 +1,6 @@
 import type { ConversationsConfig } from '../config/conversations.ts';
 import type { Clock, Random } from '../core/clock.ts';
+import type { Note } from '../store/store.ts';
 import { openDropFolder } from './files/drop-folder.ts';
 import { openFreshdesk } from './freshdesk/freshdesk.ts';
 import { freshdeskWebhook } from './freshdesk/webhook.ts';
@@ -15,6 +16,8 @@ import { openZendesk } from './zendesk/zendesk.ts';
 
 /** What every source needs besides its settings. */
 export interface SourceSurroundings {
+  /** The organization's note of this topic: what a source must keep besides its cursor. */
+  readonly note: (topic: string) => Note;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,7 +43,7 @@ function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly na
     secret === undefined ? null : make(secret);
   if (zendesk !== undefined) {
     return {
-      polling: openZendesk({ ...zendesk, ...around }),
+      polling: openZendesk({ ...zendesk, ...around, note: around.note(`tokens/${name}`) }),
       webhook: signed(zendesk.webhookSecret, (secret) => zendeskWebhook({ name, secret })),
     };
   }

@@ -16,11 +16,14 @@ import type { Connection } from '../platform/connection.ts';
 import { combineConversationEvents, logConversations } from '../server/conversation-log.ts';
 import type { Metrics } from '../server/metrics.ts';
 import type { Outbox } from '../store/outbox.ts';
+import type { Note } from '../store/store.ts';
 
 export interface ConversationsOptions {
   readonly organization: OrganizationConfig;
   readonly connection: Connection;
   readonly outbox: Outbox;
+  /** The organization's note of this topic. */
+  readonly note: (topic: string) => Note;
   readonly hideId: HideId;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,13 +45,26 @@ export class OrganizationConversations {
 
   /** Throws ConfigError for a pattern of redaction that is none. */
   constructor(options: ConversationsOptions) {
-    const { organization, connection, outbox, hideId, clock, random, version, log, metrics, events, dryRun, abort } =
-      options;
+    const {
+      organization,
+      connection,
+      outbox,
+      note,
+      hideId,
+      clock,
+      random,
+      version,
+      log,
+      metrics,
+      events,
+      dryRun,
+      abort,
+    } = options;
     const { conversations } = organization;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     this.#options = options;
     this.#ingestion = new Ingestion({
-      sources: openSources(conversations, { userAgent: `octavo/${version}`, clock, random }),
+      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor: createRedactor(redactionOptions(conversations.redact), hideId),
       writer: dryRun ? null : openWriter(connection, client),

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { OUTBOX_LAYOUT, RECHECK_LAYOUT } from './outbox-layout.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
-import { damaged, foreign, guard, mustBeWritable, newer } from './trouble.ts';
+import { damaged, foreign, guard, keepPrivate, mustBeWritable, newer } from './trouble.ts';
 
 /** The layouts of the file, one step each: an older file is brought up to date on opening. */
 const LAYOUTS = [
@@ -32,7 +32,7 @@ const TABLES = ['head', 'entry', 'approval'];
 
 /**
  * Opens the state file, and makes it, with its folder, where there is none. The file belongs to this process until
- * `close`; nothing acknowledged is lost when the process is killed. Throws StoreError when another process has it, a
+ * `close`, and nobody but its owner may read it; nothing acknowledged is lost when the process is killed. Throws StoreError when another process has it, a
  * newer Octavo or another program wrote it, it is damaged, or it cannot be reached or written; such a file is not
  * changed. `onOpen` is given the open database: tests bring it into trouble with it.
  */
@@ -45,6 +45,7 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
   });
   try {
     guard(file, () => prepare(database, file));
+    keepPrivate([file, `${file}-wal`]);
     onOpen?.(database);
   } catch (error) {
     database.close();

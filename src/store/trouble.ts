@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { messageOf, StoreError } from '../core/errors.ts';
 
 /** SQLite's primary result codes that have a way out of their own. */
@@ -58,6 +58,20 @@ export function mustBeWritable(file: string): void {
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
       throw new StoreError(`${file} ${READ_ONLY_WORDS}`, { cause: error });
+    }
+  }
+}
+
+/** Takes from everybody but their owner what rights there are: tokens are kept there. Another one's files stay as they are. */
+export function keepPrivate(files: readonly string[]): void {
+  for (const file of files) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o077) !== 0) {
+      try {
+        chmodSync(file, mode & 0o700);
+      } catch {
+        // It belongs to somebody else, who lets us write it.
+      }
     }
   }
 }

@@ -61,7 +61,7 @@ describe('config.example.yaml', () => {
     const active = TEXT.replace(/^( *)(\w+): \[\]\n(?=\1#\2:)/gm, '')
       .replace(/^( *)#(?=[a-z]+:)/gim, '$1')
       .replace(/^( *)#(?= {2,}(?:- )?[a-z_]+:(?: |$))/gim, '$1')
-      .replace(/^( *)#( {2,})#(?=app:)/gm, '$1$2');
+      .replace(/^( *)#( {2,})#(?=(?:app|clientId|clientSecret|refreshToken):)/gm, '$1$2');
     const shown = parse(active) as Shown;
     const [organization] = shown.organizations;
     organization.windows = [Object.assign({}, ...organization.windows)];

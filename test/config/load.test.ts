@@ -189,6 +189,9 @@ log: { level: inof }
     ['{ name: a, github: { repositories: [acme/a] } }', 'either a token or an app'],
     ['{ name: a, github: { repositories: [acme], token: gh-token } }', 'a repository such as acme/product'],
     ['{ name: a, zendesk: { subdomain: "evil.example/", token: zd-token } }', 'acme in acme.zendesk.com'],
+    ['{ name: a, zendesk: { subdomain: a } }', 'or clientId, clientSecret and refreshToken'],
+    ['{ name: a, zendesk: { subdomain: a, clientId: c, refreshToken: zd-r } }', 'or clientId, clientSecret and'],
+    ['{ name: a, zendesk: { subdomain: a, token: zd-t, refreshToken: zd-r } }', 'either a token, with an email'],
     ['{ name: "a b", folder: { path: /d } }', 'a name of letters, digits and dashes'],
     ['{ name: a, folder: { path: /d } }, { name: a, folder: { path: /e } }', 'a name that no other has'],
     ['{ name: a, intercom: { appId: x, token: ic-token, region: mars } }', 'one of us, eu, au'],
@@ -215,10 +218,11 @@ log: { level: inof }
 
   test('the secrets of sources are secrets', () => {
     const sources = `[{ name: a, zendesk: { subdomain: acme, token: zd-token, webhookSecret: zd-hook } },
+      { name: d, zendesk: { subdomain: acme, clientId: octavo, clientSecret: zd-client, refreshToken: zd-refresh } },
       { name: b, webhook: { secrets: [whsec_one, whsec_two] } },
       { name: c, github: { repositories: [a/b], app: { id: 1, installation: 2, privateKey: gh-key } } }]`;
     const { secrets } = load(`${MINIMAL}    conversations: { sources: ${sources} }\n`);
-    for (const secret of ['zd-token', 'zd-hook', 'whsec_one', 'whsec_two', 'gh-key']) {
+    for (const secret of ['zd-token', 'zd-hook', 'zd-client', 'zd-refresh', 'whsec_one', 'whsec_two', 'gh-key']) {
       expect(secrets).toContain(secret);
     }
   });

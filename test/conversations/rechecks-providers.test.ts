@@ -240,7 +240,8 @@ test('Zendesk tells deletions by its export, and is asked for no ticket again', 
     return ticket;
   }) as [never, ReturnType<typeof zendesk.addTicket>];
   await clock.advance(5 * MINUTE);
-  start(openZendesk({ subdomain: 'acme', token: FakeZendesk.token, baseUrl: zendesk.url, ...around() }));
+  const note = openMemoryStore().note('tokens');
+  start(openZendesk({ subdomain: 'acme', token: FakeZendesk.token, note, baseUrl: zendesk.url, ...around() }));
   await clock.advance(HOUR);
   expect(await waiting()).toBe(2);
   zendesk.remove(deleted);

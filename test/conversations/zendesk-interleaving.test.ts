@@ -4,6 +4,7 @@ import type { Found, Part } from '../../src/conversations/ticket.ts';
 import { openZendesk } from '../../src/conversations/zendesk/zendesk.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
 import { createSocketClock, type Malady } from '../support/fake-provider.ts';
 import { type FakeTicket, type FakeUser, FakeZendesk } from '../support/fake-zendesk.ts';
 
@@ -115,6 +116,7 @@ test('whatever is edited, killed or broken meanwhile, the newest version of ever
         name: 'support',
         subdomain: 'acme',
         token: FakeZendesk.token,
+        note: openMemoryStore().note('tokens'),
         baseUrl: fake.url,
         userAgent: 'octavo/0',
         clock,

@@ -4,6 +4,7 @@ import type { Found, Ticket } from '../../src/conversations/ticket.ts';
 import { openZendesk } from '../../src/conversations/zendesk/zendesk.ts';
 import { AuthError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { type FakeUser, FakeZendesk, type FakeZendeskOptions } from '../support/fake-zendesk.ts';
 
@@ -30,6 +31,7 @@ async function open(options: Partial<FakeZendeskOptions> = {}, settings: { token
     subdomain: 'acme',
     token: settings.token ?? FakeZendesk.token,
     ...(settings.oauth === true ? {} : { email: FakeZendesk.email }),
+    note: openMemoryStore().note('tokens'),
     baseUrl: helpdesk.url,
     userAgent: 'octavo/0',
     clock,
@@ -332,6 +334,7 @@ describe('the export', () => {
       name: 'support',
       subdomain: 'acme',
       token: 't',
+      note: openMemoryStore().note('tokens'),
       baseUrl: helpdesk.url,
       userAgent: 'octavo/0',
       clock,

@@ -1,8 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -75,6 +86,23 @@ describe('openSqliteStore', () => {
     expect((await store.organization('org_1').read()).entries).toEqual([entry]);
     expect((await store.outbox('org_1', { items: 1, bytes: 1 }).status()).sources).toEqual([]);
     await store.close();
+  });
+
+  test('nobody but its owner may read the file and what lies beside it, whoever could before', async () => {
+    const modes = () =>
+      readdirSync(dirname(file)).map((name) => (statSync(join(dirname(file), name)).mode & 0o777).toString(8));
+    const mask = process.umask(0o022);
+    try {
+      const store = openSqliteStore(file);
+      await store.note('a').write('kept');
+      expect(modes()).toEqual(['600', '600']);
+      await store.close();
+      chmodSync(file, 0o664);
+      await openSqliteStore(file).close();
+      expect(modes()).toEqual(['600']);
+    } finally {
+      process.umask(mask);
+    }
   });
 
   test('a file of a newer Octavo is not touched', async () => {

@@ -55,6 +55,8 @@ export interface FakeZendeskOptions {
   readonly exportLimit?: number;
   /** Tells the limits in its headers. */
   readonly tells?: boolean;
+  /** It knows an OAuth client: then only its access tokens are taken. `life`: seconds, null: they do not expire. */
+  readonly oauth?: { readonly clientId: string; readonly clientSecret: string; readonly life: number | null };
 }
 
 const TOKEN = 'zd-T0ken-that-nobody-may-see';
@@ -71,6 +73,10 @@ export class FakeZendesk extends FakeProvider {
   #id = 100;
   /** Of cursors: one of an earlier generation has expired. */
   #generation = 0;
+  /** The refresh token that has not been used yet. */
+  #refreshToken: string | null = null;
+  /** The access token that came along with it, and when it expires. */
+  #access: { readonly token: string; readonly until: number } | null = null;
 
   constructor(options: FakeZendeskOptions) {
     super(options.clock);
@@ -160,11 +166,29 @@ export class FakeZendesk extends FakeProvider {
     this.#generation += 1;
   }
 
+  /** Somebody lets the client in. Answers the first refresh token. */
+  authorize(): string {
+    this.#refreshToken = `zd-refresh-${this.#id++}`;
+    return this.#refreshToken;
+  }
+
+  /** The access token ends before its time. */
+  withdrawAccess(): void {
+    this.#access = null;
+  }
+
+  /** Every token there is: none of them may be seen anywhere. */
+  get tokens(): readonly string[] {
+    return [this.#refreshToken, this.#access?.token].filter((token) => token != null);
+  }
+
   // Its API.
 
   protected override admit(request: SeenRequest): ProviderReply {
-    const basic = `Basic ${Buffer.from(`${EMAIL}/token:${TOKEN}`).toString('base64')}`;
-    if (![basic, `Bearer ${TOKEN}`].includes(request.headers.authorization ?? '')) {
+    if (request.path === '/oauth/tokens') {
+      return { status: 200 };
+    }
+    if (!this.#isKnown(request.headers.authorization ?? '')) {
       return { status: 401, body: { error: 'Couldn’t authenticate you' } };
     }
     const account = this.use('account', this.#options.limit ?? 700, MINUTE);
@@ -195,7 +219,41 @@ export class FakeZendesk extends FakeProvider {
         };
   }
 
-  protected override handle({ method, path, query }: SeenRequest): ProviderReply {
+  #isKnown(authorization: string): boolean {
+    if (this.#options.oauth !== undefined) {
+      const access = this.#access;
+      return access !== null && access.until > this.clock.now() && authorization === `Bearer ${access.token}`;
+    }
+    const basic = `Basic ${Buffer.from(`${EMAIL}/token:${TOKEN}`).toString('base64')}`;
+    return [basic, `Bearer ${TOKEN}`].includes(authorization);
+  }
+
+  /** The refresh token grant: a token serves once, and the access token before ends with it. */
+  #grant({ method, body, headers }: SeenRequest): ProviderReply {
+    const { oauth } = this.#options;
+    const asked = body as Record<string, unknown>;
+    if (method !== 'POST' || headers.authorization !== undefined || asked.grant_type !== 'refresh_token') {
+      throw new Refusal(400, { error: 'invalid_request', error_description: 'Something is missing.' });
+    }
+    if (asked.client_id !== oauth?.clientId || asked.client_secret !== oauth?.clientSecret) {
+      throw new Refusal(401, { error: 'invalid_client', error_description: 'Client authentication failed.' });
+    }
+    if (this.#refreshToken === null || asked.refresh_token !== this.#refreshToken) {
+      throw new Refusal(400, { error: 'invalid_grant', error_description: 'Invalid, expired, or revoked.' });
+    }
+    const { life = null } = oauth ?? {};
+    const token = `zd-access-${this.#id++}`;
+    this.#access = { token, until: life === null ? Number.POSITIVE_INFINITY : this.clock.now() + life * 1000 };
+    const refreshToken = this.authorize();
+    const grant = { access_token: token, refresh_token: refreshToken, token_type: 'bearer', scope: 'read' };
+    return { status: 200, body: { ...grant, expires_in: life, refresh_token_expires_in: 7_776_000 } };
+  }
+
+  protected override handle(request: SeenRequest): ProviderReply {
+    const { method, path, query } = request;
+    if (path === '/oauth/tokens') {
+      return this.#grant(request);
+    }
     if (method !== 'GET') {
       throw new Refusal(405, { error: 'MethodNotAllowed' });
     }

@@ -5,6 +5,7 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { readAnswer } from '../answers.ts';
 import { openProviderClient } from '../provider-client.ts';
+import { RenewedToken } from '../renewed-token.ts';
 import { isGithubRefusal, readGithubRate } from './rate.ts';
 
 export interface AppTokensOptions {
@@ -17,10 +18,7 @@ export interface AppTokensOptions {
 
 /** The tokens of an app's installation; each is good for an hour. */
 export interface AppTokens {
-  /** The one that is good now. Throws AppError. */
-  token(): Promise<string>;
-  /** It was not accepted: the next is a new one. */
-  forget(): void;
+  readonly access: RenewedToken;
   close(): Promise<void>;
 }
 
@@ -47,29 +45,15 @@ export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTok
     clock,
     random,
   });
-  let current: { readonly token: string; readonly until: number } | null = null;
-  let asking: Promise<string> | null = null;
   const ask = async () => {
     const name = 'get an installation token';
     const path = `/app/installations/${app.installation}/access_tokens`;
     const { body } = await client.request({ name, method: 'POST', path, signal: closing.signal });
     const { token, expires_at: expires } = readAnswer(tokenSchema, body, `GitHub: ${name}`);
-    current = { token, until: (Date.parse(expires) || 0) - EARLY };
-    return token;
+    return { token, until: (Date.parse(expires) || 0) - EARLY };
   };
   return {
-    async token() {
-      if (current !== null && current.until > clock.now()) {
-        return current.token;
-      }
-      asking ??= ask().finally(() => {
-        asking = null;
-      });
-      return asking;
-    },
-    forget() {
-      current = null;
-    },
+    access: new RenewedToken(clock, ask),
     async close() {
       closing.abort();
       await client.close();

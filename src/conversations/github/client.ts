@@ -47,7 +47,7 @@ export function openGithubClient(options: GithubClientOptions): GithubClient {
     headers: async () => ({
       accept: 'application/vnd.github+json',
       'x-github-api-version': '2022-11-28',
-      authorization: `Bearer ${tokens === null ? (options.token ?? '') : await tokens.token()}`,
+      authorization: `Bearer ${tokens === null ? (options.token ?? '') : await tokens.access.token()}`,
     }),
     rate: readGithubRate,
     isRefusal: isGithubRefusal,
@@ -90,17 +90,9 @@ class Client implements GithubClient {
     await Promise.all([this.#client.close(), this.#tokens?.close()]);
   }
 
-  /** An app's token may have been withdrawn before its time: the next one tells whether it was that. */
-  async #authorized(request: GithubRequest): Promise<ProviderAnswer> {
-    try {
-      return await this.#unrefused(request);
-    } catch (error) {
-      if (this.#tokens === null || !(error instanceof AuthError) || error.status !== 401) {
-        throw error;
-      }
-      this.#tokens.forget();
-      return this.#unrefused(request);
-    }
+  #authorized(request: GithubRequest): Promise<ProviderAnswer> {
+    const ask = () => this.#unrefused(request);
+    return this.#tokens === null ? ask() : this.#tokens.access.authorized(ask);
   }
 
   /** A refusal whose headers do not show it closes the way for everybody: a minute at least, twice that the next time. */

@@ -1,10 +1,13 @@
+import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { TransientError } from '../../core/errors.ts';
 import { isObject, type Json } from '../../core/json.ts';
+import type { Note } from '../../store/store.ts';
 import { orRejected, readAll, readAnswer, readable, readRecord } from '../answers.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../provider-client.ts';
 import type { Batch, PollingSource, PollOptions } from '../source.ts';
 import type { Found } from '../ticket.ts';
+import { type OauthTokens, openOauthTokens } from './oauth-tokens.ts';
 import { readZendeskRate } from './rate.ts';
 import { decidedByTicket, keyOf, needsLog, ticketOf } from './ticket.ts';
 import {
@@ -18,13 +21,12 @@ import {
   type WireUser,
 } from './wire.ts';
 
-export interface ZendeskOptions {
+export type ZendeskSettings = NonNullable<ConversationsConfig['sources'][number]['zendesk']>;
+
+export interface ZendeskOptions extends Omit<ZendeskSettings, 'webhookSecret'> {
   readonly name: string;
-  readonly subdomain: string;
-  /** An API token, or an OAuth access token where there is no email. */
-  readonly token: string;
-  readonly email?: string;
-  readonly baseUrl?: string;
+  /** Where the tokens of an OAuth client are kept. */
+  readonly note: Note;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -57,21 +59,42 @@ const NO_CURSOR = [400, 404, 410, 422];
  * `generated_timestamp` and nothing is filtered here, as system edits move no other time.
  */
 export function openZendesk(options: ZendeskOptions): PollingSource {
-  const credentials =
-    options.email === undefined
-      ? `Bearer ${options.token}`
-      : `Basic ${Buffer.from(`${options.email}/token:${options.token}`).toString('base64')}`;
+  const { baseUrl = `https://${options.subdomain}.zendesk.com` } = options;
+  const tokens = tokensOf({ ...options, baseUrl });
   const client = openProviderClient({
     label: 'Zendesk',
-    baseUrl: options.baseUrl ?? `https://${options.subdomain}.zendesk.com`,
+    baseUrl,
     userAgent: options.userAgent,
-    headers: async () => ({ authorization: credentials }),
+    headers: async () => ({
+      authorization: tokens === null ? credentialsOf(options) : `Bearer ${await tokens.access.token()}`,
+    }),
     rate: readZendeskRate,
     concurrency: options.concurrency ?? 4,
     clock: options.clock,
     random: options.random,
   });
-  return new Zendesk(options, client);
+  return new Zendesk(options, tokens === null ? client : renewing(client, tokens));
+}
+
+function tokensOf(options: ZendeskOptions & { readonly baseUrl: string }): OauthTokens | null {
+  const { clientId, clientSecret, refreshToken } = options;
+  return clientId === undefined || clientSecret === undefined || refreshToken === undefined
+    ? null
+    : openOauthTokens({ ...options, oauth: { clientId, clientSecret, refreshToken } });
+}
+
+function credentialsOf({ email, token = '' }: ZendeskOptions): string {
+  return email === undefined ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}/token:${token}`).toString('base64')}`;
+}
+
+/** The same with an access token that may end while a request is on its way. */
+function renewing(client: ProviderClient, tokens: OauthTokens): ProviderClient {
+  return {
+    request: (request) => tokens.access.authorized(() => client.request(request)),
+    async close() {
+      await Promise.all([client.close(), tokens.close()]);
+    },
+  };
 }
 
 class Zendesk implements PollingSource {

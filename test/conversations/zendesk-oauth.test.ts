@@ -1,0 +1,281 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RenewedToken } from '../../src/conversations/renewed-token.ts';
+import type { PollingSource } from '../../src/conversations/source.ts';
+import { openZendesk } from '../../src/conversations/zendesk/zendesk.ts';
+import { AuthError, StoreError } from '../../src/core/errors.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Note } from '../../src/store/store.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
+import { createSocketClock } from '../support/fake-provider.ts';
+import { type FakeTicket, FakeZendesk } from '../support/fake-zendesk.ts';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const TOKENS = /^\/oauth\/tokens$/;
+const TICKET = /^\/api\/v2\/tickets\//;
+const CLIENT = { clientId: 'octavo', clientSecret: 'zd-client-secret' };
+
+let clock: ReturnType<typeof createSocketClock>;
+let helpdesk: FakeZendesk;
+let source: PollingSource;
+let note: Note;
+let refreshToken: string;
+let ticket: FakeTicket;
+
+async function open(life: number | null = 3600) {
+  await close();
+  clock = createSocketClock(START);
+  helpdesk = await new FakeZendesk({ clock, oauth: { ...CLIENT, life } }).listen();
+  note = openMemoryStore().note('tokens');
+  refreshToken = helpdesk.authorize();
+  ticket = helpdesk.addTicket(helpdesk.addUser('end-user', 'Cora Customer'), 'Help', 'How?');
+  source = connect();
+}
+
+/** A process; `with`: what it is given instead. */
+function connect(over: { refreshToken?: string; clientSecret?: string; note?: Note } = {}): PollingSource {
+  return openZendesk({
+    ...{ name: 'support', subdomain: 'acme', baseUrl: helpdesk.url, userAgent: 'octavo/0' },
+    ...{ ...CLIENT, refreshToken, note, clock, random: () => 0.5 },
+    ...over,
+  });
+}
+
+async function restart(over: Parameters<typeof connect>[0] = {}) {
+  await clock.run(source.close());
+  source = connect(over);
+}
+
+async function close() {
+  if (clock !== undefined) {
+    await clock.run(source.close());
+    await helpdesk[Symbol.asyncDispose]();
+    clock[Symbol.dispose]();
+  }
+}
+
+beforeEach(() => open());
+afterEach(async () => {
+  await close();
+  clock = undefined as unknown as typeof clock;
+});
+
+const fetchOne = () => clock.run(source.fetch(String(ticket.id), new AbortController().signal));
+const renewals = () => helpdesk.count(TOKENS, 200);
+async function failure(): Promise<Error> {
+  return fetchOne().then(
+    () => expect.unreachable('nothing failed'),
+    (error: Error) => error,
+  );
+}
+
+/** A note whose writes fail, or stop the process that makes them, from the nth on. */
+function failingNote(from: number): Note & { writes: number } {
+  const kept = note;
+  return {
+    writes: 0,
+    read: () => kept.read(),
+    async write(value) {
+      this.writes += 1;
+      if (this.writes >= from) {
+        throw new StoreError('the disk is full');
+      }
+      await kept.write(value);
+    },
+  };
+}
+
+describe('an access token', () => {
+  test('is made of the refresh token, and serves until shortly before it expires', async () => {
+    await fetchOne();
+    await clock.advance(54 * MINUTE);
+    await fetchOne();
+    expect(renewals()).toBe(1);
+    await clock.advance(2 * MINUTE);
+    await fetchOne();
+    expect(renewals()).toBe(2);
+    expect(helpdesk.count(/./, 401)).toBe(0);
+    const [first, second] = helpdesk.requests.filter(({ path }) => TOKENS.test(path)).map(({ body }) => body);
+    expect(first).toEqual({
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      client_id: 'octavo',
+      client_secret: 'zd-client-secret',
+    });
+    expect(second).not.toMatchObject({ refresh_token: refreshToken });
+  });
+
+  test('of five minutes is good for most of these', async () => {
+    await open(300);
+    await fetchOne();
+    await clock.advance(4 * MINUTE);
+    await fetchOne();
+    expect(renewals()).toBe(1);
+    await clock.advance(40_000);
+    await fetchOne();
+    expect(renewals()).toBe(2);
+  });
+
+  test('that never expires is not renewed', async () => {
+    await open(null);
+    await fetchOne();
+    await clock.advance(400 * 24 * HOUR);
+    await fetchOne();
+    expect(renewals()).toBe(1);
+  });
+
+  test('that is withdrawn before its time is renewed once, for however many requests', async () => {
+    await fetchOne();
+    helpdesk.withdrawAccess();
+    const signal = new AbortController().signal;
+    const all = Array.from({ length: 8 }, () => source.fetch(String(ticket.id), signal));
+    expect((await clock.run(Promise.all(all))).map(({ kind }) => kind)).toEqual(Array(8).fill('skipped'));
+    expect(renewals()).toBe(2);
+  });
+
+  test('that is not accepted either, new as it is, is an error and no loop', async () => {
+    helpdesk.meanwhile = ({ path }) => TICKET.test(path) && helpdesk.withdrawAccess();
+    expect(await failure()).toBeInstanceOf(AuthError);
+    expect([renewals(), helpdesk.count(TICKET, 401)]).toEqual([2, 2]);
+  });
+});
+
+describe('the next refresh token', () => {
+  test('is durable before anything is asked with what came along with it', async () => {
+    const seen: unknown[] = [];
+    helpdesk.meanwhile = ({ path }) => {
+      if (TICKET.test(path)) {
+        seen.push(note.read());
+      }
+    };
+    await fetchOne();
+    const [, access] = helpdesk.tokens;
+    expect(await seen[0]).toMatchObject({ refreshToken: helpdesk.tokens[0], access: { token: access } });
+  });
+
+  test('that cannot be written is not lost: nothing is asked until it can, and it is not renewed again', async () => {
+    const failing = failingNote(1);
+    await restart({ note: failing });
+    expect(await failure()).toBeInstanceOf(StoreError);
+    expect(await failure()).toBeInstanceOf(StoreError);
+    expect([renewals(), helpdesk.count(TICKET)]).toEqual([1, 0]);
+    failing.write = (value) => note.write(value);
+    await fetchOne();
+    expect(renewals()).toBe(1);
+    await restart();
+    await fetchOne();
+    expect(renewals()).toBe(1);
+  });
+
+  test('serves the process after this one, as does the access token while it is good', async () => {
+    await fetchOne();
+    await restart();
+    await fetchOne();
+    expect(renewals()).toBe(1);
+    await clock.advance(2 * HOUR);
+    await restart();
+    await fetchOne();
+    expect(renewals()).toBe(2);
+  });
+
+  test('gives way to one that is set anew', async () => {
+    await fetchOne();
+    // Somebody let the client in once more, which ends what was before.
+    const fresh = helpdesk.authorize();
+    helpdesk.withdrawAccess();
+    await restart({ refreshToken: fresh });
+    await fetchOne();
+    expect(renewals()).toBe(2);
+    await clock.advance(2 * HOUR);
+    await fetchOne();
+    expect(helpdesk.count(TOKENS, 400)).toBe(0);
+  });
+});
+
+describe('a refresh token that does not serve', () => {
+  const asks = /set it as refreshToken$/;
+
+  test('as a process was killed between its use and the next being durable: the error says what to do', async () => {
+    await fetchOne();
+    await clock.advance(2 * HOUR);
+    await restart({ note: failingNote(1) });
+    await failure();
+    await restart();
+    const error = await failure();
+    expect(error).toBeInstanceOf(AuthError);
+    expect(error.message).toMatch(asks);
+    expect(error.message).toContain('"support" (invalid_grant)');
+    const fresh = helpdesk.authorize();
+    await restart({ refreshToken: fresh });
+    expect(await fetchOne()).toMatchObject({ kind: 'skipped' });
+  });
+
+  test('as the answer to its use was lost: the same error, and nothing is asked for tickets', async () => {
+    let lost = 0;
+    helpdesk.malady = ({ path }) => {
+      lost += TOKENS.test(path) ? 1 : 0;
+      return TOKENS.test(path) && lost === 1 ? 'dropped' : null;
+    };
+    const error = await failure();
+    expect(error.message).toMatch(asks);
+    expect(helpdesk.count(TICKET)).toBe(0);
+  });
+
+  test('as the client is another one: the error says so', async () => {
+    await restart({ clientSecret: 'wrong-secret' });
+    expect((await failure()).message).toMatch(/\(invalid_client\): .*clientId and clientSecret/);
+  });
+
+  test('for a fault of Zendesk’s is tried again', async () => {
+    let faults = 2;
+    const refuse = Reflect.get(helpdesk, 'admit') as (request: { path: string }) => { status: number };
+    Reflect.set(helpdesk, 'admit', (request: { path: string }) => {
+      const isFault = TOKENS.test(request.path) && faults > 0;
+      faults -= isFault ? 1 : 0;
+      return isFault ? { status: 503 } : refuse.call(helpdesk, request);
+    });
+    expect(await fetchOne()).toMatchObject({ kind: 'skipped' });
+    expect(renewals()).toBe(1);
+  });
+});
+
+test('no error quotes a token or the client’s secret, whatever the answer says', async () => {
+  const errors: unknown[] = [];
+  const quoting = Reflect.get(helpdesk, 'handle') as (request: unknown) => unknown;
+  for (const [status, member] of [
+    [400, 'error'],
+    [400, 'error_description'],
+    [200, 'refresh_token_'],
+    [403, 'error'],
+    [404, 'error'],
+  ] as const) {
+    Reflect.set(helpdesk, 'handle', (request: { body: unknown; path: string }) =>
+      TOKENS.test(request.path)
+        ? { status, body: { [member]: `of ${JSON.stringify(request.body)}` } }
+        : quoting.call(helpdesk, request),
+    );
+    await restart();
+    errors.push(await failure());
+  }
+  const told = errors.map((error) => `${(error as Error).stack} ${JSON.stringify(error)} ${(error as Error).cause}`);
+  expect(told).toHaveLength(5);
+  expect(told.join('\n')).not.toMatch(/zd-refresh|zd-access|zd-client-secret/);
+});
+
+test('a token that is renewed while a request is on its way: the request is made once more, and nothing renewed', async () => {
+  const clock = createVirtualClock();
+  let made = 0;
+  const tokens = new RenewedToken(clock, async () => ({ token: `t${++made}`, until: clock.now() + MINUTE }));
+  const used: string[] = [];
+  const answer = await tokens.authorized(async () => {
+    used.push(await tokens.token());
+    if (used.length === 1) {
+      await clock.advance(2 * MINUTE);
+      await tokens.token();
+      throw new AuthError('not accepted', 401);
+    }
+    return 'fine';
+  });
+  expect([answer, used, made]).toEqual(['fine', ['t1', 't2'], 2]);
+});
