@@ -5,8 +5,9 @@ import { markdownFromDocument } from './rich-to-markdown.ts';
 export type { RichDocument } from './rich-node.ts';
 
 /**
- * Markdown (GitHub's) as a rich document. Headings below the third level become the third, tables lists, images
- * links, and HTML text.
+ * Markdown (GitHub's) as a rich document (platform API supplement, section 9), valid whatever the Markdown is. Headings
+ * below the third level become the third, tables lists, images links, and HTML text; comments in HTML are left out.
+ * Links lead to absolute `http`, `https`, `mailto` and `tel` addresses; others stay text with the address after it.
  */
 export function toDocument(markdown: string): RichDocument {
   return documentFromMarkdown(markdown);

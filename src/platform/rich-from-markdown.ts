@@ -1,10 +1,18 @@
-import { createRequire } from 'node:module';
-import type { BlockContent, Code, Definition, List, ListItem, PhrasingContent, Root, RootContent, Table } from 'mdast';
-import { leafOf, type MarkName, plainText, textNode, tidyLeaves } from './rich-leaves.ts';
+import type {
+  BlockContent,
+  Code,
+  Definition,
+  List,
+  ListItem,
+  PhrasingContent,
+  RootContent,
+  Table,
+  TableRow,
+} from 'mdast';
+import { parseMarkdown } from './parse-markdown.ts';
+import { leafOf, type MarkName, plainText, textNode, textOf, tidyLeaves } from './rich-leaves.ts';
+import { linkTo } from './rich-links.ts';
 import type { RichDocument, RichLeaf, RichNode } from './rich-node.ts';
-
-/** Loaded when they are first needed: few plans hold rich documents. */
-const require = createRequire(import.meta.url);
 
 /** Where links by reference lead, by identifier. */
 type Definitions = ReadonlyMap<string, string>;
@@ -13,10 +21,7 @@ type Block = RootContent | BlockContent;
 
 /** See `toDocument`. */
 export function documentFromMarkdown(markdown: string): RichDocument {
-  const { fromMarkdown } = require('mdast-util-from-markdown') as typeof import('mdast-util-from-markdown');
-  const { gfmFromMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
-  const { gfm } = require('micromark-extension-gfm') as typeof import('micromark-extension-gfm');
-  const root: Root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const root = parseMarkdown(markdown);
   const definitions = new Map<string, string>();
   collectDefinitions(root.children, definitions);
   return { object: 'document', data: {}, nodes: root.children.flatMap((node) => blocks(node, definitions)) };
@@ -39,8 +44,10 @@ function blocks(node: Block, definitions: Definitions): RichNode[] {
   switch (node.type) {
     case 'paragraph':
       return paragraph(node.children, definitions);
-    case 'heading':
-      return [block(`heading-${Math.min(node.depth, 3)}`, inlines(node.children, definitions, ' '), {})];
+    case 'heading': {
+      const nodes = inlines(node.children, definitions, ' ');
+      return nodes.length === 0 ? [] : [block(`heading-${Math.min(node.depth, 3)}`, nodes, {})];
+    }
     case 'list':
       return [list(node, definitions)];
     case 'blockquote':
@@ -98,24 +105,35 @@ function code(node: Code): RichNode {
   return block('code', lines, node.lang ? { syntax: node.lang } : {});
 }
 
-/** One item for each row, each cell after its column's name. */
+/** Characters that the names of a table's columns may take, repeated for each row. */
+const MOST_LABELS = 100_000;
+
+/**
+ * One item for each row, each cell after its column's name; cells that a row leaves out are empty. Where the names
+ * would take more room than the table, they are an item of their own.
+ */
 function table(node: Table, definitions: Definitions): RichNode {
   const [head, ...rows] = node.children;
-  const names = head?.children ?? [];
-  const items = (rows.length === 0 && head !== undefined ? [head] : rows).map((row) => {
-    const nodes = row.children.flatMap((cell, column) => {
-      const name = row === head ? undefined : names[column];
-      const label = name === undefined ? [] : inlines(name.children, definitions, ' ');
-      return [
-        ...(column > 0 ? [plainText('; ')] : []),
-        ...label,
-        ...(label.length > 0 ? [plainText(': ')] : []),
-        ...inlines(cell.children, definitions, ' '),
-      ];
-    });
-    return block('list-item', [block('paragraph', joined(nodes))]);
+  const names = (head?.children ?? []).map((cell) => inlines(cell.children, definitions, ' '));
+  const named = names.flat().map(textOf).join('; ').length * rows.length <= MOST_LABELS;
+  const cells = rows.map((row) => labelled(named ? names : [], row, definitions));
+  const items = named && rows.length > 0 ? cells : [names, ...cells];
+  return block(
+    'list-unordered',
+    items.map((item) => {
+      const nodes = trimmed(joined(item.flatMap((cell, column) => (column > 0 ? [plainText('; '), ...cell] : cell))));
+      return block('list-item', orEmpty(nodes.length === 0 ? [] : [block('paragraph', nodes)]));
+    }),
+  );
+}
+
+/** The cells of a row, each after the name of its column where that has one. */
+function labelled(names: readonly RichNode[][], row: TableRow, definitions: Definitions): RichNode[][] {
+  return Array.from({ length: Math.max(names.length, row.children.length) }, (_, column) => {
+    const name = names[column] ?? [];
+    const content = inlines(row.children[column]?.children ?? [], definitions, ' ');
+    return name.length === 0 ? content : [...name, plainText(content.length === 0 ? ':' : ': '), ...content];
   });
-  return block('list-unordered', items);
 }
 
 /** HTML stays as text; comments are not meant to be seen. */
@@ -159,26 +177,24 @@ function inline(
     case 'delete':
       return below('strikethrough');
     case 'image':
-      return [link(node.url, [textNode([leafOf(oneLine(node.alt ?? ''), marks)])])];
+      return linkTo(oneLine(node.url), joined([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]));
     case 'imageReference':
-      return [link(definitions.get(node.identifier) ?? '', [textNode([leafOf(oneLine(node.alt ?? ''), marks)])])];
+      return linkTo(
+        oneLine(definitions.get(node.identifier) ?? ''),
+        joined([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]),
+      );
     case 'link':
     case 'linkReference': {
       const url = node.type === 'link' ? node.url : (definitions.get(node.identifier) ?? '');
       const inside = node.children.flatMap((child) => inline(child, marks, definitions, ' '));
-      return [link(url, joined(inside.flatMap((child) => (child.type === 'link' ? (child.nodes ?? []) : [child]))))];
+      const flat = inside.flatMap((child) => (child.type === 'link' ? (child.nodes ?? []) : [child]));
+      return linkTo(oneLine(url), joined(flat));
     }
     case 'footnoteReference':
       return [textNode([leafOf(`[${node.label ?? node.identifier}]`, marks)])];
     default:
       return [];
   }
-}
-
-function link(url: string, nodes: readonly RichNode[]): RichNode {
-  const inside = joined(nodes);
-  const text = inside.length === 0 ? [plainText(url)] : inside;
-  return { object: 'inline', type: 'link', data: { ref: { kind: 'url', url } }, nodes: text };
 }
 
 /** Neighbouring texts as one, tidied. */
@@ -223,5 +239,5 @@ function trimmed(nodes: readonly RichNode[]): RichNode[] {
 
 /** A line break in the source that is none on the page. */
 function oneLine(text: string): string {
-  return text.replaceAll(/[ \t]*\r?\n[ \t]*/g, ' ');
+  return text.replaceAll(/[ \t\r\n]+/g, (space) => (/[\r\n]/.test(space) ? ' ' : space));
 }
