@@ -12,7 +12,7 @@ export interface PushedFile {
   readonly tickets: number;
   readonly skipped: number;
   readonly rejected: number;
-  /** Where what was rejected is listed, with lines and reasons; null: nothing was. */
+  /** Where what was rejected or has nothing to say is listed, with lines and reasons; null: nothing is. */
   readonly rejects: string | null;
 }
 
@@ -33,10 +33,11 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
   let batch: FileRecord[] = [];
   let size = 0;
+  let listed = 0;
   const rejects = rejectFileOf(path);
   const flush = async () => {
     try {
-      await appendRejects(rejects, batch);
+      listed += await appendRejects(rejects, batch);
     } catch (error) {
       throw new SourceError(`cannot write ${rejects}, which lists what is rejected: ${messageOf(error)}`, {
         cause: error,
@@ -72,7 +73,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     tickets: counts.ticket,
     skipped: counts.skipped + counts.gone,
     rejected: counts.rejected,
-    rejects: counts.rejected === 0 ? null : rejects,
+    rejects: listed === 0 ? null : rejects,
   };
 }
 

@@ -49,7 +49,13 @@ export type SkipReason = 'open' | 'private' | 'spam' | 'empty' | 'no-customer' |
 export type Found =
   | { readonly kind: 'ticket'; readonly ticket: Ticket }
   /** It is there, and not to be sent as it is now; what waits of it is not sent either. */
-  | { readonly kind: 'skipped'; readonly key: string; readonly reason: SkipReason }
+  | {
+      readonly kind: 'skipped';
+      readonly key: string;
+      readonly reason: SkipReason;
+      /** Where it stands in a file (`tickets.csv:17`), where its owner would want to know: it has nothing to say. */
+      readonly place?: string;
+    }
   /** It was deleted at its source. */
   | { readonly kind: 'gone'; readonly key: string }
   /** A record that cannot be read: where it stands (`tickets.csv:17`), and why. */

@@ -3,7 +3,7 @@ import { type Columns, columnsOf, type Message, messageOf } from './csv-columns.
 import { rowsOf } from './csv-rows.ts';
 import { asUtf8, type FileInput } from './input.ts';
 import { linesOf } from './lines.ts';
-import { LONGEST, largerThan, type ReadOptions, rejected } from './record.ts';
+import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
 
 /** What one pass over a file may hold of tickets whose last row it has not come to, in UTF-16 units. */
 const HELD = 32 * 1024 * 1024;
@@ -81,7 +81,9 @@ async function* onePass(reader: CsvReader, counts: Map<string, number>, most: nu
       open.delete(each.ticket);
       counts.delete(each.ticket);
       held -= ticket.size;
-      yield isTooLarge ? reader.rejected(ticket.line, largerThan(reader.longest)) : reader.found(ticket.messages);
+      yield isTooLarge
+        ? reader.rejected(ticket.line, largerThan(reader.longest))
+        : reader.found(ticket.messages, ticket.line);
     }
   }
   // A file that changes while it is read would have none of them ever end.
@@ -140,8 +142,8 @@ class CsvReader {
     }
   }
 
-  found(messages: readonly Message[]): Found {
-    return foundOf(messages, this.#options.account);
+  found(messages: readonly Message[], line: number): Found {
+    return placed(foundOf(messages, this.#options.account), this.#input.name, line);
   }
 }
 

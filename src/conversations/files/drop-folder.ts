@@ -8,7 +8,7 @@ import { type Dropped, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './input.ts';
 import { cursorOf, type Ledger, ledgerOf, toTheEnd, upTo } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
-import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, sizeOf } from './record.ts';
+import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf } from './record.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
 import { isUnfinishedName } from './settled.ts';
 
@@ -105,7 +105,7 @@ class Tray {
   put(file: Dropped, digest: string, record: FileRecord): boolean {
     this.#path = file.path;
     this.found.push(record.found);
-    if (record.found.kind === 'rejected') {
+    if (rejectionOf(record) !== null) {
       this.#rejects.push(record);
     }
     this.ledger = upTo(this.ledger, digest, record.index + 1);

@@ -4,7 +4,7 @@ import { ElementSplitter } from './elements.ts';
 import { asUtf8, type FileInput, utf8Text } from './input.ts';
 import { linesOf } from './lines.ts';
 import { foundOfNative } from './native.ts';
-import { LONGEST, largerThan, type ReadOptions, rejected } from './record.ts';
+import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
 import { foundOfExport } from './zendesk-export.ts';
 
 const BROKEN_OFF = 'the file ends in the middle of it';
@@ -53,7 +53,7 @@ function foundOf(bytes: Buffer | null, line: number, name: string, options: Read
   if (found === null) {
     return rejected(name, line, 'is neither a conversation (id, parts) nor a Zendesk ticket (id, status, comments)');
   }
-  return 'problem' in found ? rejected(name, line, found.problem) : found;
+  return 'problem' in found ? rejected(name, line, found.problem) : placed(found, name, line);
 }
 
 function foundOfObject(value: Record<string, unknown>, account: string) {

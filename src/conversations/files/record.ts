@@ -46,6 +46,20 @@ export function rejected(name: string, line: number, reason: string): Found {
   return { kind: 'rejected', place: `${name}:${line}`, reason };
 }
 
+/** What a file's records came to, with its place where it has nothing to say; `line` counts from 1. */
+export function placed(found: Found, name: string, line: number): Found {
+  return found.kind === 'skipped' && found.reason === 'empty' ? { ...found, place: `${name}:${line}` } : found;
+}
+
+/** Why a record's line stands in the reject file, and which; null: it does not. */
+export function rejectionOf({ found }: FileRecord): { readonly line: number; readonly reason: string } | null {
+  if (found.kind !== 'rejected' && (found.kind !== 'skipped' || found.place === undefined)) {
+    return null;
+  }
+  const line = Number(/:(\d+)$/.exec(found.place ?? '')?.[1] ?? 1);
+  return { line, reason: found.kind === 'rejected' ? found.reason : 'skipped: no part of it has any text' };
+}
+
 /** `larger than 16 MiB`, or bytes where it is less than one. */
 export function largerThan(bytes: number): string {
   return `is larger than ${bytes < 2 ** 20 ? `${bytes} bytes` : `${Math.floor(bytes / 2 ** 20)} MiB`}`;

@@ -1,6 +1,6 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { FileRecord } from './record.ts';
+import { type FileRecord, rejectionOf } from './record.ts';
 
 const END = '.rejects.ndjson';
 
@@ -15,16 +15,16 @@ export function rejectFileOf(path: string, folder: string | null = null): string
 }
 
 /**
- * Appends what was rejected, one line each with its line and its reason, never what it says; durable when it resolves.
+ * Appends what was rejected or has nothing to say, one line each with its line and its reason, never what it says;
+ * durable when it resolves.
  * Answers how many there were. Fails as the file system does.
  */
 export async function appendRejects(path: string, records: readonly FileRecord[]): Promise<number> {
-  const lines = records.flatMap(({ index, found }) => {
-    if (found.kind !== 'rejected') {
-      return [];
-    }
-    const line = Number(/:(\d+)$/.exec(found.place)?.[1] ?? 1);
-    return [`${JSON.stringify({ line, record: index, reason: found.reason })}\n`];
+  const lines = records.flatMap((record) => {
+    const rejection = rejectionOf(record);
+    return rejection === null
+      ? []
+      : [`${JSON.stringify({ line: rejection.line, record: record.index, reason: rejection.reason })}\n`];
   });
   if (lines.length > 0) {
     await append(path, lines.join(''));
