@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import type { ClustersConfig } from '../config/clusters.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
+import { canonicalJson, type Json } from '../core/json.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import type { Priority } from '../queue/request.ts';
+import type { Note } from '../store/store.ts';
+import type { ClusterEvents, RunEnd } from './events.ts';
+import { ClusterBook } from './record.ts';
+import { routingOf } from './route.ts';
+import { runClusters } from './run.ts';
+import type { RunContext } from './run-context.ts';
+import { ruleOf } from './select.ts';
+import { type Names, readSpaces, type SpacesRead, unknownSpaces } from './spaces.ts';
+
+export interface AutomationOptions {
+  readonly config: ClustersConfig;
+  /** Opens a client that can only read. `count` is told of every request. */
+  readonly openReader: (priority: Priority, count: () => void) => Reader;
+  /** Opens a client that can write; null: a dry run, which so has no way to. */
+  readonly openWriter: ((priority: Priority, count: () => void) => Writer) | null;
+  /** What is remembered of this organization's clusters. */
+  readonly note: Note;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Begins nothing new once it aborts. */
+  readonly signal: AbortSignal;
+  readonly events: ClusterEvents;
+}
+
+/** Milliseconds until a platform that has no clusters is asked again. */
+const ASKED_AGAIN = 86_400_000;
+
+const NOTHING = { read: 0, passing: 0, opened: 0, gaveWay: 0, commented: 0, skipped: {}, open: 0 };
+
+/** An organization's issue clusters: runs over them, and what a person asks; one at a time. */
+export class ClusterAutomation {
+  readonly #options: AutomationOptions;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** On the monotonic scale; null: as far as is known, it has clusters. */
+  #absentSince: number | null = null;
+  /** Whether every space that the settings name has been found, so that a quiet run need not look. */
+  #areSpacesKnown: boolean;
+
+  constructor(options: AutomationOptions) {
+    this.#options = options;
+    this.#areSpacesKnown = options.config.spaceNames.length === 0;
+  }
+
+  /** One run. Never rejects: how it ended is told, too. */
+  run(): Promise<RunEnd> {
+    return this.#inTurn(async () => {
+      const { clock, events, openWriter, signal } = this.#options;
+      const started = clock.monotonic();
+      let requests = 0;
+      const told = (rest: Pick<RunEnd, 'outcome' | 'error'> & Partial<RunEnd>): RunEnd => ({
+        ...NOTHING,
+        ...rest,
+        requests,
+        milliseconds: clock.monotonic() - started,
+        dryRun: openWriter === null,
+      });
+      const since = this.#absentSince;
+      if (signal.aborted || (since !== null && started - since < ASKED_AGAIN)) {
+        return told({ outcome: since === null ? 'failed' : 'unsupported', error: null });
+      }
+      const count = () => {
+        requests += 1;
+      };
+      const end = await this.#attempt(count, told);
+      this.#absentSince = end.outcome === 'unsupported' ? clock.monotonic() : null;
+      events.onRunEnd?.(end);
+      return end;
+    });
+  }
+
+  /** Works with what a run would, when none is under way. `dryRun`: nothing is written. */
+  use<T>(priority: Priority, dryRun: boolean, work: (context: RunContext) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => work(await this.#context(priority, () => undefined, dryRun)));
+  }
+
+  /**
+   * Whether every space that the settings name is there, as far as that can be known now: what cannot is told by the
+   * first run. Throws ConfigError with the place of each that is not.
+   */
+  async checkSpaces(): Promise<void> {
+    const { config, names } = this.#options;
+    const recorded = await names.recorded('space');
+    this.#areSpacesKnown ||= config.spaceNames.every(({ name }) => recorded.has(name));
+    if (this.#areSpacesKnown || !config.enabled) {
+      return;
+    }
+    const declared = await names.declared();
+    if (declared === null || config.spaceNames.every(({ name }) => recorded.has(name) || declared.has(name))) {
+      return;
+    }
+    const known = { ...names, declared: async () => declared };
+    try {
+      await this.#spaces(
+        this.#options.openReader('clusters', () => undefined),
+        known,
+      );
+    } catch (error) {
+      if (error instanceof ConfigError) {
+        throw error;
+      }
+    }
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#turn;
+  }
+
+  async #attempt(
+    count: () => void,
+    told: (rest: Pick<RunEnd, 'outcome' | 'error'> & Partial<RunEnd>) => RunEnd,
+  ): Promise<RunEnd> {
+    try {
+      const context = await this.#context('clusters', count, false);
+      if (!this.#areSpacesKnown) {
+        await context.spaces();
+      }
+      const numbers = await runClusters(context);
+      return told(numbers === null ? ABSENT : { ...numbers, outcome: 'done', error: null });
+    } catch (error) {
+      // What is given up because the daemon is asked to stop is no mistake to be told of.
+      return told({ outcome: 'failed', error: this.#options.signal.aborted ? null : errorOf(error) });
+    }
+  }
+
+  async #context(priority: Priority, count: () => void, dryRun: boolean): Promise<RunContext> {
+    const { config, openReader, openWriter, note, names, clock, random, signal, events } = this.#options;
+    const writer = dryRun || openWriter === null ? null : openWriter(priority, count);
+    const reader = writer ?? openReader(priority, count);
+    let spaces: Promise<SpacesRead['spaces']> | null = null;
+    return {
+      config,
+      rule: ruleOf(config),
+      routing: routingOf(config),
+      reader,
+      writer,
+      book: await ClusterBook.open(note, settingsHash(config), writer !== null),
+      clock,
+      random,
+      signal,
+      events,
+      names,
+      spaces: () => {
+        spaces ??= this.#spaces(reader, names);
+        return spaces;
+      },
+    };
+  }
+
+  async #spaces(reader: Reader, names: Names): Promise<SpacesRead['spaces']> {
+    const { spaces, unknown } = await readSpaces(reader, names, this.#options.config);
+    if (unknown.length > 0) {
+      throw unknownSpaces(unknown, [...spaces.keys()]);
+    }
+    this.#areSpacesKnown = true;
+    return spaces;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+}
+
+const ABSENT = {
+  outcome: 'unsupported',
+  error: new NotThePlatformError('this platform has no issue clusters (404)'),
+} as const;
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
+}
+
+/** What decides about clusters: where it is another, nothing that was found out holds. */
+function settingsHash({ select, routes, search, default: fallback, afterMerge }: ClustersConfig): string {
+  const text = canonicalJson({ select, routes, search, default: fallback, afterMerge } as unknown as Json);
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,291 @@
+import { ClusterAutomation } from '../../src/clusters/automation.ts';
+import type { ClusterEvents, RunEnd } from '../../src/clusters/events.ts';
+import type { Names } from '../../src/clusters/spaces.ts';
+import type { ClustersConfig } from '../../src/config/clusters.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { TransientError } from '../../src/core/errors.ts';
+import { answer, apiRouter } from '../../src/emulator/api.ts';
+import type { ChangeRequestRecord } from '../../src/emulator/collaboration-records.ts';
+import type { Impact } from '../../src/emulator/conversation-records.ts';
+import type { Features } from '../../src/emulator/emulator.ts';
+import { ALL_FEATURES } from '../../src/emulator/operation.ts';
+import { defaultState } from '../../src/emulator/seed.ts';
+import { createStore, type Store } from '../../src/emulator/store.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
+import type { Connection } from '../../src/platform/connection.ts';
+import type { HttpAnswer, HttpRequest } from '../../src/platform/transport.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Note } from '../../src/store/store.ts';
+import { NOW } from './samples.ts';
+
+const ORGANIZATION = 'org_acme';
+const PERSON = { user: 'ana@acme.example', permission: 'admin' } as const;
+
+/** A request of a daemon as the platform sees it. */
+export interface Seen {
+  readonly daemon: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly body: string;
+}
+
+/** Where a request is: it came in, it was worked on, or its answer goes out. */
+export type Step = 'arrives' | 'done' | 'leaves';
+
+export interface SeedCluster {
+  readonly id: string;
+  readonly label?: string;
+  readonly issues?: number;
+  readonly impact?: Impact;
+  readonly muted?: boolean;
+  readonly source?: string;
+  /** Milliseconds before NOW. */
+  readonly age?: number;
+  readonly updated?: number;
+}
+
+/** The embedded platform in this process, at a time that the test sets. */
+export class ClusterPlatform implements Disposable {
+  readonly store: Store = createStore();
+  readonly requests: Seen[] = [];
+  features: Features = ALL_FEATURES;
+  time = NOW;
+  /** Told of every step of every request of a daemon; may wait, and throw where no answer is to come. */
+  step: (seen: Seen, step: Step) => Promise<void> | void = () => undefined;
+  /** Told where a daemon waits. */
+  waits: (daemon: string, milliseconds: number) => Promise<void> | void = () => undefined;
+  readonly #router = apiRouter();
+
+  constructor(spaces: readonly string[] = ['guides', 'api']) {
+    this.store.load(defaultState());
+    for (const id of spaces) {
+      this.addSpace(id);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.requests.length = 0;
+  }
+
+  addSpace(id: string, over: object = {}): void {
+    const at = new Date(NOW).toISOString();
+    this.store.spaces.put({
+      ...{ id, seq: this.store.next(), rank: this.store.next(), organization: ORGANIZATION, title: `The ${id}` },
+      ...{ editMode: 'live', defaultLevel: 'inherit', mergeRules: { type: 'inherit' }, revision: `rev_${id}` },
+      ...{ createdAt: at, updatedAt: at },
+      ...over,
+    } as never);
+  }
+
+  addPage(space: string, title: string, body = ''): void {
+    const at = new Date(NOW).toISOString();
+    const { id, seq } = this.store.identify('pag');
+    this.store.pages.put({ id, seq, space, title, path: id, body, createdAt: at, updatedAt: at });
+  }
+
+  addCluster(cluster: SeedCluster): void {
+    const { id, muted = false, age = 86_400_000, updated = age, issues = 3 } = cluster;
+    this.store.issuesClusters.put({
+      ...{ id, seq: this.store.next(), organization: ORGANIZATION, muted },
+      createdAt: new Date(NOW - age).toISOString(),
+      updatedAt: new Date(NOW - updated).toISOString(),
+    });
+    this.addIssues(cluster, issues, NOW - updated);
+  }
+
+  /** More issues of a cluster, each of a conversation of its own. */
+  addIssues(cluster: SeedCluster, count: number, at = this.time): void {
+    const { id, label = `About ${id}`, impact = 'high', source = 'email' } = cluster;
+    const createdAt = new Date(at).toISOString();
+    for (let index = 0; index < count; index += 1) {
+      const conversation = this.store.identify('cnv');
+      this.store.conversations.put({
+        ...{ ...conversation, organization: ORGANIZATION, source, externalId: conversation.id },
+        ...{ content: { subject: label, parts: [], metadata: { url: `https://help.example/${conversation.id}` } } },
+        ...{ createdAt, ingestedAt: createdAt, received: 1, repeats: 0, run: null, processedAt: createdAt },
+      });
+      this.store.conversationIssues.put({
+        ...{ ...this.store.identify('iss'), organization: ORGANIZATION, conversation: conversation.id, cluster: id },
+        ...{ title: label, excerpt: '', impact, terms: {}, createdAt, ingestedAt: createdAt },
+      });
+    }
+    const record = this.store.issuesClusters.get(id);
+    if (record !== undefined && count > 0 && Date.parse(record.updatedAt) < at) {
+      this.store.issuesClusters.put({ ...record, updatedAt: createdAt });
+    }
+  }
+
+  /** A request of a person, answered at once. Throws unless it succeeds. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  call(method: string, path: string, body?: unknown): any {
+    const { status, body: answered } = this.#answer(
+      method,
+      `/v1${path}`,
+      '',
+      body === undefined ? null : JSON.stringify(body),
+    );
+    if (status >= 300) {
+      throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answered)}`);
+    }
+    return answered;
+  }
+
+  /** Every change request that there is, the oldest first. */
+  get changeRequests(): readonly ChangeRequestRecord[] {
+    return [...this.store.changeRequests.all()].sort((a, b) => a.seq - b.seq);
+  }
+
+  statuses(): readonly string[] {
+    return this.changeRequests.map(
+      ({ conversationsIssuesCluster, space, status }) => `${conversationsIssuesCluster} ${space} ${status}`,
+    );
+  }
+
+  /** How often each operation was asked for since the last look. */
+  counts(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const { operation } of this.requests.splice(0)) {
+      counts[operation] = (counts[operation] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  /** A daemon's way here. Without a queue: what is slow and what is retried is up to the test. */
+  connect(daemon: string): Connection {
+    const clock = this.clock(daemon);
+    const queue = { request: retrying } as unknown as Connection['queue'];
+    return {
+      baseUrl: 'http://platform.example',
+      origin: 'http://platform.example',
+      queue,
+      transport: { send: (request) => this.#send(daemon, request) },
+      clock,
+      close: async () => undefined,
+    };
+  }
+
+  clock(daemon: string): Clock {
+    return {
+      now: () => this.time,
+      monotonic: () => this.time,
+      sleep: async (milliseconds) => {
+        await this.waits(daemon, milliseconds);
+      },
+    };
+  }
+
+  async #send(daemon: string, request: HttpRequest): Promise<HttpAnswer> {
+    const [path = '', search] = request.path.split('?');
+    const operation = this.#router.find(request.method, path)?.operation.name ?? 'unknown';
+    const seen = { daemon, operation, method: request.method, path, search: search ?? '', body: request.body ?? '' };
+    await this.step(seen, 'arrives');
+    this.requests.push(seen);
+    const answered = this.#answer(request.method, path, search === undefined ? '' : `?${search}`, request.body);
+    await this.step(seen, 'done');
+    await this.step(seen, 'leaves');
+    const body = answered.body === undefined ? '' : JSON.stringify(answered.body);
+    return { status: answered.status, headers: {}, receivedAt: this.time, body };
+  }
+
+  #answer(method: string, path: string, search: string, body: string | null) {
+    const context = {
+      ...{ store: this.store, now: this.time, at: new Date(this.time).toISOString(), base: 'http://platform.example' },
+      ...{ features: this.features, processing: { openapi: 0, translation: 0, conversations: 0 }, pageSize: 50 },
+    };
+    return answer(context, PERSON, this.#router.find(method, path), {
+      ...{ method, path, search, contentType: 'application/json' },
+      body: body === null ? Buffer.alloc(0) : Buffer.from(body),
+    });
+  }
+}
+
+/** What the queue makes of failures, without its waiting. */
+async function retrying(job: Parameters<Connection['queue']['request']>[0]): Promise<unknown> {
+  for (let attempt = 1; ; attempt += 1) {
+    const error = await job.attempt(new AbortController().signal).then(
+      ({ result }) => {
+        if (result.ok) {
+          return { value: result.value };
+        }
+        return result.error;
+      },
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof Error)) {
+      return (error as { value: unknown }).value;
+    }
+    const mayRetry = error instanceof TransientError && (job.repeat !== 'never' || !error.maybeDone);
+    if (!mayRetry || attempt === 3) {
+      throw error;
+    }
+  }
+}
+
+export interface TestDaemon {
+  readonly automation: ClusterAutomation;
+  /** What was told, as "event cluster". */
+  readonly told: string[];
+  run(): Promise<RunEnd>;
+}
+
+export interface TestDaemonOptions {
+  readonly name?: string;
+  readonly dryRun?: boolean;
+  readonly note?: Note;
+  readonly names?: Partial<Names>;
+  readonly events?: ClusterEvents;
+  readonly random?: () => number;
+}
+
+/** Ids of spaces are their keys, too. */
+const NAMES: Names = { recorded: async () => new Map(), declared: async () => new Set() };
+
+/** A daemon's issue clusters on this platform. */
+export function openDaemon(
+  platform: ClusterPlatform,
+  config: ClustersConfig,
+  { name = 'one', dryRun = false, note, names = {}, events = {}, random = seeded(name) }: TestDaemonOptions = {},
+): TestDaemon {
+  const connection = platform.connect(name);
+  const told: string[] = [];
+  const client = (count: () => void) => ({
+    organization: ORGANIZATION,
+    priority: 'clusters' as const,
+    onRequest: count,
+  });
+  const automation = new ClusterAutomation({
+    config,
+    openReader: (_, count) => openReader(connection, client(count)),
+    openWriter: dryRun ? null : (_, count) => openWriter(connection, client(count)),
+    note: note ?? openMemoryStore().note('clusters'),
+    names: { ...NAMES, ...names },
+    clock: platform.clock(name),
+    random,
+    signal: new AbortController().signal,
+    events: {
+      onOpened: ({ cluster }) => told.push(`opened ${cluster}`),
+      onWouldOpen: ({ cluster, space }) => told.push(`would open ${cluster} in ${space}`),
+      onMerged: ({ cluster }) => told.push(`merged ${cluster}`),
+      onArchived: ({ cluster }) => told.push(`archived ${cluster}`),
+      onReopened: ({ cluster }) => told.push(`reopened ${cluster}`),
+      onGaveWay: ({ cluster, why }) => told.push(`gave way ${cluster}: ${why}`),
+      onCommented: ({ cluster }) => told.push(`commented ${cluster}`),
+      onMuted: ({ cluster }) => told.push(`muted ${cluster}`),
+      onSkipped: ({ cluster, reason }) => told.push(`skipped ${cluster}: ${reason}`),
+      onTrouble: ({ cluster, message }) => told.push(`trouble ${cluster}: ${message}`),
+      ...events,
+    },
+  });
+  return { automation, told, run: () => automation.run() };
+}
+
+/** Numbers that are other ones for each name. */
+export function seeded(name: string): () => number {
+  let state = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
