@@ -5,6 +5,7 @@ import type { Surroundings } from './commands/setup.ts';
 import { processTerminal } from './commands/terminal.ts';
 import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
+import { printableLines } from './plan/words.ts';
 import { createRedactor } from './redact.ts';
 
 /** The package's folder: this file is one below it, as source and as what is built. */
@@ -92,21 +93,23 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
     return error.exitCode === 0 ? EXIT.done : EXIT.invalid;
   }
   const clean = createRedactor(secrets ?? []);
+  // Messages quote manifests, file names and answers: none of that is obeyed by a terminal, or by a CI job's runner.
+  const say = (text: string) => terminal.err(printableLines(clean(text)));
   if (wantsJson(argv)) {
     terminal.out(clean(`${JSON.stringify(failureAsJson(error), null, 2)}\n`));
   }
   if (error instanceof DesiredStateError) {
     const count = error.problems.length;
     const list = error.problems.map(formatProblem).join('\n');
-    terminal.err(clean(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`));
+    say(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`);
   } else if (error instanceof AppError) {
     // What names its place in a file needs no other beginning.
     const start = /^\S+:\d+:\d+: /.test(error.message) ? '' : 'octavo: ';
-    terminal.err(clean(`${start}${error.message}\n`));
+    say(`${start}${error.message}\n`);
   } else {
-    terminal.err(clean(`octavo: unexpected: ${messageOf(error)}\nThis is a mistake of Octavo's; please report it.\n`));
+    say(`octavo: unexpected: ${messageOf(error)}\nThis is a mistake of Octavo's; please report it.\n`);
     if (terminal.env.OCTAVO_DEBUG !== undefined && error instanceof Error) {
-      terminal.err(clean(`${error.stack ?? ''}\n`));
+      say(`${error.stack ?? ''}\n`);
     }
   }
   return error instanceof AppError ? error.exitCode : EXIT.failed;

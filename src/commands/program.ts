@@ -40,7 +40,11 @@ function manifestCommands(program: Command, around: Surroundings, done: Done): v
     .description('check manifests, offline')
     .argument('[dir]', 'the folder of manifests', '.')
     .option(...CONFIG)
-    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--format <format>', 'how to answer; github: annotations, sarif: code scanning, junit: test reports')
+        .choices(['text', 'json', 'github', 'sarif', 'junit'])
+        .default('text'),
+    )
     .action(async (dir, options) => {
       const { validate } = await import('./validate.ts');
       done(await validate(dir, options, around));

@@ -51,10 +51,13 @@ export class DesiredStateError extends AppError {
   readonly disposition = 'stall';
   override readonly exitCode = EXIT.invalid;
   readonly problems: readonly Problem[];
+  /** The manifests that were read, those without a problem included, as problems name them. */
+  readonly files: readonly string[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], files: readonly string[] = []) {
     super(listProblems(problems));
     this.problems = problems;
+    this.files = files;
   }
 }
 

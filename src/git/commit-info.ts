@@ -19,7 +19,7 @@ export interface Head {
 
 /** The commit checked out around a folder; null where it lies in no repository, or in one without a commit. */
 export async function headOf(directory: string): Promise<Head | null> {
-  if (!isInRepository(directory)) {
+  if (repositoryAround(directory) === null) {
     return null;
   }
   try {
@@ -39,21 +39,24 @@ export async function headOf(directory: string): Promise<Head | null> {
   }
 }
 
-/** Whether git would find a repository from here: its own search, without the cost of starting it. */
-function isInRepository(directory: string): boolean {
+/**
+ * The folder of the repository around a folder, as git would find it, without the cost of starting it; links are
+ * followed. Null where there is none.
+ */
+export function repositoryAround(directory: string): string | null {
   let folder: string;
   try {
     folder = realpathSync(directory);
   } catch {
-    return false;
+    return null;
   }
   while (!existsSync(join(folder, '.git'))) {
     if (folder === dirname(folder)) {
-      return false;
+      return null;
     }
     folder = dirname(folder);
   }
-  return true;
+  return folder;
 }
 
 /** The commit that a branch, tag, full ref, commit or expression such as `HEAD~1` stands for; null where there is none. */

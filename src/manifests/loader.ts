@@ -18,6 +18,8 @@ export interface DesiredState {
   readonly declared: ReadonlyMap<Address, Declared>;
   /** How many manifests there are. */
   readonly files: number;
+  /** Those manifests, as problems name them. */
+  readonly paths: readonly string[];
   /** The top-level sections that are mentioned at all, as in `teams: {}`. */
   readonly sections: ReadonlySet<string>;
 }
@@ -143,10 +145,14 @@ async function readAll(
 function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[], kinds: KindIndex): DesiredState {
   const { declared, sections, problems } = mergeManifests(manifests, kinds);
   const all = [...problems, ...others];
+  const paths = manifests.map(({ shown }) => shown);
   if (all.length > 0) {
-    throw new DesiredStateError(all.sort((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1)));
+    throw new DesiredStateError(
+      all.sort((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1)),
+      paths,
+    );
   }
-  return { declared, files: manifests.length, sections };
+  return { declared, files: manifests.length, paths, sections };
 }
 
 function noManifest(tree: FileTree, root: string, kinds: KindIndex): Problem {

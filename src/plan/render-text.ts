@@ -1,6 +1,6 @@
 import type { Change, Plan } from '../core/change.ts';
 import { textWidth } from './text-width.ts';
-import { counted, durationWords, fieldLines, printable } from './words.ts';
+import { counted, durationWords, fieldLines, noCommand, printable } from './words.ts';
 
 /** How things are set off from each other; the identity where there are no colours. */
 export interface Paint {
@@ -27,14 +27,40 @@ const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
 const NAMED = 10;
 
 /** The plan as a person reads it: what changes, why and at what cost; one line of summary last. */
-export function renderPlanText(plan: Plan, options: TextOptions): string {
+export function renderPlanText(said: Plan, options: TextOptions): string {
+  const plan = inert(said);
   const sections = [
     options.paint.strong(planTitle(plan)),
     changeLines(plan, options).join('\n'),
     tailLines(plan, options).join('\n'),
     options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
   ];
-  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+  const lines = sections.filter((section) => section !== '').join('\n\n');
+  // A long value may have been broken right before what looks like a workflow command.
+  return `${lines.split('\n').map(noCommand).join('\n')}\n`;
+}
+
+/** Every text of the plan printable; the values of fields are when they are put in words, which looks at their lines. */
+function inert(plan: Plan): Plan {
+  const changes = plan.changes.map(({ fields, declared, actual, ...change }) => {
+    const shown = fields.map((field) => ({ ...field, path: printable(field.path) }));
+    return { ...inertTexts(change), fields: shown, declared, actual };
+  });
+  const { bindings, changes: _changes, ...rest } = plan;
+  return { ...inertTexts(rest), bindings, changes };
+}
+
+function inertTexts<T>(value: T): T {
+  if (typeof value === 'string') {
+    return printable(value) as T;
+  }
+  if (Array.isArray(value)) {
+    return value.map(inertTexts) as T;
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inertTexts(member)])) as T;
 }
 
 /** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */

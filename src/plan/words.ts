@@ -13,14 +13,32 @@ export interface FieldLine {
 }
 
 /**
- * Text that cannot move the cursor, change colours or turn the reading direction: what a manifest or the platform says
- * is shown, never obeyed.
+ * Text that cannot move the cursor, change colours, turn the reading direction or speak to the program that reads a CI
+ * job's output (`##[…]` of runners, `##vso[…]`, `##teamcity[…]`): what a manifest or the platform says is shown, never
+ * obeyed.
  */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `\\u${code.toString(16).padStart(4, '0')}`;
-  });
+  return text
+    .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]/gu, writtenOut)
+    .replace(/##(?=\w*\[)/g, `#${writtenOut('#')}`);
+}
+
+/**
+ * Lines of which each is printable, and none is a workflow command: those begin with `::`, whatever spaces are before
+ * it.
+ */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).map(noCommand).join('\n');
+}
+
+/** A line that no runner takes for a workflow command. */
+export function noCommand(line: string): string {
+  return line.replace(/^(\s*):(?=:)/, `$1${writtenOut(':')}`);
+}
+
+function writtenOut(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** A value as a plan shows it: short, on one line, and inert. */

@@ -17,8 +17,8 @@ export interface Workspace extends AsyncDisposable {
   run(...args: string[]): Promise<Ended>;
   /** Runs a command in the repository with other variables besides. */
   runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
-  /** Runs a command in this process, as if in the repository: quicker, where no process is needed to make the point. */
-  inside(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** Runs a command in this process, as if in the repository, or in a folder of it: quicker, where no process is needed to make the point. */
+  inside(args: readonly string[], env?: Readonly<Record<string, string>>, folder?: string): Promise<Ended>;
   /** Begins a command in the folder above; it is killed with the workspace. */
   begin(...args: string[]): OctavoProcess;
   /** Writes a configuration for a daemon that follows the repository, and gives its path. */
@@ -80,7 +80,7 @@ class OpenWorkspace implements Workspace {
     return octavo(args, { cwd: this.repository.directory, env: { ...this.env, ...env } });
   }
 
-  async inside(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  async inside(args: readonly string[], env: Readonly<Record<string, string>> = {}, folder = '.'): Promise<Ended> {
     let stdout = '';
     let stderr = '';
     const code = await runCommandLine(args, {
@@ -96,7 +96,7 @@ class OpenWorkspace implements Workspace {
         columns: 100,
         ask: null,
         env: { ...this.env, ...env },
-        cwd: this.repository.directory,
+        cwd: join(this.repository.directory, folder),
       },
       clock: systemClock,
       random: () => 0.5,

@@ -1,0 +1,36 @@
+import { printable } from '../plan/words.ts';
+import type { Report } from './report.ts';
+
+/**
+ * Problems as workflow commands, which GitHub shows beside the lines they are in. Gitea and Forgejo read the same.
+ *
+ * One line each, whatever is in them: nothing that a manifest says can end the command or begin another.
+ */
+export function toGitHub({ problems }: Report): string {
+  return problems
+    .map(({ file, line, column, address, message }) =>
+      workflowCommand(
+        'error',
+        { file, line: String(line), col: String(column), title: address },
+        address === '' ? message : `${address}: ${message}`,
+      ),
+    )
+    .join('');
+}
+
+/** One workflow command, with its line break. Empty properties are left out. */
+function workflowCommand(name: string, properties: Readonly<Record<string, string>>, data: string): string {
+  const written = Object.entries(properties)
+    .filter(([, value]) => value !== '')
+    .map(([key, value]) => `${key}=${escapeProperty(value)}`);
+  return `::${name}${written.length === 0 ? '' : ` ${written.join(',')}`}::${escapeData(data)}\n`;
+}
+
+/** As the runner reads it back: percent signs and line breaks. What else could act on a terminal is written out. */
+function escapeData(text: string): string {
+  return printable(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,61 @@
+import { formatProblem, type Problem } from '../core/errors.ts';
+import { counted, noCommand, printable } from '../plan/words.ts';
+import { type Report, ruleOf, type Tool } from './report.ts';
+
+/** Problems as JUnit XML: a test case for each manifest, which fails with all that is wrong in it. */
+export function toJUnit({ files, problems }: Report, { rules }: Tool): string {
+  const byFile = new Map<string, Problem[]>(files.map((file) => [file, []]));
+  for (const problem of problems) {
+    const known = byFile.get(problem.file);
+    if (known === undefined) {
+      byFile.set(problem.file, [problem]);
+    } else {
+      known.push(problem);
+    }
+  }
+  const cases = [...byFile].map(([file, found]) =>
+    element('testcase', { name: file, classname: 'manifests', file, time: '0' }, failure(found, rules)),
+  );
+  const failures = [...byFile.values()].filter((found) => found.length > 0).length;
+  const counts = { tests: String(byFile.size), failures: String(failures), errors: '0', time: '0' };
+  const suite = element('testsuite', { name: 'octavo validate', ...counts, skipped: '0' }, cases);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', { name: 'octavo', ...counts }, [suite])}\n`;
+}
+
+function failure(problems: readonly Problem[], rules: Tool['rules']): readonly string[] {
+  const [first] = problems;
+  if (first === undefined) {
+    return [];
+  }
+  const more = problems.length === 1 ? '' : ` (and ${counted(problems.length - 1, 'more problem')})`;
+  const type = ruleOf(first, rules).id;
+  const text = problems.map((problem) => noCommand(escapeXml(formatProblem(problem)))).join('\n');
+  return [`<failure${attributes({ message: `${first.message}${more}`, type })}>${text}</failure>`];
+}
+
+/** An element of elements; its children are XML already. */
+function element(name: string, values: Readonly<Record<string, string>>, children: readonly string[]): string {
+  const start = `<${name}${attributes(values)}`;
+  return children.length === 0 ? `${start}/>` : `${start}>\n${children.join('\n')}\n</${name}>`;
+}
+
+function attributes(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escapeXml(value)}"`)
+    .join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** Text for XML 1.0, in elements and in attributes. Characters that XML does not allow at all are written out. */
+function escapeXml(text: string): string {
+  return printable(text)
+    .replace(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`)
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}

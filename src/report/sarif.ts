@@ -1,0 +1,65 @@
+import type { Problem } from '../core/errors.ts';
+import { printable } from '../plan/words.ts';
+import { MANIFEST_RULE, type Report, type Rule, ruleOf, type Tool } from './report.ts';
+
+/** Problems as SARIF 2.1.0, for code scanning: one run, with every rule there is. */
+export function toSarif(report: Report, tool: Tool): string {
+  const rules = [MANIFEST_RULE, ...tool.rules];
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'Octavo', semanticVersion: tool.version, rules: rules.map(ruleObject) } },
+        columnKind: 'utf16CodeUnits',
+        originalUriBaseIds: { [ROOT]: { description: { text: 'The root of the repository.' } } },
+        artifacts: report.files.map((file) => ({ location: locationOf(file) })),
+        results: report.problems.map((problem) => resultObject(problem, rules)),
+      },
+    ],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+const ROOT = '%SRCROOT%';
+
+function ruleObject({ id, description }: Rule): object {
+  return {
+    id,
+    shortDescription: { text: plainText(description) },
+    defaultConfiguration: { level: 'error' },
+  };
+}
+
+function resultObject(problem: Problem, rules: readonly Rule[]): object {
+  const { file, line, column, address, message } = problem;
+  const rule = ruleOf(problem, rules);
+  return {
+    ruleId: rule.id,
+    ruleIndex: rules.indexOf(rule),
+    level: 'error',
+    message: { text: plainText(address === '' ? message : `${address}: ${message}`) },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: locationOf(file),
+          region: { startLine: line, startColumn: column },
+        },
+      },
+    ],
+  };
+}
+
+function locationOf(file: string): object {
+  return { uri: file.toWellFormed().split('/').map(encodeURIComponent).join('/'), uriBaseId: ROOT };
+}
+
+/**
+ * A message that is only text: a plain text message of SARIF may have links (`[text](target)`), placeholders (`{0}`)
+ * and their escapes (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
+ */
+function plainText(text: string): string {
+  return printable(text)
+    .replace(/[\\[\]]/g, (character) => `\\${character}`)
+    .replace(/\{(\d+)\}/g, '{{$1}}');
+}

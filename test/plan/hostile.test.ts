@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
+import { printableLines } from '../../src/plan/words.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { actual, planOf } from '../support/planning.ts';
+
+/** What acts on a terminal, turns the reading direction, or is a command to the runner of a CI job. */
+const ACTIVE = /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::/mu;
+
+test.each(HOSTILE_TEXTS)(
+  '%j in titles, ids, files, members and reasons of a plan is shown, and not obeyed',
+  async (text) => {
+    const { plan } = await planOf({
+      manifests: {
+        [`${text.replaceAll('/', '_')}.yaml`]: JSON.stringify({
+          teams: { a: { title: 'A', members: { 'ana@acme.example': 'owner' } } },
+          spaces: {
+            s: { id: 's1', title: 'S', paused: { reason: `long enough to be broken at every width ${text}` } },
+          },
+        }),
+      },
+      base: 'teams: { a: { title: A }, gone: { title: Gone } }',
+      actuals: [
+        actual('team', 't1', { title: 'A', members: { [`${text}@acme.example`]: 'owner' } }),
+        actual('team', `t2${text}`, { title: 'Gone' }),
+        actual('team', `t3${text}`, { title: text }),
+        actual('space', 's1', { title: `words before it, many of them, so that it is broken ${text} ${text}` }),
+      ],
+    });
+    for (const columns of [120, 60, 30]) {
+      expect(renderPlanText(plan, { columns, paint: PLAIN })).not.toMatch(ACTIVE);
+    }
+  },
+);
+
+test('any lines are printable, and stay as many', () => {
+  const line = fc.array(fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' })));
+  fc.assert(
+    fc.property(line, (parts) => {
+      const text = parts.join(' ');
+      const shown = printableLines(text);
+      expect(shown).not.toMatch(ACTIVE);
+      expect(shown.split('\n')).toHaveLength(text.split('\n').length);
+    }),
+  );
+});

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Problem } from '../../src/core/errors.ts';
+import { toGitHub } from '../../src/report/github.ts';
+import { toJUnit } from '../../src/report/junit.ts';
+import type { Report, Tool } from '../../src/report/report.ts';
+import { toSarif } from '../../src/report/sarif.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { readXml } from './strict-xml.ts';
+
+const TOOL: Tool = { version: '1.2.3', rules: [{ id: 'team', description: 'Teams [must] be {0} valid.' }] };
+
+const text = fc.oneof(
+  fc.constantFrom(...HOSTILE_TEXTS),
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.constantFrom(...HOSTILE_TEXTS, ' ', '\n'), { maxLength: 5 }).map((parts) => parts.join('')),
+);
+const count = fc.integer({ min: 1, max: 100_000 });
+const problem: fc.Arbitrary<Problem> = fc.record({
+  file: text.filter((file) => file !== ''),
+  line: count,
+  column: count,
+  address: fc.oneof(
+    fc.constant(''),
+    text,
+    text.map((key) => `team/${key}`),
+  ),
+  message: text,
+});
+const report: fc.Arbitrary<Report> = fc.record({
+  files: fc.uniqueArray(text, { maxLength: 4 }),
+  problems: fc.array(problem, { maxLength: 6 }),
+});
+
+/** What must be in no output at all: it would act on whatever shows it. */
+const ACTIVE = /^\s*::|[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[/mu;
+
+test('there are many hostile texts, each another', () => {
+  expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
+  expect(HOSTILE_TEXTS.length).toBeGreaterThanOrEqual(40);
+});
+
+describe('GitHub', () => {
+  /** Reads a workflow command as the runner does. */
+  function command(line: string) {
+    const [, name = '', properties = '', data = ''] = /^::([^ ]+) (.*?)::(.*)$/.exec(line) ?? [];
+    const back = (value: string) => value.replaceAll('%0D', '\r').replaceAll('%0A', '\n');
+    const pairs = properties.split(',').map((each) => {
+      const [key = '', value = ''] = each.split('=', 2);
+      return [key, back(value).replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%25', '%')] as const;
+    });
+    return { name, properties: Object.fromEntries(pairs), data: back(data).replaceAll('%25', '%') };
+  }
+
+  test('a line for each problem, with its place', () => {
+    const problems = [{ file: 'a, b/c:d.yaml', line: 3, column: 5, address: 'team/a', message: '100 % wrong' }];
+    expect(toGitHub({ files: [], problems })).toBe(
+      '::error file=a%2C b/c%3Ad.yaml,line=3,col=5,title=team/a::team/a: 100 %25 wrong\n',
+    );
+  });
+
+  test('whatever is in a problem, it is one command, and says the place it has', () => {
+    fc.assert(
+      fc.property(report, (input) => {
+        const output = toGitHub(input);
+        expect(output.replaceAll(/^::error /gm, '')).not.toMatch(ACTIVE);
+        const lines = output.split('\n').slice(0, -1);
+        expect(lines).toHaveLength(input.problems.length);
+        for (const [index, line] of lines.entries()) {
+          const { name, properties, data } = command(line);
+          const { line: at, column } = input.problems[index] as Problem;
+          expect(name).toBe('error');
+          expect(properties).toMatchObject({ line: String(at), col: String(column) });
+          expect(Object.keys(properties).filter((key) => !['file', 'line', 'col', 'title'].includes(key))).toEqual([]);
+          expect(data).not.toMatch(/[\r\n]/);
+        }
+      }),
+    );
+  });
+});
+
+describe('SARIF', () => {
+  const location = z.strictObject({
+    uri: z
+      .string()
+      .refine((uri) => URL.canParse(uri, 'file:///root/') && !/^[a-z][a-z0-9+.-]*:|^\/|[\s"<>\\^`{|}]/i.test(uri)),
+    uriBaseId: z.literal('%SRCROOT%'),
+  });
+  const message = z.strictObject({
+    // No link, no placeholder: each bracket is escaped, and no number stands in single braces.
+    text: z.string().refine((words) => !/(?<!\\)(?:\\\\)*[[\]]/.test(words) && !/(?<!\{)\{\d+\}(?!\})/.test(words)),
+  });
+  /** SARIF 2.1.0 as far as it is used: the required members of each object, and no member that it does not have. */
+  const shape = z.strictObject({
+    $schema: z.url(),
+    version: z.literal('2.1.0'),
+    runs: z.tuple([
+      z.strictObject({
+        tool: z.strictObject({
+          driver: z.strictObject({
+            name: z.string().min(1),
+            semanticVersion: z.string().regex(/^\d+\.\d+\.\d+/),
+            rules: z.array(
+              z.strictObject({
+                id: z.string().min(1),
+                shortDescription: message,
+                defaultConfiguration: z.strictObject({ level: z.enum(['none', 'note', 'warning', 'error']) }),
+              }),
+            ),
+          }),
+        }),
+        columnKind: z.enum(['utf16CodeUnits', 'unicodeCodePoints']),
+        originalUriBaseIds: z.record(z.string(), z.strictObject({ description: message })),
+        artifacts: z.array(z.strictObject({ location })),
+        results: z.array(
+          z.strictObject({
+            ruleId: z.string(),
+            ruleIndex: z.int().min(0),
+            level: z.literal('error'),
+            message,
+            locations: z.tuple([
+              z.strictObject({
+                physicalLocation: z.strictObject({
+                  artifactLocation: location,
+                  region: z.strictObject({ startLine: z.int().min(1), startColumn: z.int().min(1) }),
+                }),
+              }),
+            ]),
+          }),
+        ),
+      }),
+    ]),
+  });
+
+  test('whatever is in a report, it has the shape of SARIF 2.1.0, and its messages are only text', () => {
+    fc.assert(
+      fc.property(report, (input) => {
+        const output = toSarif(input, TOOL);
+        expect(output).not.toMatch(ACTIVE);
+        const [run] = shape.parse(JSON.parse(output)).runs;
+        expect(run.results).toHaveLength(input.problems.length);
+        for (const [index, result] of run.results.entries()) {
+          const { file, address, line } = input.problems[index] as Problem;
+          const place = result.locations[0].physicalLocation;
+          expect(place.region.startLine).toBe(line);
+          expect(decodeURIComponent(place.artifactLocation.uri)).toBe(file.toWellFormed());
+          expect(run.tool.driver.rules[result.ruleIndex]?.id).toBe(result.ruleId);
+          expect(result.ruleId).toBe(address.startsWith('team/') ? 'team' : 'manifest');
+        }
+      }),
+    );
+  });
+
+  test('a manifest without a problem is an artifact, and no result', () => {
+    const [run] = shape.parse(JSON.parse(toSarif({ files: ['a b.yaml'], problems: [] }, TOOL))).runs;
+    expect(run).toMatchObject({ artifacts: [{ location: { uri: 'a%20b.yaml' } }], results: [] });
+  });
+});
+
+describe('JUnit', () => {
+  test('a test case for each manifest; one with problems fails with all of them', () => {
+    const problems = [
+      { file: 'a.yaml', line: 1, column: 2, address: 'team/a', message: 'is <wrong>' },
+      { file: 'a.yaml', line: 3, column: 4, address: '', message: 'is wrong too' },
+      { file: 'x.pem', line: 1, column: 1, address: '', message: 'is no text' },
+    ];
+    const root = readXml(toJUnit({ files: ['a.yaml', 'b.yaml'], problems }, TOOL));
+    const [suite] = root.children;
+    expect(suite?.attributes).toMatchObject({ tests: '3', failures: '2', errors: '0' });
+    const cases = suite?.children.map(({ attributes, children }) => [attributes.name, children[0]?.text ?? null]);
+    expect(cases).toEqual([
+      ['a.yaml', 'a.yaml:1:2: team/a: is <wrong>\na.yaml:3:4: is wrong too'],
+      ['b.yaml', null],
+      ['x.pem', 'x.pem:1:1: is no text'],
+    ]);
+    expect(suite?.children[0]?.children[0]?.attributes).toEqual({
+      message: 'is <wrong> (and 1 more problem)',
+      type: 'team',
+    });
+  });
+
+  test('whatever is in a report, it is XML with the test cases it has, and no other', () => {
+    fc.assert(
+      fc.property(report, (input) => {
+        const output = toJUnit(input, TOOL);
+        expect(output).not.toMatch(ACTIVE);
+        const [suite, other] = readXml(output).children;
+        const names = new Set([...input.files, ...input.problems.map(({ file }) => file)]);
+        expect(other).toBeUndefined();
+        expect(suite?.children.map(({ name }) => name)).toEqual(Array(names.size).fill('testcase'));
+        const failing = new Set(input.problems.map(({ file }) => file));
+        expect(suite?.children.filter(({ children }) => children.length === 1)).toHaveLength(failing.size);
+        expect(suite?.attributes).toMatchObject({ tests: String(names.size), failures: String(failing.size) });
+      }),
+    );
+  });
+});
