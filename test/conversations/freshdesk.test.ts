@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openFreshdesk } from '../../src/conversations/freshdesk/freshdesk.ts';
 import { freshdeskWebhook } from '../../src/conversations/freshdesk/webhook.ts';
 import type { Batch, PollingSource } from '../../src/conversations/source.ts';
-import type { Found, Ticket } from '../../src/conversations/ticket.ts';
 import { type Listed, scanUpdated, type UpdatedList } from '../../src/conversations/updated-list.ts';
 import { AuthError, NotThePlatformError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { FakeFreshdesk, type FakeFreshdeskOptions, type FakeFreshdeskTicket } from '../support/fake-freshdesk.ts';
-import { createSocketClock } from '../support/fake-provider.ts';
+import { createSocketClock, oncePerPath } from '../support/fake-provider.ts';
+import { closeAround, collectBatches, cursorOf, foundOf, ticketsOf } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
@@ -45,9 +45,7 @@ function connect(token: string = FakeFreshdesk.token, lookback = DAY): PollingSo
 
 async function close() {
   if (clock !== undefined) {
-    await clock.run(source.close());
-    await desk[Symbol.asyncDispose]();
-    clock[Symbol.dispose]();
+    await closeAround(clock, source, desk);
   }
 }
 
@@ -64,28 +62,11 @@ afterEach(async () => {
 
 /** Polls; `most`: batches after which whoever asks is killed. */
 function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY): Promise<Batch[]> {
-  return clock.run(collect(cursor, most));
-}
-
-async function collect(cursor: Json, most: number): Promise<Batch[]> {
-  const batches: Batch[] = [];
-  for await (const batch of source.poll({ cursor, since: START - 30 * DAY, signal: new AbortController().signal })) {
-    batches.push(batch);
-    if (batches.length >= most) {
-      break;
-    }
-  }
-  return batches;
+  return clock.run(collectBatches(source, { cursor, since: START - 30 * DAY, most }));
 }
 
 const fetchOne = (id: number | string) => clock.run(source.fetch(String(id), new AbortController().signal));
-const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
-const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
 const keyOf = ({ id }: FakeFreshdeskTicket) => `freshdesk/acme/${id}`;
-
-function ticketsOf(batches: readonly Batch[]): Ticket[] {
-  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
-}
 
 function resolved(text = 'How do I export?', more: Partial<FakeFreshdeskTicket> = {}): FakeFreshdeskTicket {
   const ticket = desk.addTicket(customer, text, more);
@@ -381,12 +362,7 @@ describe('a poll', () => {
     'gets over an answer that fails once (%s)',
     async (malady) => {
       resolved();
-      const failed = new Set<string>();
-      desk.malady = ({ path }) => {
-        const fails = !failed.has(path);
-        failed.add(path);
-        return fails ? malady : null;
-      };
+      desk.malady = oncePerPath(malady);
       expect(ticketsOf(await poll())[0]?.parts).toHaveLength(2);
     },
   );

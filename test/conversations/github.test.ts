@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openGithub } from '../../src/conversations/github/github.ts';
 import { githubWebhook } from '../../src/conversations/github/webhook.ts';
 import type { Batch, PollingSource } from '../../src/conversations/source.ts';
-import type { Found, Ticket } from '../../src/conversations/ticket.ts';
 import { AuthError, ConfigError, NotThePlatformError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { FakeGithub, type FakeGithubOptions, type FakeIssue, type FakeRepository } from '../support/fake-github.ts';
-import { createSocketClock } from '../support/fake-provider.ts';
+import { createSocketClock, oncePerPath } from '../support/fake-provider.ts';
+import { closeAround, collectBatches, cursorOf, foundOf, ticketsOf } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
@@ -52,9 +52,7 @@ function connect(settings: Settings = {}): PollingSource {
 
 async function close() {
   if (clock !== undefined) {
-    await clock.run(source.close());
-    await github[Symbol.asyncDispose]();
-    clock[Symbol.dispose]();
+    await closeAround(clock, source, github);
   }
 }
 
@@ -74,34 +72,17 @@ afterEach(async () => {
 
 /** Polls; `most`: batches after which whoever asks is killed. */
 function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY): Promise<Batch[]> {
-  return clock.run(collect(cursor, most));
-}
-
-async function collect(cursor: Json, most: number): Promise<Batch[]> {
-  const batches: Batch[] = [];
-  for await (const batch of source.poll({ cursor, since: START - 30 * DAY, signal: new AbortController().signal })) {
-    batches.push(batch);
-    if (batches.length >= most) {
-      break;
-    }
-  }
-  return batches;
+  return clock.run(collectBatches(source, { cursor, since: START - 30 * DAY, most }));
 }
 
 const fetchOne = (id: string) => clock.run(source.fetch(id, new AbortController().signal));
 const hintOf = ({ number, node_id }: FakeIssue) => `acme/product#${number}:${node_id}`;
-const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
-const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
 const keyOf = ({ node_id }: FakeIssue) => `github/${node_id}`;
 const failureOf = (promise: Promise<unknown>): Promise<Error> =>
   promise.then(
     () => expect.unreachable(),
     (error) => error,
   );
-
-function ticketsOf(batches: readonly Batch[]): Ticket[] {
-  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
-}
 
 function closed(body = 'How do I export?', more: Partial<FakeIssue> = {}): FakeIssue {
   const issue = github.addIssue(repository, 'cora', body, more);
@@ -400,12 +381,7 @@ describe('a poll', () => {
     'gets over an answer that fails once (%s)',
     async (malady) => {
       closed();
-      const failed = new Set<string>();
-      github.malady = ({ path }) => {
-        const fails = !failed.has(path);
-        failed.add(path);
-        return fails ? malady : null;
-      };
+      github.malady = oncePerPath(malady);
       expect(ticketsOf(await poll())[0]?.parts).toHaveLength(2);
     },
   );

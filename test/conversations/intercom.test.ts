@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openIntercom } from '../../src/conversations/intercom/intercom.ts';
 import type { Batch, PollingSource } from '../../src/conversations/source.ts';
-import type { Found, Ticket } from '../../src/conversations/ticket.ts';
 import { AuthError, NotThePlatformError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type FakeIntercomOptions,
 } from '../support/fake-intercom.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
+import { closeAround, collectBatches, cursorOf, foundOf, ticketsOf } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -46,9 +46,7 @@ async function open(options: Partial<FakeIntercomOptions> = {}, settings: { toke
 
 async function close() {
   if (clock !== undefined) {
-    await clock.run(source.close());
-    await helpdesk[Symbol.asyncDispose]();
-    clock[Symbol.dispose]();
+    await closeAround(clock, source, helpdesk);
     clock = undefined;
   }
 }
@@ -65,25 +63,7 @@ function running() {
 
 /** Polls; `most`: batches after which whoever asks is killed. */
 async function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY, since = START - 30 * DAY): Promise<Batch[]> {
-  const batches: Batch[] = [];
-  await running().run(collect(batches, cursor, most, since));
-  return batches;
-}
-
-async function collect(batches: Batch[], cursor: Json, most: number, since: number): Promise<void> {
-  for await (const batch of source.poll({ cursor, since, signal: new AbortController().signal })) {
-    batches.push(batch);
-    if (batches.length >= most) {
-      return;
-    }
-  }
-}
-
-const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
-const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
-
-function ticketsOf(batches: readonly Batch[]): Ticket[] {
-  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
+  return running().run(collectBatches(source, { cursor, since, most }));
 }
 
 function closed(text = 'How do I export?', more: Partial<FakeConversation> = {}): FakeConversation {
@@ -398,7 +378,9 @@ describe('the window', () => {
         ? { status: 200, body: { conversations: [], pages: { next: { starting_after: 'again' } } } }
         : handle.call(helpdesk, request),
     );
-    await expect(running().run(collect(batches, cursor, 10, 0))).rejects.toThrow(TransientError);
+    await expect(running().run(collectBatches(source, { cursor, most: 10, since: 0 }, batches))).rejects.toThrow(
+      TransientError,
+    );
     expect(batches).toEqual([]);
   });
 });
@@ -410,7 +392,9 @@ describe('trouble', () => {
     await wait();
     helpdesk.malady = ({ path }) => (path.endsWith(`/${conversations[3]?.id}`) ? 503 : null);
     const kept: Batch[] = [];
-    await expect(running().run(collect(kept, null, 10, START - DAY))).rejects.toThrow(TransientError);
+    await expect(
+      running().run(collectBatches(source, { cursor: null, most: 10, since: START - DAY }, kept)),
+    ).rejects.toThrow(TransientError);
     expect(ticketsOf(kept).map(({ key }) => key)).toEqual(conversations.slice(0, 2).map(keyOf));
     helpdesk.malady = () => null;
     const rest = await poll(cursorOf(kept), 1);
@@ -422,7 +406,9 @@ describe('trouble', () => {
     await wait();
     helpdesk.malady = ({ path }) => (DELETED.test(path) ? 500 : null);
     const kept: Batch[] = [];
-    await expect(running().run(collect(kept, null, 10, 0))).rejects.toThrow(TransientError);
+    await expect(running().run(collectBatches(source, { cursor: null, most: 10, since: 0 }, kept))).rejects.toThrow(
+      TransientError,
+    );
     expect(kept).toEqual([]);
   });
 

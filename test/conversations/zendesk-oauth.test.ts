@@ -8,6 +8,7 @@ import type { Note } from '../../src/store/store.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { type FakeTicket, FakeZendesk } from '../support/fake-zendesk.ts';
+import { closeAround } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
@@ -49,9 +50,7 @@ async function restart(over: Parameters<typeof connect>[0] = {}) {
 
 async function close() {
   if (clock !== undefined) {
-    await clock.run(source.close());
-    await helpdesk[Symbol.asyncDispose]();
-    clock[Symbol.dispose]();
+    await closeAround(clock, source, helpdesk);
   }
 }
 

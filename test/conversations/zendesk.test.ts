@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Batch, PollingSource } from '../../src/conversations/source.ts';
-import type { Found, Ticket } from '../../src/conversations/ticket.ts';
 import { openZendesk } from '../../src/conversations/zendesk/zendesk.ts';
 import { AuthError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { type FakeUser, FakeZendesk, type FakeZendeskOptions } from '../support/fake-zendesk.ts';
+import { closeAround, collectBatches, cursorOf, foundOf, ticketsOf } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const DAY = 86_400_000;
@@ -42,9 +42,7 @@ async function open(options: Partial<FakeZendeskOptions> = {}, settings: { token
 
 async function close() {
   if (clock !== undefined) {
-    await clock.run(source.close());
-    await helpdesk[Symbol.asyncDispose]();
-    clock[Symbol.dispose]();
+    await closeAround(clock, source, helpdesk);
   }
 }
 
@@ -56,25 +54,7 @@ afterEach(async () => {
 
 /** Polls; `most`: batches after which whoever asks is killed. */
 function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY, since = START - 30 * DAY): Promise<Batch[]> {
-  return clock.run(collect(cursor, most, since));
-}
-
-async function collect(cursor: Json, most: number, since: number): Promise<Batch[]> {
-  const batches: Batch[] = [];
-  for await (const batch of source.poll({ cursor, since, signal: new AbortController().signal })) {
-    batches.push(batch);
-    if (batches.length >= most) {
-      break;
-    }
-  }
-  return batches;
-}
-
-const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
-const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
-
-function ticketsOf(batches: readonly Batch[]): Ticket[] {
-  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
+  return clock.run(collectBatches(source, { cursor, since, most }));
 }
 
 function solvedTicket(subject = 'Export', text = 'How do I export?') {

@@ -23,6 +23,16 @@ export interface ProviderReply {
 /** What is wrong with an answer: another status, its body cut short, no answer, or a page for people. */
 export type Malady = number | 'truncated' | 'dropped' | 'html';
 
+/** What goes wrong with the first answer of each path, and with no other. */
+export function oncePerPath(malady: Malady): (request: SeenRequest) => Malady | null {
+  const failed = new Set<string>();
+  return ({ path }) => {
+    const fails = !failed.has(path);
+    failed.add(path);
+    return fails ? malady : null;
+  };
+}
+
 /** A clock that stands still while a request of undici is on its way, and is ahead at once where nothing else waits. */
 export function createSocketClock(start: number): VirtualClock & Disposable {
   let open = 0;

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import type { PollingSource } from '../../src/conversations/source.ts';
+import type { Found } from '../../src/conversations/ticket.ts';
+import { TransientError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
+import type { FakeProvider, Malady } from './fake-provider.ts';
+import type { SocketClock } from './polls.ts';
+
+/** What happens between a helpdesk and whoever polls it. */
+export type InterleavedStep<Edit> =
+  | Edit
+  | { readonly kind: 'wait'; readonly seconds: number }
+  | {
+      readonly kind: 'poll';
+      /** Batches until whoever polls is killed. */
+      readonly batches: number;
+      /** What happens between its requests, one at each. */
+      readonly meanwhile: readonly (Edit | null)[];
+      readonly maladies: readonly (Malady | null)[];
+    }
+  /** No position that was given out before is taken any more. */
+  | { readonly kind: 'expire' };
+
+/** Steps with such edits; `longest`: seconds that one waits at most. */
+export function interleavedSteps<Edit>(
+  edit: fc.Arbitrary<Edit>,
+  longest: number,
+): fc.Arbitrary<InterleavedStep<Edit>[]> {
+  const step: fc.Arbitrary<InterleavedStep<Edit>> = fc.oneof(
+    { weight: 6, arbitrary: edit },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 0, max: longest }) }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('poll' as const),
+        batches: fc.integer({ min: 1, max: 6 }),
+        meanwhile: fc.array(fc.option(edit, { freq: 2 }), { maxLength: 6 }),
+        maladies: fc.array(
+          fc.option(fc.constantFrom<Malady>(500, 503, 429, 'truncated', 'dropped', 'html'), { freq: 3 }),
+          { maxLength: 5 },
+        ),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const) }) },
+  );
+  return fc.array(step, { minLength: 5, maxLength: 40 });
+}
+
+export interface Interleaving<Edit> {
+  readonly clock: SocketClock;
+  readonly fake: FakeProvider;
+  readonly source: PollingSource;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly apply: (edit: Edit) => void;
+  readonly expire: () => void;
+  /** Milliseconds after which the last poll sees everything. */
+  readonly settling: number;
+}
+
+/** Takes the steps, polls once more undisturbed, and closes the source. Answers all that was found and became durable. */
+export async function playInterleaved<Edit extends { readonly kind: 'edit' }>(
+  { clock, fake, source, since, apply, expire, settling }: Interleaving<Edit>,
+  steps: readonly InterleavedStep<Edit>[],
+): Promise<Found[]> {
+  let cursor: Json = null;
+  const found: Found[] = [];
+  const poll = async (batches: number) => {
+    let left = batches;
+    for await (const batch of source.poll({ cursor, since, signal: new AbortController().signal })) {
+      // Killed before the last batch is durable.
+      if (left-- === 0) {
+        return;
+      }
+      found.push(...batch.found);
+      cursor = structuredClone(batch.cursor);
+    }
+  };
+  try {
+    for (const one of steps) {
+      if (one.kind === 'edit') {
+        apply(one);
+      } else if (one.kind === 'wait') {
+        await clock.advance(one.seconds * 1000);
+      } else if (one.kind === 'expire') {
+        expire();
+      } else {
+        const meanwhile = [...one.meanwhile];
+        const maladies = [...one.maladies];
+        fake.meanwhile = () => {
+          const next = meanwhile.shift();
+          if (next != null) {
+            apply(next);
+          }
+        };
+        fake.malady = () => maladies.shift() ?? null;
+        // More trouble than is gone through ends a poll; the next one goes on from the cursor.
+        await clock.run(poll(one.batches)).catch((error: unknown) => expect(error).toBeInstanceOf(TransientError));
+      }
+    }
+    fake.meanwhile = () => undefined;
+    fake.malady = () => null;
+    await clock.advance(settling);
+    await clock.run(poll(Number.POSITIVE_INFINITY));
+  } finally {
+    await clock.run(source.close());
+  }
+  return found;
+}

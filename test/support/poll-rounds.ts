@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import type { PollingSource } from '../../src/conversations/source.ts';
+import type { Found } from '../../src/conversations/ticket.ts';
+import type { Json } from '../../src/core/json.ts';
+import type { FakeProvider } from './fake-provider.ts';
+import { keyOfFound, type SocketClock } from './polls.ts';
+
+/** Edits, some of them while the pages are read, and then a poll that dies after so many batches; null: it does not. */
+export interface Round<Edit> {
+  readonly before: readonly Edit[];
+  readonly during: readonly Edit[];
+  readonly dies: number | null;
+  /** Whether a new process goes on. */
+  readonly restarts: boolean;
+}
+
+/** Milliseconds that pass before an edit: little, mostly. */
+export const pauses = fc.oneof({ weight: 4, arbitrary: fc.nat(1500) }, { weight: 1, arbitrary: fc.nat(3 * 3_600_000) });
+
+export function roundsOf<Edit>(edit: fc.Arbitrary<Edit>): fc.Arbitrary<Round<Edit>[]> {
+  const round = fc.record<Round<Edit>>({
+    before: fc.array(edit, { maxLength: 12 }),
+    during: fc.array(edit, { maxLength: 6 }),
+    dies: fc.option(fc.nat(3)),
+    restarts: fc.boolean(),
+  });
+  return fc.array(round, { minLength: 1, maxLength: 5 });
+}
+
+/** A source that is polled by one process after the other, and what of it is durable. */
+export class PolledRounds {
+  /** What is durable: the newest of each ticket. */
+  readonly kept = new Map<string, Found>();
+  /** Everything that ever came, durable or not. */
+  readonly came: Found[] = [];
+  readonly #clock: SocketClock;
+  readonly #since: number;
+  readonly #open: () => PollingSource;
+  /** None until it is first polled. */
+  #source: PollingSource | null = null;
+  #cursor: Json = null;
+
+  /** `since` in milliseconds since the epoch; `open` begins a process. */
+  constructor(clock: SocketClock, since: number, open: () => PollingSource) {
+    this.#clock = clock;
+    this.#since = since;
+    this.#open = open;
+  }
+
+  /** Takes the rounds, and polls once more undisturbed. */
+  async play<Edit extends { readonly after: number }>(
+    provider: FakeProvider,
+    rounds: readonly Round<Edit>[],
+    apply: (edit: Edit) => void,
+  ): Promise<void> {
+    for (const { before, during, dies, restarts } of rounds) {
+      for (const one of before) {
+        await this.#clock.advance(one.after);
+        apply(one);
+      }
+      const waiting = [...during];
+      provider.meanwhile = () => {
+        const next = waiting.shift();
+        if (next !== undefined) {
+          apply(next);
+        }
+      };
+      await this.#clock.run(this.#poll(dies));
+      provider.meanwhile = () => undefined;
+      if (restarts) {
+        await this.close();
+      }
+    }
+    await this.#clock.run(this.#poll(null));
+  }
+
+  async close(): Promise<void> {
+    await this.#clock.run(this.#source?.close() ?? Promise.resolve());
+    this.#source = null;
+  }
+
+  /** Polls; what is not kept before it dies is lost. */
+  async #poll(dies: number | null): Promise<void> {
+    let batches = 0;
+    const signal = new AbortController().signal;
+    this.#source ??= this.#open();
+    for await (const { found, cursor } of this.#source.poll({ cursor: this.#cursor, since: this.#since, signal })) {
+      this.came.push(...found);
+      if (batches === dies) {
+        return;
+      }
+      batches += 1;
+      for (const one of found) {
+        const key = keyOfFound(one);
+        if (key !== null) {
+          this.kept.set(key, one);
+        }
+      }
+      this.#cursor = JSON.parse(JSON.stringify(cursor)) as Json;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { Batch, PollingSource } from '../../src/conversations/source.ts';
+import type { Found, Ticket } from '../../src/conversations/ticket.ts';
+import type { Json } from '../../src/core/json.ts';
+import type { createSocketClock, FakeProvider } from './fake-provider.ts';
+
+export type SocketClock = ReturnType<typeof createSocketClock>;
+
+export interface PollSpan {
+  readonly cursor: Json;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  /** Batches after which whoever asks is killed. */
+  readonly most: number;
+}
+
+/** Polls once, into `batches`: what a poll that fails gave before is there as well. */
+export async function collectBatches(
+  source: PollingSource,
+  { cursor, since, most }: PollSpan,
+  batches: Batch[] = [],
+): Promise<Batch[]> {
+  for await (const batch of source.poll({ cursor, since, signal: new AbortController().signal })) {
+    batches.push(batch);
+    if (batches.length >= most) {
+      break;
+    }
+  }
+  return batches;
+}
+
+export const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
+export const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
+
+export function ticketsOf(batches: readonly Batch[]): Ticket[] {
+  return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
+}
+
+/** The key of what was found; null: it has none. */
+export function keyOfFound(found: Found): string | null {
+  return found.kind === 'ticket' ? found.ticket.key : 'key' in found ? found.key : null;
+}
+
+/** Ends a source, its provider, and the clock that both of them go by. */
+export async function closeAround(clock: SocketClock, source: PollingSource, provider: FakeProvider): Promise<void> {
+  await clock.run(source.close());
+  await provider[Symbol.asyncDispose]();
+  clock[Symbol.dispose]();
+}
