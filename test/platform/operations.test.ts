@@ -292,7 +292,7 @@ describe('search', () => {
 
   test('looks for 512 characters at most, within the limits of searches', async () => {
     const query = { query: 'x'.repeat(513) };
-    await expect(client().get(operations.searchOrganization, { query })).rejects.toThrow('must have 0 to 512');
+    await expect(client().get(operations.searchOrganization, { query })).rejects.toThrow('must have 1 to 512');
     expect(operations.searchOrganization.class).toBe('search');
     expect(operations.searchSpace.class).toBe('search');
   });

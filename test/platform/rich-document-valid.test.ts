@@ -161,6 +161,7 @@ describe('Markdown becomes', () => {
       [p('a[1] b[^none]'), p('[1] c'), { 'list-unordered': [li(p('d'))] }],
     ],
     ['text of what stays open', '**a _b `c [d](e <f', [p('**a _b `c [d](e <f')]],
+    ['nothing of a link without text and address', '[]()', []],
     ['nothing of nothing', '\n\n  \n', []],
   ])('%s', (_, markdown, expected) => {
     expect(read(markdown)).toEqual(expected);

@@ -16,8 +16,8 @@ const page = z.looseObject({
 /** A space with the pages of it that were found. */
 const spaceFound = z.looseObject({ id: z.string(), title: optionalText, pages: z.array(page).nullish() });
 
-/** What is looked for, 512 characters at most (API document, Limits). */
-const filters = { query: text(0, 512) };
+/** What is looked for, which is required, and has 512 characters at most (API document, Limits). */
+const filters = { query: text(1, 512) };
 const options = { class: 'search' } as const;
 
 /** Search, best first. */
