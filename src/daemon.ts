@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
+import type { ClusterEvents } from './clusters/events.ts';
 import type { Config, OrganizationConfig } from './config/config.ts';
 import type { ConversationEvents } from './conversations/events.ts';
 import { type HideId, openHiddenIds } from './conversations/hidden-ids.ts';
 import type { Clock, Random } from './core/clock.ts';
-import { ConfigError, RefusedPlanError } from './core/errors.ts';
-import type { JsonObject } from './core/json.ts';
+import { ConfigError } from './core/errors.ts';
 import { endsWithin } from './core/within.ts';
+import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
+import { approvePlan, type Member, memberOf, reconcileByHand, statusOf } from './daemon/members.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
 import { kinds } from './kinds/registry.ts';
 import type { Logger } from './log.ts';
@@ -42,6 +44,8 @@ export interface DaemonOptions {
   readonly events?: (organization: string) => PassEvents;
   /** Told of conversations besides the log and the metrics. */
   readonly conversationEvents?: (organization: string) => ConversationEvents;
+  /** Told of issue clusters besides the log and the metrics. */
+  readonly clusterEvents?: (organization: string) => ClusterEvents;
 }
 
 /** A running daemon. */
@@ -52,8 +56,8 @@ export interface Daemon {
   /** Answers health, opens the control socket, watches the sources, and makes the first pass of every organization. */
   start(): Promise<void>;
   /**
-   * One pass of every organization, one poll of each source of its conversations, and no more. Answers whether nothing
-   * failed with conversations.
+   * One pass of every organization, one poll of each source of its conversations, one look at its issue clusters, and no
+   * more. Answers whether nothing failed with conversations and clusters.
    */
   once(): Promise<boolean>;
   /** Takes no more work, lets what is in flight end, records it and closes: within 10 s (design: Daemon). */
@@ -65,12 +69,6 @@ const IN_FLIGHT = 6000;
 /** Milliseconds after which what still goes on is left: with the closing, less than 10 s. */
 const STOP_LIMIT = 8000;
 const CLOSE_LIMIT = 1000;
-
-interface Member {
-  readonly reconciler: OrganizationReconciler;
-  readonly schedule: Schedule;
-  readonly conversations: OrganizationConversations;
-}
 
 /** Puts the daemon together. Throws ConfigError and StoreError before anything is begun. */
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -141,29 +139,42 @@ class RunningDaemon implements Daemon {
 
   async start(): Promise<void> {
     const { config, log } = this.#options;
+    await this.#check();
     this.#control = await openControl(controlSocketPath(resolve(config.store.path)), {
-      approve: (checksum) => this.#approve(checksum),
-      reconcile: (organization) => this.#reconcile(organization),
-      status: async () => this.#status(),
-      conversations: (organization, question) => this.#memberOf(organization).conversations.answer(question),
+      approve: (checksum) => approvePlan(this.#members, checksum),
+      reconcile: async (organization) => reconcileByHand(this.#members, organization),
+      status: async () => statusOf(this.#members),
+      conversations: async (organization, question) =>
+        memberOf(this.#members, organization).conversations.answer(question),
+      clusters: async (organization, question) => memberOf(this.#members, organization).clusters.answer(question),
     });
     this.address = await this.#server.listen(config.server.listen);
     log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
     this.#timer = setInterval(() => this.#lookAtQueues(), 10_000);
     this.#timer.unref();
     await Promise.all(
-      this.#members.map(async ({ reconciler, schedule, conversations }) => {
+      this.#members.map(async ({ reconciler, schedule, conversations, clusters }) => {
         await schedule.start();
         void reconciler.trigger('start');
         conversations.start();
+        clusters.start();
       }),
     );
   }
 
   async once(): Promise<boolean> {
+    await this.#check();
     const sent = this.#members.map(({ conversations }) => conversations.once());
     await Promise.all(this.#members.map(({ reconciler }) => reconciler.trigger('start')));
-    return (await Promise.all(sent)).every(Boolean);
+    // What the pass has made is there for them, and what was sent may have become clusters.
+    const areSent = await Promise.all(sent);
+    const areOpened = await Promise.all(this.#members.map(({ clusters }) => clusters.once()));
+    return [...areSent, ...areOpened].every(Boolean);
+  }
+
+  /** What of the configuration only the manifests and the platform know. Throws ConfigError. */
+  async #check(): Promise<void> {
+    await Promise.all(this.#members.map(({ clusters }) => clusters.check()));
   }
 
   async stop(): Promise<void> {
@@ -176,6 +187,7 @@ class RunningDaemon implements Daemon {
       ...this.#members.map(({ schedule }) => schedule.stop()),
       ...this.#members.map(({ reconciler }) => reconciler.idle()),
       ...this.#members.map(({ conversations }) => conversations.stop(IN_FLIGHT)),
+      ...this.#members.map(({ clusters }) => clusters.stop()),
     ]);
     clearTimeout(late);
     if (!ended) {
@@ -234,7 +246,26 @@ class RunningDaemon implements Daemon {
       clock,
       onError: (message) => log.warn({ organization: organization.id }, message),
     });
-    return { reconciler, schedule, conversations: this.#conversations(organization, connection) };
+    const conversations = this.#conversations(organization, connection);
+    return { reconciler, schedule, conversations, clusters: this.#clusters(organization, connection, source) };
+  }
+
+  #clusters(organization: OrganizationConfig, connection: Connection, source: DesiredSource): OrganizationClusters {
+    const { clock, random, log, dryRun } = this.#options;
+    return new OrganizationClusters({
+      organization,
+      connection,
+      source,
+      store: this.#store,
+      clock,
+      random,
+      log: log.child({ organization: organization.id }),
+      metrics: this.#metrics,
+      events: this.#options.clusterEvents?.(organization.id) ?? {},
+      dryRun,
+      stopping: this.#stopping.signal,
+      abort: this.#abort.signal,
+    });
   }
 
   #conversations(organization: OrganizationConfig, connection: Connection): OrganizationConversations {
@@ -269,54 +300,6 @@ class RunningDaemon implements Daemon {
       .map((organization) => `${organization.id}: no first sync yet`);
   }
 
-  async #approve(checksum: string): Promise<JsonObject> {
-    for (const organization of this.organizations) {
-      const plan = await organization.approve(checksum);
-      if (plan !== null) {
-        void organization.trigger('approval');
-        const held = plan.changes.filter((change) => change.held !== null).map((change) => change.address);
-        return { organization: organization.id, checksum, approved: held };
-      }
-    }
-    const held = this.organizations.flatMap(({ lastPlan }) => heldOf(lastPlan));
-    const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
-    throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
-  }
-
-  /** The one with this id, or the only one there is. */
-  #memberOf(id: string | null): Member {
-    const [chosen, other] = this.#members.filter(({ reconciler }) => id === null || reconciler.id === id);
-    if (chosen === undefined || other !== undefined) {
-      const known = this.organizations.map((organization) => organization.id).join(', ');
-      throw new ConfigError(
-        chosen === undefined
-          ? `there is no organization ${JSON.stringify(id)} here; there is ${known}`
-          : `several organizations are configured; say which with --organization: ${known}`,
-      );
-    }
-    return chosen;
-  }
-
-  async #reconcile(id: string | null): Promise<JsonObject> {
-    const chosen = id === null ? this.organizations : [this.#memberOf(id).reconciler];
-    for (const organization of chosen) {
-      void organization.trigger('hand');
-    }
-    return { reconciling: chosen.map((organization) => organization.id) };
-  }
-
-  #status(): JsonObject {
-    return {
-      organizations: this.organizations.map(({ id, tried, lastEnd, lastPlan }) => ({
-        id,
-        tried,
-        outcome: lastEnd?.outcome ?? null,
-        commit: lastPlan?.commit ?? null,
-        held: heldOf(lastPlan),
-      })),
-    };
-  }
-
   #lookAtQueues(): void {
     this.#observeQueues();
     // Now and then besides: a process that is killed has no time to.
@@ -331,11 +314,4 @@ class RunningDaemon implements Daemon {
       this.#metrics.queue(queueObservation(name, queue.snapshot()));
     }
   }
-}
-
-function heldOf(plan: OrganizationReconciler['lastPlan']): readonly string[] {
-  if (plan === null || (plan.verdict.state === 'ready' && plan.heldChecksum === null)) {
-    return [];
-  }
-  return [plan.verdict.state === 'held' ? plan.checksum : (plan.heldChecksum ?? plan.checksum)];
 }

@@ -3,6 +3,7 @@ import { ConfigError, formatProblem, RejectedError } from '../core/errors.ts';
 import { didYouMean } from '../core/suggest.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
+import type { OrganizationRecord } from '../store/store.ts';
 import { oneLine } from './line.ts';
 import { type RouteSpace, type Spaces, spacesOf } from './route.ts';
 
@@ -12,6 +13,25 @@ export interface Names {
   recorded(kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>>;
   /** The keys of spaces that the manifests declare now; null where these cannot be read. */
   declared(): Promise<ReadonlySet<string> | null>;
+}
+
+/** What a record and manifests know. `declared` null: there are no manifests to read. */
+export function namesFrom(
+  record: Pick<OrganizationRecord, 'read'>,
+  declared: (() => Promise<ReadonlyMap<string, { readonly kind: string }>>) | null,
+): Names {
+  return {
+    recorded: async (kind) => {
+      const { entries } = await record.read();
+      const own = entries.filter((entry) => entry.kind === kind);
+      return new Map(own.flatMap(({ address, id }) => (id === null ? [] : [[address.slice(kind.length + 1), id]])));
+    },
+    declared: async () => {
+      const found = await declared?.().catch(() => null);
+      const spaces = [...(found ?? [])].filter(([, { kind }]) => kind === 'space');
+      return found == null ? null : new Set(spaces.map(([address]) => address.slice('space/'.length)));
+    },
+  };
 }
 
 /** Spaces as the platform has them, and the names in the settings that mean none of them. */

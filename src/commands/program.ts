@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ExitCode } from '../core/errors.ts';
 import { CONFIG, count, ORGANIZATION, upTo } from './arguments.ts';
+import { clusterCommands } from './cluster-program.ts';
 import { conversationCommands } from './conversation-program.ts';
 import { FEATURE_NAMES } from './feature-names.ts';
 import type { Surroundings } from './setup.ts';
@@ -21,6 +22,7 @@ export function createProgram(around: Surroundings, done: Done): Command {
   manifestCommands(program, around, done);
   daemonCommands(program, around, done);
   conversationCommands(program, around, done);
+  clusterCommands(program, around, done);
   tryingCommands(program, around, done);
   return program;
 }

@@ -83,10 +83,10 @@ async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): P
 }
 
 /**
- * Calls whenever a cron expression fires. It is asked second by second, since the wall clock may be set at any time: set
+ * Calls whenever a cron expression fires, until the signal aborts. It is asked second by second, since the wall clock may be set at any time: set
  * forward past firings it has one for all of them, and set back it goes on from there.
  */
-async function firing(expression: string, clock: Clock, signal: AbortSignal, fire: () => void): Promise<void> {
+export async function firing(expression: string, clock: Clock, signal: AbortSignal, fire: () => void): Promise<void> {
   // Never started: its own timers go by a clock that is never set.
   const task = cron.createTask(expression, () => undefined);
   let last = wholeSecond(clock);

@@ -36,6 +36,8 @@ export interface DesiredSource {
    * DesiredStateError where the manifests are wrong.
    */
   read(): Promise<Desired>;
+  /** What the manifests say now, for whoever reconciles nothing: the next `read` tells all the same. Throws as it does. */
+  peek(): Promise<DesiredState>;
   /** Whether a look at it finds something else than the last `read`; reads no manifests. Git only. */
   hasMoved(): Promise<boolean>;
   /** Calls back after changes; resolves once they are noticed. What has to be polled does nothing here. */
@@ -111,6 +113,11 @@ function gitSource(
         const state = await loader.load(openDiskTree(checkout.root));
         return { state, commit, subject, forced: wasForced };
       }),
+    peek: () =>
+      inTurn(async () => {
+        await sync();
+        return loader.load(openDiskTree(checkout.root));
+      }),
     hasMoved: () => inTurn(async () => (await sync()).commit !== read),
     watch: async () => undefined,
     close: async () => undefined,
@@ -127,6 +134,8 @@ function directorySource(directory: string, loader: ManifestLoader): DesiredSour
       const head = await headOf(directory);
       return { state, commit: head === null || head.dirty ? null : head.commit, subject: '', forced: false };
     },
+    // A pass may be reading at this very moment: what it has cached is let be.
+    peek: () => createManifestLoader(kinds).load(openDiskTree(directory)),
     hasMoved: async () => true,
     async watch(onChange, onError) {
       const watch = watchDirectory(directory, onChange, { settle: SETTLE, onError });

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { connect } from 'node:net';
 import { Client, errors } from 'undici';
+import { type ClusterQuestion, clusterQuestion } from '../clusters/desk.ts';
 import { type DeskQuestion, deskQuestion } from '../conversations/desk.ts';
 import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
@@ -16,6 +17,8 @@ export interface ControlHandlers {
   status(): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
   conversations(organization: string | null, question: DeskQuestion): Promise<JsonObject>;
+  /** `organization` null: the only one there is. */
+  clusters(organization: string | null, question: ClusterQuestion): Promise<JsonObject>;
 }
 
 /** The open control socket. */
@@ -29,7 +32,8 @@ export type ControlRequest =
   | { readonly ask: 'approve'; readonly checksum: string }
   | { readonly ask: 'reconcile'; readonly organization?: string }
   | { readonly ask: 'status' }
-  | { readonly ask: 'conversations'; readonly organization?: string | undefined; readonly question: DeskQuestion };
+  | { readonly ask: 'conversations'; readonly organization?: string | undefined; readonly question: DeskQuestion }
+  | { readonly ask: 'clusters'; readonly organization?: string | undefined; readonly question: ClusterQuestion };
 
 /** Bytes of a question: a shell may name thousands of files to push. */
 const LARGEST_QUESTION = 4 * 1024 * 1024;
@@ -68,6 +72,12 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
     const question = deskQuestion.safeParse(isObject(request.body) ? request.body.question : undefined);
     return question.success
       ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), question.data))
+      : reply.code(400).send({ error: 'asks nothing that is known here' });
+  });
+  app.post('/clusters', async (request, reply) => {
+    const question = clusterQuestion.safeParse(isObject(request.body) ? request.body.question : undefined);
+    return question.success
+      ? reply.send(await handlers.clusters(textOf(request.body, 'organization'), question.data))
       : reply.code(400).send({ error: 'asks nothing that is known here' });
   });
   app.get('/status', async (_request, reply) => reply.send(await handlers.status()));
@@ -155,7 +165,10 @@ export async function callControl(path: string, request: ControlRequest): Promis
 }
 
 /** Codes of errors that are no mistake of whoever asked. */
-const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['cancelled', 'source', 'store']);
+const NOT_ITS_FAULT: ReadonlySet<string> = new Set([
+  ...['cancelled', 'source', 'store'],
+  ...['transient', 'rate-limited', 'rejected', 'not-authorized', 'not-the-platform'],
+]);
 
 async function ask(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
   // A file that is pushed takes as long as it takes.

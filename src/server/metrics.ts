@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
 import { type TroubleMetrics, troubleMetrics } from './trouble.ts';
@@ -67,6 +68,7 @@ export interface Metrics extends TroubleMetrics {
   /** To be served as `/metrics`. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
+  readonly clusters: ClusterMetrics;
   pass(observation: PassObservation): void;
   change(observation: ChangeObservation): void;
   pending(organization: string, counts: PendingObservation): void;
@@ -95,6 +97,7 @@ export function createMetrics(): Metrics {
     ...queueMetrics(registry),
     ...troubleMetrics(registry),
     conversations: conversationMetrics(registry),
+    clusters: clusterMetrics(registry),
   };
 }
 

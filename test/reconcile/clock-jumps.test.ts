@@ -15,6 +15,9 @@ const source: DesiredSource = {
   read: async () => {
     throw new Error('nothing is read here');
   },
+  peek: async () => {
+    throw new Error('nothing is read here');
+  },
   hasMoved: async () => false,
   applied: null,
   watch: async () => undefined,

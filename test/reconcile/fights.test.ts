@@ -54,6 +54,9 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
         const state = await loader.load(memoryTree({ 'octavo.yaml': `teams: { writers: { title: ${title} } }` }));
         return { state, commit: null, subject: '', forced: false };
       },
+      peek: async () => {
+        throw new Error('nobody peeks here');
+      },
       hasMoved: async () => false,
       watch: async () => undefined,
       applied: null,

@@ -138,6 +138,9 @@ function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
       const state = await createManifestLoader(kinds).load(memoryTree({ 'octavo.yaml': MANIFEST }));
       return { state, commit: 'c1', subject: '', forced: false };
     },
+    peek: async () => {
+      throw new Error('nobody peeks here');
+    },
     hasMoved: async () => false,
     watch: async () => undefined,
     applied: null,

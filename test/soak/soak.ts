@@ -209,6 +209,7 @@ class Soak {
         const commit = String(this.#commits);
         return { state: await loader.load(memoryTree(manifestsOf(this.#model))), commit, subject: '', forced: false };
       },
+      peek: () => loader.load(memoryTree(manifestsOf(this.#model))),
       hasMoved: async () => true,
       watch: async () => undefined,
       close: async () => undefined,

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import { ClusterAutomation } from '../clusters/automation.ts';
+import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
+import { namesFrom } from '../clusters/spaces.ts';
+import type { OrganizationConfig } from '../config/config.ts';
+import type { JsonObject } from '../core/json.ts';
+import { kinds } from '../kinds/registry.ts';
+import { openDiskTree } from '../manifests/disk-tree.ts';
+import { createManifestLoader } from '../manifests/loader.ts';
+import { openReader, openWriter } from '../platform/client.ts';
+import type { Priority } from '../queue/request.ts';
+import { answers, callControl, controlSocketPath } from '../server/control.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
+
+export interface ClusterFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/**
+ * Asks the daemon where one runs, so that it and a person never are at it at once; else the platform, with the state
+ * file opened for a moment. Throws what `answerClusters` throws.
+ */
+export async function askClusters(
+  question: ClusterQuestion,
+  flags: ClusterFlags,
+  around: Surroundings,
+): Promise<JsonObject> {
+  const config = await readConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const path = resolve(around.terminal.cwd, config.store.path);
+  const socket = controlSocketPath(path);
+  if (await answers(socket)) {
+    return callControl(socket, { ask: 'clusters', organization: organization.id, question });
+  }
+  return withPlatform(config, organization, around, (way) => answerAlone(organization, path, way, question, around));
+}
+
+async function answerAlone(
+  organization: OrganizationConfig,
+  path: string,
+  { connection, signal }: Way,
+  question: ClusterQuestion,
+  { clock, random, terminal }: Surroundings,
+): Promise<JsonObject> {
+  const store = openSqliteStore(path);
+  const client = (priority: Priority, onRequest: () => void) => ({
+    organization: organization.id,
+    priority,
+    signal,
+    onRequest,
+  });
+  try {
+    const automation = new ClusterAutomation({
+      config: organization.clusters,
+      openReader: (priority, count) => openReader(connection, client(priority, count)),
+      openWriter: (priority, count) => openWriter(connection, client(priority, count)),
+      note: store.note(`clusters/${organization.id}`),
+      names: namesFrom(store.organization(organization.id), manifestsOf(organization)),
+      clock,
+      random,
+      signal,
+      events: { onTrouble: ({ message }) => terminal.err(`${message}\n`) },
+    });
+    return await answerClusters(automation, question);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A repository is the daemon's to fetch: without one, only a folder can be read. */
+function manifestsOf({ source }: OrganizationConfig) {
+  const directory = source?.directory;
+  return directory === undefined
+    ? null
+    : async () => (await createManifestLoader(kinds).load(openDiskTree(directory))).declared;
+}

@@ -1,0 +1,124 @@
+import { ClusterAutomation } from '../clusters/automation.ts';
+import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
+import type { ClusterEvents } from '../clusters/events.ts';
+import { namesFrom } from '../clusters/spaces.ts';
+import type { OrganizationConfig } from '../config/config.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import { endsWithin } from '../core/within.ts';
+import type { Logger } from '../log.ts';
+import { openReader, openWriter } from '../platform/client.ts';
+import type { Connection } from '../platform/connection.ts';
+import type { Priority } from '../queue/request.ts';
+import { firing } from '../reconcile/schedule.ts';
+import type { DesiredSource } from '../reconcile/source.ts';
+import { combineClusterEvents, logClusters } from '../server/cluster-log.ts';
+import type { Metrics } from '../server/metrics.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ClustersOptions {
+  readonly organization: OrganizationConfig;
+  readonly connection: Connection;
+  readonly source: DesiredSource;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Told besides the log and the metrics. */
+  readonly events: ClusterEvents;
+  /** Says what would be opened, and writes nothing. */
+  readonly dryRun: boolean;
+  /** Begins nothing new once it aborts. */
+  readonly stopping: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+/** Milliseconds that a look at the settings may keep the daemon from its start. */
+const CHECK_LIMIT = 10_000;
+
+/** An organization's issue clusters in the daemon: looked at on their schedule, and seen in the log and the metrics. */
+export class OrganizationClusters {
+  readonly #options: ClustersOptions;
+  readonly #automation: ClusterAutomation;
+  readonly #stopping = new AbortController();
+  #firing: Promise<void> = Promise.resolve();
+  #isRunning = false;
+
+  constructor(options: ClustersOptions) {
+    const { organization, connection, store, source, clock, random, log, metrics, events, dryRun, abort } = options;
+    const client = (priority: Priority, count: () => void) => ({
+      organization: organization.id,
+      priority,
+      signal: abort,
+      onRequest: count,
+    });
+    this.#options = options;
+    this.#automation = new ClusterAutomation({
+      config: organization.clusters,
+      openReader: (priority, count) => openReader(connection, client(priority, count)),
+      openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(priority, count)),
+      note: store.note(`clusters/${organization.id}`),
+      names: namesFrom(store.organization(organization.id), async () => (await source.peek()).declared),
+      clock,
+      random,
+      signal: AbortSignal.any([options.stopping, this.#stopping.signal]),
+      events: combineClusterEvents([
+        logClusters(log),
+        metrics.clusters.events(organization.id, () => clock.now()),
+        events,
+      ]),
+    });
+  }
+
+  /**
+   * Whether every space that the settings name is there, as far as that can be known soon. Throws ConfigError; what
+   * cannot be known now is told by the first run.
+   */
+  async check(): Promise<void> {
+    const { clock, log } = this.#options;
+    if (!(await endsWithin(clock, CHECK_LIMIT, [this.#automation.checkSpaces()]))) {
+      log.debug('whether the spaces of the clusters are there is not known yet');
+    }
+  }
+
+  start(): void {
+    const { organization, clock, stopping } = this.#options;
+    const { enabled, schedule } = organization.clusters;
+    if (enabled) {
+      const signal = AbortSignal.any([stopping, this.#stopping.signal]);
+      this.#firing = firing(schedule, clock, signal, () => void this.#run());
+    }
+  }
+
+  /** One run, where it is asked for. Answers whether nothing failed; what did is in the log. */
+  async once(): Promise<boolean> {
+    return !this.#options.organization.clusters.enabled || (await this.#automation.run()).outcome !== 'failed';
+  }
+
+  /** Throws what `answerClusters` throws. */
+  answer(question: ClusterQuestion): Promise<JsonObject> {
+    return answerClusters(this.#automation, question);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#firing;
+    await this.#automation.idle();
+  }
+
+  /** One that is still under way when the next is due is enough. */
+  async #run(): Promise<void> {
+    if (!this.#isRunning) {
+      this.#isRunning = true;
+      try {
+        await this.#automation.run();
+      } catch (error) {
+        this.#options.log.error(`issue clusters cannot be worked on: ${messageOf(error)}`);
+      } finally {
+        this.#isRunning = false;
+      }
+    }
+  }
+}
