@@ -1,6 +1,7 @@
 import { isObject } from '../core/json.ts';
 import { toDocument, toMarkdown } from '../platform/rich-document.ts';
 import { plainText } from '../platform/rich-leaves.ts';
+import { linkTo } from '../platform/rich-links.ts';
 import type { RichDocument, RichNode } from '../platform/rich-node.ts';
 import type { ClusterChangeRequest } from './change-request.ts';
 import type { ClusterIssue, IssueCluster } from './cluster.ts';
@@ -8,7 +9,7 @@ import { cut, oneLine, webUrl } from './line.ts';
 import { markOf, markParagraph } from './mark.ts';
 import { representatives } from './representatives.ts';
 import type { RelatedPage } from './search-query.ts';
-import { fillTemplate, joined, type LineValues, linkTo } from './template.ts';
+import { fillTemplate, type LineValues } from './template.ts';
 import { trendOf } from './trend.ts';
 
 /** What a description is made of. */
@@ -72,8 +73,7 @@ export function descriptionOf({ cluster, issues, pages, template, most, claim }:
 export function gaveWayDescription(cluster: string, why: string, to: ClusterChangeRequest | null): RichDocument {
   const words = plainText(`Not needed: ${oneLine(why)}. `);
   const url = webUrl(to?.url);
-  const other =
-    to === null ? [] : [url === null ? plainText(to.id) : linkTo(url, [plainText(oneLine(to.subject) || url)])];
+  const other = to === null ? [] : linkTo(url ?? '', [plainText(oneLine(to.subject) || to.id)]);
   const paragraph = { object: 'block', type: 'paragraph', nodes: [words, ...other] };
   return documentOf([paragraph, divider(), markParagraph({ cluster, gaveWay: true, claim: null })]);
 }
@@ -107,19 +107,10 @@ function dayOf(time: number | null): string {
   return time === null ? 'not known' : new Date(time).toISOString().slice(0, 10);
 }
 
-/** A summary as blocks that every platform takes: what it is made of is written anew, and leads only to the web. */
+/** A summary as blocks that every platform takes: whatever it is made of is written anew. */
 function contentOf(summary: unknown): readonly RichNode[] {
   const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
-  return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.flatMap(webLinksOnly);
-}
-
-function webLinksOnly(node: RichNode): readonly RichNode[] {
-  if (node.nodes === undefined) {
-    return [node];
-  }
-  const nodes = joined(node.nodes.flatMap(webLinksOnly));
-  const ref = node.data?.ref;
-  return node.type === 'link' && !(isObject(ref) && webUrl(ref.url) !== null) ? nodes : [{ ...node, nodes }];
+  return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes;
 }
 
 function issueList(cluster: IssueCluster, issues: readonly ClusterIssue[], most: number): readonly RichNode[] {
@@ -137,13 +128,13 @@ function issueItem({ title, id, impact, createdAt, conversation }: ClusterIssue)
     return [plainText(words)];
   }
   const name = plainText(titleOf(conversation.subject) || `conversation ${conversation.id}`);
-  return [plainText(`${words}, in `), conversation.url === null ? name : linkTo(conversation.url, [name])];
+  return [plainText(`${words}, in `), ...linkTo(conversation.url ?? '', [name])];
 }
 
 function pageList(pages: readonly RelatedPage[]): readonly RichNode[] {
   const items = pages.map(({ title, url, space }) => {
     const name = plainText(titleOf(title));
-    return [url === null ? name : linkTo(url, [name]), ...(space === '' ? [] : [plainText(` in ${titleOf(space)}`)])];
+    return [...linkTo(url ?? '', [name]), ...(space === '' ? [] : [plainText(` in ${titleOf(space)}`)])];
   });
   return items.length === 0 ? [paragraph([plainText('The search found none.')])] : [list(items)];
 }

@@ -3,18 +3,19 @@ import { isObject } from '../core/json.ts';
 import { parseTemplate } from '../core/template.ts';
 import { toDocument } from '../platform/rich-document.ts';
 import { plainText, textNode, textOf, tidyLeaves } from '../platform/rich-leaves.ts';
+import { linkTo } from '../platform/rich-links.ts';
 import type { RichLeaf, RichNode } from '../platform/rich-node.ts';
-import { oneLine, webUrl } from './line.ts';
+import { oneLine } from './line.ts';
 
 /** What stands for the names that are a line of text. Whatever is in it stays text. */
 export type LineValues = Readonly<Record<LineName, string>>;
 /** What stands for the names that are blocks. */
 export type BlockValues = Readonly<Record<BlockName, readonly RichNode[]>>;
 
-/** Around the number of a name, from the private use area: letters to Markdown, and in no value, as none is read again. */
-const [OPEN, CLOSE] = ['\uF8F0', '\uF8F1'];
-const TOKEN = /\uF8F0(\d+)\uF8F1/g;
-const ONE_TOKEN = /^\uF8F0(\d+)\uF8F1$/;
+/** What a name stands behind where a link leads: a token alone would be no address, and no link. */
+const ADDRESS = 'https://template.invalid/';
+/** What comes right before the address of a link. */
+const BEFORE_ADDRESS = /(?:\]\(\s*|\]:\s*)<?$/;
 
 /**
  * A Markdown template with its names filled in, as blocks of a rich document. The Markdown is read before the values
@@ -23,19 +24,35 @@ const ONE_TOKEN = /^\uF8F0(\d+)\uF8F1$/;
  */
 export function fillTemplate(template: string, lines: LineValues, blocks: BlockValues): readonly RichNode[] {
   const names: string[] = [];
-  const marked = parseTemplate(template).parts.map(({ text, name }) =>
-    text === undefined ? `${OPEN}${names.push(name) - 1}${CLOSE}` : text.replaceAll(/[\uF8F0\uF8F1]/g, ''),
-  );
-  const filler = new Filler(names, lines, blocks);
+  const tag = unusedWord(template);
+  let before = '';
+  const marked = parseTemplate(template).parts.map(({ text, name }) => {
+    const isAddress = BEFORE_ADDRESS.test(before);
+    before = text ?? '';
+    return text ?? `${isAddress ? ADDRESS : ''}${tag}${names.push(name) - 1}z`;
+  });
+  const filler = new Filler(tag, names, lines, blocks);
   return toDocument(marked.join('')).nodes.flatMap((node) => filler.block(node));
+}
+
+/** Letters that the template does not hold: to Markdown, and inside an address, they are nothing but letters. */
+function unusedWord(template: string): string {
+  let word = 'octavoname';
+  while (template.includes(word)) {
+    word += 'x';
+  }
+  return word;
 }
 
 class Filler {
   readonly #names: readonly string[];
   readonly #lines: LineValues;
   readonly #blocks: BlockValues;
+  /** What stands for a name. */
+  readonly #token: string;
 
-  constructor(names: readonly string[], lines: LineValues, blocks: BlockValues) {
+  constructor(tag: string, names: readonly string[], lines: LineValues, blocks: BlockValues) {
+    this.#token = `(?:${ADDRESS})?${tag}(\\d+)z`;
     this.#names = names;
     this.#lines = lines;
     this.#blocks = blocks;
@@ -43,9 +60,10 @@ class Filler {
 
   /** A block with its values; what a value that is empty leaves without any content is left out. */
   block(node: RichNode): readonly RichNode[] {
-    const alone = node.type === 'paragraph' ? this.#aloneIn(node) : null;
-    if (alone !== null) {
-      return this.#blocks[alone];
+    const alone = node.type === 'paragraph' ? this.#aloneIn(textOf(node).trim()) : null;
+    const blocks = BLOCK_NAMES.find((name) => name === alone);
+    if (blocks !== undefined) {
+      return this.#blocks[blocks];
     }
     if (node.isVoid === true || node.nodes === undefined) {
       return [node];
@@ -53,7 +71,7 @@ class Filler {
     const isOfBlocks = node.nodes.some(({ object }) => object === 'block');
     const nodes = isOfBlocks
       ? node.nodes.flatMap((child) => this.block(child))
-      : joined(node.nodes.flatMap((child) => this.inline(child, false)));
+      : joined(node.nodes.flatMap((child) => this.#inline(child)));
     if (nodes.length === 0 && node.type !== 'code-line') {
       return [];
     }
@@ -61,44 +79,43 @@ class Filler {
     return [{ ...node, ...data, nodes: nodes.length === 0 ? [plainText('')] : nodes }];
   }
 
-  inline(node: RichNode, isInLink: boolean): readonly RichNode[] {
+  #inline(node: RichNode): readonly RichNode[] {
     if (node.object === 'text') {
-      return this.#text(node.leaves ?? [], isInLink);
+      return (node.leaves ?? []).flatMap((leaf) => this.#leaf(leaf));
     }
-    const inside = joined((node.nodes ?? []).flatMap((child) => this.inline(child, isInLink || node.type === 'link')));
     const ref = node.data?.ref;
     if (node.type !== 'link' || !isObject(ref) || typeof ref.url !== 'string') {
-      return [{ ...node, nodes: inside }];
+      return [node];
     }
-    const url = this.#address(ref.url);
-    return url === null ? inside : inside.length === 0 ? [] : [linkTo(url, inside)];
+    const leaves = (node.nodes ?? []).flatMap((child) => child.leaves ?? []);
+    const filled = leaves.map((leaf) => ({ ...leaf, text: this.#fill(leaf.text) })).filter(({ text }) => text !== '');
+    const alone = this.#aloneIn(ref.url);
+    const url = alone === null ? this.#fill(ref.url, encodeURIComponent) : this.#valueOf(alone);
+    return linkTo(url, filled.length === 0 ? [] : joined([textNode(filled)]));
   }
 
-  /** The block's name that is all of a paragraph. */
-  #aloneIn(node: RichNode): BlockName | null {
-    const name = this.#names[Number(ONE_TOKEN.exec(textOf(node).trim())?.[1] ?? -1)];
-    return BLOCK_NAMES.find((block) => block === name) ?? null;
-  }
-
-  /** Leaves with their values; an address that stands in the open becomes a link. */
-  #text(leaves: readonly RichLeaf[], isInLink: boolean): readonly RichNode[] {
-    return leaves.flatMap((leaf) => {
-      const isCode = leaf.marks.some(({ type }) => type === 'code');
-      return leaf.text
-        .split(/(\uF8F0\d+\uF8F1)/)
-        .map((piece): RichNode | null => {
-          const text = this.#fill(piece);
-          const token = ONE_TOKEN.exec(piece);
-          const url = token !== null && this.#names[Number(token[1])] === 'url' ? webUrl(text) : null;
-          const filled = text === '' ? null : textNode([{ ...leaf, text }]);
-          return filled !== null && url !== null && !isInLink && !isCode ? linkTo(url, [filled]) : filled;
-        })
-        .filter((piece) => piece !== null);
+  /** A leaf with its values; an address that stands in the open becomes a link. */
+  #leaf(leaf: RichLeaf): readonly RichNode[] {
+    const addresses = this.#names.flatMap((name, index) => (name === 'url' ? [index] : []));
+    const isCode = leaf.marks.some(({ type }) => type === 'code');
+    const token = this.#token.replace('(\\d+)', `(?:${addresses.join('|')})`);
+    const pieces = addresses.length === 0 || isCode ? [leaf.text] : leaf.text.split(new RegExp(`(${token})`));
+    return pieces.flatMap((piece, index) => {
+      const text = this.#fill(piece);
+      return text === '' ? [] : index % 2 === 1 ? linkTo(text, []) : [textNode([{ ...leaf, text }])];
     });
   }
 
+  /** The name that is all of a text; null where there is more or less. */
+  #aloneIn(text: string): string | null {
+    const match = new RegExp(`^${this.#token}$`).exec(text);
+    return match === null ? null : (this.#names[Number(match[1])] ?? null);
+  }
+
   #fill(text: string, encode: (value: string) => string = (value) => value): string {
-    return text.replaceAll(TOKEN, (_, index: string) => encode(this.#valueOf(this.#names[Number(index)] ?? '')));
+    return text.replaceAll(new RegExp(this.#token, 'g'), (_, index: string) =>
+      encode(this.#valueOf(this.#names[Number(index)] ?? '')),
+    );
   }
 
   #valueOf(name: string): string {
@@ -106,14 +123,6 @@ class Filler {
     return block === undefined
       ? (this.#lines[name as LineName] ?? '')
       : oneLine(this.#blocks[block].map(plainOf).join(' '));
-  }
-
-  /** Where a link leads; null where its values make no address of it. */
-  #address(url: string): string | null {
-    if (!url.includes(OPEN)) {
-      return url;
-    }
-    return webUrl(ONE_TOKEN.test(url) ? this.#fill(url) : this.#fill(url, encodeURIComponent));
   }
 
   #data(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -125,13 +134,8 @@ class Filler {
   }
 }
 
-/** A link that is one to the platform. */
-export function linkTo(url: string, nodes: readonly RichNode[]): RichNode {
-  return { object: 'inline', type: 'link', data: { ref: { kind: 'url', url } }, nodes };
-}
-
 /** Neighbouring texts as one. */
-export function joined(nodes: readonly RichNode[]): readonly RichNode[] {
+function joined(nodes: readonly RichNode[]): readonly RichNode[] {
   const result: RichNode[] = [];
   for (const node of nodes) {
     const last = result.at(-1);

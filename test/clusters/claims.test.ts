@@ -1,0 +1,304 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
+import { type ClaimOptions, type Decision, decideClaims, limitReached, SETTLE } from '../../src/clusters/claims.ts';
+import { DAY, NOW, someRequest } from './samples.ts';
+
+const WIDE = { open: 100, space: 100, day: 100 };
+const options = (limits: Partial<ClaimOptions['limits']> = {}): ClaimOptions => ({
+  limits: { ...WIDE, ...limits },
+  grow: 2,
+  issuesAtMerge: new Map([['merged', 5]]),
+});
+
+type Some = Partial<ClusterChangeRequest>;
+const draft = (id: string, cluster: string, over: Some = {}): Some => ({
+  id,
+  cluster,
+  status: 'draft',
+  createdAt: NOW,
+  ...over,
+});
+
+describe('decideClaims', () => {
+  test.each<[string, Some[], string[], Partial<ClaimOptions['limits']>, string[], string[]]>([
+    ['a draft alone', [draft('a', 'c_1')], ['a'], {}, ['a'], []],
+    ['the first of two drafts', [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })], ['a'], {}, ['a'], []],
+    [
+      'the second of two drafts',
+      [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })],
+      ['b'],
+      {},
+      [],
+      ['the cluster has a draft change request (a)'],
+    ],
+    [
+      'two of one time: by their ids',
+      [draft('b', 'c_1'), draft('a', 'c_1')],
+      ['a', 'b'],
+      {},
+      ['a'],
+      ['the cluster has a draft change request (a)'],
+    ],
+    [
+      'an open one, even if it was made later',
+      [draft('a', 'c_1'), { id: 'b', createdAt: NOW + 1 }],
+      ['a'],
+      {},
+      [],
+      ['the cluster has an open change request (b)'],
+    ],
+    [
+      'one merged meanwhile',
+      [draft('a', 'c_1'), { id: 'merged', status: 'merged' }],
+      ['a'],
+      {},
+      [],
+      ['the cluster a merged change request (merged) with 5 issues, comes again with 10'],
+    ],
+    [
+      'one archived meanwhile',
+      [draft('a', 'c_1'), { id: 'x', status: 'archived' }],
+      ['a'],
+      {},
+      [],
+      ['the cluster an archived change request (x), which means no until it is unarchived'],
+    ],
+    [
+      'one that gave way before',
+      [draft('a', 'c_1'), { id: 'x', status: 'archived', gaveWay: true }],
+      ['a'],
+      {},
+      ['a'],
+      [],
+    ],
+    ['drafts of others', [draft('a', 'c_1'), draft('b', 'c_2')], [], {}, [], []],
+    ['one of one’s own that is open already', [{ id: 'a' }], ['a'], {}, [], []],
+    [
+      'the limit of open ones',
+      [{ id: 'o', cluster: 'c_9' }, draft('a', 'c_1'), draft('b', 'c_2')],
+      ['a', 'b'],
+      { open: 2 },
+      ['a'],
+      ['limit reached: 2 open at a time'],
+    ],
+    [
+      'the limit of a space',
+      [draft('a', 'c_1'), draft('b', 'c_2', { space: 'sp_2' }), draft('c', 'c_3')],
+      ['a', 'b', 'c'],
+      { space: 1 },
+      ['a', 'b'],
+      ['limit reached: 1 open at a time in this space'],
+    ],
+    [
+      'the limit of a day',
+      [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY + 1 }, draft('a', 'c_1')],
+      ['a'],
+      { day: 1 },
+      [],
+      ['limit reached: 1 in a day'],
+    ],
+    [
+      'what is older than a day',
+      [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY }, draft('a', 'c_1')],
+      ['a'],
+      { day: 1 },
+      ['a'],
+      [],
+    ],
+    [
+      'drafts that give way leave room',
+      [draft('a', 'c_1'), draft('b', 'c_1'), draft('c', 'c_2')],
+      ['c'],
+      { open: 2 },
+      ['c'],
+      [],
+    ],
+    [
+      'drafts made later take no room',
+      [draft('a', 'c_1'), draft('b', 'c_2'), draft('c', 'c_3')],
+      ['a'],
+      { open: 1 },
+      ['a'],
+      [],
+    ],
+  ])('%s', (_, list, mine, limits, open, whys) => {
+    const requests = list.map(someRequest);
+    const claims = new Map(mine.map((id) => [id, 7]));
+    const both = [
+      decideClaims(requests, claims, options(limits)),
+      decideClaims(requests.toReversed(), claims, options(limits)),
+    ];
+    for (const decision of both) {
+      expect(decision.open.map(({ id }) => id)).toEqual(open);
+      expect(decision.giveWay.map(({ why }) => why)).toEqual(whys);
+    }
+  });
+
+  test('says what a draft gave way to', () => {
+    const first = someRequest(draft('a', 'c_1'));
+    const { giveWay } = decideClaims([first, someRequest(draft('b', 'c_1'))], new Map([['b', 7]]), options());
+    expect(giveWay.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
+  });
+});
+
+test('limits are counted with what is planned', () => {
+  const limits = { open: 2, space: 100, day: 100 };
+  const at = { space: 'sp_1', createdAt: NOW };
+  const planned = [draft('p1', 'c_1'), draft('p2', 'c_2')].map(someRequest);
+  expect(limitReached(planned.slice(0, 1), at, limits)).toBe(null);
+  expect(limitReached(planned, at, limits)).toBe('limit reached: 2 open at a time');
+});
+
+/** One step of somebody: a daemon goes on, dies, or a person merges or archives one that is open. */
+interface Step {
+  readonly who: number;
+  readonly what: 'go' | 'go' | 'die' | 'merge' | 'archive';
+  readonly wait: number;
+  readonly pick: number;
+  readonly drafts: readonly { readonly cluster: number; readonly space: number }[];
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  who: fc.nat(2),
+  what: fc.constantFrom('go', 'go', 'go', 'go', 'go', 'go', 'go', 'die', 'merge', 'archive'),
+  wait: fc.constantFrom(0, 0, 1, 300, SETTLE, 3_600_000, DAY / 2),
+  pick: fc.nat(20),
+  drafts: fc.array(fc.record({ cluster: fc.nat(4), space: fc.nat(1) }), { minLength: 1, maxLength: 4 }),
+});
+
+type Mutable = { -readonly [key in keyof ClusterChangeRequest]: ClusterChangeRequest[key] };
+
+interface Daemon {
+  readonly mine: Set<string>;
+  toMake: { readonly cluster: number; readonly space: number }[];
+  madeAt: number;
+  decision: Decision | null;
+}
+
+/** The platform, and daemons that claim by the rules, each at a pace of its own. Stamps are of whole seconds. */
+class World {
+  now = NOW;
+  readonly requests: Mutable[] = [];
+  readonly everOpened = new Set<Mutable>();
+  readonly #options: ClaimOptions;
+  readonly #daemons = Array.from(
+    { length: 3 },
+    (): Daemon => ({ mine: new Set(), toMake: [], madeAt: 0, decision: null }),
+  );
+
+  constructor(limits: ClaimOptions['limits']) {
+    this.#options = { limits, grow: 2, issuesAtMerge: new Map() };
+  }
+
+  take({ who, what, wait, pick, drafts }: Step): void {
+    this.now += wait;
+    const open = this.requests.filter(({ status }) => status === 'open');
+    const picked = open[pick % Math.max(1, open.length)];
+    const daemon = this.#daemons[who];
+    if ((what === 'merge' || what === 'archive') && picked !== undefined) {
+      Object.assign(picked, { status: what === 'merge' ? 'merged' : 'archived', updatedAt: this.now });
+    }
+    if (daemon === undefined) {
+      return;
+    }
+    if (what === 'die') {
+      // Its drafts stay, and are its own when it comes back.
+      Object.assign(daemon, { toMake: [], decision: null });
+    }
+    if (what === 'go') {
+      this.#go(daemon, drafts, pick);
+    }
+  }
+
+  /** One request of a run: a draft, or the list and what follows of it, or a patch. */
+  #go(daemon: Daemon, drafts: Step['drafts'], pick: number): void {
+    const next = daemon.toMake.shift();
+    if (next !== undefined) {
+      this.#make(daemon, next, pick);
+    } else if (daemon.decision !== null) {
+      this.#patch(daemon, daemon.decision);
+    } else if (this.requests.some(({ id, status }) => daemon.mine.has(id) && status === 'draft')) {
+      this.now = Math.max(this.now, daemon.madeAt + SETTLE);
+      const list = this.requests
+        .map((each) => ({ ...each }))
+        .sort((a, b) => (pick % 2 ? 1 : -1) * (a.id < b.id ? -1 : 1));
+      daemon.decision = decideClaims(list, new Map([...daemon.mine].map((id) => [id, 7])), this.#options);
+    } else {
+      daemon.toMake = [...drafts];
+    }
+  }
+
+  #make(daemon: Daemon, { cluster, space }: Step['drafts'][number], pick: number): void {
+    const stamp = Math.floor(this.now / 1_000) * 1_000;
+    const id = `cr_${(pick * 7 + this.requests.length * 13) % 101}_${this.requests.length}`;
+    this.requests.push(
+      someRequest({
+        id,
+        cluster: `c_${cluster}`,
+        space: `sp_${space}`,
+        status: 'draft',
+        createdAt: stamp,
+        updatedAt: stamp,
+      }),
+    );
+    daemon.mine.add(id);
+    daemon.madeAt = this.now;
+  }
+
+  #patch(daemon: Daemon, decision: Decision): void {
+    const [lost] = decision.giveWay;
+    const [won] = decision.open;
+    const patched = this.requests.find(({ id }) => id === (lost?.request.id ?? won?.id));
+    if (patched === undefined) {
+      daemon.decision = null;
+      return;
+    }
+    const status = lost === undefined ? 'open' : 'archived';
+    Object.assign(patched, { status, gaveWay: lost !== undefined, updatedAt: this.now });
+    if (status === 'open') {
+      this.everOpened.add(patched);
+    }
+    daemon.decision =
+      lost === undefined
+        ? { ...decision, open: decision.open.slice(1) }
+        : { ...decision, giveWay: decision.giveWay.slice(1) };
+  }
+}
+
+describe('daemons that know nothing of each other', () => {
+  test('open one change request for a cluster at most, and never more than the limits', () => {
+    let opened = 0;
+    let rivals = 0;
+    const limits = fc.record({
+      open: fc.integer({ min: 1, max: 4 }),
+      space: fc.integer({ min: 1, max: 3 }),
+      day: fc.integer({ min: 1, max: 5 }),
+    });
+    fc.assert(
+      fc.property(limits, fc.array(step, { minLength: 20, maxLength: 80 }), (most, steps) => {
+        const world = new World(most);
+        for (const each of steps) {
+          world.take(each);
+          const open = world.requests.filter(({ status }) => status === 'open');
+          expect(new Set(open.map(({ cluster }) => cluster)).size).toBe(open.length);
+          expect(open.length).toBeLessThanOrEqual(most.open);
+          for (const space of ['sp_0', 'sp_1']) {
+            expect(open.filter((request) => request.space === space).length).toBeLessThanOrEqual(most.space);
+          }
+          for (const { createdAt: until } of world.everOpened) {
+            const ofDay = [...world.everOpened].filter(
+              ({ createdAt }) => createdAt <= until && createdAt > until - DAY,
+            );
+            expect(ofDay.length).toBeLessThanOrEqual(most.day);
+          }
+        }
+        opened += world.everOpened.size;
+        rivals += world.requests.filter(({ gaveWay }) => gaveWay).length;
+      }),
+      { numRuns: 500 },
+    );
+    expect(opened).toBeGreaterThan(500);
+    expect(rivals).toBeGreaterThan(500);
+  });
+});

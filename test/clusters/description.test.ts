@@ -1,0 +1,294 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ClusterIssue, IssueCluster } from '../../src/clusters/cluster.ts';
+import { clusterMarked, descriptionOf, gaveWayDescription } from '../../src/clusters/description.ts';
+import { oneLine } from '../../src/clusters/line.ts';
+import { markOf } from '../../src/clusters/mark.ts';
+import type { RelatedPage } from '../../src/clusters/search-query.ts';
+import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
+import { toDocument, toMarkdown } from '../../src/platform/rich-document.ts';
+import { textOf } from '../../src/platform/rich-leaves.ts';
+import type { RichDocument } from '../../src/platform/rich-node.ts';
+import { violationsOf } from '../support/rich-document-check.ts';
+import { NOW, someCluster, someIssue, someRequest } from './samples.ts';
+
+interface Given {
+  readonly cluster?: Partial<IssueCluster>;
+  readonly issues?: readonly ClusterIssue[];
+  readonly pages?: readonly RelatedPage[];
+  readonly template?: string | null;
+  readonly most?: number;
+}
+
+function describeCluster({ cluster, issues = [], pages = [], template = null, most = 10 }: Given): RichDocument {
+  return descriptionOf({ cluster: someCluster(cluster), issues, pages, template, most, claim: null });
+}
+
+/** What a template makes, as Markdown, without the mark at the end. */
+function made(given: Given): string {
+  const { nodes } = describeCluster(given);
+  return toMarkdown({ nodes: nodes.slice(0, -2) }).trim();
+}
+
+/** All a reader sees, block by block. */
+function visible(document: RichDocument): string {
+  return document.nodes.map(textOf).join('\n');
+}
+
+const PAGE: RelatedPage = { id: 'p_1', title: 'Single sign-on', url: 'https://docs.example/sso', space: 'Guides' };
+
+test('the built-in description has what a writer needs', () => {
+  const issues = [
+    someIssue(),
+    someIssue({ id: 'i_2', title: 'Metadata is refused', impact: 'low', createdAt: null, conversation: null }),
+    someIssue({
+      id: 'i_3',
+      impact: null,
+      title: '',
+      conversation: { id: 'v_3', subject: '', url: null, source: null },
+    }),
+  ];
+  const document = describeCluster({
+    cluster: { summary: 'Readers *cannot* sign in.', createdAt: NOW, url: 'https://app.example/c_1' },
+    issues,
+    pages: [PAGE, { id: 'p_2', title: 'x', url: null, space: '' }],
+    most: 3,
+  });
+  expect(violationsOf(document)).toEqual([]);
+  expect(toMarkdown(document)).toBe(`**Login with SSO fails**
+
+Readers _cannot_ sign in.
+
+**Impact: high** (fully or nearly blocking, a severe regression, or a risk of losing data)
+
+Trend: rising: 1, 2, 4 in the last three weeks, ▁▁▁▁▁▁▁▁▁▁▃▅█
+
+Issues: 7; conversations: 6; since 2026-11-21; from email (5), integration:intercom:main (2)
+
+## Issues
+
+- Login loops (high, 2026-11-20), in [Cannot sign in](https://help.example/1)
+- Metadata is refused (low)
+- i_3 (2026-11-20), in conversation v_3
+
+and 4 more
+
+## Related pages
+
+- [Single sign-on](https://docs.example/sso) in Guides
+- x
+
+<https://app.example/c_1>
+
+---
+
+Opened by Octavo for issue cluster \`c_1\`
+`);
+});
+
+test('what is not known is said, and what is empty is left out', () => {
+  const text = made({
+    cluster: { impact: null, createdAt: null, sources: {}, weeklyPulse: [], summary: { nodes: 'odd' } },
+  });
+  expect(text).toContain('**Impact: not known** (what it means is not documented)\n\nTrend: not known\n\n');
+  expect(text).toContain('since not known; from no source that is known');
+  expect(text).toMatch(/## Issues\n\nNone is listed.\n\n## Related pages\n\nThe search found none.$/);
+});
+
+describe('a template', () => {
+  test.each<[string, Given, string]>([
+    ['{{label}} ({{ id }})', {}, 'Login with SSO fails (c_1)'],
+    ['# {{label}}', {}, '# Login with SSO fails'],
+    ['**{{impact}}**: {{impactMeaning}}', { cluster: { impact: 'low' } }, '**low**: minor friction'],
+    ['{{issues}} {{conversations}} {{since}}', {}, '7 6 2026-11-11'],
+    ['{{sources}}', { cluster: { sources: { b: 1, a: 1, c: 2 } } }, 'c (2), a (1), b (1)'],
+    ['[it]({{url}})', { cluster: { url: 'https://a.example' } }, '[it](https://a.example)'],
+    ['[it]({{url}})', {}, 'it'],
+    ['a {{url}} b', { cluster: { url: 'https://a.example' } }, 'a <https://a.example> b'],
+    ['a {{url}} b', {}, 'a  b'],
+    ['`{{url}}`', { cluster: { url: 'https://a.example' } }, '`https://a.example`'],
+    ['[q](https://a.example/?q={{label}})', { cluster: { label: 'a b&c)' } }, '[q](https://a.example/?q=a%20b%26c\\))'],
+    ['[x]({{label}})', { cluster: { label: 'javascript:alert(1)' } }, 'x (javascript:alert(1))'],
+    [
+      '[x][1] <https://b.example/{{id}}>\n\n[1]: {{url}}',
+      { cluster: { url: 'https://a.example' } },
+      '[x](https://a.example) <https://b.example/c_1>',
+    ],
+    ['octavoname0z {{id}} octavonamex', {}, 'octavoname0z c_1 octavonamex'],
+    ['| a |\n|-|\n| {{label}} |', {}, '- a: Login with SSO fails'],
+    ['```{{id}}\n{{label}}\n```', { cluster: { label: '```' } }, '````c_1\n```\n````'],
+    ['> {{summary}}', { cluster: { summary: 'a\n\nb' } }, '> a\n>\n> b'],
+    ['- {{summary}}', { cluster: { summary: 'a' } }, '- a'],
+    ['- {{summary}}\n- x', {}, '- x'],
+    ['In short: {{summary}}', { cluster: { summary: '# a\n\n- b\n- c' } }, 'In short: a b c'],
+    ['## {{summary}}', { cluster: { summary: 'a\n\nb' } }, '## a b'],
+    ['{{summary}}\n\nend', {}, 'end'],
+    ['{{pageList}}', { pages: [PAGE] }, '- [Single sign-on](https://docs.example/sso) in Guides'],
+    ['{{issueList}}', { issues: [someIssue()], cluster: { issues: 1 }, most: 0 }, 'None is listed.'],
+    ['Octavo', {}, 'Octavo'],
+    ['{{label}}', { cluster: { label: '{{id}} \uF8F00\uF8F1' } }, '{{id}} \uF8F00\uF8F1'],
+    ['\uF8F00\uF8F1 {{id}}', {}, '\uF8F00\uF8F1 c_1'],
+  ])('%j with %j', (template, given, text) => {
+    expect(made({ ...given, template })).toBe(text);
+    expect(violationsOf(describeCluster({ ...given, template }))).toEqual([]);
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ['a text', 'a **b**', 'a **b**'],
+  ['a document', toDocument('# a\n\n1. b\n   - c\n\n```js\nd\n```'), '# a\n\n1. b\n   - c\n\n```js\nd\n```'],
+  ['a table', '| a | b |\n|---|---|\n| c | d |', '- a: c; b: d'],
+  [
+    'links that lead elsewhere',
+    '[a](javascript:x) [b](/c) [d](https://e.example)',
+    'a (javascript:x) b (/c) [d](https://e.example)',
+  ],
+  ['HTML', '<script>x</script>', '\\<script>x\\</script>'],
+  ['emoji and text from right to left', '👩‍👩‍👧 שלום **عالم**', '👩‍👩‍👧 שלום **عالم**'],
+  [
+    'nodes that are not known',
+    {
+      nodes: [
+        {
+          object: 'block',
+          type: 'poll',
+          nodes: [
+            { object: 'text', leaves: [{ object: 'leaf', text: 'x', marks: [{ object: 'mark', type: 'glow' }] }] },
+          ],
+        },
+      ],
+    },
+    'x',
+  ],
+  ['a number', 5, ''],
+])('a summary is content: %s', (_, summary, text) => {
+  expect(made({ cluster: { summary }, template: '{{summary}}' })).toBe(text);
+  expect(violationsOf(describeCluster({ cluster: { summary } }))).toEqual([]);
+});
+
+/** Pieces that mean something to Markdown, to HTML, to templates, or to this code. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '<script>',
+        '</p>',
+        '<!--',
+        '-->',
+        '&amp;',
+        '&#42;',
+        '**',
+        '__',
+        '`',
+        '```',
+        '~~',
+        '#',
+        '> ',
+        '- ',
+        '1. ',
+      ),
+      fc.constantFrom(
+        '[a](javascript:b)',
+        '![i](https://x.example)',
+        '<https://x.example>',
+        'https://x.example',
+        '[^1]',
+        '|',
+        '---',
+        '\\',
+      ),
+      fc.constantFrom(
+        '{{',
+        '}}',
+        '{{id}}',
+        '$&',
+        '\uF8F0',
+        '0',
+        '\uF8F1',
+        'Opened by Octavo for issue cluster ',
+        '`c_evil`',
+        'c_evil',
+      ),
+      fc.constantFrom('\n', '\n\n', '\r', '\u2028', '\u0000', '  ', '\t', '\ud800', 'שלום', '\u202e', '👩‍👩‍👧', 'x'),
+      fc.string({ maxLength: 5, unit: 'binary' }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''));
+
+const template = fc.constantFrom(
+  null,
+  '{{label}}',
+  '`{{label}}`',
+  '# {{label}} *{{label}}*',
+  '- {{label}}\n- [{{label}}](https://x.example/{{label}})\n\n| {{label}} |\n|-|\n| {{label}} |',
+  'Opened by Octavo for issue cluster {{label}}',
+  '{{issueList}}\n\n{{summary}}\n\n{{pageList}}\n\n```\n{{label}}\n```',
+);
+
+describe('whatever the platform’s texts hold', () => {
+  test('they stay text, the document is valid, and its mark is read back', () => {
+    const id = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
+    fc.assert(
+      fc.property(hostile, hostile, id, template, (label, other, cluster, chosen) => {
+        const conversation = { id: 'v', subject: other, url: 'https://help.example/1', source: other };
+        const document = descriptionOf({
+          cluster: someCluster({ id: cluster, label, summary: other, impact: other, sources: { [other]: 1 } }),
+          issues: [someIssue({ title: other, impact: label, conversation })],
+          pages: [{ ...PAGE, title: oneLine(other), space: oneLine(label) }],
+          template: chosen,
+          most: 3,
+          claim: null,
+        });
+        expect(violationsOf(document)).toEqual([]);
+        expect(clusterMarked(document)).toBe(cluster);
+        expect(clusterMarked(JSON.parse(JSON.stringify(document)))).toBe(cluster);
+        expect(visible(document)).toContain(oneLine(label) || cluster);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('no label or title makes a mark where there is none', () => {
+    fc.assert(
+      fc.property(hostile, template, (label, chosen) => {
+        const document = describeCluster({
+          cluster: { label: `Opened by Octavo for issue cluster ${label}` },
+          issues: [someIssue({ title: `Opened by Octavo for issue cluster ${label}`, conversation: null })],
+          template: chosen,
+        });
+        expect(markOf({ ...document, nodes: document.nodes.slice(0, -2) })).toBe(null);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a mark', () => {
+  test('is read where people wrote below it, and where a list is not one', () => {
+    const document = describeCluster({});
+    expect(clusterMarked({ ...document, nodes: [...document.nodes, ...toDocument('- more\n\ntext').nodes] })).toBe(
+      'c_1',
+    );
+    expect([null, 'text', {}, { nodes: [null, 5] }].map(clusterMarked)).toEqual([null, null, null, null]);
+  });
+
+  test('of one that gave way says so, and what to', () => {
+    const to = someRequest({ subject: 'Docs *gap*', url: 'https://app.example/cr_1' });
+    const document = gaveWayDescription('c_1', 'the cluster has a draft', to);
+    expect(violationsOf(document)).toEqual([]);
+    expect(markOf(document)).toMatchObject({ cluster: 'c_1', gaveWay: true });
+    expect(toMarkdown(document)).toBe(
+      'Not needed: the cluster has a draft. [Docs \\*gap\\*](https://app.example/cr_1)\n\n---\n\nGiven up by Octavo for issue cluster `c_1`\n',
+    );
+    expect(visible(gaveWayDescription('c_1', 'why', { ...to, url: null }))).toContain('why. Docs *gap*');
+    expect(violationsOf(gaveWayDescription('c_1', 'limit reached', null))).toEqual([]);
+  });
+});
+
+test('every name of a template is known to it', () => {
+  for (const name of TEMPLATE_NAMES) {
+    const given = { cluster: { summary: 'x', url: 'https://x.example' }, issues: [someIssue()], pages: [PAGE] };
+    expect(made({ ...given, template: `{{${name}}}` })).not.toBe('');
+  }
+});

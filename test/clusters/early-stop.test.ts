@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { IssueCluster } from '../../src/clusters/cluster.ts';
+import { ClusterReading, type ReadingState } from '../../src/clusters/early-stop.ts';
+import { judge, ruleOf, type SelectRule } from '../../src/clusters/select.ts';
+import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
+
+const WEEK = 7 * DAY;
+
+interface Row {
+  readonly id: string;
+  readonly createdAt: number;
+  updatedAt: number;
+  muted: boolean;
+  impact: string;
+  label: string;
+  issuedAt: number[];
+}
+
+/** Clusters that are worked on by others, and read by pages. */
+class Platform {
+  now = NOW;
+  readonly rows: Row[] = [];
+
+  do(action: Action): void {
+    const row = this.rows[action.row % Math.max(1, this.rows.length)];
+    switch (action.what) {
+      case 'pass':
+        this.now += action.minutes * 60_000;
+        return;
+      case 'new':
+        this.rows.push({
+          id: `c_${this.rows.length}`,
+          createdAt: this.now,
+          updatedAt: this.now,
+          muted: false,
+          impact: 'high',
+          label: action.label,
+          issuedAt: [this.now],
+        });
+        return;
+      default:
+        if (row !== undefined) {
+          this.#change(row, action);
+        }
+    }
+  }
+
+  /** Muting and unmuting leave no stamp; a stamp is written up to five minutes before it is seen. */
+  #change(row: Row, { what, label, minutes }: Action): void {
+    if (what === 'mute') {
+      row.muted = !row.muted;
+      return;
+    }
+    row.updatedAt = Math.max(row.updatedAt, this.now - Math.min(minutes, 5) * 60_000);
+    row.issuedAt = what === 'lose' ? row.issuedAt.slice(1) : [...row.issuedAt, this.now];
+    row.impact = what === 'ease' ? 'low' : 'high';
+    row.label = label;
+  }
+
+  view(row: Row): IssueCluster {
+    const weeklyPulse = Array.from({ length: 13 }, (_, index) => {
+      const until = this.now - (12 - index) * WEEK;
+      return row.issuedAt.filter((at) => at <= until && at > until - WEEK).length;
+    });
+    const { id, createdAt, updatedAt, muted, impact, label, issuedAt } = row;
+    const count = issuedAt.length;
+    return someCluster({
+      id,
+      createdAt,
+      updatedAt,
+      muted,
+      impact,
+      label,
+      weeklyPulse,
+      issues: count,
+      conversations: count,
+    });
+  }
+
+  page(offset: number, size: number): { readonly items: IssueCluster[]; readonly isLast: boolean } {
+    const sorted = this.rows.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
+    const items = sorted.slice(offset, offset + size).map((row) => this.view(row));
+    return { items, isLast: offset + size >= sorted.length };
+  }
+}
+
+interface Action {
+  readonly what: 'pass' | 'new' | 'issue' | 'lose' | 'ease' | 'mute';
+  readonly row: number;
+  readonly minutes: number;
+  readonly label: string;
+}
+
+const action: fc.Arbitrary<Action> = fc.record({
+  what: fc.constantFrom('pass', 'pass', 'pass', 'new', 'issue', 'issue', 'issue', 'lose', 'ease', 'mute'),
+  row: fc.nat(30),
+  minutes: fc.oneof(fc.nat(30), fc.integer({ min: 60, max: 3_000 }), fc.integer({ min: 3_000, max: 30_000 })),
+  label: fc.constantFrom('sso', 'billing', 'search'),
+});
+
+const DEFAULTS = settingsOf({});
+
+const rule = fc
+  .record({
+    impact: fc.constantFrom<'high'[]>(['high'], []),
+    issues: fc.nat(3),
+    conversations: fc.nat(2),
+    age: fc.constantFrom(0, DAY / 24, 5 * DAY),
+    rising: fc.nat(3),
+    exclude: fc.constantFrom<string[]>([], ['billing']),
+  })
+  .map((select) => ruleOf({ ...DEFAULTS, select: { ...DEFAULTS.select, ...select } }));
+
+interface Outcome {
+  readonly passing: string[];
+  readonly requests: number;
+  readonly state: ReadingState;
+}
+
+/** Reads as a run does. `between` is what others do after each page. */
+function read(
+  platform: Platform,
+  asked: SelectRule,
+  before: ReadingState | null,
+  settled: ReadonlySet<string>,
+  size: number,
+  between: (() => void) | null = null,
+): Outcome {
+  const reading = new ClusterReading(asked, before, platform.now);
+  let requests = 0;
+  for (let goesOn = true; goesOn; requests += 1) {
+    const { items, isLast } = platform.page(requests * size, size);
+    goesOn = reading.take(items, isLast);
+    // Not for ever: what comes faster than it is read is never read to its end.
+    if (requests < 3) {
+      between?.();
+    }
+  }
+  for (const id of reading.toAsk) {
+    const row = platform.rows.find((each) => each.id === id);
+    reading.takeOne(id, row === undefined ? null : platform.view(row));
+    requests += 1;
+  }
+  const passing = reading.judged.filter(({ verdict }) => verdict.passes).map(({ cluster }) => cluster.id);
+  return { passing, requests, state: reading.remember(settled) };
+}
+
+function allPassing(platform: Platform, asked: SelectRule): Set<string> {
+  const now = platform.rows.map((row) => platform.view(row));
+  return new Set(now.filter((cluster) => judge(cluster, asked, platform.now).passes).map(({ id }) => id));
+}
+
+describe('a reading that ends early', () => {
+  test('finds what reading everything finds, whatever happens between and during readings', () => {
+    const step = fc.record({
+      actions: fc.array(action, { maxLength: 8 }),
+      during: fc.option(fc.array(action, { minLength: 1, maxLength: 4 }), { nil: null, freq: 3 }),
+      settles: fc.nat(4),
+      rule: fc.option(rule, { nil: null, freq: 15 }),
+    });
+    let stopped = 0;
+    const run = (
+      first: SelectRule,
+      size: number,
+      steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
+    ) => {
+      const platform = new Platform();
+      let asked = first;
+      let state: ReadingState | null = null;
+      /** Settled, with the stamp they had then. */
+      const settled = new Map<string, number>();
+      for (const { actions, during, settles, rule: other } of steps) {
+        actions.forEach((each) => void platform.do(each));
+        asked = other ?? asked;
+        const isSettled = (id: string) => settled.get(id) === platform.rows.find((row) => row.id === id)?.updatedAt;
+        const standing = () => new Set([...settled.keys()].filter(isSettled));
+        const disturb = () => during?.forEach((each) => void platform.do({ ...each, minutes: each.minutes % 5 }));
+        const pages = Math.ceil(platform.rows.length / size);
+        const found: Outcome = read(platform, asked, state, standing(), size, during === null ? null : disturb);
+        if (during === null) {
+          const expected = allPassing(platform, asked);
+          expect(found.passing.filter((id) => !isSettled(id)).sort()).toEqual(
+            [...expected].filter((id) => !isSettled(id)).sort(),
+          );
+          stopped += Number(found.requests < pages);
+          for (const id of found.passing.slice(0, settles)) {
+            settled.set(id, platform.rows.find((row) => row.id === id)?.updatedAt ?? 0);
+          }
+        }
+        state = during === null ? read(platform, asked, state, standing(), size).state : found.state;
+      }
+    };
+    fc.assert(fc.property(rule, fc.integer({ min: 1, max: 4 }), fc.array(step, { minLength: 4, maxLength: 12 }), run), {
+      numRuns: 400,
+    });
+    expect(stopped).toBeGreaterThan(0);
+  });
+
+  const asked = ruleOf(settingsOf({}));
+  const many = (count: number) => {
+    const platform = new Platform();
+    for (let index = 0; index < count; index += 1) {
+      platform.do({ what: 'pass', row: 0, minutes: 5, label: '' });
+      platform.do({ what: 'new', row: 0, minutes: 0, label: 'sso' });
+    }
+    return platform;
+  };
+
+  test('reads one page of five when nothing happened, and asks for no more', () => {
+    const platform = many(5_000);
+    const first = read(platform, asked, null, new Set(), 1_000);
+    platform.now += 3_600_000;
+    expect(first.requests).toBe(5);
+    expect(read(platform, asked, first.state, new Set(), 1_000)).toMatchObject({ requests: 1, passing: [] });
+  });
+
+  test('asks by id for the few that wait, and reads on where that is less', () => {
+    const platform = many(5_000);
+    const first = read(platform, asked, null, new Set(), 1_000);
+    const withWaiting = (count: number) => ({
+      ...first.state,
+      waiting: Object.fromEntries(platform.rows.slice(0, count).map(({ id }) => [id, 0])),
+    });
+    platform.now += 3_600_000;
+    expect(read(platform, asked, withWaiting(4), new Set(), 1_000).requests).toBe(1 + 4);
+    expect(read(platform, asked, withWaiting(900), new Set(), 1_000).requests).toBe(5);
+  });
+
+  test('does not ask for one whose time has not come', () => {
+    const platform = many(3_000);
+    const first = read(platform, asked, null, new Set(), 1_000);
+    const state = { ...first.state, waiting: { c_0: platform.now + 2 * 3_600_000 } };
+    platform.now += 3_600_000;
+    const second = read(platform, asked, state, new Set(), 1_000);
+    expect(second.requests).toBe(1);
+    platform.now += 3_600_000;
+    expect(read(platform, asked, second.state, new Set(), 1_000).requests).toBe(2);
+  });
+
+  test('stops at the weeks that a rise is asked over, on the first reading too', () => {
+    const rising = ruleOf(settingsOf({ select: { rising: 1 } }));
+    const platform = many(10_000);
+    // 14 days of one in five minutes are the first 4032.
+    expect(read(platform, rising, null, new Set(), 1_000).requests).toBe(5);
+  });
+
+  test('reads everything once a day, under another rule, and where the list is in another order', () => {
+    const platform = many(3_000);
+    const first = read(platform, asked, null, new Set(), 1_000);
+    platform.now += DAY;
+    expect(read(platform, asked, first.state, new Set(), 1_000).requests).toBe(3);
+    platform.now -= DAY / 2;
+    const other = ruleOf(settingsOf({ select: { issues: 2 } }));
+    expect(read(platform, other, first.state, new Set(), 1_000).requests).toBe(3);
+    const reading = new ClusterReading(asked, first.state, platform.now);
+    const oldestFirst = platform.rows.slice(0, 1_000).map((row) => platform.view(row));
+    expect(reading.take(oldestFirst, false)).toBe(true);
+    const untold = new ClusterReading(asked, first.state, platform.now);
+    expect(untold.take([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
+  });
+
+  test('forgets one that is gone', () => {
+    const platform = many(3_000);
+    const first = read(platform, asked, null, new Set(), 1_000);
+    platform.now += 3_600_000;
+    const second = read(platform, asked, { ...first.state, waiting: { c_gone: 0 } }, new Set(), 1_000);
+    expect(second.state.waiting).toEqual({});
+  });
+});

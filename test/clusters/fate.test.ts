@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { type ClusterChangeRequest, changeRequestOf } from '../../src/clusters/change-request.ts';
+import { descriptionOf, gaveWayDescription } from '../../src/clusters/description.ts';
+import { fateOf } from '../../src/clusters/fate.ts';
+import { gaveWaySubject } from '../../src/clusters/mark.ts';
+import { newsOf, saidOf } from '../../src/clusters/news.ts';
+import { DAY, NOW, someCluster, someRequest } from './samples.ts';
+
+type Some = Partial<ClusterChangeRequest>;
+
+describe('fateOf', () => {
+  test.each<[string, Some[], number, string | null]>([
+    ['none', [], 7, null],
+    ['one that gave way', [{ status: 'archived', gaveWay: true }], 7, null],
+    ['an open one', [{}], 7, 'has an open change request (cr_1)'],
+    ['a draft', [{ status: 'draft' }], 7, 'has a draft change request (cr_1)'],
+    ['one in a status that is not known', [{ status: 'queued' }], 7, 'has a queued change request (cr_1)'],
+    [
+      'an open one beside a merged one updated later',
+      [{ id: 'cr_0', status: 'merged', updatedAt: NOW }, {}],
+      100,
+      'has an open change request (cr_1)',
+    ],
+    [
+      'an archived one',
+      [{ status: 'archived' }],
+      100,
+      'an archived change request (cr_1), which means no until it is unarchived',
+    ],
+    [
+      'a merged one, too little grown',
+      [{ status: 'merged' }],
+      9,
+      'a merged change request (cr_1) with 5 issues, comes again with 10',
+    ],
+    ['a merged one, grown', [{ status: 'merged' }], 10, null],
+    [
+      'a merged one of which the issues are not known',
+      [{ id: 'cr_9', status: 'merged' }],
+      50,
+      'a merged change request (cr_9) with 50 issues, comes again with 100',
+    ],
+    [
+      'a merged one, archived after',
+      [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW }],
+      100,
+      'an archived change request (cr_2), which means no until it is unarchived',
+    ],
+    [
+      'an archived one, merged after',
+      [
+        { status: 'merged', updatedAt: NOW },
+        { id: 'cr_2', status: 'archived' },
+      ],
+      100,
+      null,
+    ],
+    [
+      'both at once',
+      [{ id: 'cr_2', status: 'archived' }, { status: 'merged' }],
+      100,
+      'an archived change request (cr_2), which means no until it is unarchived',
+    ],
+    [
+      'a merged one, and one that gave way after',
+      [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW, gaveWay: true }],
+      100,
+      null,
+    ],
+  ])('%s', (_, requests, issues, why) => {
+    const some = requests.map(someRequest);
+    for (const list of [some, some.toReversed()]) {
+      const fate = fateOf(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), grow: 2 });
+      expect(fate.may ? null : fate.why).toBe(why);
+    }
+  });
+
+  test('one that had no issue when it was merged comes again with two', () => {
+    const fate = (issues: number) =>
+      fateOf([someRequest({ status: 'merged' })], { issues, issuesAtMerge: new Map([['cr_1', 0]]), grow: 2 }).may;
+    expect([fate(0), fate(1), fate(2)]).toEqual([false, false, true]);
+  });
+});
+
+describe('changeRequestOf', () => {
+  const answer = { id: 'cr_1', space: 'sp_1', status: 'open', createdAt: '2026-11-21T12:00:00Z', updatedAt: 'soon' };
+  const parts = { cluster: someCluster({ id: 'c_mark' }), issues: [], pages: [], template: null, most: 0, claim: null };
+  const marked = { ...answer, description: descriptionOf(parts) };
+  const known = new Map([['cr_1', { cluster: 'c_known', gaveWay: false }]]);
+
+  test.each<[string, object, string | null]>([
+    ['the link', { ...marked, conversationsIssuesCluster: 'c_link' }, 'c_link'],
+    ['the mark, where there is no link', { ...marked, conversationsIssuesCluster: null }, 'c_mark'],
+    ['the record, where there is neither', answer, 'c_known'],
+  ])('knows the cluster by %s', (_, given, cluster) => {
+    expect(changeRequestOf({ ...answer, ...given }, known)?.cluster).toBe(cluster);
+  });
+
+  test('knows none where nothing says so', () => {
+    expect(changeRequestOf(answer, new Map())).toBe(null);
+    expect(changeRequestOf({ ...answer, description: 'text' }, new Map())).toBe(null);
+  });
+
+  test('reads its times, and takes one that is not told for the other', () => {
+    expect(changeRequestOf(marked, known)).toMatchObject({ createdAt: NOW, updatedAt: NOW, subject: '', url: null });
+  });
+
+  const archived = { ...answer, status: 'archived', conversationsIssuesCluster: 'c_1' };
+  const gaveWay = gaveWayDescription('c_1', 'why', null);
+  test.each<[string, object, boolean, boolean]>([
+    ['its description', { description: gaveWay }, false, true],
+    ['its subject, where the list leaves out the description', { subject: gaveWaySubject('Docs gap') }, false, true],
+    ['the record', {}, true, true],
+    ['nothing', {}, false, false],
+    [
+      'a subject that a label made so, beside a description that says otherwise',
+      { subject: 'Given up: x', description: marked.description },
+      false,
+      false,
+    ],
+    ['its description, but opened again by hand', { status: 'open', description: gaveWay }, true, false],
+  ])('gave way, as says %s', (_, given, recorded, expected) => {
+    const record = new Map([['cr_1', { cluster: 'c_1', gaveWay: recorded }]]);
+    expect(changeRequestOf({ ...archived, ...given }, record)?.gaveWay).toBe(expected);
+  });
+
+  test('a subject of one that gave way fits', () => {
+    expect(gaveWaySubject('x'.repeat(100))).toHaveLength(100);
+  });
+});
+
+describe('newsOf', () => {
+  const said = saidOf(someCluster(), NOW);
+  test.each<[string, Parameters<typeof someCluster>[0], number, string | null]>([
+    ['nothing came', {}, 9 * DAY, null],
+    ['fewer than before', { issues: 1, conversations: 1 }, DAY, null],
+    ['a day is not over', { issues: 9 }, DAY - 1, null],
+    ['issues came', { issues: 9 }, DAY, 'Since 2026-11-21: 2 more issues (9 now).'],
+    [
+      'one of each came',
+      { issues: 8, conversations: 7 },
+      DAY,
+      'Since 2026-11-21: 1 more issue (8 now), 1 more conversation (7 now).',
+    ],
+    ['the impact changed', { impact: 'medium' }, DAY, 'Since 2026-11-21: the impact is medium now.'],
+    ['the impact is not told any more', { impact: null }, DAY, null],
+    ['the impact is Markdown', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is \\*x\\* # y now.'],
+  ])('%s', (_, over, after, text) => {
+    expect(newsOf(someCluster(over), said, NOW + after)).toBe(text);
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest';
+import { representatives } from '../../src/clusters/representatives.ts';
+import { needsSearch, type RouteSpace, route, routingOf, spacesOf } from '../../src/clusters/route.ts';
+import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../../src/clusters/search-query.ts';
+import { NOW, settingsOf, someCluster, someIssue } from './samples.ts';
+
+function space(id: string, over: Partial<RouteSpace> = {}): RouteSpace {
+  return { id, title: id, key: null, usable: true, why: null, ...over };
+}
+
+const SPACES = spacesOf([
+  space('sp_guides', { key: 'guides' }),
+  space('sp_api', { key: 'api' }),
+  space('sp_old', { key: 'old', usable: false, why: 'locked' }),
+  space('sp_none'),
+]);
+
+function ranked(...ids: string[]): RankedSpace[] {
+  return ids.map((id, index) => ({ id, title: id, score: 1 / (index + 1), pages: [] }));
+}
+
+type Case = [string, object, readonly RankedSpace[] | null, string | null, string];
+
+describe('route', () => {
+  test.each<Case>([
+    [
+      'the first rule that matches',
+      {
+        routes: [
+          { label: 'billing', space: 'api' },
+          { label: 'sso', space: 'guides' },
+          { label: 'login', space: 'api' },
+        ],
+      },
+      null,
+      'sp_guides',
+      'route 2',
+    ],
+    [
+      'a source',
+      {
+        routes: [
+          { source: 'chat', space: 'api' },
+          { source: 'email', space: 'sp_none' },
+        ],
+      },
+      null,
+      'sp_none',
+      'route 2',
+    ],
+    [
+      'a label and a source, both of which must match',
+      {
+        routes: [
+          { label: 'sso', source: 'chat', space: 'api' },
+          { label: 'SSO', source: 'email', space: 'guides' },
+        ],
+      },
+      null,
+      'sp_guides',
+      'route 2',
+    ],
+    [
+      'a rule before the search and the default',
+      { routes: [{ label: 'sso', space: 'guides' }], default: 'api' },
+      ranked('sp_api'),
+      'sp_guides',
+      'route 1',
+    ],
+    [
+      'the search before the default',
+      { default: 'guides' },
+      ranked('sp_api', 'sp_guides'),
+      'sp_api',
+      'the search finds it best (0 pages)',
+    ],
+    [
+      'the best of those allowed',
+      { search: { spaces: ['guides', 'sp_none'] } },
+      ranked('sp_api', 'sp_none', 'sp_guides'),
+      'sp_none',
+      'the search finds it best (0 pages)',
+    ],
+    [
+      'no search where it is off',
+      { search: { enabled: false }, default: 'api' },
+      ranked('sp_guides'),
+      'sp_api',
+      'the default',
+    ],
+    ['the default where nothing is found', { default: 'api' }, [], 'sp_api', 'the default; the search finds nothing'],
+    [
+      'the default where nothing allowed is found',
+      { search: { spaces: ['guides'] }, default: 'api' },
+      ranked('sp_none'),
+      'sp_api',
+      'the default; the search finds no space that is allowed',
+    ],
+    [
+      'the default where no rule matches',
+      { routes: [{ label: 'billing', space: 'guides' }], default: 'api' },
+      null,
+      'sp_api',
+      'the default; no route matches',
+    ],
+    [
+      'the next rule where a space is locked',
+      {
+        routes: [
+          { label: 'sso', space: 'old' },
+          { label: 'login', space: 'api' },
+        ],
+      },
+      null,
+      'sp_api',
+      'route 2; route 1 names old, which is locked',
+    ],
+    [
+      'the search where a rule’s space is gone',
+      { routes: [{ label: 'sso', space: 'gone' }] },
+      ranked('sp_api'),
+      'sp_api',
+      'the search finds it best (0 pages); route 1 names gone, which is not there',
+    ],
+    [
+      'the next found where the best is locked',
+      {},
+      ranked('sp_old', 'sp_api'),
+      'sp_api',
+      'the search finds it best of what can be used (0 pages); the search names sp_old, which is locked',
+    ],
+    ['nowhere', {}, null, null, 'there is no default'],
+    [
+      'nowhere where the default is locked',
+      { routes: [{ label: 'billing', space: 'api' }], default: 'old' },
+      [],
+      null,
+      'no route matches; the search finds nothing; the default names old, which is locked',
+    ],
+  ])('chooses %s', (_, settings, found, id, why) => {
+    const chosen = route(someCluster(), routingOf(settingsOf(settings)), SPACES, found);
+    expect([chosen.space?.id ?? null, chosen.why]).toEqual([id, why]);
+  });
+
+  test.each<[object, boolean]>([
+    [{}, true],
+    [{ default: 'api' }, true],
+    [{ search: { enabled: false } }, false],
+    [{ routes: [{ label: 'sso', space: 'guides' }] }, false],
+    [{ routes: [{ label: 'sso', space: 'old' }] }, true],
+    [{ routes: [{ label: 'billing', space: 'guides' }] }, true],
+  ])('with %j a search is needed: %s', (settings, needed) => {
+    expect(needsSearch(someCluster(), routingOf(settingsOf(settings)), SPACES)).toBe(needed);
+  });
+
+  test('a key wins over an id that is the same', () => {
+    const spaces = spacesOf([space('sp_1', { key: 'sp_2' }), space('sp_2')]);
+    expect([spaces.get('sp_1')?.id, spaces.get('sp_2')?.id]).toEqual(['sp_1', 'sp_1']);
+  });
+});
+
+const pages = (...ids: string[]) =>
+  ids.map((id) => ({ id, title: `Page ${id}`, urls: { app: `https://app.example/${id}` } }));
+
+describe('rankSpaces', () => {
+  test.each<[string, Parameters<typeof rankSpaces>[0], string[]]>([
+    ['the order of the platform', [{ id: 'a' }, { id: 'b' }, { id: 'c' }], ['a', 'b', 'c']],
+    [
+      'many pages before one',
+      [
+        { id: 'a', pages: pages('1') },
+        { id: 'b', pages: pages('2', '3', '4', '5', '6') },
+      ],
+      ['b', 'a'],
+    ],
+    ['a space that comes again', [{ id: 'a' }, { id: 'b' }, { id: 'b' }, { id: 'b' }], ['b', 'a']],
+    ['nothing', [], []],
+  ])('ranks by %s', (_, results, order) => {
+    expect(rankSpaces(results).map(({ id }) => id)).toEqual(order);
+  });
+
+  test('the pages of the chosen space come first, each once, as many as are asked', () => {
+    const found = rankSpaces([
+      { id: 'a', title: 'A\nB', pages: [{ id: '1', path: 'x/y', urls: { app: 'ftp://x' } }, ...pages('2')] },
+      { id: 'b', title: 'B', pages: pages('3', '2', '4') },
+    ]);
+    expect(relatedPages(found, 'b', 3).map(({ id }) => id)).toEqual(['3', '2', '4']);
+    expect(relatedPages(found, 'b', 9).map(({ id }) => id)).toEqual(['3', '2', '4', '1']);
+    expect(relatedPages(found, 'a', 1)).toEqual([{ id: '1', title: 'x/y', url: null, space: 'A B' }]);
+    expect(relatedPages(found, 'a', 0)).toEqual([]);
+  });
+});
+
+describe('searchQuery', () => {
+  test('is the label and what the issues say besides', () => {
+    const issues = [
+      someIssue({ title: 'A\r\ntitle' }),
+      someIssue({ id: 'i_2', title: 'SSO' }),
+      someIssue({ id: 'i_3', title: '' }),
+    ];
+    expect(searchQuery(someCluster({ label: 'SSO' }), issues)).toBe('SSO A title');
+    expect(searchQuery(someCluster({ label: '' }), [])).toBe('');
+  });
+
+  test('fits 512 characters and ends with a whole word', () => {
+    const issues = [someIssue({ title: 'words '.repeat(200) })];
+    const query = searchQuery(someCluster(), issues);
+    expect(query.length).toBeLessThanOrEqual(512);
+    expect(query.length).toBeGreaterThan(480);
+    expect(query).toMatch(/words$/);
+    expect(searchQuery(someCluster({ label: '👩‍👩‍👧'.repeat(200) }), [])).toBe('👩‍👩‍👧'.repeat(63));
+  });
+});
+
+describe('representatives', () => {
+  const of = (conversation: string, impact: string | null, daysAgo: number, id: string) =>
+    someIssue({
+      id,
+      impact,
+      createdAt: NOW - daysAgo * 86_400_000,
+      conversation: { id: conversation, subject: '', url: null, source: null },
+    });
+
+  test('are of the highest impact, then of each conversation, then the newest, in whatever order they come', () => {
+    const issues = [
+      of('v1', 'low', 0, 'a'),
+      of('v1', 'high', 3, 'b'),
+      of('v1', 'high', 2, 'c'),
+      of('v2', 'high', 9, 'd'),
+      of('v3', 'odd', 0, 'e'),
+      of('v2', 'medium', 0, 'f'),
+      of('v4', 'medium', 5, 'g'),
+      of('v5', 'medium', 5, 'h'),
+    ];
+    const expected = ['c', 'd', 'b', 'g', 'h', 'f', 'a', 'e'];
+    expect(representatives(issues, 10).map(({ id }) => id)).toEqual(expected);
+    expect(representatives(issues.toReversed(), 3).map(({ id }) => id)).toEqual(expected.slice(0, 3));
+  });
+
+  test('without a conversation each stands for itself', () => {
+    const issues = ['a', 'b'].map((id) => someIssue({ id, conversation: null }));
+    expect(representatives(issues, 2)).toEqual(issues);
+  });
+});

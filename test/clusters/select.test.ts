@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { clusterOf, type IssueCluster, issueOf } from '../../src/clusters/cluster.ts';
+import { judge, ruleOf } from '../../src/clusters/select.ts';
+import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
+
+function reasonsOf(select: object, cluster: Partial<IssueCluster>) {
+  const verdict = judge(someCluster(cluster), ruleOf(settingsOf({ select })), NOW);
+  return verdict.passes ? [] : verdict.reasons.map(({ words, until }) => [words, until]);
+}
+
+describe('judge', () => {
+  test.each<[string, object, Partial<IssueCluster>]>([
+    ['the defaults', {}, {}],
+    ['any impact', { impact: [] }, { impact: null }],
+    ['one of the impacts', { impact: ['low', 'medium'] }, { impact: 'medium' }],
+    ['as many issues and conversations as are asked', { issues: 7, conversations: 6 }, {}],
+    ['as old as is asked', { age: '10d' }, {}],
+    ['a rise over one week', { rising: 1 }, {}],
+    ['a rise over six weeks', { rising: 6 }, {}],
+    ['a rise out of a short pulse', { rising: 3 }, { weeklyPulse: [1] }],
+    ['any of the sources', { sources: ['chat', 'email'] }, {}],
+    ['a label that is included, whatever its case', { include: ['billing', 'sso'] }, {}],
+    ['a label that is not excluded', { exclude: ['billing'] }, {}],
+    ['a pattern of another script', { include: ['вхід\\p{L}*'] }, { label: 'ВХІДНІ' }],
+  ])('passes: %s', (_, select, cluster) => {
+    expect(reasonsOf(select, cluster)).toEqual([]);
+  });
+
+  test.each<[object, Partial<IssueCluster>, (string | number | null)[][]]>([
+    [{}, { muted: true }, [['muted', 0]]],
+    [{}, { impact: 'medium' }, [['impact medium, high is asked', null]]],
+    [{}, { impact: 'catastrophic' }, [['impact catastrophic, high is asked', null]]],
+    [
+      { impact: ['low', 'medium', 'high'] },
+      { impact: null },
+      [['no impact is told, low, medium or high is asked', null]],
+    ],
+    [{}, { issues: 2 }, [['2 issues, 3 are asked', null]]],
+    [{ issues: 2 }, { issues: 1 }, [['1 issue, 2 are asked', null]]],
+    [{ conversations: 1 }, { conversations: 0 }, [['0 conversations, 1 is asked', null]]],
+    [{ age: '11d' }, {}, [['10d old, 11d is asked', NOW + DAY]]],
+    [{ age: '2h' }, { createdAt: NOW - 60_000 }, [['1m old, 2h is asked', NOW + 7_140_000]]],
+    [{ age: '2h' }, { createdAt: NOW + 60_000 }, [['0s old, 2h is asked', NOW + 7_260_000]]],
+    [{ age: '1s' }, { createdAt: null }, [['no age is told, 1s is asked', null]]],
+    [
+      { rising: 2 },
+      { weeklyPulse: [9, 0, 0, 5] },
+      [['5 in the last 2 weeks after 9 in the 2 weeks before, a rise is asked', 0]],
+    ],
+    [{ rising: 1 }, { weeklyPulse: [3, 3] }, [['3 in the last week after 3 in the week before, a rise is asked', 0]]],
+    [
+      { rising: 1 },
+      { weeklyPulse: [3, 0] },
+      [['0 in the last week after 3 in the week before, a rise is asked', null]],
+    ],
+    [{ rising: 1 }, { weeklyPulse: [] }, [['0 in the last week after 0 in the week before, a rise is asked', null]]],
+    [{ sources: ['chat', 'phone'] }, {}, [['none from chat or phone', null]]],
+    [{ sources: ['email'] }, { sources: { email: 0 } }, [['none from email', null]]],
+    [{ include: ['billing'] }, {}, [['the label matches none of include', null]]],
+    [{ exclude: ['x', 'S.O'] }, {}, [['the label matches S.O, which is excluded', null]]],
+    [
+      { age: '11d', exclude: ['sso'] },
+      { muted: true, impact: 'low', issues: 0, conversations: 0 },
+      [
+        ['muted', 0],
+        ['impact low, high is asked', null],
+        ['0 issues, 3 are asked', null],
+        ['0 conversations, 3 are asked', null],
+        ['10d old, 11d is asked', NOW + DAY],
+        ['the label matches sso, which is excluded', null],
+      ],
+    ],
+  ])('%j does not take %j', (select, cluster, reasons) => {
+    expect(reasonsOf(select, cluster)).toEqual(reasons);
+  });
+
+  test('looks at a bounded part of a label, so that a pattern that was taken takes no long time', () => {
+    const label = 'a'.repeat(1_000_000);
+    expect(reasonsOf({ include: ['a.*a.*b'] }, { label })).toHaveLength(1);
+  });
+});
+
+test('a rule is known by what it asks, and by what lets a merged one come again', () => {
+  const hashOf = (settings: object) => ruleOf(settingsOf(settings)).hash;
+  expect(hashOf({ select: { issues: 3, age: '0s' } })).toBe(hashOf({}));
+  expect(hashOf({ default: 'guides' })).toBe(hashOf({}));
+  expect(hashOf({ select: { issues: 4 } })).not.toBe(hashOf({}));
+  expect(hashOf({ afterMerge: { grow: 3 } })).not.toBe(hashOf({}));
+});
+
+describe('what the platform answers', () => {
+  test('is read in full', () => {
+    expect(
+      clusterOf({
+        id: 'c_1',
+        label: 'SSO',
+        impact: 'high',
+        muted: true,
+        createdAt: '2026-11-21T12:00:00Z',
+        updatedAt: '2026-11-21T13:00:00+01:00',
+        weeklyPulse: [1, null],
+        sources: { email: 2, chat: null },
+        stats: { issues: 4, conversations: 3 },
+        summary: { object: 'document' },
+        icon: 'fire',
+        urls: { location: 'https://api.example/c_1', app: 'https://app.example/c_1' },
+      }),
+    ).toEqual({
+      id: 'c_1',
+      label: 'SSO',
+      impact: 'high',
+      muted: true,
+      createdAt: NOW,
+      updatedAt: NOW,
+      weeklyPulse: [1, 0],
+      sources: { email: 2, chat: 0 },
+      issues: 4,
+      conversations: 3,
+      summary: { object: 'document' },
+      url: 'https://app.example/c_1',
+      icon: 'fire',
+    });
+  });
+
+  test('is read where next to nothing is told', () => {
+    expect(clusterOf({ id: 'c_1', details: 'text', updatedAt: 'soon' })).toMatchObject({
+      label: '',
+      impact: null,
+      muted: false,
+      createdAt: null,
+      updatedAt: null,
+      weeklyPulse: [],
+      issues: 0,
+      summary: 'text',
+      url: null,
+    });
+    expect(issueOf({ issue: { id: 'i_1', summary: 'text' } })).toEqual({
+      id: 'i_1',
+      title: '',
+      impact: null,
+      createdAt: null,
+      details: 'text',
+      conversation: null,
+    });
+  });
+
+  test('an issue leads to where its conversation was held, by an address that can be followed', () => {
+    const urlOf = (urls: Record<string, string>) =>
+      issueOf({ issue: { id: 'i_1' }, conversation: { id: 'v_1', urls } }).conversation?.url;
+    expect(urlOf({ location: 'https://api.example/v_1', source: 'https://help.example/1' })).toBe(
+      'https://help.example/1',
+    );
+    expect(urlOf({ location: 'https://api.example/v_1', source: 'javascript:alert(1)' })).toBe(
+      'https://api.example/v_1',
+    );
+    expect(urlOf({ source: 'https://' })).toBe(null);
+    expect(issueOf({ issue: { id: 'i_1', conversation: 'v_9' } }).conversation).toEqual({
+      id: 'v_9',
+      subject: '',
+      url: null,
+      source: null,
+    });
+  });
+});

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { lineValues } from '../../src/clusters/description.ts';
+import { cut, oneLine, webUrl } from '../../src/clusters/line.ts';
+import { subjectOf } from '../../src/clusters/subject.ts';
+import { trendOf } from '../../src/clusters/trend.ts';
+import { someCluster } from './samples.ts';
+
+const subject = (template: string, over: Parameters<typeof someCluster>[0] = {}) =>
+  subjectOf(template, lineValues(someCluster(over)));
+const graphemes = (text: string) => [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+
+describe('subjectOf', () => {
+  test.each<[string, object, string]>([
+    ['Docs gap: {{label}}', {}, 'Docs gap: Login with SSO fails'],
+    ['{{id}} {{ impact }}: {{issues}}/{{conversations}}', {}, 'c_1 high: 7/6'],
+    ['{{label}}', { label: ' a\r\n\tb\u2028c\u0000d ' }, 'a b c d'],
+    ['{{label}}', { label: '{{id}} $& <b>' }, '{{id}} $& <b>'],
+    ['{{label}}', { label: '' }, 'c_1'],
+    ['{{url}}', {}, 'Issue cluster c_1'],
+    ['Two\nlines {{label}}', { label: 'x' }, 'Two lines x'],
+    ['{{label}}', { label: 'x'.repeat(100) }, 'x'.repeat(100)],
+    ['{{label}}', { label: 'x'.repeat(101) }, `${'x'.repeat(99)}…`],
+    ['{{label}}', { label: `${'x'.repeat(98)}👩‍👩‍👧 y` }, `${'x'.repeat(98)}…`],
+    ['{{label}}', { label: `${'x'.repeat(97)}e\u0301e\u0301e` }, `${'x'.repeat(97)}e\u0301…`],
+    ['{{label}}', { label: `${'שלום '.repeat(40)}` }, `${'שלום '.repeat(19)}שלום…`],
+    ['Gap: {{label}}', { label: `x${'\u0301'.repeat(500)}` }, 'Gap:…'],
+    ['{{label}}', { label: 'a\ud800b' }, 'a\ufffdb'],
+  ])('%j with %j', (template, over, expected) => {
+    expect(subject(template, over)).toBe(expected);
+  });
+
+  test('has 1 to 100 characters, all whole, whatever the label', () => {
+    const odd = fc.constantFrom(
+      '👩‍👩‍👧',
+      'e\u0301',
+      '🇩🇪',
+      '🇩',
+      '\u200d',
+      '\r\n',
+      'क्षि',
+      '\ud800',
+      '한',
+      'x',
+      ' ',
+      '{{',
+      '\u0600',
+      '\u202e',
+      'שלום',
+    );
+    const label = fc.oneof(
+      fc.string({ maxLength: 300, unit: 'binary' }),
+      fc.array(odd, { maxLength: 300 }).map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(
+        label,
+        fc.constantFrom('{{label}}', 'Docs gap: {{label}} ({{id}})', `${'x'.repeat(95)}{{label}}`),
+        (text, template) => {
+          const made = subject(template, { label: text });
+          expect(made.length).toBeGreaterThan(0);
+          expect(made.length).toBeLessThanOrEqual(100);
+          expect(made.isWellFormed()).toBe(true);
+          expect(made).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
+          const whole = oneLine(
+            template
+              .replace('{{label}}', () => lineValues(someCluster({ label: text })).label)
+              .replace('{{id}}', 'c_1'),
+          );
+          if (made !== whole && whole !== '') {
+            const kept = made.slice(0, -1);
+            const pieces = graphemes(whole);
+            const starts = pieces.map((_, index) => pieces.slice(0, index).join('').trimEnd());
+            expect(starts).toContain(kept);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test.each<[readonly number[], string]>([
+  [[], 'not known'],
+  [[4], 'rising: 4 in the last week, █'],
+  [[0, 0, 1, 3, 5, 9], 'rising: 3, 5, 9 in the last three weeks, ▁▁▂▃▅█'],
+  [[9, 9, 9, 1, 1, 1], 'falling: 1, 1, 1 in the last three weeks, ███▂▂▂'],
+  [[2, 2, 2, 2, 2, 2], 'steady: 2, 2, 2 in the last three weeks, ██████'],
+  [[5, 0, 0, 0], 'quiet: 0, 0, 0 in the last three weeks, █▁▁▁'],
+  [[0, 0], 'quiet: 0, 0 in the last two weeks, ▁▁'],
+])('the trend of %j', (pulse, text) => {
+  expect(trendOf(pulse)).toBe(text);
+});
+
+test('a text is cut between words where one ends near', () => {
+  expect(cut('one two six four', 12, true)).toBe('one two six…');
+  expect(cut('one six sevens', 10, true)).toBe('one six…');
+  expect(cut('one twothreefour', 12, true)).toBe('one twothre…');
+  expect(cut('one', 12, true)).toBe('one');
+});
+
+test.each<[unknown, boolean]>([
+  ['https://a.example/x', true],
+  ['HTTP://a.example', true],
+  ['javascript:alert(1)', false],
+  ['https://', false],
+  [`https://a.example/${'x'.repeat(2_048)}`, false],
+  [null, false],
+])('%j can be followed: %s', (url, can) => {
+  expect(webUrl(url) !== null).toBe(can);
+});
