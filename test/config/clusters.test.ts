@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError, formatProblem } from '../../src/core/errors.ts';
+import { labelPattern, patternProblem } from '../../src/core/label-pattern.ts';
+
+/** The settings of clusters begin at line 6, at column 7. */
+function configOf(clusters: string): string {
+  return `platform: { baseUrl: https://api.example, token: t0ken-value }
+organizations:
+  - id: org_1
+    source: { directory: /manifests }
+    clusters:
+${clusters.replace(/^(?=.)/gm, '      ')}
+`;
+}
+
+function load(clusters: string, files: Record<string, string> = {}, env: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    const content = files[path];
+    if (content === undefined) {
+      throw new Error('ENOENT: no such file');
+    }
+    return content;
+  };
+  const config = loadConfig({ text: configOf(clusters), file: '/etc/octavo/config.yaml', env, readFile, kinds: [] });
+  const [organization] = config.organizations;
+  if (organization === undefined) {
+    throw new Error('there is one');
+  }
+  return { ...organization.clusters, secrets: config.secrets };
+}
+
+function problemsOf(clusters: string, files: Record<string, string> = {}): string[] {
+  try {
+    load(clusters, files);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).message
+      .split('\n')
+      .map((line) => line.replace('/etc/octavo/config.yaml:', '').replace('organizations[0].clusters', '…'));
+  }
+  return [];
+}
+
+test('every setting is read', () => {
+  const { spaceNames, reviewerNames, secrets, ...settings } = load(
+    `enabled: true
+schedule: "0 6 * * 1-5"
+select: { impact: [high, medium], issues: "5", conversations: 4, age: 3d, rising: 2, sources: [email], include: [sso], exclude: ["^test"] }
+routes:
+  - { label: "sso|saml", source: email, space: guides }
+  - { source: "integration:intercom:main", space: sp_1 }
+search: { enabled: false, spaces: [guides, api] }
+default: guides
+changeRequest:
+  subject: "\${env:PREFIX}: {{ label }}"
+  description: { file: templates/gap.md }
+  template: tpl_1
+  reviewers: [ada@acme.example, team/writers]
+  issues: 3
+  pages: 0
+news: false
+afterMerge: { grow: 1.5, mute: true }
+limits: { run: 1, open: 2, space: 3, day: 4 }`,
+    { '/etc/octavo/templates/gap.md': '# {{label}}\n\n{{summary}}\n' },
+    { PREFIX: 'Gap' },
+  );
+  expect(settings).toEqual({
+    enabled: true,
+    schedule: '0 6 * * 1-5',
+    select: {
+      impact: ['high', 'medium'],
+      issues: 5,
+      conversations: 4,
+      age: 259_200_000,
+      rising: 2,
+      sources: ['email'],
+      include: ['sso'],
+      exclude: ['^test'],
+    },
+    routes: [
+      { label: 'sso|saml', source: 'email', space: 'guides' },
+      { source: 'integration:intercom:main', space: 'sp_1' },
+    ],
+    search: { enabled: false, spaces: ['guides', 'api'] },
+    default: 'guides',
+    changeRequest: {
+      subject: 'Gap: {{ label }}',
+      description: '# {{label}}\n\n{{summary}}\n',
+      template: 'tpl_1',
+      reviewers: ['ada@acme.example', 'team/writers'],
+      issues: 3,
+      pages: 0,
+    },
+    news: false,
+    afterMerge: { grow: 1.5, mute: true },
+    limits: { run: 1, open: 2, space: 3, day: 4 },
+  });
+  expect(secrets.has('Gap')).toBe(false);
+  expect(
+    [...spaceNames, ...reviewerNames].map(({ name, place }) => formatProblem({ ...place, message: name })),
+  ).toEqual([
+    '/etc/octavo/config.yaml:10:54: organizations[0].clusters.routes[0].space: guides',
+    '/etc/octavo/config.yaml:11:57: organizations[0].clusters.routes[1].space: sp_1',
+    '/etc/octavo/config.yaml:12:42: organizations[0].clusters.search.spaces[0]: guides',
+    '/etc/octavo/config.yaml:12:50: organizations[0].clusters.search.spaces[1]: api',
+    '/etc/octavo/config.yaml:13:16: organizations[0].clusters.default: guides',
+    '/etc/octavo/config.yaml:18:21: organizations[0].clusters.changeRequest.reviewers[0]: ada@acme.example',
+    '/etc/octavo/config.yaml:18:39: organizations[0].clusters.changeRequest.reviewers[1]: team/writers',
+  ]);
+});
+
+test('a description may stand in the config itself', () => {
+  expect(load('changeRequest:\n  description: |\n    # {{label}}').changeRequest.description).toBe('# {{label}}\n');
+  expect(load('changeRequest: { description: null }').changeRequest.description).toBe(null);
+});
+
+describe('what is wrong is refused with its place', () => {
+  const busy = 'could keep a label busy for too long; give repeats a bound, such as \\d{1,20} for \\d+, and nest none';
+  test.each<[string, string[]]>([
+    ['select: { include: ["a("] }', ['6:27: ….select.include[0]: "a(" is no regular expression (unterminated group)']],
+    [
+      'select: { exclude: [a, "[b"] }',
+      ['6:30: ….select.exclude[1]: "[b" is no regular expression (unterminated character class)'],
+    ],
+    ['routes: [{ label: "(a+)+$", space: x }]', [`6:25: ….routes[0].label: "(a+)+$" ${busy}`]],
+    [
+      'select: { include: ["(a|a)*b", ".*.*.*x"] }',
+      [`6:27: ….select.include[0]: "(a|a)*b" ${busy}`, `6:38: ….select.include[1]: ".*.*.*x" ${busy}`],
+    ],
+    [
+      'select: { exclude: ["(?=a)"] }',
+      [
+        '6:27: ….select.exclude[0]: "(?=a)" cannot be taken: lookahead, lookbehind and flags of a group are not taken; \\b is',
+      ],
+    ],
+    [
+      'select: { exclude: ["(a)\\\\1"] }',
+      ['6:27: ….select.exclude[0]: "(a)\\\\1" cannot be taken: references to an earlier group are not taken'],
+    ],
+    [
+      'select: { impact: [hihg], rising: 7, issues: -1, age: long }',
+      [
+        '6:26: ….select.impact[0]: "hihg" is not right; expected one of low, medium, high; did you mean "high"?',
+        '6:41: ….select.rising: 7 is not right; expected a whole number from 0 to 6',
+        '6:52: ….select.issues: -1 is not right; expected a whole number from 0 to 1000000',
+        '6:61: ….select.age: "long" is not right; expected how long ago the cluster came to be at least, such as 3d',
+      ],
+    ],
+    ['routes: [{ space: guides }]', ['6:16: ….routes[0]: this is not right; expected a label, a source, or both']],
+    [
+      'routes: [{ label: sso }]',
+      ['6:16: ….routes[0].space: is missing; expected the key of a space’s manifest, or a space’s id'],
+    ],
+    [
+      'routes: [{ lable: sso, space: x }]',
+      [
+        '6:16: ….routes[0]: this is not right; expected a label, a source, or both',
+        '6:18: ….routes[0].lable: there is no such setting; did you mean "label"?',
+      ],
+    ],
+    [
+      'changeRequest: { subject: "Gap: {{lable}}" }',
+      ['6:33: ….changeRequest.subject: holds {{lable}}, which is no name here; did you mean "label"?'],
+    ],
+    [
+      'changeRequest: { subject: "{{summary}}" }',
+      [
+        '6:33: ….changeRequest.subject: holds {{summary}}, which is no name here; there is label, id, impact, impactMeaning, trend, issues, conversations, sources, since, url',
+      ],
+    ],
+    [
+      'changeRequest: { subject: "{{label}" }',
+      ['6:33: ….changeRequest.subject: opens {{ that no }} closes on the same line'],
+    ],
+    [
+      'changeRequest: { description: "{{sumary}}" }',
+      ['6:37: ….changeRequest.description: holds {{sumary}}, which is no name here; did you mean "summary"?'],
+    ],
+    [
+      'changeRequest: { description: { fil: x } }',
+      ['6:37: ….changeRequest.description: this is not right; expected Markdown, or { file: PATH }'],
+    ],
+    [
+      'changeRequest: { description: { file: gone.md } }',
+      [
+        '6:45: ….changeRequest.description.file: the file gone.md cannot be read (ENOENT: no such file); put it there, or write the template here',
+      ],
+    ],
+    [
+      'changeRequest: { reviewers: [ada, team/] }',
+      [
+        '6:36: ….changeRequest.reviewers[0]: "ada" is not right; expected an email address, or a team as team/KEY',
+        '6:41: ….changeRequest.reviewers[1]: "team/" is not right; expected an email address, or a team as team/KEY',
+      ],
+    ],
+    ['afterMerge: { grow: 1 }', ['6:27: ….afterMerge.grow: 1 is not right; expected a number above 1, such as 2']],
+    [
+      'limits: { run: 0, open: 0.5, day: many }',
+      [
+        '6:22: ….limits.run: 0 is not right; expected a whole number from 1 to 1000',
+        '6:31: ….limits.open: 0.5 is not right; expected a whole number from 1 to 1000',
+        '6:41: ….limits.day: "many" is not right; expected a whole number from 1 to 1000',
+      ],
+    ],
+    ['schedule: hourly', ['6:17: ….schedule: "hourly" is not right; expected a cron expression such as "*/5 * * * *"']],
+  ])('%s', (clusters, problems) => {
+    expect(problemsOf(clusters)).toEqual(problems);
+  });
+
+  test('in a template of its own, at its place there', () => {
+    const files = { '/etc/octavo/gap.md': '# {{label}}\n\n{{summary}} {{pages}}\n{{ x\n' };
+    const both = 'changeRequest: { description: { file: gap.md }, pages: -1 }';
+    expect(problemsOf(both, files)).toEqual([
+      '6:62: ….changeRequest.pages: -1 is not right; expected a whole number from 0 to 50',
+      expect.stringMatching(
+        /^\/etc\/octavo\/gap.md:3:13: ….changeRequest.description: holds \{\{pages\}\}, which is no name here; there is label, /,
+      ),
+      '/etc/octavo/gap.md:4:1: ….changeRequest.description: opens {{ that no }} closes on the same line',
+    ]);
+  });
+});
+
+describe('a pattern for labels', () => {
+  test.each(['sso|saml', '^api\\b', 'log ?in.*fail', '.*a.*b', '\\d{1,20}-\\d{1,20}', '[a-z]+ed', '\\p{L}+'])(
+    '%s is taken',
+    (pattern) => {
+      expect(patternProblem(pattern)).toBe(null);
+    },
+  );
+
+  test('matches anywhere, whatever the case, in the part that is looked at', () => {
+    const matches = labelPattern('sso');
+    expect(['no SSO here', 'saml', `${'x'.repeat(200)}sso`].map(matches)).toEqual([true, false, false]);
+  });
+});
