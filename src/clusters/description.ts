@@ -26,7 +26,8 @@ export interface DescriptionParts {
   readonly claim: string | null;
 }
 
-const BUILT_IN = `**{{label}}**
+/** The description of those who give none. */
+export const BUILT_IN = `**{{label}}**
 
 {{summary}}
 

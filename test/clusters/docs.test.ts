@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { BUILT_IN } from '../../src/clusters/description.ts';
+import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
+import { clustersSchema } from '../../src/config/clusters.ts';
+
+const page = readFileSync(new URL('../../docs/clusters.md', import.meta.url), 'utf8');
+
+test('docs/clusters.md explains every name of a template, and shows the built-in one', () => {
+  const table = page.split('\n').filter((line) => line.startsWith('| `{{'));
+  expect(TEMPLATE_NAMES.filter((name) => !table.some((line) => line.includes(`\`{{${name}}}\``)))).toEqual([]);
+  expect(page).toContain(`\`\`\`markdown\n${BUILT_IN}\`\`\``);
+});
+
+test('docs/clusters.md explains every setting of the selection and of the limits', () => {
+  const { select, limits } = clustersSchema().parse({});
+  const names = [...Object.keys(select), ...Object.keys(limits)];
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
