@@ -3,6 +3,7 @@ import { type Answer, ApiError, errorBody, noContent, ok } from './answers.ts';
 import { type FaultRule, faultRulesSchema } from './faults.ts';
 import { type RateLimits, rateLimitsSchema } from './limits.ts';
 import type { Features } from './operation.ts';
+import { type PageSeed, pageSeedsSchema } from './page-seed.ts';
 import type { EmulatorState } from './records.ts';
 import type { RequestLog } from './request-log.ts';
 import { parse } from './schema.ts';
@@ -15,11 +16,14 @@ const latencySchema: z.ZodType<Latency> = z.union([duration, z.strictObject({ mi
 
 const featuresSchema: z.ZodType<Partial<Features>> = z
   .strictObject({
+    changeRequestDrafts: z.boolean(),
+    changeRequestLinks: z.boolean(),
     conversations: z.boolean(),
     conversationLists: z.boolean(),
     ingestionByUsers: z.boolean(),
     openapiText: z.boolean(),
     publish: z.boolean(),
+    requestedReviewers: z.boolean(),
     spaceCreation: z.boolean(),
     structure: z.boolean(),
   })
@@ -34,6 +38,8 @@ export interface Controls {
   state(): EmulatorState;
   /** As if somebody edited the space: its new revision. */
   reviseSpace(spaceId: string): string;
+  /** As if somebody wrote pages in the space; one with the path of another takes its place. Their ids, in order. */
+  writePages(spaceId: string, pages: readonly PageSeed[]): string[];
   setFaults(rules: readonly FaultRule[]): void;
   /** Switches operations off, as other versions of the platform lack them, or on; those not named stay as they are. */
   setFeatures(features: Partial<Features>): void;
@@ -46,6 +52,10 @@ function dispatch(controls: Controls, method: string, path: string, body: unknow
   const revised = /^POST revise\/([^/]+)$/.exec(command)?.[1];
   if (revised !== undefined) {
     return ok({ revision: controls.reviseSpace(revised) });
+  }
+  const written = /^POST pages\/([^/]+)$/.exec(command)?.[1];
+  if (written !== undefined) {
+    return ok({ pages: controls.writePages(written, parse('body', pageSeedsSchema, body)) });
   }
   switch (command) {
     case 'GET requests': {

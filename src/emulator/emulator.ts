@@ -8,7 +8,8 @@
  *    the first section), `hierarchy.ts` (moves, transfers, deletions), `routes/team-members.ts` (bulk updates),
  *    `processing.ts` and `openapi-text.ts` (what processing takes and finds), `limits.ts` (what Reset means),
  *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (what may be ingested at once, and a
- *    repeated id), `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters).
+ *    repeated id), `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, what
+ *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters).
  *
  * It shares no code with the client, so that it cannot confirm the client's mistakes.
  */
@@ -18,8 +19,9 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import type { Controls, Latency } from './control.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
-import { keptSpaceAt } from './lookup.ts';
+import { keptSpaceAt, spaceAt } from './lookup.ts';
 import { ALL_FEATURES, type Caller, type Features, type Permission, type Processing } from './operation.ts';
+import { type PageSeed, writePages } from './page-seed.ts';
 import { settle } from './processing.ts';
 import type { EmulatorState } from './records.ts';
 import { type RequestLog, RequestRecorder } from './request-log.ts';
@@ -91,6 +93,8 @@ export interface Emulator extends Controls {
   restore(state: EmulatorState): void;
   /** As if somebody edited the space: its new revision. */
   reviseSpace(spaceId: string): string;
+  /** As if somebody wrote pages in the space; one with the path of another takes its place. Their ids, in order. */
+  writePages(spaceId: string, pages: readonly PageSeed[]): string[];
   setFaults(rules: readonly FaultRule[]): void;
   setFeatures(features: Partial<Features>): void;
   setLatency(latency: Latency): void;
@@ -166,6 +170,10 @@ function controlsOf(store: Store, listener: Listener): Controls {
       return store.dump();
     },
     reviseSpace: (spaceId) => reviseSpace(store, listener.clock, spaceId),
+    writePages: (spaceId, pages) => {
+      const space = spaceAt(store, spaceId);
+      return writePages(store, space.id, pages, new Date(listener.clock.now()).toISOString()).map((page) => page.id);
+    },
     setFaults: (rules) => listener.faults.set(rules),
     setFeatures: (features) => {
       listener.features = { ...listener.features, ...features };

@@ -1,4 +1,5 @@
 import { invalid, notFound } from './answers.ts';
+import type { ChangeRequestRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   CollectionRecord,
@@ -12,13 +13,13 @@ import type {
   TeamRecord,
   UserRecord,
 } from './records.ts';
-import type { Store } from './store.ts';
+import { placeKey, type Store } from './store.ts';
 
 /** How long a deleted space is kept (platform API, Limits). */
 const RETENTION = 7 * 24 * 60 * 60 * 1000;
 
 /** The thing a path names, or 404. */
-function found<R>(record: R | undefined, what: string, id: string): R {
+export function found<R>(record: R | undefined, what: string, id: string): R {
   if (record === undefined) {
     throw notFound(what, id);
   }
@@ -44,6 +45,11 @@ export function memberAt(store: Store, organization: string, user: string): Memb
 
 export function userOf(store: Store, member: { readonly user: string }): UserRecord {
   return found(store.users.get(member.user), 'User', member.user);
+}
+
+/** The user a token stands for; undefined where the platform knows nobody with that email. */
+export function callingUser(store: Store, caller: { readonly user: string }): UserRecord | undefined {
+  return store.users.one('email', caller.user.toLowerCase());
 }
 
 export function teamAt(store: Store, organization: string, id: string): TeamRecord {
@@ -78,6 +84,14 @@ export function spaceReferenced(store: Store, organization: string, id: string, 
   const space = store.spaces.get(id);
   const usable = space?.organization === organization && space.deletedAt === undefined;
   return referenced(usable ? space : undefined, field, 'space', id);
+}
+
+/** By its id, or by its number in the space (platform API, Endpoints); 404 in a space that is deleted. */
+export function changeRequestAt(store: Store, space: string, id: string): ChangeRequestRecord {
+  const { changeRequests } = store;
+  const at = spaceAt(store, space).id;
+  const record = changeRequests.get(id) ?? changeRequests.one('place', placeKey(at, id));
+  return found(record?.space === at ? record : undefined, 'Change request', id);
 }
 
 export function siteAt(store: Store, organization: string, id: string): SiteRecord {

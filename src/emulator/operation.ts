@@ -20,6 +20,10 @@ export interface Caller {
 
 /** Operations that versions of the platform lack (supplement, sections 7 and 10). */
 export interface Features {
+  /** Organizations list change requests of every status, not only open ones (supplement, section 1). */
+  readonly changeRequestDrafts: boolean;
+  /** What a change request is created with may be its cluster and description (supplement, section 11). */
+  readonly changeRequestLinks: boolean;
   /** Conversations, their issues and clusters: gone after 0.146 (supplement, section 10). */
   readonly conversations: boolean;
   /** Ingesting a list of conversations, not only one (supplement, section 1: Ingest body). */
@@ -30,6 +34,8 @@ export interface Features {
   readonly openapiText: boolean;
   /** Publishing and unpublishing a site. */
   readonly publish: boolean;
+  /** Asking somebody to review a change request (supplement, section 7). */
+  readonly requestedReviewers: boolean;
   /** Creating a space. */
   readonly spaceCreation: boolean;
   /** Reading and sorting a site's structure. */
@@ -38,11 +44,14 @@ export interface Features {
 
 /** A platform that lacks none of them. */
 export const ALL_FEATURES: Features = {
+  changeRequestDrafts: true,
+  changeRequestLinks: true,
   conversations: true,
   conversationLists: true,
   ingestionByUsers: true,
   openapiText: true,
   publish: true,
+  requestedReviewers: true,
   spaceCreation: true,
   structure: true,
 };

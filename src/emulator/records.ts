@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { ChangeRequestRecord, CommentRecord, ReplyRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   AgentsContext,
@@ -113,6 +114,19 @@ export interface SpaceRecord extends Ranked {
   readonly revision: string;
 }
 
+/** A page of a space. Its ancestors are the pages whose path its own begins with. */
+export interface PageRecord extends Entity {
+  readonly space: string;
+  readonly title: string;
+  /** Unique within the space; no slash at either end. */
+  readonly path: string;
+  readonly description?: string | undefined;
+  /** Markdown. */
+  readonly body: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
 export interface SiteRecord extends Entity {
   readonly organization: string;
   readonly type: SiteType;
@@ -220,6 +234,10 @@ export interface StateTables {
   readonly samlProviders: readonly SamlRecord[];
   readonly collections: readonly CollectionRecord[];
   readonly spaces: readonly SpaceRecord[];
+  readonly pages: readonly PageRecord[];
+  readonly changeRequests: readonly ChangeRequestRecord[];
+  readonly comments: readonly CommentRecord[];
+  readonly replies: readonly ReplyRecord[];
   readonly sites: readonly SiteRecord[];
   readonly siteSpaces: readonly SiteSpaceRecord[];
   readonly sections: readonly SectionRecord[];

@@ -1,4 +1,5 @@
-import { isObject } from '../core/json.ts';
+import { isObject, type Json } from '../core/json.ts';
+import { ApiError } from './answers.ts';
 
 /*
  * Rich documents (supplement, section 9). The check reports the place of every fault, so that a client sees what it
@@ -74,6 +75,15 @@ const BLOCKS = new Set([
 ]);
 
 const HINT_STYLES = new Set(['info', 'warning', 'danger', 'success']);
+
+/** The value as a rich document, or a 400 that names the places at fault. */
+export function requireDocument(value: unknown, place: string): Json {
+  const faults = value === undefined ? [`${place}: required`] : documentFaults(value, place);
+  if (faults.length > 0) {
+    throw new ApiError(400, faults.join('; '));
+  }
+  return value as Json;
+}
 
 /** Every fault of a rich document as `place: problem`; none when it is one. */
 export function documentFaults(value: unknown, place: string): string[] {

@@ -1,10 +1,12 @@
 import { type Topics, topicsOf } from './clustering.ts';
+import type { ChangeRequestRecord, CommentRecord, ReplyRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   CollectionRecord,
   EmulatorState,
   MemberRecord,
   OrganizationRecord,
+  PageRecord,
   SamlRecord,
   SectionGroupRecord,
   SectionRecord,
@@ -76,6 +78,29 @@ function contentTables(changed: () => void) {
   };
 }
 
+function collaborationTables(changed: () => void) {
+  return {
+    pages: new Table<PageRecord, 'space' | 'place'>(
+      { space: (page) => page.space, place: (page) => placeKey(page.space, page.path) },
+      changed,
+    ),
+    changeRequests: new Table<ChangeRequestRecord, 'space' | 'place'>(
+      { space: (record) => record.space, place: (record) => placeKey(record.space, String(record.number)) },
+      changed,
+    ),
+    comments: new Table<CommentRecord, 'subject'>(
+      { subject: (comment) => comment.changeRequest ?? comment.space },
+      changed,
+    ),
+    replies: new Table<ReplyRecord, 'comment'>({ comment: (reply) => reply.comment }, changed),
+  };
+}
+
+/** What is one of its kind within a space: a page's path, a change request's number. */
+export function placeKey(space: string, place: string): string {
+  return `${space}/${place}`;
+}
+
 function siteTables(changed: () => void) {
   return {
     sites: new Table<SiteRecord, 'organization'>({ organization: organizationOf }, changed),
@@ -127,6 +152,7 @@ export function originKey(organization: string, source: string, externalId: stri
 
 type Tables = ReturnType<typeof organizationTables> &
   ReturnType<typeof contentTables> &
+  ReturnType<typeof collaborationTables> &
   ReturnType<typeof siteTables> &
   ReturnType<typeof conversationTables>;
 
@@ -154,6 +180,7 @@ export function createStore(): Store {
   const tables: Tables = {
     ...organizationTables(changed),
     ...contentTables(changed),
+    ...collaborationTables(changed),
     ...siteTables(changed),
     ...conversationTables(changed),
   };

@@ -114,7 +114,7 @@ function weigh(subject: string, message: string): Terms {
 }
 
 /** The telling words of a text as stems; addresses, numbers and what redaction left are none. */
-function stems(text: string): string[] {
+export function stems(text: string): string[] {
   let spelled = text
     .normalize('NFKC')
     .toLowerCase()

@@ -21,6 +21,9 @@ export type AgentsContext = (typeof AGENTS_CONTEXTS)[number];
 export const SPEC_VISIBILITIES = ['private', 'public'] as const;
 export type SpecVisibility = (typeof SPEC_VISIBILITIES)[number];
 
+export const CHANGE_REQUEST_STATUSES = ['draft', 'open', 'archived', 'merged'] as const;
+export type ChangeRequestStatus = (typeof CHANGE_REQUEST_STATUSES)[number];
+
 /** Who says a part of a conversation. */
 export const PART_ROLES = ['user', 'assistant', 'team-member'] as const;
 

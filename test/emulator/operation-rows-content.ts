@@ -52,7 +52,7 @@ export const contentRows: Rows = {
     ['POST', `${ORG}/spaces`, { parent: 'none' }, 400, 'body.parent'],
     ['POST', `${ORG}/spaces`, { empty: false }, 400, 'body.empty: must be true'],
     ['POST', `${ORG}/spaces`, { empty: true, template: 't' }, 400, 'at most one of template'],
-    ['GET', '/spaces/{one}', undefined, 200, { object: 'space', id: '{one}', comments: 0 }],
+    ['GET', '/spaces/{one}', undefined, 200, { object: 'space', id: '{one}', comments: 1 }],
     ['GET', '/spaces/{dead}?shareKey=k', undefined, 200, { deletedAt: '2026-03-01T12:00:00.000Z' }],
     ['GET', '/spaces/none', undefined, 404],
     ['PATCH', '/spaces/{one}', { editMode: 'locked', language: 'fr' }, 200, { editMode: 'locked', language: 'fr' }],

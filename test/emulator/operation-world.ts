@@ -40,6 +40,23 @@ async function buildConversations({ org }: Fixture): Promise<Record<string, stri
   return { conversation: issue.conversation, issue: issue.id, cluster: issue.cluster };
 }
 
+/** A draft that somebody is asked to review, a merged change request, and a comment with a reply in both places. */
+async function buildCollaboration({ call, emulator }: Fixture, ids: Record<string, string>) {
+  const { one = '', bo, cluster } = ids;
+  const post = async (path: string, body?: unknown) => (await call('POST', `/spaces/${one}${path}`, body)).body;
+  const draft = (await post('/change-requests', { subject: 'Drafted', conversationsIssuesCluster: cluster })).id;
+  await post(`/change-requests/${draft}/requested-reviewers`, { users: [bo] });
+  const merged = (await post('/change-requests', { subject: 'Merged' })).id;
+  await post(`/change-requests/${merged}/merge`);
+  const said = (markdown: string) => ({ body: { markdown } });
+  const comment = (await post('/comments', said('Well'))).id;
+  const reply = (await post(`/comments/${comment}/replies`, said('Yes'))).id;
+  const crComment = (await post(`/change-requests/${draft}/comments`, said('Well'))).id;
+  const crReply = (await post(`/change-requests/${draft}/comments/${crComment}/replies`, said('Yes'))).id;
+  const [page] = emulator.writePages(one, [{ title: 'Login', body: 'Reset your password here.' }]);
+  return { draft, merged, comment, reply, crComment, crReply, page };
+}
+
 /** One of everything; rows name them in braces. */
 export async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   const { org } = made;
@@ -53,7 +70,7 @@ export async function buildWorld(made: Fixture): Promise<Record<string, string>>
   const nested = await create('POST', '/collections', { title: 'Nested', parent: col });
   const one = await create('POST', '/spaces', { title: 'One' });
   const two = await create('POST', '/spaces', { title: 'Two', language: 'en' });
-  const inside = await create('POST', '/spaces', { title: 'Inside', parent: col });
+  const inside = await create('POST', '/spaces', { title: 'Inside', parent: col, editMode: 'locked' });
   const dead = await create('POST', '/spaces', { title: 'Dead' });
   await made.call('DELETE', `/spaces/${dead}`);
   const site = await create('POST', '/sites', { title: 'Help' });
@@ -72,8 +89,9 @@ export async function buildWorld(made: Fixture): Promise<Record<string, string>>
   const spec = (await org('PUT', '/openapi/petstore', { source: { url: 'https://api.example/openapi.json' } })).slug;
   const source = { space: two, language: 'en' };
   const translation = await create('POST', '/translations', { source, language: 'fr' });
+  const collaboration = await buildCollaboration(made, { one, bo, ...conversations });
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
-    ...{ own, spec, translation, ...conversations },
+    ...{ own, spec, translation, ...conversations, ...collaboration },
   } as Record<string, string>;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
 import { type Fixture, fixture } from './fixture.ts';
+import { collaborationRows } from './operation-rows-collaboration.ts';
 import { contentRows } from './operation-rows-content.ts';
 import { conversationRows } from './operation-rows-conversations.ts';
 import { organizationRows } from './operation-rows-organization.ts';
@@ -10,7 +11,7 @@ import { buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
 
 /* Every operation: what it takes and answers, and what it refuses and how it says so. */
 
-const tables = { ...organizationRows, ...contentRows, ...conversationRows, ...siteRows };
+const tables = { ...organizationRows, ...contentRows, ...conversationRows, ...siteRows, ...collaborationRows };
 
 let world: Fixture;
 let state: EmulatorState;
@@ -72,6 +73,7 @@ const located: readonly Row[] = [
   ['POST', `${SITE}/section-groups`, { title: 'G' }, 201],
   ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 201],
   ['POST', `${ORG}/saml`, { label: 'L' }, 201],
+  ['POST', '/spaces/{one}/change-requests', { subject: 'S' }, 201],
 ];
 
 test.each(located.map(named))('$method $path sends a Location', async ({ method, path, body }) => {

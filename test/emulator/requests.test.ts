@@ -43,7 +43,7 @@ test.each([
   ['GET', '/nothing'],
   ['POST', ORG],
   ['GET', `${ORG}/`],
-  ['GET', `${ORG}/change-requests`],
+  ['GET', `${ORG}/agent-instructions`],
   ['GET', '/integrations'],
 ])('404 for an operation that is not there: %s %s', async (method, path) => {
   expect(await call(method, path)).toMatchObject({ status: 404, body: { error: { code: 404 } } });

@@ -1,13 +1,18 @@
 import type { Operation } from '../operation.ts';
 import { adaptiveSchemaOperations } from './adaptive-schema.ts';
+import { changeRequestOperations } from './change-requests.ts';
 import { collectionOperations } from './collections.ts';
+import { commentOperations } from './comments.ts';
 import { conversationClusterOperations, conversationIssueOperations } from './conversation-issues.ts';
 import { conversationOperations } from './conversations.ts';
 import { memberOperations } from './members.ts';
 import { openapiOperations } from './openapi.ts';
 import { organizationOperations } from './organizations.ts';
 import { platformOperations } from './platform.ts';
+import { replyOperations } from './replies.ts';
+import { requestedReviewerOperations } from './requested-reviewers.ts';
 import { samlOperations } from './saml.ts';
+import { searchOperations } from './search.ts';
 import { sectionGroupOperations } from './section-groups.ts';
 import { sectionOperations } from './sections.ts';
 import { siteSpaceOperations } from './site-spaces.ts';
@@ -39,4 +44,9 @@ export const OPERATIONS: readonly (readonly Operation[])[] = [
   conversationOperations,
   conversationIssueOperations,
   conversationClusterOperations,
+  changeRequestOperations,
+  requestedReviewerOperations,
+  commentOperations,
+  replyOperations,
+  searchOperations,
 ];

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { Json } from '../../core/json.ts';
-import { type Answer, ApiError, created, deleted, invalid, noContent, notFound, ok } from '../answers.ts';
+import { type Answer, created, deleted, invalid, noContent, notFound, ok } from '../answers.ts';
 import { organizationAt, spaceReferenced } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { progressOf, settle } from '../processing.ts';
 import type { Run, TranslationRecord } from '../records.ts';
-import { documentFaults } from '../rich-document.ts';
+import { requireDocument } from '../rich-document.ts';
 import { id, language, listQuery } from '../schema.ts';
 import type { Store } from '../store.ts';
 
@@ -60,21 +59,13 @@ function startRun(context: Context): Run {
   return { startedAt: context.now, due: context.now + context.processing.translation };
 }
 
-/** A rich document, or a 400 that names the places at fault. */
-function checkInstructions(given: unknown): Json {
-  const faults = given === undefined ? ['body.instructions: required'] : documentFaults(given, 'body.instructions');
-  if (faults.length > 0) {
-    throw new ApiError(400, faults.join('; '));
-  }
-  return given as Json;
-}
-
 function createTranslation(
   call: Call<'/orgs/{organizationId}/translations', unknown, z.output<typeof translationCreation>>,
 ): Answer {
   const { store, body } = call;
   const organization = organizationAt(store, call.params.organizationId);
-  const instructions = body.instructions === undefined ? undefined : checkInstructions(body.instructions);
+  const instructions =
+    body.instructions === undefined ? undefined : requireDocument(body.instructions, 'body.instructions');
   const source = spaceReferenced(store, organization.id, body.source.space, 'body.source.space');
   if (body.language === body.source.language) {
     throw invalid('body.language', `"${body.language}" is the language of the source`);
@@ -134,7 +125,7 @@ export const translationOperations: readonly Operation[] = [
     body: z.strictObject({ instructions: z.unknown() }),
     handle: (call) => {
       const translation = translationAt(call.store, call.params.organizationId, call.params.translationId);
-      const instructions = checkInstructions(call.body.instructions);
+      const instructions = requireDocument(call.body.instructions, 'body.instructions');
       const updated = call.store.translations.put({ ...translation, instructions, updatedAt: call.at });
       return ok(viewTranslation(call, updated));
     },

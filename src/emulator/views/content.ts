@@ -1,5 +1,6 @@
 import type { Context } from '../operation.ts';
 import type { CollectionRecord, SpaceRecord } from '../records.ts';
+import { openComments } from './comment.ts';
 
 /** Collection (platform API, Collection). */
 export function viewCollection(context: Context, collection: CollectionRecord): unknown {
@@ -38,6 +39,7 @@ function spacePermissions(context: Context, space: SpaceRecord) {
 
 /** Space. `visibility` follows from the parent: it cannot be written (supplement, section 6). */
 export function viewSpace(context: Context, space: SpaceRecord): unknown {
+  const requests = context.store.changeRequests.by('space', space.id);
   return {
     object: 'space',
     id: space.id,
@@ -59,10 +61,10 @@ export function viewSpace(context: Context, space: SpaceRecord): unknown {
     language: space.language,
     revision: space.revision,
     defaultLevel: space.defaultLevel,
-    comments: 0,
-    changeRequests: 0,
-    changeRequestsOpen: 0,
-    changeRequestsDraft: 0,
+    comments: openComments(context, space.id),
+    changeRequests: requests.length,
+    changeRequestsOpen: requests.filter((request) => request.status === 'open').length,
+    changeRequestsDraft: requests.filter((request) => request.status === 'draft').length,
     permissions: spacePermissions(context, space),
   };
 }

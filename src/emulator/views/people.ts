@@ -14,6 +14,12 @@ function viewUser(context: Context, user: UserRecord): unknown {
   };
 }
 
+/** The user with that id, where there is one. */
+export function viewUserOf(context: Context, id: string | undefined): unknown {
+  const user = id === undefined ? undefined : context.store.users.get(id);
+  return user === undefined ? undefined : viewUser(context, user);
+}
+
 /** Member with its counts; a guest (null role) reaches no spaces by role (platform API, User and Member). */
 export function viewMember(context: Context, member: MemberRecord): unknown {
   const { store } = context;

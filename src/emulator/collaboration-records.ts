@@ -1,0 +1,68 @@
+import type { Json } from '../core/json.ts';
+import type { Entity } from './records.ts';
+import type { ChangeRequestStatus } from './vocabulary.ts';
+
+/** A review that was asked for (supplement, section 7). */
+export interface RequestedReviewer {
+  readonly user: string;
+  /** Absent where the token's user is nobody that the platform knows. */
+  readonly requestedBy?: string | undefined;
+  readonly createdAt: string;
+  /** The change request's revision when it was asked for. */
+  readonly revision: string;
+}
+
+/** Its organization is that of its space, wherever the space is moved to. */
+export interface ChangeRequestRecord extends Entity {
+  readonly space: string;
+  /** Counts from 1 within the space. */
+  readonly number: number;
+  readonly status: ChangeRequestStatus;
+  readonly subject: string;
+  readonly description?: Json | undefined;
+  /** Absent where the token's user is nobody that the platform knows. */
+  readonly createdBy?: string | undefined;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly revision: string;
+  readonly revisionInitial: string;
+  readonly revisionMergedAncestor?: string | undefined;
+  readonly revisionMerged?: string | undefined;
+  readonly conversationsIssuesCluster?: string | undefined;
+  readonly requestedReviewers: readonly RequestedReviewer[];
+}
+
+/** What somebody said, in the form in which it was sent (supplement, section 9). */
+export type CommentBody = { readonly markdown: string } | { readonly document: Json };
+
+export interface Reaction {
+  readonly emoji: string;
+  readonly user: string;
+  readonly reactedAt: string;
+}
+
+/** What comments and their replies have in common. */
+export interface SaidRecord extends Entity {
+  /** Absent where the token's user is nobody that the platform knows. */
+  readonly postedBy?: string | undefined;
+  readonly postedAt: string;
+  readonly editedAt?: string | undefined;
+  readonly body: CommentBody;
+  readonly reactions: readonly Reaction[];
+}
+
+/** A comment on a change request, or on a space itself. */
+export interface CommentRecord extends SaidRecord {
+  readonly space: string;
+  readonly changeRequest?: string | undefined;
+  /** What of it the comment is about. */
+  readonly page?: string | undefined;
+  readonly node?: string | undefined;
+  readonly tableCell?: { readonly record: string; readonly definition: string } | undefined;
+  readonly revision: string;
+  readonly resolved?: { readonly at: string; readonly by?: string | undefined } | undefined;
+}
+
+export interface ReplyRecord extends SaidRecord {
+  readonly comment: string;
+}

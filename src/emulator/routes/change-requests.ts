@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import type { Json } from '../../core/json.ts';
+import { type Answer, ApiError, created, ok } from '../answers.ts';
+import { change, creationTime, merge, refuseLocked, refuseMerged, update } from '../change-request-work.ts';
+import type { ChangeRequestRecord } from '../collaboration-records.ts';
+import { callingUser, changeRequestAt, organizationAt, referenced, spaceAt } from '../lookup.ts';
+import { type Call, type Context, type Operation, operation } from '../operation.ts';
+import { list } from '../paging.ts';
+import { present } from '../patch.ts';
+import type { SpaceRecord } from '../records.ts';
+import { requireDocument } from '../rich-document.ts';
+import { id, listQuery, text } from '../schema.ts';
+import { changeRequestLocation, viewChangeRequest } from '../views/change-request.ts';
+import { CHANGE_REQUEST_STATUSES } from '../vocabulary.ts';
+
+/** Platform API, Change requests: users by their ids, and the cluster. */
+const organizationQuery = listQuery.extend({
+  creator: z.string().optional(),
+  contributor: z.string().optional(),
+  requestedReviewer: z.string().optional(),
+  conversationsIssuesCluster: z.string().optional(),
+});
+type Filters = z.output<typeof organizationQuery>;
+
+const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STATUSES).optional() });
+
+/** Platform API, Limits. It holds on creation too, where the supplement (section 5) knows no bound. */
+const subject = text(0, 100);
+
+/** Platform API, Change requests: extra properties are accepted. */
+const changeRequestCreation = z.looseObject({
+  subject: subject.optional(),
+  template: z
+    .strictObject({
+      id,
+      params: z.strictObject({ contentRefs: z.record(z.string(), z.looseObject({ kind: id })).optional() }).optional(),
+    })
+    .optional(),
+  conversationsIssuesCluster: z.unknown().optional(),
+  description: z.unknown().optional(),
+});
+type Creation = z.output<typeof changeRequestCreation>;
+
+/** Supplement, section 4: `merged` only results from merging. */
+const changeRequestUpdate = z.strictObject({
+  subject: subject.optional(),
+  description: z.unknown().optional(),
+  status: z.enum(['draft', 'open', 'archived']).optional(),
+});
+
+/** What the emulator's change requests contain, nobody but their creator wrote. */
+function matches(record: ChangeRequestRecord, query: Filters): boolean {
+  const { creator, contributor, requestedReviewer, conversationsIssuesCluster } = query;
+  return (
+    (creator === undefined || record.createdBy === creator) &&
+    (contributor === undefined || record.createdBy === contributor) &&
+    (requestedReviewer === undefined || record.requestedReviewers.some(({ user }) => user === requestedReviewer)) &&
+    (conversationsIssuesCluster === undefined || record.conversationsIssuesCluster === conversationsIssuesCluster)
+  );
+}
+
+/** The newest first, a decision of this emulator: the platform API has no order for them. */
+function listNewest(call: Call<string, Filters>, records: readonly ChangeRequestRecord[]): Answer {
+  if (call.query.conversationsIssuesCluster !== undefined && !call.features.conversations) {
+    throw new ApiError(400, 'query.conversationsIssuesCluster: unknown parameter');
+  }
+  return list(call, {
+    items: records.filter((record) => matches(record, call.query)),
+    key: (record) => [record.seq, 0],
+    descending: true,
+    view: (record) => viewChangeRequest(call, record),
+  });
+}
+
+/**
+ * Extra properties are accepted (platform API, Change requests), but no document says which of them do anything
+ * (supplement, section 11). Decisions of this emulator: the cluster, which has to exist (400), and the description do,
+ * and nothing does without the feature `changeRequestLinks`; a change request is always created as a draft.
+ */
+function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<ChangeRequestRecord> {
+  if (!context.features.changeRequestLinks) {
+    return {};
+  }
+  const description =
+    body.description === undefined ? undefined : requireDocument(body.description, 'body.description');
+  if (body.conversationsIssuesCluster === undefined || !context.features.conversations) {
+    return { description };
+  }
+  const name = String(body.conversationsIssuesCluster);
+  const cluster = context.store.issuesClusters.get(name);
+  const known = cluster?.organization === space.organization ? cluster : undefined;
+  const conversationsIssuesCluster = referenced(known, 'body.conversationsIssuesCluster', 'cluster', name).id;
+  return { description, conversationsIssuesCluster };
+}
+
+function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unknown, Creation>): Answer {
+  const { store, body } = call;
+  const space = spaceAt(store, call.params.spaceId);
+  refuseLocked(space);
+  const links = linksOf(call, space, body);
+  const at = creationTime(call);
+  const record = store.changeRequests.put({
+    ...store.identify('cr'),
+    space: space.id,
+    number: store.changeRequests.count('space', space.id) + 1,
+    status: 'draft',
+    subject: body.subject ?? '',
+    ...links,
+    createdBy: callingUser(store, call.caller)?.id,
+    createdAt: at,
+    updatedAt: at,
+    revision: store.identify('rev').id,
+    revisionInitial: space.revision,
+    requestedReviewers: [],
+  });
+  return created(viewChangeRequest(call, record), changeRequestLocation(call, record));
+}
+
+const CR = '/spaces/{spaceId}/change-requests/{changeRequestId}';
+
+const lists: readonly Operation[] = [
+  operation({
+    name: 'listSpaceChangeRequests',
+    method: 'GET',
+    path: '/spaces/{spaceId}/change-requests',
+    query: spaceQuery,
+    handle: (call) => {
+      const space = spaceAt(call.store, call.params.spaceId);
+      const { status = 'open' } = call.query;
+      const records = call.store.changeRequests.by('space', space.id).filter((record) => record.status === status);
+      return listNewest(call, records);
+    },
+  }),
+  operation({
+    name: 'listOrganizationChangeRequests',
+    method: 'GET',
+    path: '/orgs/{organizationId}/change-requests',
+    query: organizationQuery,
+    handle: (call) => {
+      const { store } = call;
+      const organization = organizationAt(store, call.params.organizationId);
+      // Those of deleted spaces are not there, as they are not when one asks for them.
+      const records = store.spaces
+        .by('organization', organization.id)
+        .flatMap((space) => store.changeRequests.by('space', space.id))
+        .filter((record) => call.features.changeRequestDrafts || record.status === 'open');
+      return listNewest(call, records);
+    },
+  }),
+];
+
+const work: readonly Operation[] = [
+  operation({
+    name: 'mergeChangeRequest',
+    method: 'POST',
+    path: `${CR}/merge`,
+    handle: (call) => {
+      const record = changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId);
+      return ok({ revision: merge(call, record, spaceAt(call.store, record.space)), result: 'merge' });
+    },
+  }),
+  operation({
+    name: 'updateChangeRequestContent',
+    method: 'POST',
+    path: `${CR}/update`,
+    handle: (call) => {
+      const record = changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId);
+      return ok({ revision: update(call, record, spaceAt(call.store, record.space)), result: 'update' });
+    },
+  }),
+];
+
+/** Change requests (platform API, Change requests; supplement, section 11). */
+export const changeRequestOperations: readonly Operation[] = [
+  ...lists,
+  operation({
+    name: 'createChangeRequest',
+    method: 'POST',
+    path: '/spaces/{spaceId}/change-requests',
+    body: changeRequestCreation,
+    handle: createChangeRequest,
+  }),
+  operation({
+    name: 'getChangeRequest',
+    method: 'GET',
+    path: CR,
+    handle: (call) =>
+      ok(viewChangeRequest(call, changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId))),
+  }),
+  operation({
+    name: 'updateChangeRequest',
+    method: 'PATCH',
+    path: CR,
+    body: changeRequestUpdate,
+    handle: (call) => {
+      const record = changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId);
+      refuseMerged(record);
+      const { description, ...rest } = call.body;
+      const document: Json | undefined =
+        description === undefined ? undefined : requireDocument(description, 'body.description');
+      return ok(viewChangeRequest(call, change(call, record, present({ ...rest, description: document }))));
+    },
+  }),
+  ...work,
+];

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { type Answer, deleted, ok } from '../answers.ts';
+import type { CommentRecord } from '../collaboration-records.ts';
+import { type CommentFamily, type CommentParams, commentAt, commentedAt, commentOf } from '../comment-family.ts';
+import { callingUser, referenced } from '../lookup.ts';
+import { type Call, type Operation, operation } from '../operation.ts';
+import { list } from '../paging.ts';
+import { edited, editedBody, formatQuery, postedBody, saidNow } from '../said.ts';
+import { id, listQuery } from '../schema.ts';
+import { viewComment } from '../views/comment.ts';
+
+/** Supplement, section 3: the names of the filters. */
+const commentsQuery = listQuery.extend({
+  ...formatQuery,
+  order: z.enum(['asc', 'desc']).optional(),
+  status: z.enum(['all', 'open', 'resolved']).optional(),
+  targetPage: z.string().optional(),
+  authors: z.union([z.string(), z.array(z.string())]).optional(),
+});
+type CommentsQuery = z.output<typeof commentsQuery>;
+
+const commentCreation = z.strictObject({
+  ...postedBody,
+  node: id.optional(),
+  page: id.optional(),
+  tableCell: z.strictObject({ record: id, definition: id }).optional(),
+});
+
+const commentUpdate = z.strictObject({ ...editedBody, resolved: z.boolean().optional() });
+
+function matches(comment: CommentRecord, { status = 'all', targetPage, authors }: CommentsQuery): boolean {
+  const isResolved = comment.resolved !== undefined;
+  return (
+    (status === 'all' || isResolved === (status === 'resolved')) &&
+    (targetPage === undefined || comment.page === targetPage) &&
+    (authors === undefined || [authors].flat().includes(comment.postedBy ?? ''))
+  );
+}
+
+function listComments(call: Call<string, CommentsQuery>, params: CommentParams): Answer {
+  const { space, changeRequest } = commentedAt(call, params);
+  return list(call, {
+    items: call.store.comments
+      .by('subject', changeRequest?.id ?? space.id)
+      .filter((comment) => matches(comment, call.query)),
+    key: (comment) => [comment.postedAt, comment.seq],
+    descending: call.query.order !== 'asc',
+    view: (comment) => viewComment(call, comment, call.query.format),
+  });
+}
+
+/** 200, though something was created (supplement, section 2). */
+function postComment(call: Call<string, unknown, z.output<typeof commentCreation>>, params: CommentParams): Answer {
+  const { store, body } = call;
+  const { space, changeRequest } = commentedAt(call, params);
+  if (body.page !== undefined) {
+    const page = store.pages.get(body.page);
+    referenced(page?.space === space.id ? page : undefined, 'body.page', 'page', body.page);
+  }
+  const comment = store.comments.put({
+    ...saidNow(call, 'cmt', body.body),
+    space: space.id,
+    changeRequest: changeRequest?.id,
+    page: body.page,
+    node: body.node,
+    tableCell: body.tableCell,
+    revision: changeRequest?.revision ?? space.revision,
+  });
+  return ok(viewComment(call, comment));
+}
+
+function updateComment(call: Call<string, unknown, z.output<typeof commentUpdate>>, params: CommentParams): Answer {
+  const { store, body } = call;
+  const comment = commentAt(call, params);
+  const resolution = { at: call.at, by: callingUser(store, call.caller)?.id };
+  const resolved = body.resolved === true ? (comment.resolved ?? resolution) : undefined;
+  const kept = body.resolved === undefined ? comment.resolved : resolved;
+  return ok(viewComment(call, store.comments.put({ ...comment, ...edited(call, comment, body), resolved: kept })));
+}
+
+function deleteComment(call: Call, params: CommentParams): Answer {
+  const comment = commentOf(call, params);
+  for (const reply of comment === undefined ? [] : call.store.replies.by('comment', comment.id)) {
+    call.store.replies.remove(reply.id);
+  }
+  return deleted(comment !== undefined && call.store.comments.remove(comment.id));
+}
+
+function commentsOf({ base, name }: CommentFamily): readonly Operation[] {
+  const path = `${base}/comments`;
+  const paramsOf = (call: { readonly params: object }) => call.params as CommentParams;
+  return [
+    operation({
+      name: `list${name}Comments`,
+      method: 'GET',
+      path,
+      query: commentsQuery,
+      handle: (call) => listComments(call, paramsOf(call)),
+    }),
+    operation({
+      name: `post${name}Comment`,
+      method: 'POST',
+      path,
+      body: commentCreation,
+      handle: (call) => postComment(call, paramsOf(call)),
+    }),
+    operation({
+      name: `get${name}Comment`,
+      method: 'GET',
+      path: `${path}/{commentId}`,
+      query: z.strictObject(formatQuery),
+      handle: (call) => ok(viewComment(call, commentAt(call, paramsOf(call)), call.query.format)),
+    }),
+    operation({
+      name: `update${name}Comment`,
+      method: 'PUT',
+      path: `${path}/{commentId}`,
+      body: commentUpdate,
+      handle: (call) => updateComment(call, paramsOf(call)),
+    }),
+    operation({
+      name: `delete${name}Comment`,
+      method: 'DELETE',
+      path: `${path}/{commentId}`,
+      handle: (call) => deleteComment(call, paramsOf(call)),
+    }),
+  ];
+}
+
+/** Comments on spaces and on change requests (platform API, Comments). */
+export const commentOperations: readonly Operation[] = [
+  ...commentsOf({ base: '/spaces/{spaceId}', name: 'Space' }),
+  ...commentsOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),
+];

@@ -1,0 +1,53 @@
+import type { ChangeRequestRecord, RequestedReviewer } from '../collaboration-records.ts';
+import type { Context } from '../operation.ts';
+import { openComments } from './comment.ts';
+import { viewUserOf } from './people.ts';
+
+/** Where the change request is read. */
+export function changeRequestLocation(context: Context, record: ChangeRequestRecord): string {
+  return `${context.base}/v1/spaces/${record.space}/change-requests/${record.id}`;
+}
+
+/** Whether the space has gone on since the change request last followed it; what is merged is never behind. */
+export function isOutdated(context: Context, record: ChangeRequestRecord): boolean {
+  const followed = record.revisionMergedAncestor ?? record.revisionInitial;
+  return record.status !== 'merged' && followed !== context.store.spaces.get(record.space)?.revision;
+}
+
+/** ChangeRequest (platform API, ChangeRequest). The cluster went with conversations (supplement, section 10). */
+export function viewChangeRequest(context: Context, record: ChangeRequestRecord): unknown {
+  return {
+    object: 'change-request',
+    id: record.id,
+    number: record.number,
+    status: record.status,
+    subject: record.subject,
+    description: record.description,
+    createdBy: viewUserOf(context, record.createdBy),
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    space: record.space,
+    revision: record.revision,
+    revisionInitial: record.revisionInitial,
+    revisionMergedAncestor: record.revisionMergedAncestor,
+    revisionMerged: record.revisionMerged,
+    comments: openComments(context, record.id),
+    outdated: isOutdated(context, record),
+    conversationsIssuesCluster: context.features.conversations ? record.conversationsIssuesCluster : undefined,
+    urls: {
+      app: `${context.base}/app/s/${record.space}/~/changes/${record.number}`,
+      location: changeRequestLocation(context, record),
+    },
+  };
+}
+
+/** An item of a change request's requested reviewers (supplement, section 7). */
+export function viewRequestedReviewer(context: Context, reviewer: RequestedReviewer): unknown {
+  return {
+    kind: 'user',
+    user: viewUserOf(context, reviewer.user),
+    revision: reviewer.revision,
+    requestedBy: viewUserOf(context, reviewer.requestedBy),
+    createdAt: reviewer.createdAt,
+  };
+}

@@ -1,0 +1,186 @@
+import { document } from './fixture.ts';
+import { long, ORG, type Row, type Rows } from './operation-world.ts';
+
+const requests = '/spaces/{one}/change-requests';
+const cr = `${requests}/{draft}`;
+const merged = `${requests}/{merged}`;
+const reviewers = `${cr}/requested-reviewers`;
+const said = { body: { markdown: 'Hello' } };
+const broken = { ...(document('x') as object), nodes: [{ object: 'text', leaves: [] }] };
+
+/** Change requests: made, read, changed and merged. */
+const changeRequests: Rows = {
+  'change requests made': [
+    ['POST', requests, {}, 201, { object: 'change-request', status: 'draft', subject: '', number: 3, comments: 0 }],
+    ['POST', requests, { subject: long(100) }, 201, { outdated: false, createdBy: { id: '{ana}' }, space: '{one}' }],
+    ['POST', requests, { subject: 'S', status: 'open', anything: 1 }, 201, { status: 'draft' }],
+    ['POST', requests, { conversationsIssuesCluster: '{cluster}' }, 201, { conversationsIssuesCluster: '{cluster}' }],
+    ['POST', requests, { description: document('d') }, 201, { description: document('d') }],
+    ['POST', requests, { template: { id: 't' } }, 201],
+    ['POST', requests, { template: { id: 't', params: { contentRefs: { a: { kind: 'page', page: 'p' } } } } }, 201],
+    ['POST', requests, undefined, 400, 'body: '],
+    ['POST', requests, { subject: long(101) }, 400, 'body.subject: must be at most 100 characters'],
+    ['POST', requests, { subject: 1 }, 400, 'body.subject: expected string'],
+    ['POST', requests, { template: 't' }, 400, 'body.template: expected object'],
+    ['POST', requests, { template: { id: 't', title: 'T' } }, 400, 'body.template.title: unknown field'],
+    ['POST', requests, { conversationsIssuesCluster: 'none' }, 400, 'cluster "none" does not exist'],
+    ['POST', requests, { conversationsIssuesCluster: null }, 400, 'body.conversationsIssuesCluster'],
+    ['POST', requests, { description: 'text' }, 400, 'body.description.object'],
+    ['POST', requests, { description: broken }, 400, 'body.description.nodes.0: text is not allowed at this level'],
+    ['POST', '/spaces/{inside}/change-requests', { subject: 'S' }, 403, 'is locked'],
+    ['POST', '/spaces/{dead}/change-requests', { subject: 'S' }, 404],
+    ['POST', '/spaces/none/change-requests', { subject: 'S' }, 404],
+  ],
+  'change requests listed': [
+    ['GET', requests, undefined, 200, { count: 0 }],
+    ['GET', `${requests}?status=draft`, undefined, 200, { count: 1, items: [{ id: '{draft}' }] }],
+    ['GET', `${requests}?status=merged`, undefined, 200, { count: 1, items: [{ id: '{merged}' }] }],
+    ['GET', `${requests}?status=all`, undefined, 400, 'query.status: must be one of draft, open, archived, merged'],
+    ['GET', `${requests}?status=draft&creator={ana}`, undefined, 200, { count: 1 }],
+    ['GET', `${requests}?status=draft&contributor={bo}`, undefined, 200, { count: 0 }],
+    ['GET', `${requests}?status=draft&requestedReviewer={bo}`, undefined, 200, { count: 1 }],
+    ['GET', `${requests}?status=draft&conversationsIssuesCluster={cluster}`, undefined, 200, { count: 1 }],
+    ['GET', `${requests}?cluster={cluster}`, undefined, 400, 'query.cluster: unknown parameter'],
+    ['GET', '/spaces/{dead}/change-requests', undefined, 404],
+    ['GET', `${ORG}/change-requests`, undefined, 200, { count: 2, items: [{ id: '{merged}' }, { id: '{draft}' }] }],
+    ['GET', `${ORG}/change-requests?conversationsIssuesCluster={cluster}`, undefined, 200, { count: 1 }],
+    ['GET', `${ORG}/change-requests?conversationsIssuesCluster=none`, undefined, 200, { count: 0 }],
+    ['GET', `${ORG}/change-requests?status=open`, undefined, 400, 'query.status: unknown parameter'],
+    ['GET', '/orgs/org_other/change-requests', undefined, 200, { count: 0 }],
+    ['GET', '/orgs/none/change-requests', undefined, 404],
+  ],
+  'change requests changed': [
+    ['GET', cr, undefined, 200, { id: '{draft}', number: 1 }],
+    ['GET', `${requests}/1`, undefined, 200, { id: '{draft}' }],
+    ['GET', `${requests}/9`, undefined, 404],
+    ['GET', '/spaces/{two}/change-requests/{draft}', undefined, 404],
+    ['PATCH', cr, {}, 200, { status: 'draft', subject: 'Drafted' }],
+    ['PATCH', cr, { status: 'open', subject: 'S', description: document('d') }, 200, { status: 'open', subject: 'S' }],
+    ['PATCH', cr, { status: 'archived' }, 200, { status: 'archived' }],
+    ['PATCH', cr, { status: 'merged' }, 400, 'body.status: must be one of draft, open, archived'],
+    ['PATCH', cr, { subject: long(101) }, 400, 'body.subject: must be at most 100 characters'],
+    ['PATCH', cr, { description: null }, 400, 'body.description.object'],
+    ['PATCH', cr, { description: broken }, 400, 'body.description.nodes.0'],
+    ['PATCH', cr, { conversationsIssuesCluster: '{cluster}' }, 400, 'unknown field'],
+    ['PATCH', merged, { subject: 'S' }, 400, 'is merged'],
+    ['PATCH', `${requests}/none`, {}, 404],
+    ['POST', `${cr}/merge`, undefined, 200, { result: 'merge' }],
+    ['POST', `${cr}/merge`, { force: true }, 400, 'body.force: unknown field'],
+    ['POST', `${merged}/merge`, undefined, 400, 'is merged'],
+    ['POST', `${requests}/none/merge`, undefined, 404],
+    ['POST', `${cr}/update`, undefined, 200, { result: 'update' }],
+    ['POST', `${merged}/update`, undefined, 400, 'is merged'],
+  ],
+  'requested reviewers': [
+    ['GET', reviewers, undefined, 200, { count: 1, items: [{ kind: 'user', user: { id: '{bo}' } }] }],
+    ['GET', `${requests}/none/requested-reviewers`, undefined, 404],
+    [
+      'POST',
+      reviewers,
+      { users: ['{ana}', '{bo}'] },
+      200,
+      { users: [{ user: { id: '{bo}' } }, { user: { id: '{ana}' } }] },
+    ],
+    ['POST', reviewers, { users: ['{ana}'], subject: 'S', description: document('d') }, 200],
+    ['POST', reviewers, {}, 400, 'body.users: required'],
+    ['POST', reviewers, { users: [] }, 400, 'body.users: must name at least one user'],
+    ['POST', reviewers, { users: ['none'] }, 400, 'body.users: user "none" does not exist'],
+    ['POST', reviewers, { users: ['{ana}'], description: broken }, 400, 'body.description.nodes.0'],
+    ['POST', `${merged}/requested-reviewers`, { users: ['{ana}'] }, 400, 'is merged'],
+    ['DELETE', `${reviewers}/{bo}`, undefined, 205],
+    ['DELETE', `${reviewers}/{ana}`, undefined, 204],
+    ['DELETE', `${requests}/none/requested-reviewers/{bo}`, undefined, 404],
+  ],
+};
+
+/** The two families of comments are identical but for one field of a reply (platform API, Comments). */
+function comments(base: string, comment: string, reply: string, resolvedReply: Row): Rows {
+  const path = `${base}/comments`;
+  const one = `${path}/{${comment}}`;
+  const replies = `${one}/replies`;
+  const here = `${replies}/{${reply}}`;
+  return {
+    [`comments of ${base}`]: [
+      ['GET', path, undefined, 200, { count: 1, items: [{ id: `{${comment}}`, status: 'open', replies: 1 }] }],
+      ['GET', `${path}?status=open&authors={ana}&order=asc`, undefined, 200, { count: 1 }],
+      ['GET', `${path}?status=resolved`, undefined, 200, { count: 0 }],
+      ['GET', `${path}?authors={bo}&authors={ana}`, undefined, 200, { count: 1 }],
+      ['GET', `${path}?authors={bo}`, undefined, 200, { count: 0 }],
+      ['GET', `${path}?targetPage={page}`, undefined, 200, { count: 0 }],
+      ['GET', `${path}?status=closed`, undefined, 400, 'query.status'],
+      ['POST', path, said, 200, { object: 'comment', body: said.body, postedBy: { id: '{ana}' }, status: 'open' }],
+      ['POST', path, { ...said, page: '{page}', node: 'n' }, 200, { target: { page: { id: '{page}' } } }],
+      ['POST', path, { ...said, tableCell: { record: 'r', definition: 'd' } }, 200],
+      ['POST', path, { body: { document: document('Hi') } }, 200, { body: { markdown: 'Hi' } }],
+      ['POST', path, {}, 400, 'body.body: required'],
+      ['POST', path, { body: 'Hello' }, 400, 'body.body: expected object'],
+      ['POST', path, { body: {} }, 400, 'must have either markdown or a document'],
+      ['POST', path, { body: { document: broken } }, 400, 'body.body.document.nodes.0'],
+      ['POST', path, { ...said, page: 'none' }, 400, 'page "none" does not exist'],
+      ['POST', path, { ...said, resolved: true }, 400, 'body.resolved: unknown field'],
+      ['GET', one, undefined, 200, { id: `{${comment}}`, body: { markdown: 'Well' } }],
+      ['GET', `${one}?format=document`, undefined, 200, { body: { document: document('Well') } }],
+      ['GET', `${path}/none`, undefined, 404],
+      ['PUT', one, { resolved: true }, 200, { status: 'resolved', resolvedBy: { id: '{ana}' } }],
+      ['PUT', one, said, 200, { body: said.body, editedAt: '2026-03-01T12:00:00.000Z' }],
+      ['PUT', one, { addedReactions: ['+1'] }, 200, { reactions: [{ emoji: '+1', count: 1 }] }],
+      ['PUT', one, { body: { markdown: 1 } }, 400, 'body.body.markdown'],
+      ['PUT', `${path}/none`, said, 404],
+      ['DELETE', one, undefined, 205],
+      ['DELETE', `${path}/none`, undefined, 204],
+      ['DELETE', `${path.replace('{one}', 'none')}/{${comment}}`, undefined, 404],
+    ],
+    [`replies of ${base}`]: [
+      ['GET', replies, undefined, 200, { count: 1, items: [{ object: 'comment-reply', id: `{${reply}}` }] }],
+      ['GET', `${path}/none/replies`, undefined, 404],
+      ['POST', replies, said, 200, { object: 'comment-reply', body: said.body }],
+      ['POST', replies, { ...said, page: '{page}' }, 400, 'body.page: unknown field'],
+      ['GET', `${here}?format=document`, undefined, 200, { id: `{${reply}}`, body: { document: document('Yes') } }],
+      ['GET', `${replies}/none`, undefined, 404],
+      ['PUT', here, said, 200, { body: said.body }],
+      ['PUT', `${replies}/none`, said, 404],
+      resolvedReply,
+      ['DELETE', here, undefined, 205],
+      ['DELETE', `${replies}/none`, undefined, 204],
+      ['DELETE', `${path}/none/replies/{${reply}}`, undefined, 404],
+    ],
+  };
+}
+
+const search: Rows = {
+  search: [
+    ['GET', `${ORG}/search?query=password`, undefined, 200, { count: 1, items: [{ id: '{one}', title: 'One' }] }],
+    ['GET', `${ORG}/search?query=nothing`, undefined, 200, { count: 0, items: [] }],
+    ['GET', `${ORG}/search?query=${'x'.repeat(512)}`, undefined, 200, { count: 0 }],
+    ['GET', `${ORG}/search?query=${'x'.repeat(513)}`, undefined, 400, 'query.query: must be 1-512 characters'],
+    ['GET', `${ORG}/search?query=`, undefined, 400, 'query.query: must be 1-512 characters'],
+    ['GET', `${ORG}/search`, undefined, 400, 'query.query: required'],
+    ['GET', '/orgs/none/search?query=x', undefined, 404],
+    ['GET', '/spaces/{one}/search?query=password', undefined, 200, { count: 1, items: [{ id: '{page}' }] }],
+    ['GET', '/spaces/{two}/search?query=password', undefined, 200, { count: 0 }],
+    ['GET', '/spaces/{dead}/search?query=password', undefined, 404],
+    ['GET', '/spaces/{one}/search', undefined, 400, 'query.query: required'],
+    ['GET', '/spaces/{one}/content/pages?metadata=false', undefined, 200, { pages: [{ id: '{page}', path: 'login' }] }],
+    ['GET', '/spaces/{one}/content/pages?computed=1', undefined, 400, 'query.computed'],
+    ['GET', '/spaces/{dead}/content/pages', undefined, 404],
+  ],
+};
+
+/** What people and programs do about a space's content: change requests, comments, and looking for pages. */
+export const collaborationRows: Rows = {
+  ...changeRequests,
+  ...comments('/spaces/{one}', 'comment', 'reply', [
+    'PUT',
+    '/spaces/{one}/comments/{comment}/replies/{reply}',
+    { resolved: true },
+    400,
+    'body.resolved: unknown field',
+  ]),
+  ...comments(cr, 'crComment', 'crReply', [
+    'PUT',
+    `${cr}/comments/{crComment}/replies/{crReply}`,
+    { resolved: true },
+    200,
+  ]),
+  ...search,
+};
