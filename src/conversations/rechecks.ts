@@ -72,7 +72,9 @@ export class Rechecks {
     }
     const at = await outbox.recheckAt(source.name);
     if (at !== null) {
-      this.dueAt = Math.max(this.#closedUntil, clock.monotonic() + at - clock.now());
+      // What came due meanwhile is not hurried for: whatever is the matter, this never goes round and round.
+      const pause = at > clock.now() ? at - clock.now() : FIRST_PAUSE;
+      this.dueAt = Math.max(this.#closedUntil, clock.monotonic() + pause);
     }
     return looked;
   }

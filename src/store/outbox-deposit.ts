@@ -81,15 +81,22 @@ export class DepositTables {
   }
 
   #takeAll(deposit: Deposit): Record<Fate, number> {
-    const { entries, rechecked = [] } = deposit;
+    const { source, entries, rechecked = [], lookedAt = deposit.at } = deposit;
     const fates = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
     for (const entry of entries) {
       fates[entry.kind === 'content' ? this.#take(deposit, entry) : this.#withdraw(entry.key)] += 1;
     }
     const told = new Set(entries.map(({ key }) => key));
-    for (const key of rechecked.filter((one) => !told.has(one))) {
-      // It is known by another key now.
-      fates[this.#withdraw(key)] += 1;
+    for (const key of rechecked) {
+      if (told.has(key)) {
+        // The source may tell of deletions by now, and ask for no look any more.
+        const confirmed = this.#rechecks.settle(source, key, lookedAt);
+        fates.unchanged -= confirmed;
+        fates.confirmed += confirmed;
+      } else {
+        // It is known by another key now.
+        fates[this.#withdraw(key)] += 1;
+      }
     }
     return fates;
   }

@@ -10,6 +10,7 @@ export class RecheckTables {
   readonly #at: StatementSync;
   readonly #postpone: StatementSync;
   readonly #again: StatementSync;
+  readonly #settle: StatementSync;
   readonly #setBack: StatementSync;
 
   constructor(tables: OutboxTables) {
@@ -24,6 +25,9 @@ export class RecheckTables {
       'UPDATE recheck SET at = ? WHERE organization = ? AND source = ? AND key = ? AND at IS NOT NULL',
     );
     this.#again = database.prepare('UPDATE recheck SET at = ? WHERE content = ?');
+    this.#settle = database.prepare(
+      'UPDATE recheck SET at = NULL WHERE organization = ? AND source = ? AND key = ? AND at <= ?',
+    );
     this.#setBack = database.prepare('UPDATE recheck SET at = MAX(at - ?, ?) WHERE organization = ? AND at > ?');
   }
 
@@ -49,6 +53,11 @@ export class RecheckTables {
 
   postpone(source: string, key: string, until: number): void {
     this.#postpone.run(until, this.#tables.organization, source, key);
+  }
+
+  /** What was due at `lookedAt` was looked at, whatever the source says of further looks. Answers how many were due. */
+  settle(source: string, key: string, lookedAt: number): number {
+    return Number(this.#settle.run(this.#tables.organization, source, key, lookedAt).changes);
   }
 
   setBack(by: number, now: number): void {

@@ -229,6 +229,21 @@ describe('Intercom', () => {
   );
 });
 
+test('an Intercom workspace that has a list of deletions by now: what waits for a look goes after it', async () => {
+  clock = createSocketClock(START);
+  const helpdesk = await new FakeIntercom({ clock, lists: false }).listen();
+  provider = helpdesk;
+  const conversation = helpdesk.begin(helpdesk.author('user', 'Cora'), 'How?');
+  helpdesk.close(conversation);
+  const settings = { appId: 'ab12cd', token: FakeIntercom.token, region: 'us', lookback: HOUR } as const;
+  await clock.advance(MINUTE);
+  start(openIntercom({ ...settings, baseUrl: helpdesk.url, ...around() }));
+  await clock.advance(HOUR);
+  helpdesk.getsList();
+  await clock.advance(2 * HOUR);
+  expect(sent()).toEqual([`intercom/ab12cd/${conversation.id}`]);
+});
+
 test('Zendesk tells deletions by its export, and is asked for no ticket again', async () => {
   clock = createSocketClock(START);
   const zendesk = await new FakeZendesk({ clock }).listen();

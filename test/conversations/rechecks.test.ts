@@ -198,6 +198,41 @@ test('a full outbox empties itself, though whoever would look once more waits fo
   expect(await status()).toMatchObject({ waiting: 0 });
 });
 
+test('what is found at the end of a rest has room, though it is larger and the outbox is full', async () => {
+  open({ items: 1 });
+  for (let version = 1; version <= 8; version += 1) {
+    desk.edit('9', 'open', clock.now());
+  }
+  solve('1');
+  ingestion.start();
+  await clock.advance(30 * MINUTE);
+  solve('2');
+  await clock.advance(20 * MINUTE);
+  // Its version has a digit more now.
+  solve('1');
+  await clock.advance(4 * HOUR);
+  expect(new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]))).toEqual(desk.expected());
+  expect(sentIds()).toEqual(['1', '2']);
+});
+
+test('what waits for room is not kept over what was looked at meanwhile', async () => {
+  open({ items: 1 });
+  solve('1');
+  const intake = ingestion.intake('desk');
+  const { signal } = new AbortController();
+  await intake.take([desk.found('1')], {}, signal);
+  solve('1', '2');
+  const earlier = [desk.found('1'), desk.found('2')];
+  desk.edit('1', 'deleted', clock.now());
+  const taken = intake.take(earlier, {}, signal, async () => {
+    await intake.take([desk.found('1')], { rechecked: ['desk/acme/1'] }, signal);
+    return new Set(['desk/acme/1']);
+  });
+  expect(await clock.run(taken)).toBe('kept');
+  expect(await outbox.rechecks('desk', clock.now() + HOUR, 9)).toEqual([{ key: 'desk/acme/2', id: '2' }]);
+  expect(await status()).toMatchObject({ waiting: 1 });
+});
+
 test('one run at a time: what rested goes with the run after its rest, and a failed look is told', async () => {
   solve('1', '2');
   expect(await clock.run(ingestion.once())).toBe(true);

@@ -149,6 +149,17 @@ describe.each([
     expect((await outbox.status()).held.items).toBe(1);
   });
 
+  test('what was looked at goes, though its source asks for no looks any more', async () => {
+    await outbox.put(deposit([content('a', 1, { notBefore: 500, recheck: '1' })]));
+    const told = content('a', 1, { notBefore: 500 });
+    expect(await outbox.put(deposit([told], { at: 600 }))).toMatchObject({ unchanged: 1, confirmed: 0 });
+    expect(await outbox.rechecks('desk', 600, 9)).toHaveLength(1);
+    const looked = deposit([told], { at: 700, rechecked: ['a'] });
+    expect(await outbox.put(looked)).toMatchObject({ unchanged: 1, confirmed: 1 });
+    expect(await outbox.recheckAt('desk')).toBeNull();
+    expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
+  });
+
   test('a clock that is set back moves the looks with it', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 5000, recheck: '1' })]));
     await outbox.setBack(1000, 200);

@@ -74,11 +74,13 @@ export class FakeIntercom extends FakeProvider {
   readonly conversations = new Map<string, FakeConversation>();
   readonly #options: FakeIntercomOptions;
   #id = 1000;
+  #lists: boolean;
   #generation = 0;
 
   constructor(options: FakeIntercomOptions) {
     super(options.clock);
     this.#options = options;
+    this.#lists = options.lists !== false;
   }
 
   // What happens in the helpdesk.
@@ -149,6 +151,11 @@ export class FakeIntercom extends FakeProvider {
     this.#generation += 1;
   }
 
+  /** From now on there is a list of what was deleted. */
+  getsList(): void {
+    this.#lists = true;
+  }
+
   // Its API.
 
   protected override admit({ headers }: SeenRequest): ProviderReply {
@@ -175,7 +182,7 @@ export class FakeIntercom extends FakeProvider {
       onlyParameters(query, {});
       return this.#search(body as Record<string, unknown>);
     }
-    if (method === 'GET' && path === '/conversations/deleted' && this.#options.lists !== false) {
+    if (method === 'GET' && path === '/conversations/deleted' && this.#lists) {
       return this.#deleted(query);
     }
     const [, id = ''] = /^\/conversations\/(\w+)$/.exec(path) ?? [];
