@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Answer, ApiError, errorBody, noContent, ok } from './answers.ts';
+import type { ClusterSeed, IssueSeed } from './cluster-seed.ts';
 import { type FaultRule, faultRulesSchema } from './faults.ts';
 import { type RateLimits, rateLimitsSchema } from './limits.ts';
 import type { Features } from './operation.ts';
@@ -40,6 +41,13 @@ export interface Controls {
   reviseSpace(spaceId: string): string;
   /** As if somebody wrote pages in the space; one with the path of another takes its place. Their ids, in order. */
   writePages(spaceId: string, pages: readonly PageSeed[]): string[];
+  /**
+   * As if conversations had been worked into these clusters; with the id of one that is there, it takes its place. Their
+   * ids, in order. A RangeError where the numbers of one contradict each other.
+   */
+  writeClusters(organizationId: string, clusters: readonly ClusterSeed[]): string[];
+  /** As if conversations came that belong to the cluster, which is thereby updated. */
+  writeIssues(clusterId: string, issues: readonly IssueSeed[]): void;
   setFaults(rules: readonly FaultRule[]): void;
   /** Switches operations off, as other versions of the platform lack them, or on; those not named stay as they are. */
   setFeatures(features: Partial<Features>): void;

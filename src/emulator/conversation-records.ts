@@ -60,9 +60,11 @@ export interface IssueRecord extends Entity {
   readonly ingestedAt: string;
 }
 
-/** Everything else about a cluster follows from its issues. */
+/** Everything else about a cluster follows from its issues, and so do its label and impact where nobody gave them. */
 export interface ClusterRecord extends Entity {
   readonly organization: string;
+  readonly label?: string | undefined;
+  readonly impact?: Impact | undefined;
   readonly muted: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;

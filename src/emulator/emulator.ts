@@ -16,12 +16,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { writeClusters, writeIssues } from './cluster-seed.ts';
 import type { Controls, Latency } from './control.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
-import { keptSpaceAt, spaceAt } from './lookup.ts';
+import { found, keptSpaceAt, organizationAt, spaceAt } from './lookup.ts';
 import { ALL_FEATURES, type Caller, type Features, type Permission, type Processing } from './operation.ts';
-import { type PageSeed, writePages } from './page-seed.ts';
+import { writePages } from './page-seed.ts';
 import { settle } from './processing.ts';
 import type { EmulatorState } from './records.ts';
 import { type RequestLog, RequestRecorder } from './request-log.ts';
@@ -30,6 +31,7 @@ import { createHttpServer, type Listener } from './server.ts';
 import { StateFile } from './state-file.ts';
 import { createStore, type Store } from './store.ts';
 
+export type { ClusterSeed, IssueSeed } from './cluster-seed.ts';
 export type { Latency } from './control.ts';
 export type { FaultRule } from './faults.ts';
 export type { RateLimits } from './limits.ts';
@@ -93,8 +95,6 @@ export interface Emulator extends Controls {
   restore(state: EmulatorState): void;
   /** As if somebody edited the space: its new revision. */
   reviseSpace(spaceId: string): string;
-  /** As if somebody wrote pages in the space; one with the path of another takes its place. Their ids, in order. */
-  writePages(spaceId: string, pages: readonly PageSeed[]): string[];
   setFaults(rules: readonly FaultRule[]): void;
   setFeatures(features: Partial<Features>): void;
   setLatency(latency: Latency): void;
@@ -173,6 +173,15 @@ function controlsOf(store: Store, listener: Listener): Controls {
     writePages: (spaceId, pages) => {
       const space = spaceAt(store, spaceId);
       return writePages(store, space.id, pages, new Date(listener.clock.now()).toISOString()).map((page) => page.id);
+    },
+    writeClusters: (organizationId, seeds) => {
+      const organization = organizationAt(store, organizationId);
+      return writeClusters(store, organization.id, seeds, listener.clock.now()).map((cluster) => cluster.id);
+    },
+    writeIssues: (clusterId, seeds) => {
+      const at = new Date(listener.clock.now()).toISOString();
+      const cluster = found(store.issuesClusters.get(clusterId), 'Cluster', clusterId);
+      writeIssues(store, store.issuesClusters.put({ ...cluster, updatedAt: at }), seeds, at);
     },
     setFaults: (rules) => listener.faults.set(rules),
     setFeatures: (features) => {

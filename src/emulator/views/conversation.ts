@@ -64,8 +64,8 @@ export function viewIssue(context: Context, issue: IssueRecord): unknown {
 /** IssuesCluster: all but what somebody set follows from its issues. */
 export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
   const issues = byTypicality(context.store.conversationIssues.by('cluster', cluster.id));
-  const impact = impactOfCluster(issues.map((issue) => issue.impact));
-  const label = issues[0]?.title ?? '';
+  const impact = cluster.impact ?? impactOfCluster(issues.map((issue) => issue.impact));
+  const label = cluster.label ?? issues[0]?.title ?? '';
   return {
     object: 'issues-cluster',
     id: cluster.id,
