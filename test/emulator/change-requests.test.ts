@@ -1,0 +1,209 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
+import { type Body, document, type Fixture, fixture } from './fixture.ts';
+
+/* Change requests over time: their order, what follows from merging, and platforms that lack some of it. */
+
+interface World extends Fixture {
+  readonly space: string;
+  readonly cluster: string;
+  /** Below the space; fails unless it answers 2xx. */
+  at(method: string, path: string, body?: unknown): Promise<Body>;
+}
+
+async function start(options: EmulatorOptions = {}): Promise<World> {
+  const made = await fixture(options);
+  onTestFinished(() => made.emulator.close());
+  const space = (await made.org('POST', '/spaces', { title: 'Guides' })).id;
+  const [cluster = ''] = made.emulator.writeClusters('org_acme', [{ label: 'SSO', impact: 'high' }]);
+  const at: World['at'] = async (method, path, body) => {
+    const reply = await made.call(method, `/spaces/${space}${path}`, body);
+    if (reply.status >= 300) {
+      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    }
+    return reply.body;
+  };
+  return { ...made, space, cluster, at };
+}
+
+const subjects = async ({ org }: Fixture, query = ''): Promise<string[]> =>
+  (await org('GET', `/change-requests${query}`)).items.map((item: Body) => item.subject);
+
+test('creation times say the order though the clock stands still, and numbers count within the space', async () => {
+  const made = await start();
+  const other = (await made.org('POST', '/spaces', {})).id;
+  const all = [
+    await made.at('POST', '/change-requests', { subject: 'a' }),
+    (await made.call('POST', `/spaces/${other}/change-requests`, { subject: 'b' })).body,
+    await made.at('POST', '/change-requests', { subject: 'c' }),
+  ];
+  expect(all.map((record) => record.number)).toEqual([1, 1, 2]);
+  const times = all.map((record) => record.createdAt);
+  expect(times).toEqual([...new Set(times)].toSorted());
+  expect(await subjects(made)).toEqual(['c', 'b', 'a']);
+  const page = await made.org('GET', '/change-requests?limit=2');
+  await made.at('POST', '/change-requests', { subject: 'd' });
+  expect(await subjects(made, `?page=${page.next.page}`)).toEqual(['a']);
+});
+
+test('a change never says it was before the creation', async () => {
+  const made = await start();
+  await made.at('POST', '/change-requests', { subject: 'a' });
+  const { id, createdAt } = await made.at('POST', '/change-requests', { subject: 'b' });
+  const updated = await made.at('PATCH', `/change-requests/${id}`, { status: 'open' });
+  expect(updated.updatedAt).toBe(createdAt);
+  made.clock.advance(60_000);
+  const later = await made.at('PATCH', `/change-requests/${id}`, { status: 'archived' });
+  expect(Date.parse(later.updatedAt)).toBe(made.clock.now());
+});
+
+test('merging makes a revision of the space, and the others follow it by an update', async () => {
+  const made = await start();
+  const one = await made.at('POST', '/change-requests', { subject: 'one' });
+  const two = await made.at('POST', '/change-requests', { subject: 'two' });
+  const { revision } = await made.at('POST', '/change-requests/1/merge');
+  expect((await made.at('GET', '')).revision).toBe(revision);
+  expect(await made.at('GET', '/change-requests/1')).toMatchObject({
+    ...{ id: one.id, status: 'merged', revisionMerged: revision, outdated: false },
+  });
+  expect(await made.at('GET', '/change-requests/2')).toMatchObject({ outdated: true, revision: two.revision });
+  const pulled = await made.at('POST', '/change-requests/2/update');
+  expect(await made.at('GET', '/change-requests/2')).toMatchObject({
+    ...{ outdated: false, revision: pulled.revision, revisionMergedAncestor: revision },
+    revisionInitial: two.revisionInitial,
+  });
+  expect((await made.at('POST', '/change-requests/2/update')).revision).toBe(pulled.revision);
+});
+
+test('what is archived is not merged before it is open again', async () => {
+  const made = await start();
+  await made.at('POST', '/change-requests', { subject: 'one' });
+  await made.at('PATCH', '/change-requests/1', { status: 'archived' });
+  expect((await made.call('POST', `/spaces/${made.space}/change-requests/1/merge`)).status).toBe(400);
+  await made.at('PATCH', '/change-requests/1', { status: 'open' });
+  expect((await made.at('POST', '/change-requests/1/merge')).result).toBe('merge');
+});
+
+test('a space counts its change requests and open comments; locked, it takes none but keeps those it has', async () => {
+  const made = await start();
+  await made.at('POST', '/change-requests', { subject: 'one' });
+  await made.at('POST', '/change-requests', { subject: 'two' });
+  await made.at('PATCH', '/change-requests/2', { status: 'open' });
+  await made.at('POST', '/comments', { body: { markdown: 'on the space' } });
+  const said = await made.at('POST', '/change-requests/1/comments', { body: { markdown: 'on the change request' } });
+  expect(await made.at('GET', '')).toMatchObject({
+    ...{ comments: 1, changeRequests: 2, changeRequestsOpen: 1, changeRequestsDraft: 1 },
+  });
+  expect((await made.at('GET', '/change-requests/1')).comments).toBe(1);
+  await made.at('PUT', `/change-requests/1/comments/${said.id}`, { resolved: true });
+  expect((await made.at('GET', '/change-requests/1')).comments).toBe(0);
+
+  await made.at('PATCH', '', { editMode: 'locked' });
+  expect((await made.call('POST', `/spaces/${made.space}/change-requests`, { subject: 'x' })).status).toBe(403);
+  expect((await made.call('POST', `/spaces/${made.space}/change-requests/1/merge`)).status).toBe(403);
+  expect(await made.at('PATCH', '/change-requests/1', { status: 'archived' })).toMatchObject({ status: 'archived' });
+});
+
+test('those of a deleted space are gone until it is restored', async () => {
+  const made = await start();
+  const { id } = await made.at('POST', '/change-requests', { subject: 'one' });
+  await made.at('DELETE', '');
+  expect(await subjects(made)).toEqual([]);
+  expect((await made.call('GET', `/spaces/${made.space}/change-requests/${id}`)).status).toBe(404);
+  await made.at('POST', '/restore');
+  expect(await subjects(made)).toEqual(['one']);
+});
+
+test('without changeRequestLinks what comes along is taken and thrown away', async () => {
+  const made = await start({ features: { changeRequestLinks: false } });
+  const body = { subject: 's', conversationsIssuesCluster: made.cluster, description: document('d') };
+  const record = await made.at('POST', '/change-requests', body);
+  expect([record.conversationsIssuesCluster, record.description]).toEqual([undefined, undefined]);
+  await made.at('POST', '/change-requests', { ...body, conversationsIssuesCluster: 'none', description: 'none' });
+});
+
+test('without changeRequestDrafts an organization lists what is open', async () => {
+  const made = await start({ features: { changeRequestDrafts: false } });
+  await made.at('POST', '/change-requests', { subject: 'draft' });
+  const { id } = await made.at('POST', '/change-requests', { subject: 'open' });
+  await made.at('PATCH', `/change-requests/${id}`, { status: 'open' });
+  expect(await subjects(made)).toEqual(['open']);
+  expect((await made.at('GET', '/change-requests?status=draft')).count).toBe(1);
+});
+
+test('without conversations change requests have no cluster, nor a filter by it', async () => {
+  const made = await start();
+  await made.at('POST', '/change-requests', { subject: 's', conversationsIssuesCluster: made.cluster });
+  made.emulator.setFeatures({ conversations: false });
+  expect(await made.at('GET', '/change-requests/1')).not.toHaveProperty('conversationsIssuesCluster');
+  await made.at('POST', '/change-requests', { subject: 's', conversationsIssuesCluster: made.cluster });
+  const filtered = await made.call('GET', `/orgs/org_acme/change-requests?conversationsIssuesCluster=${made.cluster}`);
+  expect(filtered.status).toBe(400);
+});
+
+test('without requestedReviewers nobody can be asked', async () => {
+  const made = await start({ features: { requestedReviewers: false } });
+  await made.at('POST', '/change-requests', { subject: 's' });
+  const path = `/spaces/${made.space}/change-requests/1/requested-reviewers`;
+  expect((await made.call('GET', path)).status).toBe(404);
+  expect((await made.call('POST', path, { users: ['usr_0002'] })).status).toBe(404);
+});
+
+test('a creation whose answer was lost is there; one that was dropped before is not; limits count it', async () => {
+  const made = await start();
+  const create = (subject: string) => made.call('POST', `/spaces/${made.space}/change-requests`, { subject });
+  const match = { operation: 'createChangeRequest' };
+  made.emulator.setFaults([{ match, times: 1, fault: { kind: 'reset-before' } }]);
+  await expect(create('before')).rejects.toThrow();
+  made.emulator.setFaults([{ match, times: 1, fault: { kind: 'reset-after' } }]);
+  await expect(create('after')).rejects.toThrow();
+  expect(await subjects(made)).toEqual(['after']);
+  expect(made.emulator.requests.count('createChangeRequest')).toBe(2);
+  made.emulator.setLimits({ write: { kind: 'fixed', limit: 1, window: 60_000 } });
+  expect((await create('one')).status).toBe(201);
+  expect((await create('two')).status).toBe(429);
+});
+
+test('a reader may look and not touch; a token of nobody creates in nobody’s name', async () => {
+  const made = await start({
+    tokens: {
+      reader: { user: 'cy@acme.example', permission: 'read' },
+      robot: { user: 'robot@nowhere.example', permission: 'admin' },
+    },
+  });
+  const as = (token: string) => ({ Authorization: `Bearer ${token}` });
+  const path = `/spaces/${made.space}/change-requests`;
+  expect((await made.call('POST', path, { subject: 's' }, as('reader'))).status).toBe(403);
+  expect((await made.call('GET', path, undefined, as('reader'))).status).toBe(200);
+  const robot = await made.call('POST', path, { subject: 's' }, as('robot'));
+  expect(robot).toMatchObject({ status: 201 });
+  expect(robot.body).not.toHaveProperty('createdBy');
+});
+
+test('everything goes on from the file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-emulator-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'state.json');
+  const first = await start({ file });
+  await first.at('POST', '/change-requests', {
+    ...{ subject: 's', conversationsIssuesCluster: first.cluster, description: document('d') },
+  });
+  const comment = await first.at('POST', '/change-requests/1/comments', { body: { markdown: 'Well' } });
+  await first.at('POST', `/change-requests/1/comments/${comment.id}/replies`, { body: { markdown: 'Yes' } });
+  first.emulator.writePages(first.space, [{ title: 'SSO', body: 'Single sign-on.' }]);
+  const paths = [
+    ...['/change-requests/1', '/change-requests/1/comments', `/change-requests/1/comments/${comment.id}/replies`],
+    ...['/content/pages', '/search?query=sign-on'],
+  ];
+  const look = (call: Fixture['call']) =>
+    Promise.all(paths.map(async (path) => (await call('GET', `/spaces/${first.space}${path}`)).body));
+  const bare = (bodies: Body[]) => JSON.stringify(bodies).replace(/http:\/\/127\.0\.0\.1:\d+/g, '');
+  const before = bare(await look(first.call));
+  await first.emulator.close();
+  const second = await fixture({ file });
+  onTestFinished(() => second.emulator.close());
+  expect(bare(await look(second.call))).toBe(before);
+});
