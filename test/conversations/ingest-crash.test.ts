@@ -67,7 +67,15 @@ class World {
     const tell = (event: unknown) => this.told.push(event);
     this.#mortal = mortal;
     this.#ingestion = new Ingestion({
-      sources: [{ name: 'desk', polling: this.desk.source(), webhook: testWebhook(), every: 5 * MINUTE, since: 1e9 }],
+      sources: [
+        {
+          name: 'desk',
+          polling: this.desk.source('desk', () => clock.sleep(200)),
+          webhook: testWebhook(),
+          every: 5 * MINUTE,
+          since: 1e9,
+        },
+      ],
       outbox: mortal.outbox,
       redactor: testRedactor,
       writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
@@ -197,6 +205,8 @@ const SCRIPT: readonly Step[] = [
   wait(6),
   // Early: it would heal what is lost after it.
   { do: 'resync' },
+  edit('7', 'deleted'),
+  edit('8', 'spam'),
   edit('3', 'open'),
   hint('3', 'd1'),
   hint('3', 'd1'),
@@ -253,6 +263,10 @@ test.each([true, false])(
         try {
           const world = await play(SCRIPT, openMemoryStore(), { tells, death: { write, when } });
           died += world.deaths;
+          if (!tells) {
+            // What was deleted or spam by the end of its rest was never sent, and not only not in the end.
+            expect([...world.sink.contents.keys()].filter((key) => /[78]$/.test(key))).toEqual([]);
+          }
         } catch (error) {
           wrong.push(`${when} write ${write}: ${(error as Error).message}`);
         }

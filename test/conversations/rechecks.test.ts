@@ -33,7 +33,15 @@ beforeEach(() => {
 function open({ items = 1000, quiet = HOUR } = {}): void {
   outbox = openMemoryStore().outbox('org_1', { items, bytes: 1e6 });
   ingestion = new Ingestion({
-    sources: [{ name: 'desk', polling: desk.source(), webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
+    sources: [
+      {
+        name: 'desk',
+        polling: desk.source('desk', () => clock.sleep(200)),
+        webhook: testWebhook(),
+        every: 5 * MINUTE,
+        since: 24 * HOUR,
+      },
+    ],
     outbox,
     redactor: testRedactor,
     writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),

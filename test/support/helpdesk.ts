@@ -101,7 +101,8 @@ export class Helpdesk {
     };
   }
 
-  source(name = 'desk'): PollingSource {
+  /** `pause`: what a fetch takes, during which others go on. */
+  source(name = 'desk', pause: () => Promise<void> = async () => undefined): PollingSource {
     const desk = this;
     return {
       name,
@@ -119,6 +120,7 @@ export class Helpdesk {
       },
       async fetch(id) {
         desk.fetches += 1;
+        await pause();
         desk.fail();
         return desk.found(id);
       },
