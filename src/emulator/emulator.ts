@@ -31,7 +31,6 @@ import { createHttpServer, type Listener } from './server.ts';
 import { StateFile } from './state-file.ts';
 import { createStore, type Store } from './store.ts';
 
-export type { ClusterSeed, IssueSeed } from './cluster-seed.ts';
 export type { Latency } from './control.ts';
 export type { FaultRule } from './faults.ts';
 export type { RateLimits } from './limits.ts';

@@ -23,7 +23,7 @@ export interface PageHit {
 const WEIGHTS = { title: 4, heading: 2, body: 1 };
 
 /** The page's Markdown by its headings. */
-export function sectionsOf(page: PageRecord): PageSection[] {
+function sectionsOf(page: PageRecord): PageSection[] {
   const sections: { title: string; lines: string[] }[] = [{ title: '', lines: [] }];
   let isCode = false;
   for (const line of page.body.split('\n')) {

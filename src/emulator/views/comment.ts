@@ -12,7 +12,7 @@ export function openComments(context: Context, subject: string): number {
 }
 
 /** The path of what is commented on. */
-export function commentsLocation(context: Context, comment: CommentRecord): string {
+function commentsLocation(context: Context, comment: CommentRecord): string {
   const changeRequest = comment.changeRequest === undefined ? '' : `/change-requests/${comment.changeRequest}`;
   return `${context.base}/v1/spaces/${comment.space}${changeRequest}/comments/${comment.id}`;
 }
