@@ -15,8 +15,6 @@ export interface ReadingState {
   readonly wholeAt: number;
 }
 
-/** How many clusters a page has, where there are so many. */
-const PAGE = 1_000;
 const HOUR = 3_600_000;
 const WEEK = 168 * HOUR;
 /** Everything is read so often, whatever is remembered: heals what is not documented of the platform. */
@@ -53,6 +51,7 @@ export class ClusterReading {
   #last = Number.POSITIVE_INFINITY;
   #isOrdered = true;
   #pages = 0;
+  #pageSize = 1;
   #isComplete = false;
   /** What was not read does not rise, and cannot without an update. */
   #isPastRise = false;
@@ -73,6 +72,7 @@ export class ClusterReading {
       this.#judge(cluster);
     }
     this.#pages += 1;
+    this.#pageSize = Math.max(this.#pageSize, page.length);
     if (this.#pages === 1) {
       this.#newest = newestOf(page);
     }
@@ -144,7 +144,7 @@ export class ClusterReading {
     if (before?.newest == null || this.#last >= before.newest - OVERLAP) {
       return false;
     }
-    const pagesLeft = Math.ceil(Math.max(0, before.total - this.#judged.size) / PAGE);
+    const pagesLeft = Math.ceil(Math.max(0, before.total - this.#judged.size) / this.#pageSize);
     return this.#due().length <= Math.max(1, pagesLeft);
   }
 

@@ -93,21 +93,37 @@ interface Action {
 }
 
 const action: fc.Arbitrary<Action> = fc.record({
-  what: fc.constantFrom('pass', 'pass', 'pass', 'new', 'issue', 'issue', 'issue', 'lose', 'ease', 'mute'),
-  row: fc.nat(30),
-  minutes: fc.oneof(fc.nat(30), fc.integer({ min: 60, max: 3_000 }), fc.integer({ min: 3_000, max: 30_000 })),
+  what: fc.constantFrom('pass', 'pass', 'pass', 'pass', 'new', 'issue', 'lose', 'ease', 'mute', 'mute'),
+  row: fc.nat(40),
+  minutes: fc.oneof(fc.nat(30), fc.integer({ min: 10, max: 240 })),
   label: fc.constantFrom('sso', 'billing', 'search'),
 });
+
+/** A cluster that was there before: the hours since each of its issues, over six weeks. */
+const earlier: fc.Arbitrary<Row> = fc
+  .record({
+    hours: fc.array(fc.oneof(fc.integer({ min: 1, max: 24 }), fc.integer({ min: 1, max: 1_000 })), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    muted: fc.constantFrom(false, false, false, false, true),
+    impact: fc.constantFrom('high', 'high', 'low'),
+    label: fc.constantFrom('sso', 'billing', 'search'),
+  })
+  .map(({ hours, ...row }) => {
+    const issuedAt = hours.toSorted((a, b) => b - a).map((ago) => NOW - (ago * DAY) / 24);
+    return { id: '', createdAt: issuedAt[0] ?? NOW, updatedAt: issuedAt.at(-1) ?? NOW, issuedAt, ...row };
+  });
 
 const DEFAULTS = settingsOf({});
 
 const rule = fc
   .record({
     impact: fc.constantFrom<'high'[]>(['high'], []),
-    issues: fc.nat(3),
-    conversations: fc.nat(2),
-    age: fc.constantFrom(0, DAY / 24, 5 * DAY),
-    rising: fc.nat(3),
+    issues: fc.constantFrom(0, 0, 3),
+    conversations: fc.nat(1),
+    age: fc.constantFrom(0, DAY / 8, DAY / 2),
+    rising: fc.constantFrom(0, 0, 0, 1, 2, 3),
     exclude: fc.constantFrom<string[]>([], ['billing']),
   })
   .map((select) => ruleOf({ ...DEFAULTS, select: { ...DEFAULTS.select, ...select } }));
@@ -156,21 +172,23 @@ describe('a reading that ends early', () => {
     const step = fc.record({
       actions: fc.array(action, { maxLength: 8 }),
       during: fc.option(fc.array(action, { minLength: 1, maxLength: 4 }), { nil: null, freq: 3 }),
-      settles: fc.nat(4),
-      rule: fc.option(rule, { nil: null, freq: 15 }),
+      leaves: fc.constantFrom(0, 0, 0, 1, 2),
+      rule: fc.option(rule, { nil: null, freq: 30 }),
     });
     let stopped = 0;
     const run = (
       first: SelectRule,
       size: number,
+      rows: readonly Row[],
       steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
     ) => {
       const platform = new Platform();
+      platform.rows.push(...rows.map((row, index) => ({ ...row, id: `c_${index}` })));
       let asked = first;
       let state: ReadingState | null = null;
       /** Settled, with the stamp they had then. */
       const settled = new Map<string, number>();
-      for (const { actions, during, settles, rule: other } of steps) {
+      for (const { actions, during, leaves, rule: other } of steps) {
         actions.forEach((each) => void platform.do(each));
         asked = other ?? asked;
         const isSettled = (id: string) => settled.get(id) === platform.rows.find((row) => row.id === id)?.updatedAt;
@@ -184,17 +202,19 @@ describe('a reading that ends early', () => {
             [...expected].filter((id) => !isSettled(id)).sort(),
           );
           stopped += Number(found.requests < pages);
-          for (const id of found.passing.slice(0, settles)) {
+          for (const id of found.passing.slice(leaves)) {
             settled.set(id, platform.rows.find((row) => row.id === id)?.updatedAt ?? 0);
           }
         }
         state = during === null ? read(platform, asked, state, standing(), size).state : found.state;
       }
     };
-    fc.assert(fc.property(rule, fc.integer({ min: 1, max: 4 }), fc.array(step, { minLength: 4, maxLength: 12 }), run), {
-      numRuns: 400,
+    const size = fc.integer({ min: 1, max: 4 });
+    const rows = fc.array(earlier, { minLength: 10, maxLength: 30, size: 'max' });
+    fc.assert(fc.property(rule, size, rows, fc.array(step, { minLength: 4, maxLength: 20, size: 'max' }), run), {
+      numRuns: 300,
     });
-    expect(stopped).toBeGreaterThan(0);
+    expect(stopped).toBeGreaterThan(20);
   });
 
   const asked = ruleOf(settingsOf({}));
@@ -258,6 +278,13 @@ describe('a reading that ends early', () => {
     expect(reading.take(oldestFirst, false)).toBe(true);
     const untold = new ClusterReading(asked, first.state, platform.now);
     expect(untold.take([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
+  });
+
+  test('remembers what was newest when it began: what is updated meanwhile may stand where it was read already', () => {
+    const reading = new ClusterReading(asked, null, NOW);
+    reading.take([someCluster({ updatedAt: NOW - DAY })], false);
+    reading.take([someCluster({ id: 'c_2', updatedAt: NOW })], true);
+    expect(reading.remember(new Set()).newest).toBe(NOW - DAY);
   });
 
   test('forgets one that is gone', () => {
