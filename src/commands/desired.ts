@@ -39,7 +39,7 @@ export async function loadBase(
   cwd: string,
   folder: string,
   ref: string | undefined,
-  organization: string,
+  options: { readonly organization: string; readonly offline: boolean },
 ): Promise<{ base: Base; commit: string | null }> {
   if (ref === undefined) {
     return { base: null, commit: null };
@@ -49,7 +49,7 @@ export async function loadBase(
   if (head === null) {
     throw new ConfigError(`--base needs a git repository with a commit, and ${folder} is in none`);
   }
-  const commit = await baseCommit(head.root, ref, organization);
+  const commit = await baseCommit(head.root, ref, options);
   if (commit === null) {
     return { base: null, commit: null };
   }
@@ -57,11 +57,17 @@ export async function loadBase(
   return { base: await baseAt(head.root, commit, inside, createManifestLoader(kinds)), commit };
 }
 
-async function baseCommit(repository: string, ref: string, organization: string): Promise<string | null> {
+async function baseCommit(
+  repository: string,
+  ref: string,
+  { organization, offline }: { readonly organization: string; readonly offline: boolean },
+): Promise<string | null> {
   if (ref === 'applied') {
     const name = appliedRef(organization);
+    // Where there is no network, what was fetched before has to do; where nothing was, the remote is asked all the same.
+    const known = offline ? await resolveRef(repository, name) : null;
     // Nothing was ever recorded: there is no base yet, and so nothing is deleted.
-    return (await fetchRef(repository, name)) ?? (await resolveRef(repository, name));
+    return known ?? (await fetchRef(repository, name)) ?? (await resolveRef(repository, name));
   }
   const commit = await resolveRef(repository, ref);
   if (commit === null) {

@@ -1,13 +1,15 @@
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Plan } from '../core/change.ts';
-import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/errors.ts';
 import { planToJson } from '../plan/render-json.ts';
 import { renderPlanMarkdown } from '../plan/render-markdown.ts';
 import { renderPlanText } from '../plan/render-text.ts';
+import type { PassInput } from '../reconcile/reconcile.ts';
 import { writePlanFile } from './plan-file.ts';
 import { type PlanningFlags, passInput, planOnly } from './planning.ts';
+import { save } from './save.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
+import { planOverSnapshot } from './snapshot.ts';
 import { paintFor } from './terminal.ts';
 
 export type PlanFormat = 'text' | 'markdown' | 'json';
@@ -19,20 +21,34 @@ export interface PlanFlags extends PlanningFlags {
   readonly detailedExitcode?: boolean;
 }
 
+/** A plan and what it was made from. */
+interface Made {
+  readonly input: PassInput;
+  readonly plan: Plan;
+}
+
 /** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
 export async function planCommand(folder: string, flags: PlanFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
+  const { snapshot } = flags;
+  const { input, plan } = await (snapshot === undefined
+    ? planLive(folder, flags, around)
+    : planOverSnapshot(folder, { ...flags, snapshot }, around));
+  if (flags.out !== undefined) {
+    await save(resolve(terminal.cwd, flags.out), writePlanFile(input, plan));
+    terminal.err(`The plan is in ${flags.out}; apply it with: octavo apply ${flags.out}\n`);
+  }
+  terminal.out(renderPlan(plan, flags.format, around));
+  return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
+}
+
+async function planLive(folder: string, flags: PlanFlags, around: Surroundings): Promise<Made> {
   const config = await readConfig(flags.config, around);
   const organization = chooseOrganization(config, flags.organization);
   return withPlatform(config, organization, around, async (way) => {
     const input = await passInput(folder, flags, config, organization, way.connection, around);
-    const { plan } = await planOnly(input, way, terminal);
-    if (flags.out !== undefined) {
-      await save(resolve(terminal.cwd, flags.out), writePlanFile(input, plan));
-      terminal.err(`The plan is in ${flags.out}; apply it with: octavo apply ${flags.out}\n`);
-    }
-    terminal.out(renderPlan(plan, flags.format, around));
-    return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
+    const { plan } = await planOnly(input, way, around.terminal);
+    return { input, plan };
   });
 }
 
@@ -45,12 +61,4 @@ export function renderPlan(plan: Plan, format: PlanFormat, { terminal }: Surroun
     return renderPlanMarkdown(plan);
   }
   return renderPlanText(plan, { columns: terminal.columns, paint: paintFor(terminal.isOutTerminal, terminal.env) });
-}
-
-async function save(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text, { mode: 0o600 });
-  } catch (error) {
-    throw new ConfigError(`cannot write ${path}: ${messageOf(error)}`, { cause: error });
-  }
 }

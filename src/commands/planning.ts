@@ -19,6 +19,8 @@ export interface PlanningFlags {
   readonly config?: string;
   readonly allowDeletes?: number;
   readonly approve?: string;
+  /** A file that stands in the platform's place. */
+  readonly snapshot?: string;
 }
 
 /** Reads a folder and its base. Throws DesiredStateError before anything is asked of the platform. */
@@ -27,12 +29,15 @@ export async function passInput(
   flags: PlanningFlags,
   config: Config,
   organization: OrganizationConfig,
-  connection: Connection,
+  { queue }: { readonly queue: Pick<Connection['queue'], 'estimate'> },
   around: Surroundings,
 ): Promise<PassInput> {
   const { cwd } = around.terminal;
   const { state, commit } = await loadFolder(cwd, folder, flags.config);
-  const base = await loadBase(cwd, folder, flags.base, organization.id);
+  const base = await loadBase(cwd, folder, flags.base, {
+    organization: organization.id,
+    offline: flags.snapshot !== undefined,
+  });
   return {
     organization: organization.id,
     kinds,
@@ -41,7 +46,7 @@ export async function passInput(
     base: base.base,
     baseCommit: base.commit,
     policy: policyOf(config, organization, flags, around),
-    estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
+    estimate: (work) => queue.estimate(work, APPLY_PARALLEL),
   };
 }
 

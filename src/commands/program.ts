@@ -19,7 +19,8 @@ export function createProgram(around: Surroundings, done: Done): Command {
     .showHelpAfterError('Run with --help to see what there is.')
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP);
-  manifestCommands(program, around, done);
+  checkingCommands(program, around, done);
+  planningCommands(program, around, done);
   daemonCommands(program, around, done);
   conversationCommands(program, around, done);
   clusterCommands(program, around, done);
@@ -36,7 +37,7 @@ or was refused.
 
 To see all of it without an account: octavo demo`;
 
-function manifestCommands(program: Command, around: Surroundings, done: Done): void {
+function checkingCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('validate')
     .description('check manifests, offline')
@@ -52,11 +53,22 @@ function manifestCommands(program: Command, around: Surroundings, done: Done): v
       done(await validate(dir, options, around));
     });
   program
+    .command('schema')
+    .description('print the JSON Schema of manifests, for editors')
+    .action(async () => {
+      const { schemaCommand } = await import('./schema.ts');
+      done(await schemaCommand(around));
+    });
+}
+
+function planningCommands(program: Command, around: Surroundings, done: Done): void {
+  program
     .command('plan')
     .description('show what would change; writes nothing')
     .argument('[dir]', 'the folder of manifests', '.')
     .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
     .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'markdown', 'json']).default('text'))
+    .option('--snapshot <file>', 'the actual state as octavo snapshot saved it: no token and no network are needed')
     .option('--out <file>', 'save the plan, to apply exactly that')
     .option('--detailed-exitcode', 'exit with 2 when there are changes')
     .option(...CONFIG)
@@ -64,6 +76,16 @@ function manifestCommands(program: Command, around: Surroundings, done: Done): v
     .action(async (dir, options) => {
       const { planCommand } = await import('./plan.ts');
       done(await planCommand(dir, options, around));
+    });
+  program
+    .command('snapshot')
+    .description('save the actual state, without secrets, for plans where there is no token')
+    .option('--out <file>', 'where to; otherwise it is printed')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (options) => {
+      const { snapshotCommand } = await import('./snapshot.ts');
+      done(await snapshotCommand(options, around));
     });
   program
     .command('apply')
@@ -80,13 +102,6 @@ function manifestCommands(program: Command, around: Surroundings, done: Done): v
     .action(async (target, options) => {
       const { applyCommand } = await import('./apply.ts');
       done(await applyCommand(target, options, around));
-    });
-  program
-    .command('schema')
-    .description('print the JSON Schema of manifests, for editors')
-    .action(async () => {
-      const { schemaCommand } = await import('./schema.ts');
-      done(await schemaCommand(around));
     });
 }
 

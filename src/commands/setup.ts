@@ -52,7 +52,32 @@ export async function readConfig(file: string | undefined, { terminal, secrets }
   return config;
 }
 
-async function loadOrAssume(file: string | undefined, terminal: Terminal): Promise<Config> {
+/**
+ * The configuration of a command that asks the platform nothing, as it may be in a stranger's pull request: no variable
+ * but the organization's id and the platform's address is read, and no file that the configuration names; something
+ * stands in their place. Without a configuration there is `organization` alone, with everything at its default.
+ */
+export async function readConfigBlind(
+  file: string | undefined,
+  organization: string,
+  { terminal }: Surroundings,
+): Promise<Config> {
+  const known: Readonly<Record<string, string>> = {
+    OCTAVO_BASE_URL: terminal.env.OCTAVO_BASE_URL || NOWHERE,
+    OCTAVO_ORGANIZATION: terminal.env.OCTAVO_ORGANIZATION || organization,
+  };
+  const env = new Proxy(known, { get: (_target, name) => known[String(name)] ?? NOWHERE });
+  return loadOrAssume(file, { ...terminal, env }, () => NOWHERE);
+}
+
+/** What stands in the place of values that are not read: it can be a text, a secret, and an address of nothing. */
+const NOWHERE = 'https://not-read.invalid';
+
+async function loadOrAssume(
+  file: string | undefined,
+  terminal: Terminal,
+  readNamed?: (path: string) => string,
+): Promise<Config> {
   const names = kinds.map((kind) => kind.name);
   const path = file ?? DEFAULT_CONFIG;
   const full = resolve(terminal.cwd, path);
@@ -73,7 +98,7 @@ async function loadOrAssume(file: string | undefined, terminal: Terminal): Promi
     text,
     file: path,
     env: terminal.env,
-    readFile: (name) => readFileSync(resolve(folder, name), 'utf8'),
+    readFile: readNamed ?? ((name) => readFileSync(resolve(folder, name), 'utf8')),
     kinds: names,
   });
   return besideFile(config, folder);

@@ -1,22 +1,41 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Actual, Base, Declared } from '../core/resource.ts';
+import type { Actual, Base, Declared, Fields } from '../core/resource.ts';
 import type { KindRules } from '../plan/rules.ts';
 import type { Reader } from '../platform/client.ts';
 import type { ManifestRules } from './manifest.ts';
 import type { Writes } from './request.ts';
 
-/** What is asked for when a kind is read, and where the answers go. */
+/** What is asked for when a kind is listed, and where the answers go. */
 export interface ObserveContext {
   readonly reader: Reader;
   readonly add: (actual: Actual) => void;
   /** Somebody seen as a member of the organization. */
   readonly person: (email: string, id: string) => void;
-  /** Whether a key, declared or owned, that says something about one of these fields may mean this resource. */
-  readonly wants: (actual: Actual, fields: readonly string[]) => boolean;
-  /** Whether anything declared or owned, or anything of one kind, is part of a resource of this kind that this may be. */
-  readonly wantsParts: (actual: Actual, kind?: string) => boolean;
+}
+
+/** What further requests about one resource told. */
+export interface Told {
+  /** Besides those that its list gave. */
+  readonly fields?: Fields;
+  readonly parts?: readonly Actual[];
+  /** Emails and ids of people seen as members of the organization. */
+  readonly people?: readonly (readonly [email: string, id: string])[];
+}
+
+/** Further requests about one resource, made only where a key that may mean it says something of what they tell. */
+export interface Further {
+  /** As a snapshot calls it. */
+  readonly name: string;
+  /** The fields it tells of. */
+  readonly fields: readonly string[];
+  /** The kind of parts it tells of; `any`: all there are. Absent: none. */
+  readonly parts?: string;
+  /** `before`: what was told by that which this comes after. */
+  read(actual: Actual, reader: Reader, before: Told): Promise<Told>;
+  /** What there is to ask once this is known. */
+  readonly next?: Further;
 }
 
 /** What is known when it is decided which other kinds have to be read. */
@@ -36,8 +55,10 @@ export interface WriteContext {
 export interface Kind extends KindRules {
   /** How it is written in manifests; null for a kind that another kind's entries declare, as a site does its sections. */
   readonly manifest: ManifestRules | null;
-  /** Reads all of the kind, with as few requests as the platform allows. Null for what is read as part of another. */
+  /** Lists all of the kind, with as few requests as the platform allows. Null for what is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
+  /** What a list does not tell. */
+  readonly further?: readonly Further[];
   /** Other kinds without which its part of this plan cannot be made. */
   consults?(context: ConsultContext): readonly string[];
   /** The requests of one change: pure, so that a plan can say what it costs. */

@@ -37,7 +37,7 @@ export const openapi: Kind = {
       compare: 'base',
       uncompared: 'its content was not compared: the platform does not give it back, and there is no base',
     },
-    sourceURL: {},
+    sourceURL: { kept: keptAddress, withheld: true },
     visibility: {},
   },
   manifest: manifestRules({
@@ -123,6 +123,18 @@ function keptSource(value: Json): Json {
   }
   const digest = createHash('sha256').update(value.text).digest('hex');
   return { file: String(value.file), sha256: digest };
+}
+
+/** An address that signs in by itself, with its name and password by their hash: they are nobody's to read in a plan. */
+function keptAddress(value: Json): Json {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || (url.username === '' && url.password === '')) {
+    return value;
+  }
+  const digest = createHash('sha256').update(`${url.username}:${url.password}`).digest('hex').slice(0, 12);
+  url.username = '';
+  url.password = '';
+  return `${url.href} (signing in as sha256 ${digest})`;
 }
 
 /** There is no failed state, only errors of the last processing (supplement, section 4). */

@@ -29,8 +29,8 @@ export function observeStructure(site: string, structure: SiteStructure): Observ
 }
 
 /** Whether groups may be there that a structure does not show: it lists site spaces as long as there is no section. */
-export function mayHideGroups({ structure }: SiteStructure): boolean {
-  return structure.some(isSiteSpace);
+export function mayHideGroups(site: string, parts: readonly Actual[]): boolean {
+  return parts.some(({ kind, place }) => kind === 'site-space' && place?.list === site);
 }
 
 /** The groups of a site whose structure does not show them. */

@@ -2,8 +2,9 @@ import { RejectedError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
+import type { Reader } from '../platform/client.ts';
 import { operations, type PublishResult, type SectionGroup, type Site } from '../platform/operations/index.ts';
-import { collect, type Kind, type ObserveContext } from './kind.ts';
+import { collect, type Kind, type Told } from './kind.ts';
 import { manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
 import { plainKey } from './schema.ts';
@@ -76,13 +77,20 @@ export const site: Kind = {
       ? { weight: 1000 + count, text: `published, ${spaces}` }
       : { weight: 100 + count, text: `not published, ${spaces}` };
   },
-  async observe(context) {
-    const sites: Actual[] = [];
-    await collect(context.reader.pages(operations.listSites), (each) => {
-      sites.push(observed(each));
-    });
-    await Promise.all(sites.map((each) => withParts(each, context)));
+  async observe({ reader, add }) {
+    await collect(reader.pages(operations.listSites), (each) => add(observed(each)));
   },
+  // One request gives all parts of a site, one more its schema.
+  further: [
+    {
+      name: 'structure',
+      fields: ['default'],
+      parts: 'any',
+      read: partsOf,
+      next: { name: 'hidden groups', fields: [], parts: 'section-group', read: hiddenGroups },
+    },
+    { name: 'adaptive schema', fields: ['adaptiveSchema'], read: schemaOf },
+  ],
   writes(change) {
     const path = { siteId: ref(change.address) };
     if (change.action === 'delete') {
@@ -173,45 +181,32 @@ function withoutScheme(address: string | null | undefined): Json {
   return address?.replace(/^https?:\/\//, '').replace(/\/$/, '') ?? null;
 }
 
-/** One request gives all parts of a site, one more its schema; each only where something is declared of them. */
-async function withParts(actual: Actual, context: ObserveContext): Promise<void> {
-  const [structure, schema] = await Promise.all([
-    context.wantsParts(actual) || context.wants(actual, ['default'])
-      ? context.reader.get(operations.getSiteStructure, { path: { siteId: actual.id } })
-      : null,
-    context.wants(actual, ['adaptiveSchema']) ? schemaOf(actual.id, context) : undefined,
-  ]);
-  const parts = structure === null ? null : observeStructure(actual.id, structure);
-  const hides = structure !== null && mayHideGroups(structure) && context.wantsParts(actual, 'section-group');
-  const hidden = hides ? await hiddenGroups(actual.id, context) : [];
-  context.add({
-    ...actual,
-    fields: {
-      ...actual.fields,
-      ...(parts === null ? {} : { default: parts.first }),
-      ...(schema === undefined ? {} : { adaptiveSchema: schema }),
-    },
-  });
-  for (const part of [...(parts?.parts ?? []), ...hidden]) {
-    context.add(part);
-  }
+async function partsOf({ id }: Actual, reader: Reader): Promise<Told> {
+  const { parts, first } = observeStructure(
+    id,
+    await reader.get(operations.getSiteStructure, { path: { siteId: id } }),
+  );
+  return { fields: { default: first }, parts };
 }
 
 /** Otherwise a group whose creation was not heard of would be made again. */
-async function hiddenGroups(siteId: string, { reader }: ObserveContext): Promise<readonly Actual[]> {
+async function hiddenGroups({ id }: Actual, reader: Reader, { parts = [] }: Told): Promise<Told> {
+  if (!mayHideGroups(id, parts)) {
+    return {};
+  }
   const groups: SectionGroup[] = [];
-  await collect(reader.pages(operations.listSectionGroups, { path: { siteId } }), (each) => groups.push(each));
-  return observeGroups(siteId, groups);
+  await collect(reader.pages(operations.listSectionGroups, { path: { siteId: id } }), (each) => groups.push(each));
+  return { parts: observeGroups(id, groups) };
 }
 
 /** A site that has none answers 404 (platform API, Errors). */
-async function schemaOf(siteId: string, context: ObserveContext): Promise<Json> {
+async function schemaOf({ id }: Actual, reader: Reader): Promise<Told> {
   try {
-    const answer = await context.reader.get(operations.getAdaptiveSchema, { path: { siteId } });
-    return (answer.jsonSchema ?? null) as Json;
+    const answer = await reader.get(operations.getAdaptiveSchema, { path: { siteId: id } });
+    return { fields: { adaptiveSchema: (answer.jsonSchema ?? null) as Json } };
   } catch (error) {
     if (error instanceof RejectedError && error.status === 404) {
-      return null;
+      return { fields: { adaptiveSchema: null } };
     }
     throw error;
   }

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { isObject, type Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/words.ts';
+import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Kind, type ObserveContext } from './kind.ts';
+import { collect, type Kind, type Told } from './kind.ts';
 import { commonFields, manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, Ref, RefMap, ref, request } from './request.ts';
 import { emailKey, entry, plainKey, text } from './schema.ts';
@@ -72,10 +73,9 @@ export const team: Kind = {
     const members = Number(actual.facts?.members ?? 0);
     return { weight: members, text: members === 0 ? '' : counted(members, 'member') };
   },
-  async observe(context) {
-    const teams: Actual[] = [];
-    await collect(context.reader.pages(operations.listTeams), (each) => {
-      teams.push({
+  async observe({ reader, add }) {
+    await collect(reader.pages(operations.listTeams), (each) => {
+      add({
         kind: 'team',
         id: each.id,
         title: each.title,
@@ -85,8 +85,9 @@ export const team: Kind = {
         facts: { members: each.members ?? 0 },
       });
     });
-    await Promise.all(teams.map(async (each) => context.add(await withMembers(each, context))));
   },
+  // One list for each team whose membership is declared; there is no other way to read it.
+  further: [{ name: 'members', fields: ['members'], read: membersOf }],
   writes(change) {
     const path = { teamId: ref(change.address) };
     if (change.action === 'delete') {
@@ -115,21 +116,18 @@ export const team: Kind = {
   },
 };
 
-/** One list for each team whose membership is declared; there is no other way to read it. */
-async function withMembers(actual: Actual, context: ObserveContext): Promise<Actual> {
-  if (!context.wants(actual, ['members'])) {
-    return actual;
-  }
+async function membersOf({ id }: Actual, reader: Reader): Promise<Told> {
   const members: Record<string, Json> = {};
-  const read = context.reader.pages(operations.listTeamMembers, { path: { teamId: actual.id } });
+  const people: (readonly [string, string])[] = [];
+  const read = reader.pages(operations.listTeamMembers, { path: { teamId: id } });
   await collect(read, ({ organization: person, team: as }) => {
     const email = person.user?.email?.toLowerCase();
     members[email ?? `#${person.id}`] = as.role;
     if (email !== undefined) {
-      context.person(email, person.id);
+      people.push([email, person.id]);
     }
   });
-  return { ...actual, fields: { ...actual.fields, members } };
+  return { fields: { members }, people };
 }
 
 function membershipWrites(change: Parameters<Kind['writes']>[0]): readonly PlannedRequest[] {

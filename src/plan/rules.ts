@@ -17,6 +17,8 @@ export interface FieldRules {
   readonly uncompared?: string;
   /** How a value is compared, recorded and shown: large texts by their hash, what has no order in one order. */
   readonly kept?: (value: Json) => Json;
+  /** What a snapshot holds is what `kept` makes of the value, which must leave that as it is. */
+  readonly withheld?: boolean;
   /** `people`: a mapping of email to role. */
   readonly shape?: 'plain' | 'people' | 'set';
   /** Addresses that a declared value refers to. */

@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Told right before each attempt that is sent: none, where it was given up while it waited. */
   readonly onAttempt?: () => void;
+  /** Told of each request that the call needs, once, also where it takes part in one that is under way already. */
+  readonly onNeed?: (operation: Operation) => void;
 }
 
 /** The input may be left out where nothing in it is required. */
@@ -101,6 +103,7 @@ class Caller {
   }
 
   async call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
+    call.onNeed?.(operation);
     const path = requestPath(operation, input, this.organization);
     const request: HttpRequest = { method: operation.method, path, body: bodyText(operation, input.body) };
     return this.#connection.queue.request({

@@ -4,6 +4,7 @@ import type { Declared } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { identify } from '../plan/identity.ts';
 import type { Reader } from '../platform/client.ts';
+import { platformSource } from './actual-source.ts';
 import { observe } from './observe.ts';
 import type { Bindings } from './sending.ts';
 
@@ -21,7 +22,7 @@ export async function locateCreated(
 ): Promise<string | null> {
   // By its id is known what has not got its new title yet, and so what lies in it.
   const known = new Map([...declared].map(([address, resource]) => [address, withId(resource, bindings)]));
-  const observation = await observe({ kinds, declared: known, base: null, reader });
+  const observation = await observe({ kinds, declared: known, base: null, source: platformSource(reader) });
   const { bound } = identify(kinds, known, null, observation);
   const made = bound.get(change.address);
   if (made === undefined) {

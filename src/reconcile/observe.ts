@@ -1,14 +1,14 @@
 import type { Address } from '../core/address.ts';
 import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { Reader } from '../platform/client.ts';
+import type { ActualSource } from './actual-source.ts';
 import { Demand, namesStranger } from './demand.ts';
 
 export interface ObserveOptions {
   readonly kinds: readonly Kind[];
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly base: Base;
-  readonly reader: Reader;
+  readonly source: ActualSource;
   /** Kinds to read besides those mentioned: those whose unmanaged resources are to be pruned. */
   readonly also?: readonly string[];
 }
@@ -18,7 +18,7 @@ export interface ObserveOptions {
  * those that turn out to be needed to judge what was found.
  */
 export async function observe(options: ObserveOptions): Promise<Observation> {
-  const { kinds, declared, base, reader } = options;
+  const { kinds, declared, base, source } = options;
   const demand = new Demand(kinds, declared, base);
   const found = new Map<string, Actual[]>();
   const people = new Map<string, string>();
@@ -31,17 +31,14 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
         found.set(name, []);
       }
     }
-    const context = {
-      reader,
-      add: (actual: Actual) => {
-        found.get(actual.kind)?.push(actual);
-        actuals.push(actual);
-      },
-      person: (email: string, id: string) => people.set(email, id),
-      wants: (actual: Actual, fields: readonly string[]) => demand.wants(actual, fields),
-      wantsParts: (actual: Actual, kind?: string) => demand.wantsParts(actual, kind),
-    };
-    await settleAll(due.map((kind) => kind.observe?.(context)));
+    const told = await source.read(due, demand);
+    for (const actual of told.actuals) {
+      found.get(actual.kind)?.push(actual);
+      actuals.push(actual);
+    }
+    for (const [email, id] of told.people) {
+      people.set(email, id);
+    }
   };
   await read([...demand.mentioned, ...(options.also ?? [])]);
   const strangers = namesStranger(kinds, declared, people) ? ['member'] : [];
@@ -50,13 +47,4 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
     .flatMap((kind) => kind.consults?.({ declared, base, actuals }) ?? []);
   await read([...strangers, ...consulted]);
   return { kinds: found, people, peopleComplete: found.has('member'), reads: 0 };
-}
-
-/** Waits for all, then throws what the first of them failed with: nothing is left running behind an error. */
-async function settleAll(promises: readonly (Promise<void> | undefined)[]): Promise<void> {
-  const results = await Promise.allSettled(promises);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) {
-    throw failed.reason;
-  }
 }

@@ -9,6 +9,7 @@ import { computePlan, type PlannedChanges } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader } from '../platform/client.ts';
 import type { Work } from '../queue/course.ts';
+import { type ActualSource, platformSource } from './actual-source.ts';
 import { observe } from './observe.ts';
 import { dueSteps, isLast, requestsOf, stepsOf } from './steps.ts';
 
@@ -34,11 +35,16 @@ export interface Planned extends PlannedChanges {
 
 /** Reads what is needed and plans. Makes no write: the reader has no way to. */
 export async function makePlan(options: PlanningOptions, reader: Reader, reads: () => number): Promise<Planned> {
+  return planOver(options, platformSource(reader), reads);
+}
+
+/** The same over any source of the actual state; `reads` tells how many requests that took. */
+export async function planOver(options: PlanningOptions, source: ActualSource, reads: () => number): Promise<Planned> {
   const { kinds, declared, base, policy } = options;
   const also = kinds
     .filter((kind) => pruneOf(policy.prune, kind.name) === 'all')
     .map((kind) => kind.partOf ?? kind.name);
-  const observed = await observe({ kinds, declared, base, reader, also });
+  const observed = await observe({ kinds, declared, base, source, also });
   return planFrom(options, { ...observed, reads: reads() });
 }
 

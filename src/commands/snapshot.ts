@@ -1,0 +1,128 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import type { Plan } from '../core/change.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { kinds } from '../kinds/registry.ts';
+import { counted, printable } from '../plan/words.ts';
+import { openReader } from '../platform/client.ts';
+import { planOver } from '../reconcile/planning.ts';
+import type { PassInput } from '../reconcile/reconcile.ts';
+import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../reconcile/snapshot.ts';
+import { paceEstimate, SnapshotSource } from '../reconcile/snapshot-source.ts';
+import { takeSnapshot } from '../reconcile/take-snapshot.ts';
+import { createRedactor } from '../redact.ts';
+import { APPLY_PARALLEL, type PlanningFlags, passInput } from './planning.ts';
+import { showReading } from './progress.ts';
+import { save } from './save.ts';
+import {
+  chooseOrganization,
+  RequestCount,
+  readConfig,
+  readConfigBlind,
+  type Surroundings,
+  type Way,
+  withPlatform,
+} from './setup.ts';
+
+export interface SnapshotFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly out?: string;
+}
+
+/** `octavo snapshot`: the actual state as a file, secrets and certificates left out (design: Commands). */
+export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const config = await readConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const taken = await withPlatform(config, organization, around, (way) => take(organization.id, way, around));
+  // A secret of the configuration is not likely to be on the platform; where it is, it stays there.
+  const text = createRedactor(around.secrets ?? [])(writeSnapshot(taken));
+  for (const [kind, of] of Object.entries(taken.kinds)) {
+    if ('unread' in of) {
+      terminal.err(`${kind} could not be read: ${printable(of.unread)}; plans that need it will say so\n`);
+    }
+  }
+  if (flags.out === undefined) {
+    terminal.out(text);
+  } else {
+    await save(resolve(terminal.cwd, flags.out), text);
+    terminal.err(`The snapshot is in ${flags.out}; plan over it with: octavo plan --snapshot ${flags.out}\n`);
+  }
+  return EXIT.done;
+}
+
+async function take(organization: string, { connection, signal }: Way, around: Surroundings): Promise<Snapshot> {
+  const count = new RequestCount();
+  const progress = showReading(around.terminal, () => count.reads);
+  const reader = openReader(connection, {
+    organization,
+    priority: 'person',
+    signal,
+    onRequest: (operation) => {
+      count.onRequest(operation);
+      progress.step();
+    },
+  });
+  try {
+    const queue = () => connection.queue.snapshot();
+    return await takeSnapshot({ kinds, reader, now: around.clock.now(), queue });
+  } finally {
+    progress.end();
+  }
+}
+
+/** The plan over a snapshot: the same as that over the platform in that state, with no token and no request. */
+export async function planOverSnapshot(
+  folder: string,
+  flags: PlanningFlags & { readonly organization?: string; readonly snapshot: string },
+  around: Surroundings,
+): Promise<{ readonly input: PassInput; readonly plan: Plan }> {
+  const { terminal, clock } = around;
+  const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
+  const config = await readConfigBlind(flags.config, snapshot.organization, around);
+  const organization = organizationOf(snapshot, config, flags);
+  const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, APPLY_PARALLEL);
+  const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, around);
+  const source = new SnapshotSource(snapshot);
+  const { plan } = await planOver(input, source, () => source.reads);
+  terminal.err(`Planned over the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
+  return { input, plan };
+}
+
+async function openSnapshot(file: string, cwd: string): Promise<Snapshot> {
+  const path = resolve(cwd, file);
+  let text: string;
+  try {
+    const { size } = await stat(path);
+    if (size > LARGEST_SNAPSHOT) {
+      throw new Error(`it is larger than ${LARGEST_SNAPSHOT / 1_048_576} MiB`);
+    }
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`cannot read the snapshot ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  return readSnapshot(text, file, kinds);
+}
+
+function organizationOf(
+  { organization: of }: Snapshot,
+  config: Config,
+  flags: { readonly organization?: string },
+): OrganizationConfig {
+  const wanted = flags.organization ?? (config.organizations.some(({ id }) => id === of) ? of : undefined);
+  const organization = chooseOrganization(config, wanted);
+  if (organization.id !== of) {
+    const names = `${JSON.stringify(of)}, and the plan is to be of ${JSON.stringify(organization.id)}`;
+    throw new ConfigError(`the snapshot is of organization ${names}; take one of that`);
+  }
+  return organization;
+}
+
+const HOUR = 3_600_000;
+
+/** Where it is worth a word: a snapshot shows nothing of what has changed since. */
+function ageWords(age: number): string {
+  return age < HOUR ? '' : `, ${counted(Math.floor(age / HOUR), 'hour')} old`;
+}

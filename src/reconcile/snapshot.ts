@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { ConfigError } from '../core/errors.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { REQUEST_CLASSES } from '../queue/request.ts';
+
+const FORMAT = 'octavo.snapshot/1';
+
+/** Bytes that a snapshot may have. */
+export const LARGEST_SNAPSHOT = 256 * 1_048_576;
+/** Objects and lists inside each other: far more than the platform gives, and few enough to be walked through. */
+const DEEPEST = 100;
+
+const count = z.int().min(0);
+const text = z.string().max(1_000_000);
+const id = z.string().min(1).max(1000);
+const jsonObject = z.custom<JsonObject>(isObject, { error: 'expected an object' });
+const people = z.array(z.tuple([text, id]));
+
+const actual = z.strictObject({
+  kind: id,
+  id,
+  title: text,
+  fields: jsonObject,
+  within: id.nullable(),
+  place: z.strictObject({ list: id, index: count }).nullable(),
+  aliases: z.array(id).optional(),
+  facts: jsonObject.optional(),
+});
+
+/** What further requests told of one resource, and how many those were. */
+const told = z.strictObject({
+  requests: count,
+  fields: jsonObject.optional(),
+  parts: z.array(actual).optional(),
+  people: people.optional(),
+});
+
+/** A kind: requests by operation, what the list told, and what each further request did. */
+const listing = z.strictObject({
+  requests: z.record(id, count),
+  people,
+  resources: z.array(z.strictObject({ actual, told: z.record(id, told) })),
+});
+
+/** A kind that could not be read: a plan that needs it cannot be made. */
+const unread = z.strictObject({ unread: text });
+
+const milliseconds = z.number().min(0);
+const budget = z.strictObject({
+  classes: z.array(z.enum(REQUEST_CLASSES)),
+  operations: z.array(id),
+  limit: z.number().nullable(),
+  left: z.number().nullable(),
+  resetIn: milliseconds.nullable(),
+  window: milliseconds.nullable(),
+  refill: z.number().nullable(),
+  closedFor: milliseconds,
+  rtt: milliseconds.nullable(),
+  foreign: z.number(),
+  rate: z.number().nullable(),
+});
+
+const snapshot = z.strictObject({
+  format: z.literal(FORMAT),
+  organization: id,
+  /** When it was taken. */
+  at: z.iso.datetime(),
+  /** How fast requests go, for what a plan says of its time. */
+  pace: z.strictObject({ rtt: milliseconds.nullable(), budgets: z.array(budget) }),
+  kinds: z.record(id, z.union([listing, unread])),
+});
+
+/** The actual state of an organization: every kind, with all that can be asked of each resource. */
+export type Snapshot = Omit<z.infer<typeof snapshot>, 'format'>;
+export type Listing = z.infer<typeof listing>;
+export type Pace = Snapshot['pace'];
+
+/** A snapshot as a file. */
+export function writeSnapshot(taken: Snapshot): string {
+  return `${JSON.stringify({ format: FORMAT, ...taken }, null, 1)}\n`;
+}
+
+/** Reads a snapshot. Throws ConfigError where it is none, or one of another version; nothing of its content is said. */
+export function readSnapshot(file: string, name: string, kinds: readonly Kind[]): Snapshot {
+  const wrong = (why: string, cause?: unknown) =>
+    new ConfigError(`${name} is no snapshot that can be used: ${why}; take one with octavo snapshot --out`, { cause });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(file);
+  } catch (error) {
+    throw wrong('it is no JSON', error);
+  }
+  if (!isObject(parsed) || parsed.format !== FORMAT) {
+    throw wrong(`it is not of the format ${FORMAT}`);
+  }
+  if (isDeep(parsed as Json)) {
+    throw wrong(`it is nested more than ${DEEPEST} deep`);
+  }
+  const checked = snapshot.safeParse(parsed);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    const place = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.map(String).join('.');
+    throw wrong(`${place} is not what this version writes`);
+  }
+  const { format: _format, ...read } = checked.data;
+  const problem = kindProblem(read, kinds);
+  if (problem !== null) {
+    throw wrong(problem);
+  }
+  return read;
+}
+
+/** Every kind is there, none that is not known, and in each what belongs to it, once. */
+function kindProblem(read: Snapshot, kinds: readonly Kind[]): string | null {
+  const listed = kinds.filter((kind) => kind.observe !== null);
+  const missing = listed.find((kind) => !Object.hasOwn(read.kinds, kind.name));
+  if (missing !== undefined) {
+    return `it has no ${missing.name}, so another version took it`;
+  }
+  if (Object.keys(read.kinds).length > listed.length) {
+    return 'it has kinds that this version does not know';
+  }
+  for (const { name, further = [] } of listed) {
+    const of = read.kinds[name] as Snapshot['kinds'][string];
+    const parts = new Set(kinds.filter((kind) => kind.partOf === name).map((kind) => kind.name));
+    const asked = new Set(further.flatMap((first) => (first.next ? [first.name, first.next.name] : [first.name])));
+    if ('resources' in of && !isOfKind(of, name, parts, asked)) {
+      return `${name}: it holds what does not belong there`;
+    }
+  }
+  return null;
+}
+
+function isOfKind(
+  { resources }: Listing,
+  name: string,
+  parts: ReadonlySet<string>,
+  asked: ReadonlySet<string>,
+): boolean {
+  const ids = new Set(resources.map((resource) => resource.actual.id));
+  return (
+    ids.size === resources.length &&
+    resources.every(
+      (resource) =>
+        resource.actual.kind === name &&
+        Object.keys(resource.told).length === asked.size &&
+        Object.entries(resource.told).every(
+          ([further, { parts: inside = [] }]) => asked.has(further) && inside.every(({ kind }) => parts.has(kind)),
+        ),
+    )
+  );
+}
+
+/** Walks without calling itself, which is what depth would hurt. */
+function isDeep(value: Json): boolean {
+  const open: (readonly [Json, number])[] = [[value, 0]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [each, depth] = next;
+    if (typeof each === 'object' && each !== null) {
+      if (depth >= DEEPEST) {
+        return true;
+      }
+      for (const member of Object.values(each)) {
+        if (typeof member === 'object' && member !== null) {
+          open.push([member, depth + 1]);
+        }
+      }
+    }
+  }
+  return false;
+}

@@ -1,0 +1,135 @@
+import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
+import type { Actual, Fields } from '../core/resource.ts';
+import type { Further, Kind, Told } from '../kinds/kind.ts';
+import { keptValue } from '../plan/diff.ts';
+import type { Reader } from '../platform/client.ts';
+import type { QueueSnapshot } from '../queue/snapshot.ts';
+import { list, settleAll } from './actual-source.ts';
+import type { Listing, Pace, Snapshot } from './snapshot.ts';
+
+export interface TakeOptions {
+  readonly kinds: readonly Kind[];
+  readonly reader: Reader;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Asked once everything is read: what was learned of the platform's limits. */
+  readonly queue: () => QueueSnapshot;
+}
+
+/**
+ * Reads everything that any plan may ask for: every kind, and of each resource what further requests tell. Values that
+ * are nobody's to read are held by their hash. A kind that may not be read is held as that; anything else that goes
+ * wrong is thrown.
+ */
+export async function takeSnapshot({ kinds, reader, now, queue }: TakeOptions): Promise<Snapshot> {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  const due = kinds.filter((kind) => kind.observe !== null);
+  const listings = await settleAll(
+    due.map(async (kind) => [kind.name, await takeKind(kind, byName, reader).catch(unreadable)] as const),
+  );
+  return {
+    organization: reader.organization,
+    at: new Date(now).toISOString(),
+    pace: paceOf(queue()),
+    kinds: Object.fromEntries(listings),
+  };
+}
+
+function unreadable(error: unknown): { readonly unread: string } {
+  if (error instanceof RejectedError || error instanceof AuthError) {
+    return { unread: messageOf(error) };
+  }
+  throw error;
+}
+
+async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Reader): Promise<Listing> {
+  const { counted, counts } = counting(reader);
+  const { actuals, people } = await list(kind, counted);
+  const resources = await settleAll(
+    actuals.map(async (actual) => ({
+      actual: withheld(actual, kinds),
+      told: Object.fromEntries(
+        (await settleAll((kind.further ?? []).map((each) => take(each, actual, kinds, reader)))).flat(),
+      ),
+    })),
+  );
+  return {
+    requests: Object.fromEntries(counts),
+    people: people.map(([email, id]) => [email, id]),
+    resources: resources.toSorted((a, b) => (a.actual.id < b.actual.id ? -1 : 1)),
+  };
+}
+
+async function take(first: Further, actual: Actual, kinds: ReadonlyMap<string, Kind>, reader: Reader) {
+  const taken: [string, Listing['resources'][number]['told'][string]][] = [];
+  let before: Told = {};
+  for (let next: Further | undefined = first; next !== undefined; next = next.next) {
+    const { counted, counts } = counting(reader);
+    before = await next.read(actual, counted, before);
+    const { fields, parts, people } = before;
+    taken.push([
+      next.name,
+      {
+        requests: [...counts.values()].reduce((sum, each) => sum + each, 0),
+        ...(fields === undefined ? {} : { fields: withheldFields(fields, kinds.get(actual.kind)) }),
+        ...(parts === undefined ? {} : { parts: parts.map((part) => withheld(part, kinds)) }),
+        ...(people === undefined ? {} : { people: people.map(([email, id]) => [email, id] as [string, string]) }),
+      },
+    ]);
+  }
+  return taken;
+}
+
+type Held = Listing['resources'][number]['actual'];
+
+function withheld(actual: Actual, kinds: ReadonlyMap<string, Kind>): Held {
+  const { aliases, facts, ...rest } = actual;
+  return {
+    ...rest,
+    fields: withheldFields(actual.fields, kinds.get(actual.kind)),
+    ...(aliases === undefined ? {} : { aliases: [...aliases] }),
+    ...(facts === undefined ? {} : { facts }),
+  };
+}
+
+function withheldFields(fields: Fields, kind: Kind | undefined): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const rules = kind?.fields[name];
+      return [name, rules?.withheld === true && value !== undefined ? keptValue(rules, value) : value];
+    }),
+  );
+}
+
+/** A reader that counts what is needed, by operation, also where a request is shared with somebody else. */
+function counting(reader: Reader): { readonly counted: Reader; readonly counts: ReadonlyMap<string, number> } {
+  const counts = new Map<string, number>();
+  const onNeed = ({ name }: { readonly name: string }) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  const counted: Reader = {
+    organization: reader.organization,
+    get: (operation, ...[input, call]) => reader.get(operation, ...([input, { ...call, onNeed }] as never)),
+    pages: (operation, ...[input, call]) => reader.pages(operation, ...([input, { ...call, onNeed }] as never)),
+  };
+  return { counted, counts };
+}
+
+/** As if nothing of the limits were used up: a plan is made later. */
+function paceOf({ rtt, budgets }: QueueSnapshot): Pace {
+  const whole = (value: number | null) => (value === null ? null : Math.max(0, Math.round(value)));
+  return {
+    rtt: whole(rtt),
+    budgets: budgets.map(({ limit, window, ...budget }) => ({
+      classes: [...budget.classes],
+      operations: [...budget.operations],
+      limit,
+      left: limit,
+      resetIn: whole(window),
+      window: whole(window),
+      refill: budget.refill,
+      closedFor: 0,
+      rtt: whole(budget.rtt),
+      foreign: 0,
+      rate: budget.rate,
+    })),
+  };
+}

@@ -1,0 +1,118 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { addForeign } from '../support/foreign.ts';
+import { TOKEN } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** What a stranger's pull request has: no token, no address, no organization. */
+const NOTHING = { OCTAVO_BASE_URL: '', OCTAVO_TOKEN: '', OCTAVO_ORGANIZATION: '' };
+
+const MANIFESTS = `teams:
+  writers: { title: Foreign team, members: { ana@acme.example: owner } }
+  readers: { title: Readers }
+sites:
+  help: { title: Foreign site, structure: [] }
+`;
+
+async function openOrganization(): Promise<Workspace> {
+  const work = await openWorkspace();
+  await addForeign(work);
+  work.repository.write('manifests/a.yaml', MANIFESTS);
+  work.repository.write('manifests/b.yaml', 'collections: { shelf: { title: Foreign shelf } }\n');
+  work.repository.commit('first');
+  return work;
+}
+
+test.each(['text', 'markdown', 'json'])(
+  'plan --snapshot --format %s is the plan over the platform, with and without a base, and asks nothing',
+  async (format) => {
+    await using work = await openOrganization();
+    const { code } = await work.inside(['snapshot', '--out', '../snapshot.json']);
+    expect(code).toBe(0);
+    work.repository.write('manifests/b.yaml', 'spaces: { one: { title: One } }\n');
+    work.repository.commit('second');
+    for (const base of [[], ['--base', 'HEAD~1']]) {
+      const args = ['plan', 'manifests', ...base, '--format', format, '--detailed-exitcode'];
+      const live = await work.inside(args);
+      const before = work.emulator.requests.total;
+      const over = await work.inside([...args, '--snapshot', '../snapshot.json'], NOTHING);
+      expect(work.emulator.requests.total).toBe(before);
+      // How long an answer took is in the seconds, and is never the same twice.
+      const timeless = (text: string) =>
+        text.replace(/"seconds": [\d.]+/, '"seconds": 0').replace(/(?:under|about) [\d.]+ \w+/, 'soon');
+      expect(timeless(over.stdout)).toBe(timeless(live.stdout));
+      expect([over.code, live.code]).toEqual([2, 2]);
+    }
+  },
+);
+
+test('the plan file of a plan over a snapshot is applied like any other', async () => {
+  await using work = await openOrganization();
+  await work.inside(['snapshot', '--out', '../snapshot.json']);
+  const planned = await work.inside(
+    ['plan', 'manifests', '--snapshot', '../snapshot.json', '--out', '../plan.json'],
+    NOTHING,
+  );
+  expect(planned.code).toBe(0);
+  const applied = await work.inside(['apply', '../plan.json', '--yes']);
+  expect(applied.code).toBe(0);
+  expect(work.teams()).toContain('Readers');
+  // What was planned is done; over the old snapshot it is planned still.
+  expect((await work.inside(['plan', 'manifests', '--detailed-exitcode'])).code).toBe(0);
+});
+
+test('no secret is in the file, which only its owner may read', async () => {
+  await using work = await openOrganization();
+  await work.call('POST', '/saml', { label: 'Okta', certificate: 'MIIC-certificate' });
+  await work.call('PUT', '/teams', { title: `a team called ${TOKEN}` });
+  await work.inside(['snapshot', '--out', '../snapshot.json']);
+  const path = join(work.folder, 'snapshot.json');
+  const text = readFileSync(path, 'utf8');
+  expect(text).toContain('"Okta"');
+  expect(text).not.toContain('MIIC-certificate');
+  expect(text).not.toContain(TOKEN);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const printed = await work.inside(['snapshot']);
+  expect(JSON.parse(printed.stdout)).toMatchObject({
+    format: 'octavo.snapshot/1',
+    organization: work.emulator.organization,
+  });
+});
+
+test('a configuration is read without what it names: no variable, no file', async () => {
+  await using work = await openOrganization();
+  await work.inside(['snapshot', '--out', '../snapshot.json']);
+  mkdirSync(join(work.folder, 'secrets'));
+  writeFileSync(join(work.folder, 'secrets', 'token'), 'read-from-a-file');
+  const settings = (id: string) => ({
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+    platform: { baseUrl: '${env:SOME_URL}', token: '${file:../secrets/token}', user: 'ana@acme.example' },
+    organizations: [{ id, source: { directory: 'manifests' }, confirm: ['team'] }],
+  });
+  const plan = ['plan', 'manifests', '--snapshot', '../snapshot.json', '--format', 'json'];
+  work.repository.write('config.yaml', JSON.stringify(settings(work.emulator.organization)));
+  expect((await work.inside(plan, NOTHING)).code).toBe(0);
+  // Whoever writes the configuration of a pull request could ask for anything to be said.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+  for (const id of ['${env:SECRET}', '${file:../secrets/token}']) {
+    work.repository.write('config.yaml', JSON.stringify(settings(id)));
+    const { code, stdout, stderr } = await work.inside(plan, { ...NOTHING, SECRET: 'read-from-a-variable' });
+    expect(code).toBe(3);
+    expect(stdout + stderr).not.toContain('read-from');
+  }
+});
+
+test('a snapshot of another organization, no snapshot, and none at all: 3, and why', async () => {
+  await using work = await openOrganization();
+  await work.inside(['snapshot', '--out', '../snapshot.json']);
+  const other = await work.inside(['plan', 'manifests', '--snapshot', '../snapshot.json'], {
+    OCTAVO_ORGANIZATION: 'org_other',
+  });
+  expect(other.stderr).toMatch(/the snapshot is of organization .* and the plan is to be of "org_other"/);
+  const none = await work.inside(['plan', 'manifests', '--snapshot', 'manifests/a.yaml'], NOTHING);
+  expect(none.stderr).toContain('manifests/a.yaml is no snapshot that can be used: it is no JSON');
+  const absent = await work.inside(['plan', 'manifests', '--snapshot', 'nowhere.json'], NOTHING);
+  expect(absent.stderr).toContain('cannot read the snapshot nowhere.json');
+  expect([other.code, none.code, absent.code]).toEqual([3, 3, 3]);
+});

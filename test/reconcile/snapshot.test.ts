@@ -1,0 +1,322 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { ConfigError } from '../../src/core/errors.ts';
+import type { Base } from '../../src/core/resource.ts';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
+import { planToJson } from '../../src/plan/render-json.ts';
+import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
+import { openReader, type Reader } from '../../src/platform/client.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import { type Planned, planOver } from '../../src/reconcile/planning.ts';
+import { type PassInput, plan } from '../../src/reconcile/reconcile.ts';
+import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
+import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../src/reconcile/snapshot.ts';
+import { paceEstimate, SnapshotSource } from '../../src/reconcile/snapshot-source.ts';
+import { takeSnapshot } from '../../src/reconcile/take-snapshot.ts';
+import { twoModels } from '../support/arbitrary-manifests.ts';
+import { addForeign } from '../support/foreign.ts';
+import { manifestsOf } from '../support/model.ts';
+import { VirtualPlatform } from '../support/virtual-platform.ts';
+import { declare, type Manifests, openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+const SEED = Number(process.env.OCTAVO_SEED ?? 20261121);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 25);
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+
+let world: World;
+let start: EmulatorState;
+let connection: Connection;
+
+beforeAll(async () => {
+  world = await openWorld();
+  await addForeign(world);
+  start = world.emulator.state();
+  connection = openConnection({
+    baseUrl: world.emulator.url,
+    token: world.emulator.token,
+    userAgent: 'octavo/0',
+    concurrency: 10,
+    clock: systemClock,
+    random: () => 0,
+  });
+});
+afterAll(async () => {
+  await connection.close();
+  await world.close();
+});
+
+async function fresh(): Promise<void> {
+  world.emulator.restore(start);
+  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+}
+
+function readerOf(way: Connection, onRequest = () => {}): Reader {
+  return openReader(way, { organization: world.emulator.organization, priority: 'person', onRequest });
+}
+
+/** Taken, written, and read again. */
+async function snapshotOf(way = connection): Promise<Snapshot> {
+  const taken = await takeSnapshot({ kinds, reader: readerOf(way), now: NOW, queue: () => way.queue.snapshot() });
+  return readSnapshot(writeSnapshot(taken), 'snapshot.json', kinds);
+}
+
+async function inputOf(manifests: Manifests, base: Base, policy: Partial<Policy>): Promise<PassInput> {
+  return {
+    organization: world.emulator.organization,
+    kinds,
+    declared: await declare(manifests),
+    commit: null,
+    base,
+    baseCommit: null,
+    policy: { ...DEFAULT_POLICY, now: NOW, ...policy },
+    estimate: () => 0,
+  };
+}
+
+async function live(input: PassInput): Promise<Planned> {
+  let reads = 0;
+  const reader = readerOf(connection, () => {
+    reads += 1;
+  });
+  return plan(input, reader, () => reads);
+}
+
+function replayed(input: PassInput, snapshot: Snapshot): Promise<Planned> {
+  const source = new SnapshotSource(snapshot);
+  return planOver(input, source, () => source.reads);
+}
+
+/** Every byte that a person or a program may see of a plan, or what it fails with. */
+async function shown(planned: Promise<Planned>): Promise<string> {
+  try {
+    const made = await planned;
+    const text = renderPlanText(made.plan, { columns: 100, paint: PLAIN });
+    return `${JSON.stringify(planToJson(made.plan), null, 1)}\n${text}`;
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`;
+  }
+}
+
+describe('a plan over a snapshot is the plan over the platform, byte for byte', () => {
+  test('for any two sets of manifests: without a base, over a git ref, and over the record', async () => {
+    await fc.assert(
+      fc.asyncProperty(twoModels, fc.constantFrom('owned', 'all'), async ([a, b], prune) => {
+        await fresh();
+        await world.settle(manifestsOf(a), { policy: UNLIMITED });
+        const snapshot = await snapshotOf();
+        const recorded = (await baseOfRecord(world.record)).base;
+        for (const base of [null, baseOfManifests(kinds, await declare(manifestsOf(a))), recorded]) {
+          const input = await inputOf(manifestsOf(b), base, { ...UNLIMITED, prune });
+          expect(await shown(replayed(input, snapshot))).toBe(await shown(live(input)));
+        }
+      }),
+      { seed: SEED, numRuns: RUNS, endOnFailure: process.env.OCTAVO_SHRINK === undefined },
+    );
+  });
+
+  test.each([
+    ['organization: { sso: true }'],
+    ['sites: { help: { title: Foreign site, adaptiveSchema: { type: object } } }'],
+    ['sites: { help: { title: Foreign site, structure: [] } }'],
+    ['teams: { a: { title: Foreign team, members: { stranger@acme.example: owner } } }'],
+    ['saml: { a: { label: Foreign login, certificate: other } }'],
+    ['translations: { a: { space: b, from: en, to: sv } }\nspaces: { b: { title: Foreign space } }'],
+    ['translations: { a: { space: b, from: en, to: sv } }\nspaces: { b: { id: none, title: Foreign space } }'],
+    ['openapi: { foreign: { source: { url: "https://name:password@other.example/spec.json" } } }'],
+    ['members: { bo@acme.example: { role: admin } }'],
+  ])('with what only further requests tell: %s', async (manifests) => {
+    await fresh();
+    const snapshot = await snapshotOf();
+    const bases = [
+      null,
+      baseOfManifests(kinds, await declare(`${manifests}\ncollections: { gone: { title: Foreign shelf } }`)),
+    ];
+    for (const base of manifests.startsWith('openapi') ? [null] : bases) {
+      const input = await inputOf(manifests, base, {});
+      expect(await shown(replayed(input, snapshot))).toBe(await shown(live(input)));
+    }
+  });
+
+  test('with as many requests as pages are read', async () => {
+    const teams = Array.from({ length: 1001 }, (_, index) => ({
+      id: `team_${index}`,
+      seq: 1000 + index,
+      organization: world.emulator.organization,
+      title: `Team ${index}`,
+      createdAt: '2026-01-01T00:00:00.000Z',
+    }));
+    world.emulator.restore({ ...start, sequence: 5000, teams });
+    const input = await inputOf('teams: { a: { title: Team 7, members: {} } }', null, {});
+    const planned = await replayed(input, await snapshotOf());
+    expect(planned.plan.cost.requests.reads).toBe(3);
+    expect(await shown(Promise.resolve(planned))).toBe(await shown(live(input)));
+  });
+
+  test('and says how long it takes at the pace that was seen', async () => {
+    const platform = new VirtualPlatform({ rtt: 200, limits: { all: { kind: 'fixed', limit: 20, window: 1000 } } });
+    const way = platform.connect();
+    const reader = readerOf(way);
+    const taking = takeSnapshot({ kinds, reader, now: NOW, queue: () => way.queue.snapshot() });
+    const { pace } = await platform.clock.run(taking);
+    const estimate = paceEstimate(pace, 10, 10);
+    const work = Array.from({ length: 10 }, () => ({ writes: 1, reads: 0, after: [] }));
+    expect(pace.rtt).toBe(200);
+    expect(estimate(work)).toBeGreaterThanOrEqual(0.2);
+  });
+});
+
+describe('what a snapshot holds', () => {
+  test('no certificate, no password, and no token', async () => {
+    await fresh();
+    const secrets = ['MIIC-a-certificate', 'pass-w0rd-in-an-address', world.emulator.token];
+    await world.call('POST', '/saml', { label: 'Okta', certificate: `-----BEGIN\n${secrets[0]}\nEND-----` });
+    const url = `https://name:${secrets[1]}@a.example/spec.json`;
+    await world.call('POST', '/openapi', { slug: 'secret', source: { url } });
+    const text = writeSnapshot(await snapshotOf());
+    expect(text).toContain('"Okta"');
+    for (const secret of secrets) {
+      expect(text).not.toContain(secret);
+    }
+    // By the hash it is still known to be the same.
+    const same = await inputOf(
+      { 'a.yaml': `saml: { okta: { label: Okta, certificate: "-----BEGIN\\n${secrets[0]}\\nEND-----\\n" } }` },
+      null,
+      {},
+    );
+    expect((await replayed(same, await snapshotOf())).plan.changes).toEqual([]);
+    const other = await inputOf('saml: { okta: { label: Okta, certificate: other } }', null, {});
+    const planned = await replayed(other, await snapshotOf());
+    expect(planned.plan.changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['certificate']]);
+    expect(await shown(Promise.resolve(planned))).not.toContain(secrets[0]);
+  });
+
+  test('is the same for the same state, apart from the pace', async () => {
+    await fresh();
+    const [{ pace: _one, ...one }, { pace: _other, ...other }] = [await snapshotOf(), await snapshotOf()];
+    expect(JSON.stringify(other)).toBe(JSON.stringify(one));
+  });
+
+  test('a kind that may not be read is said only to plans that need it', async () => {
+    await fresh();
+    world.emulator.setFaults([{ match: { operation: 'listSamlProviders' }, fault: { kind: 'status', status: 403 } }]);
+    const snapshot = await snapshotOf();
+    world.emulator.setFaults([]);
+    const without = await inputOf('teams: { a: { title: Foreign team } }', null, {});
+    expect((await replayed(without, snapshot)).plan.changes).toEqual([]);
+    const needed = await inputOf('saml: { a: { label: Foreign login } }', null, {});
+    expect(await shown(replayed(needed, snapshot))).toMatch(/^DependencyNotReadyError: saml could not be read/);
+  });
+});
+
+describe('a file that is no snapshot is refused plainly', () => {
+  let good: Record<string, unknown>;
+  beforeAll(async () => {
+    await fresh();
+    good = JSON.parse(writeSnapshot(await snapshotOf())) as typeof good;
+  });
+
+  const refusal = (text: string): string => {
+    try {
+      readSnapshot(text, 'snapshot.json', kinds);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError);
+      return (error as Error).message;
+    }
+    throw new Error('it was read');
+  };
+
+  // biome-ignore lint/suspicious/noExplicitAny: files of every shape
+  test.each<[string, (file: any) => unknown]>([
+    ['nothing', () => null],
+    ['a list', () => []],
+    ['another version', (file) => ({ ...file, format: 'octavo.snapshot/2' })],
+    ['a member more', (file) => ({ ...file, more: 1 })],
+    ['no time', (file) => ({ ...file, at: 'yesterday' })],
+    ['a kind less', (file) => ({ ...file, kinds: { ...file.kinds, team: undefined } })],
+    ['a kind more', (file) => ({ ...file, kinds: { ...file.kinds, more: { unread: '' } } })],
+    ['a kind of its own prototype', (file) => ({ ...file, kinds: JSON.parse('{"__proto__":{"unread":""}}') })],
+    ['a number for a kind', (file) => ({ ...file, kinds: { ...file.kinds, team: 7 } })],
+    ['a resource twice', (file) => withTeams(file, ([team]) => [team, team])],
+    ['a resource of another kind', (file) => withTeams(file, ([team]) => [within(team, { kind: 'space' })])],
+    ['a title that is none', (file) => withTeams(file, ([team]) => [within(team, { title: { $id: 'x' } })])],
+    ['fields that are a list', (file) => withTeams(file, ([team]) => [within(team, { fields: [] })])],
+    ['an answer less', (file) => withTeams(file, ([team]) => [{ ...team, told: {} }])],
+    ['an answer that is not asked', (file) => withTeams(file, ([team]) => [{ ...team, told: { x: { requests: 1 } } }])],
+    [
+      'parts of what has none',
+      (file) => withTeams(file, ([team]) => [{ ...team, told: { members: { requests: 1, parts: [team.actual] } } }]),
+    ],
+    ['less than no request', (file) => withTeams(file, ([team]) => [{ ...team, told: { members: { requests: -1 } } }])],
+    ['a pace that runs backwards', (file) => ({ ...file, pace: { rtt: -1, budgets: [] } })],
+  ])('%s', (_what, change) => {
+    const message = refusal(JSON.stringify(change(structuredClone(good))));
+    expect(message).toMatch(
+      /^snapshot\.json is no snapshot that can be used: .*; take one with octavo snapshot --out$/,
+    );
+  });
+
+  test.each([
+    ['no JSON', '{'],
+    ['a list in a list, and so on', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['the same inside a field', ''],
+    ['text that would act on a terminal', '{"format":"\u001b[2J"}'],
+  ])('%s', (_what, text) => {
+    const deep = `{"format":"octavo.snapshot/1","organization":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+    expect(refusal(text === '' ? deep : text)).not.toContain('\u001b');
+  });
+
+  test('any change of any value is read or refused, and breaks nothing', async () => {
+    const input = await inputOf(
+      'teams: { a: { title: Foreign team, members: {} } }\nsites: { b: { title: Foreign site, structure: [] } }',
+      null,
+      {},
+    );
+    const paths = pathsOf(good);
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...paths), fc.jsonValue(), async (path, value) => {
+        let snapshot: Snapshot;
+        try {
+          snapshot = readSnapshot(JSON.stringify(replaced(good, path, value)), 'snapshot.json', kinds);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+          return;
+        }
+        expect(await shown(replayed(input, snapshot))).not.toMatch(/^(TypeError|RangeError)/);
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+    expect(LARGEST_SNAPSHOT).toBeGreaterThan(1e8);
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: files of every shape
+function withTeams(file: any, change: (teams: any[]) => unknown[]) {
+  const { team } = file.kinds;
+  return { ...file, kinds: { ...file.kinds, team: { ...team, resources: change(team.resources) } } };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: files of every shape
+function within(resource: any, members: object) {
+  return { ...resource, actual: { ...resource.actual, ...members } };
+}
+
+type Path = readonly string[];
+
+function pathsOf(value: unknown, at: Path = []): readonly Path[] {
+  const inside =
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([key, member]) => pathsOf(member, [...at, key]))
+      : [];
+  return at.length === 0 ? inside : [at, ...inside];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: files of every shape
+function replaced(file: any, path: Path, value: unknown): unknown {
+  const copy = structuredClone(file);
+  const holder = path.slice(0, -1).reduce((each, key) => each[key], copy);
+  holder[path.at(-1) as string] = value;
+  return copy;
+}
