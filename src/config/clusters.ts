@@ -9,7 +9,7 @@ import { choice, count, cron, duration, flag, setting, text } from './settings.t
 import { readEmail, readText } from './values.ts';
 
 /** How much a cluster does to readers (platform API, Conversation objects). */
-export const IMPACTS = ['low', 'medium', 'high'] as const;
+const IMPACTS = ['low', 'medium', 'high'] as const;
 
 /** The longest pulse is of three months: as many weeks as two windows of it can have. */
 const MOST_WEEKS = 6;
