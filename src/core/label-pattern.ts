@@ -5,6 +5,12 @@ import { costOf, PatternSyntaxError } from './pattern-cost.ts';
 const LONGEST_LABEL = 200;
 /** Ways to try a pattern at one place of a label, at most: two repeats without a bound are taken, three are not. */
 const MOST_WAYS = 50_000;
+/**
+ * The same for a label of a few characters, where repeats without a bound count for little: what is left is what grows
+ * with the pattern itself, such as `(a?){15}`, of which every way is really tried.
+ */
+const SHORT_LABEL = 8;
+const MOST_SHORT_WAYS = 250;
 
 /** Whether a label matches. Takes a time bounded by the pattern, whatever the label. */
 export type LabelPattern = (label: string) => boolean;
@@ -17,7 +23,8 @@ export function patternProblem(pattern: string): string | null {
     return `is no regular expression (${reasonOf(error)})`;
   }
   try {
-    return costOf(pattern, LONGEST_LABEL) > MOST_WAYS
+    const isBusy = costOf(pattern, LONGEST_LABEL) > MOST_WAYS || costOf(pattern, SHORT_LABEL) > MOST_SHORT_WAYS;
+    return isBusy
       ? 'could keep a label busy for too long; give repeats a bound, such as \\d{1,20} for \\d+, and nest none'
       : null;
   } catch (error) {

@@ -222,10 +222,24 @@ describe('what is wrong is refused with its place', () => {
 });
 
 describe('a pattern for labels', () => {
-  test.each(['sso|saml', '^api\\b', 'log ?in.*fail', '.*a.*b', '\\d{1,20}-\\d{1,20}', '[a-z]+ed', '\\p{L}+'])(
-    '%s is taken',
+  test.each([
+    'sso|saml',
+    '^api\\b',
+    'log ?in.*fail',
+    '.*a.*b',
+    '\\d{1,20}-\\d{1,20}',
+    '[a-z]+ed',
+    '\\p{L}+',
+    '(sign|log)[ -]?(in|out|up)( page| form)?',
+    '^(a|b|c|d) (e|f|g|h) (i|j|k)$',
+  ])('%s is taken', (pattern) => {
+    expect(patternProblem(pattern)).toBe(null);
+  });
+
+  test.each(['(a+)+', '(a|a)*', '.*.*.*x', '(a?){15}b', '(.{0,7}){0,5}x', '((a?b?)?){20}c'])(
+    '%s is refused',
     (pattern) => {
-      expect(patternProblem(pattern)).toBe(null);
+      expect(patternProblem(pattern)).toContain('could keep a label busy for too long');
     },
   );
 
