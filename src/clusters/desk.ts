@@ -96,9 +96,7 @@ const PLANNED = {
 
 /** The change requests that there are, with what has become of those that were made here. */
 async function listed(context: RunContext): Promise<Listing> {
-  const listing = await listRequests(context, draftIds(context));
-  await follow(context, listing);
-  return listing;
+  return follow(context, await listRequests(context, draftIds(context)));
 }
 
 /** What is known of a cluster before a space is looked for. */

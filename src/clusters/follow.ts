@@ -3,7 +3,7 @@ import { toldOf } from './events.ts';
 import { markOf } from './mark.ts';
 import type { Entry } from './record.ts';
 import type { RunContext } from './run-context.ts';
-import { knownLinks, type Listing, type RequestAnswer, type SeenRequest, seenOf } from './run-requests.ts';
+import { knownLinks, type Listing, listingOf, type RequestAnswer, type SeenRequest, seenOf } from './run-requests.ts';
 import { isNotThere } from './spaces.ts';
 
 /** Milliseconds in which a request whose answer was lost may still be worked on by the platform. */
@@ -13,9 +13,10 @@ const RESTORABLE = 7 * 86_400_000;
 
 /**
  * Notices what became of the change requests that were made here: finds those whose answer was lost, and sees which
- * were opened, merged or archived meanwhile. Reads one by one what is not in the list. Throws AppError.
+ * were opened, merged or archived meanwhile. Reads one by one what is not in the list. Answers the list with what is known
+ * by then of which cluster each is. Throws AppError.
  */
-export async function follow(context: RunContext, listing: Listing): Promise<void> {
+export async function follow(context: RunContext, listing: Listing): Promise<Listing> {
   const { book } = context;
   for (const entry of book.live) {
     if (entry.id === null) {
@@ -32,6 +33,7 @@ export async function follow(context: RunContext, listing: Listing): Promise<voi
       await (seen === null ? gone(context, entry, isLive) : took(context, entry, seen));
     }
   }
+  return listingOf(book, listing.answers, listing.at);
 }
 
 /** Finds the change request of which no answer came; forgets it once it is sure not to have been made. */

@@ -43,6 +43,7 @@ export type Entry = z.output<typeof entry>;
 /** Why nothing is opened for a cluster as it is: it is looked at again when it, or the settings, are not as they were. */
 const settled = z.object({
   updatedAt: z.number().nullable(),
+  issues: z.number(),
   at: z.number(),
   reason: z.enum(['unrouted', 'archived', 'merged']),
   why: z.string(),

@@ -2,6 +2,7 @@ import { limitReached } from './claims.ts';
 import type { IssueCluster } from './cluster.ts';
 import type { SkipReason } from './events.ts';
 import { type Fate, fateOf } from './fate.ts';
+import type { Settled } from './record.ts';
 import type { RunContext } from './run-context.ts';
 import type { Listing } from './run-requests.ts';
 
@@ -34,10 +35,15 @@ export function choose(context: RunContext, cluster: IssueCluster, listing: List
     return { may: false, reason, why: fate.why, lasts: status !== 'draft' };
   }
   const known = book.memory.settled[cluster.id];
-  const holds = known !== undefined && known.updatedAt === cluster.updatedAt && Math.abs(clock.now() - known.at) < DAY;
+  const holds = known !== undefined && isAsKnown(known, cluster) && Math.abs(clock.now() - known.at) < DAY;
   return holds && (listing === null || known.reason === 'unrouted')
     ? { may: false, reason: known.reason, why: known.why, lasts: true }
     : { may: true };
+}
+
+/** Stamps may be coarse: a cluster is as it was where its numbers are, too. */
+export function isAsKnown(known: Settled, { updatedAt, issues }: IssueCluster): boolean {
+  return known.updatedAt === updatedAt && known.issues === issues;
 }
 
 /** What became of a cluster's change requests, by a list. */

@@ -107,7 +107,8 @@ async function listOne(
   return answers;
 }
 
-function listingOf(book: ClusterBook, answers: ReadonlyMap<string, RequestAnswer>, at: number): Listing {
+/** A list with what is known here of which cluster each is. */
+export function listingOf(book: ClusterBook, answers: ReadonlyMap<string, RequestAnswer>, at: number): Listing {
   const known = knownLinks(book);
   const requests = [...answers.values()].flatMap((answer) => seenOf(answer, known) ?? []);
   return { requests, answers, at };

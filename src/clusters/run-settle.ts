@@ -74,9 +74,7 @@ export async function settleDrafts(
 
 async function listAfterwards(context: RunContext): Promise<Listing> {
   await context.clock.sleep(SETTLE, context.signal);
-  const listing = await listRequests(context, draftIds(context));
-  await follow(context, listing);
-  return listing;
+  return follow(context, await listRequests(context, draftIds(context)));
 }
 
 interface Draft {

@@ -7,7 +7,7 @@ import { begin } from './open.ts';
 import type { Entry, Memory } from './record.ts';
 import { Reviewers } from './reviewers.ts';
 import type { RouteSpace } from './route.ts';
-import { choose, hurtMost, limitNow } from './run-choice.ts';
+import { choose, hurtMost, isAsKnown, limitNow } from './run-choice.ts';
 import { readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
 import { muteMerged, noteNumbers, tellNews } from './run-news.ts';
@@ -69,8 +69,7 @@ class Run {
     const { writer } = this.#context;
     // In a dry run nothing is kept, so that every run would tell it again.
     const context = writer === null ? { ...this.#context, events: {} } : this.#context;
-    const listing = await listRequests(context, draftIds(context));
-    await follow(context, listing);
+    const listing = await follow(context, await listRequests(context, draftIds(context)));
     this.#gaveWay += (await archiveAbandoned(context, listing)).length;
     return listing;
   }
@@ -86,15 +85,15 @@ class Run {
 
   #skip(cluster: IssueCluster, reason: SkipReason, why: string, lasts = false): void {
     const { events, clock, book } = this.#context;
-    const { id, label, updatedAt } = cluster;
+    const { id, label, updatedAt, issues } = cluster;
     this.#skipped.set(id, reason);
     if (lasts) {
       this.#lasting.add(id);
     }
     if (lasts && (reason === 'unrouted' || reason === 'archived' || reason === 'merged')) {
       const known = book.memory.settled[id];
-      const isKnown = known?.reason === reason && known.updatedAt === updatedAt;
-      this.#settled[id] = isKnown ? known : { updatedAt, at: clock.now(), reason, why };
+      const isKnown = known?.reason === reason && isAsKnown(known, cluster);
+      this.#settled[id] = isKnown ? known : { updatedAt, issues, at: clock.now(), reason, why };
     }
     events.onSkipped?.({ cluster: id, label, reason, why });
   }

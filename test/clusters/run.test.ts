@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { answerClusters } from '../../src/clusters/desk.ts';
 import { markOf } from '../../src/clusters/mark.ts';
+import { TransientError } from '../../src/core/errors.ts';
+import { ALL_FEATURES } from '../../src/emulator/operation.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
+import { DAY, NOW, settingsOf } from './samples.ts';
 
-import { ClusterPlatform, openDaemon } from './run-platform.ts';
-import { settingsOf } from './samples.ts';
-
+const HOUR = DAY / 24;
 const settings = (over: object = {}) => settingsOf({ enabled: true, default: 'guides', ...over });
+const all = { run: 100, open: 100, space: 100, day: 100 };
 
 describe('a run', () => {
   test('opens what passes, once, with the cluster in it, and says so', async () => {
@@ -22,4 +27,505 @@ describe('a run', () => {
     await daemon.run();
     expect(platform.statuses()).toEqual(['c_sso guides open']);
   });
+
+  test('over 5,000 clusters of which 20 pass: every page once, and four requests for each that is opened', async () => {
+    const platform = new ClusterPlatform();
+    for (let index = 0; index < 5000; index += 1) {
+      const isGood = index % 250 === 0;
+      platform.addCluster({ id: `c_${index}`, issues: isGood ? 3 : 1, age: DAY + index * 60_000 });
+    }
+    const daemon = openDaemon(platform, settings({ limits: all }));
+    expect(await daemon.run()).toMatchObject({ read: 5000, passing: 20, opened: 20, requests: 88 });
+    expect(platform.counts()).toEqual({
+      // 5 pages of 1000.
+      listConversationClusters: 5,
+      // Of the whole run: the spaces, and the change requests before the drafts and after them.
+      listSpaces: 1,
+      listOrganizationChangeRequests: 2,
+      // For each of the 20: what it is about, related pages, a draft, and that it is open.
+      listConversationIssues: 20,
+      searchOrganization: 20,
+      createChangeRequest: 20,
+      updateChangeRequest: 20,
+    });
+    // Nothing new: one page, and the change requests that are followed.
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ read: 1000, opened: 0, requests: 2 });
+    expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
+    // One more passes: a page, the lists, and its four.
+    platform.addIssues({ id: 'c_4999' }, 2);
+    expect(await daemon.run()).toMatchObject({ opened: 1, requests: 8 });
+    // All of them were archived by hand: nothing is new, and nothing is followed.
+    for (const { id, space } of platform.changeRequests) {
+      platform.call('PATCH', `/spaces/${space}/change-requests/${id}`, { status: 'archived' });
+    }
+    await daemon.run();
+    platform.counts();
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ opened: 0, requests: 1 });
+    expect(platform.counts()).toEqual({ listConversationClusters: 1 });
+  });
+
+  test('a platform without clusters: off, said once, and asked again a day later', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, conversations: false };
+    const ends: string[] = [];
+    const daemon = openDaemon(platform, settings(), { events: { onRunEnd: ({ outcome }) => ends.push(outcome) } });
+    await daemon.run();
+    platform.time += HOUR;
+    await daemon.run();
+    expect(platform.counts()).toEqual({ listConversationClusters: 1 });
+    expect(ends).toEqual(['unsupported']);
+    platform.features = ALL_FEATURES;
+    platform.addCluster({ id: 'c_1' });
+    platform.time += DAY;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+  });
+
+  test('a dry run writes nothing, there or here, and says what would be opened where', async () => {
+    const platform = new ClusterPlatform();
+    platform.addPage('api', 'Sign in with SSO');
+    platform.addCluster({ id: 'c_sso', label: 'Sign in with SSO fails' });
+    platform.addCluster({ id: 'c_x', label: 'Invoices' });
+    const store = openMemoryStore();
+    const note = store.note('clusters');
+    const daemon = openDaemon(platform, settings(), { dryRun: true, note });
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 2, dryRun: true });
+    expect(daemon.told).toEqual(['would open c_sso in api', 'would open c_x in guides']);
+    expect(platform.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(platform.changeRequests).toEqual([]);
+    expect(await note.read()).toBeNull();
+  });
+
+  test('opens those that hurt most first, and keeps every limit, until there is room again', async () => {
+    const platform = new ClusterPlatform();
+    for (const [index, id] of ['c_1', 'c_2', 'c_3', 'c_4', 'c_5', 'c_6'].entries()) {
+      platform.addCluster({ id, issues: 3 + index });
+    }
+    const limits = { run: 2, open: 4, space: 10, day: 3 };
+    const daemon = openDaemon(platform, settings({ limits }));
+    expect(await daemon.run()).toMatchObject({ opened: 2, skipped: { 'limit-run': 4 } });
+    expect(platform.statuses()).toEqual(['c_6 guides open', 'c_5 guides open']);
+    expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { exists: 2, 'limit-day': 3 } });
+    platform.time += DAY + HOUR;
+    expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { 'limit-open': 2 } });
+    const { id } = platform.changeRequests[0] ?? {};
+    platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
+    expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { 'limit-open': 1, merged: 1 } });
+    expect(platform.statuses().filter((each) => each.endsWith('open'))).toHaveLength(4);
+  });
+
+  test('passes a locked, a deleted and an undeclared space over, and says nothing of one that has none', async () => {
+    const platform = new ClusterPlatform();
+    platform.addSpace('locked', { editMode: 'locked' });
+    platform.addCluster({ id: 'c_1', source: 'chat' });
+    platform.addCluster({ id: 'c_2' });
+    const routes = ['locked', 'gone', 'later', 'api'].map((space) => ({ source: 'chat', space }));
+    const config = settings({ routes, default: 'locked', search: { enabled: false } });
+    const names = { recorded: async () => new Map([['gone', 'sp_gone']]), declared: async () => new Set(['later']) };
+    const whys: string[] = [];
+    const events = { onOpened: ({ why }: { why: string }) => whys.push(why) };
+    const daemon = openDaemon(platform, config, { names, events });
+    expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { unrouted: 1 } });
+    expect(platform.statuses()).toEqual(['c_1 api open']);
+    expect(whys).toEqual([
+      'route 4; route 1 names locked, which is locked; route 2 names gone, which is deleted; ' +
+        'route 3 names later, which is not there',
+    ]);
+    // It costs nothing until the cluster or a day has changed something.
+    platform.counts();
+    await daemon.run();
+    expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
+  });
+});
+
+describe('a create whose answer is lost', () => {
+  const losing = (platform: ClusterPlatform, when: 'arrives' | 'leaves') => {
+    let isLost = false;
+    platform.step = ({ operation }: Seen, step) => {
+      if (operation === 'createChangeRequest' && step === when && !isLost) {
+        isLost = true;
+        throw new TransientError('no answer', true);
+      }
+    };
+  };
+
+  test('is found again in the same run, and never repeated', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    losing(platform, 'leaves');
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 guides open']);
+    expect(platform.counts().createChangeRequest).toBe(1);
+  });
+
+  test('that never came through is made again only once that is sure', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    losing(platform, 'arrives');
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ opened: 0 });
+    platform.time += 5 * 60_000;
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
+    expect(platform.changeRequests).toEqual([]);
+    platform.time += 6 * 60_000;
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 guides open']);
+  });
+
+  test('is found by subject, space and time where the platform keeps no link and no description', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
+    platform.addCluster({ id: 'c_1' });
+    losing(platform, 'leaves');
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ opened: 0 });
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
+    expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
+  });
+});
+
+describe('platforms of other versions', () => {
+  test('one that keeps no link and no description: the description says it before anything is opened', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
+    platform.addCluster({ id: 'c_1' });
+    const one = openDaemon(platform, settings(), { name: 'one' });
+    const two = openDaemon(platform, settings(), { name: 'two' });
+    expect(await one.run()).toMatchObject({ opened: 1 });
+    expect(platform.counts().updateChangeRequest).toBe(2);
+    expect(await two.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
+    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
+  });
+
+  test('one that keeps nothing: a draft waits while there is a later one of somebody else', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
+    platform.addCluster({ id: 'c_1' });
+    const two = openDaemon(platform, settings(), { name: 'two' });
+    // While the first waits to read its list, the second begins, and does not see yet what the first's draft is for.
+    const one = openDaemon(platform, settings(), { name: 'one' });
+    let held: Promise<unknown> | null = null;
+    const gate = Promise.withResolvers<void>();
+    platform.step = async ({ daemon, operation }, step) => {
+      if (daemon === 'one' && operation === 'updateChangeRequest' && step === 'arrives' && held === null) {
+        held = gate.promise;
+        await held;
+      }
+      if (daemon === 'two' && operation === 'updateChangeRequest' && step === 'arrives') {
+        // It has read its list, and is about to open its draft: the first goes on to its end.
+        const { status } = JSON.parse(platform.requests.at(-1)?.body || '{}') as { status?: string };
+        if (status === undefined && platform.requests.at(-1)?.operation === 'listOrganizationChangeRequests') {
+          gate.resolve();
+          await first;
+        }
+      }
+    };
+    const first = one.run();
+    await two.run();
+    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['draft', 'open']);
+    platform.step = () => undefined;
+    await one.run();
+    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['archived', 'open']);
+  });
+
+  test('one whose organization lists open ones alone: each space is asked, and drafts and archived ones are seen', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, changeRequestDrafts: false };
+    platform.addCluster({ id: 'c_1' });
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.counts()).toMatchObject({ listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 });
+    const { id } = platform.changeRequests[0] ?? {};
+    platform.call('PATCH', `/spaces/guides/change-requests/${id}`, { status: 'archived' });
+    // Another daemon knows nothing of it: only the spaces' lists say that it was archived.
+    const other = openDaemon(platform, settings(), { name: 'other' });
+    expect(await other.run()).toMatchObject({ opened: 0 });
+    expect(platform.changeRequests.filter(({ status }) => status === 'open')).toEqual([]);
+  });
+});
+
+describe('two daemons', () => {
+  test('at once open one: the later draft is archived, and says why', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const daemons = ['one', 'two'].map((name) => openDaemon(platform, settings(), { name }));
+    // Both have looked before either has made a draft.
+    let arrived = 0;
+    const gate = Promise.withResolvers<void>();
+    platform.step = async ({ operation }, step) => {
+      if (operation === 'createChangeRequest' && step === 'arrives') {
+        arrived += 1;
+        if (arrived === 2) {
+          gate.resolve();
+        }
+        await gate.promise;
+      }
+    };
+    await Promise.all(daemons.map((daemon) => daemon.run()));
+    expect(platform.statuses()).toEqual(['c_1 guides open', 'c_1 guides archived']);
+    const [open, gone] = platform.changeRequests;
+    expect(gone?.subject).toBe('Given up: Docs gap: About c_1');
+    expect(markOf(gone?.description)).toMatchObject({ cluster: 'c_1', gaveWay: true });
+    expect(JSON.stringify(gone?.description)).toContain(String(open?.id));
+    expect(daemons.flatMap(({ told }) => told)).toContainEqual(expect.stringContaining('gave way c_1'));
+  });
+
+  test('what one whose state is lost has left as a draft is taken away after an hour, and begun anew', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    platform.step = ({ operation }, step) => {
+      if (operation === 'updateChangeRequest' && step === 'arrives') {
+        throw new TransientError('gone', true);
+      }
+    };
+    expect((await openDaemon(platform, settings(), { name: 'lost' }).run()).outcome).toBe('failed');
+    platform.step = () => undefined;
+    const daemon = openDaemon(platform, settings(), { name: 'new' });
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
+    platform.time += HOUR + 60_000;
+    await daemon.run();
+    await daemon.run();
+    expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
+  });
+});
+
+describe('what is open', () => {
+  const opened = async (over: object = {}) => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1', issues: 4 });
+    const daemon = openDaemon(platform, settings(over));
+    await daemon.run();
+    daemon.told.length = 0;
+    const { id } = platform.changeRequests[0] ?? {};
+    const path = `/spaces/guides/change-requests/${id}`;
+    return { platform, daemon, path };
+  };
+
+  test('archived by hand means no, until it is unarchived by hand', async () => {
+    const { platform, daemon, path } = await opened();
+    platform.call('PATCH', path, { status: 'archived' });
+    platform.addIssues({ id: 'c_1' }, 20);
+    platform.time += DAY;
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { archived: 1 } });
+    await daemon.run();
+    platform.call('PATCH', path, { status: 'open' });
+    platform.time += DAY;
+    await daemon.run();
+    const told = daemon.told.filter((each) => !each.startsWith('skipped'));
+    expect(told).toEqual(['archived c_1', 'reopened c_1', 'commented c_1']);
+    expect(platform.changeRequests).toHaveLength(1);
+  });
+
+  test('merged: again only once its issues have grown by the factor; muted where that is wished', async () => {
+    const { platform, daemon, path } = await opened({ afterMerge: { grow: 2, mute: false } });
+    platform.call('POST', `${path}/merge`);
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { merged: 1 } });
+    platform.addIssues({ id: 'c_1' }, 3);
+    expect(await daemon.run()).toMatchObject({ opened: 0 });
+    platform.addIssues({ id: 'c_1' }, 1);
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 guides merged', 'c_1 guides open']);
+    const muting = await opened({ afterMerge: { mute: true } });
+    muting.platform.call('POST', `${muting.path}/merge`);
+    await muting.daemon.run();
+    expect(muting.platform.store.issuesClusters.get('c_1')?.muted).toBe(true);
+    expect(muting.daemon.told).toContain('muted c_1');
+    await muting.daemon.run();
+    expect(muting.daemon.told.filter((each) => each === 'muted c_1')).toHaveLength(1);
+  });
+
+  test('news come as a comment, once a day at most, and never twice though the answer is lost', async () => {
+    const { platform, daemon } = await opened();
+    platform.addIssues({ id: 'c_1' }, 2);
+    await daemon.run();
+    expect([...platform.store.comments.all()]).toEqual([]);
+    platform.time += DAY;
+    platform.step = ({ operation }, step) => {
+      if (operation === 'postChangeRequestComment' && step === 'leaves') {
+        throw new TransientError('no answer', true);
+      }
+    };
+    await daemon.run();
+    platform.step = () => undefined;
+    await daemon.run();
+    platform.time += 2 * DAY;
+    expect(await daemon.run()).toMatchObject({ commented: 0 });
+    expect([...platform.store.comments.all()].map(({ body }) => body)).toEqual([
+      { markdown: 'Since 2026-11-21: 2 more issues (6 now), 2 more conversations (6 now).' },
+    ]);
+    platform.addIssues({ id: 'c_1' }, 1);
+    expect(await daemon.run()).toMatchObject({ commented: 1 });
+    const quiet = await opened({ news: false });
+    quiet.platform.addIssues({ id: 'c_1' }, 2);
+    quiet.platform.time += 2 * DAY;
+    expect(await quiet.daemon.run()).toMatchObject({ commented: 0 });
+  });
+
+  test('in a space that was deleted it stands in the way as long as the space may be restored', async () => {
+    const { platform, daemon } = await opened({ default: 'api', routes: [{ label: 'About', space: 'guides' }] });
+    platform.call('DELETE', '/spaces/guides');
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
+    platform.time += 8 * DAY;
+    await daemon.run();
+    expect(await daemon.run()).toMatchObject({ opened: 0 });
+    expect(platform.statuses().at(-1)).toBe('c_1 api open');
+  });
+});
+
+describe('reviewers', () => {
+  test('by email and by team are asked, once; a platform without such a request says so', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const team = platform.call('PUT', '/orgs/org_acme/teams', { title: 'Writers' });
+    platform.call('PUT', `/orgs/org_acme/teams/${team.id}/members`, { add: ['bo@acme.example'] });
+    const reviewers = ['cy@acme.example', 'team/writers', 'nobody@acme.example'];
+    const names = {
+      recorded: async (kind: string) => new Map(kind === 'team' ? [['writers', String(team.id)]] : []),
+    };
+    const daemon = openDaemon(platform, settings({ changeRequest: { reviewers } }), { names });
+    await daemon.run();
+    const emails = platform.changeRequests[0]?.requestedReviewers.map(
+      ({ user }) => platform.store.users.get(user)?.email,
+    );
+    expect(emails).toEqual(['cy@acme.example', 'bo@acme.example']);
+    expect(daemon.told).toContain('trouble null: nobody@acme.example is nobody who could review');
+    platform.counts();
+    await daemon.run();
+    expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
+    platform.features = { ...ALL_FEATURES, requestedReviewers: false };
+    platform.addCluster({ id: 'c_2' });
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+    expect(daemon.told).toContainEqual(expect.stringMatching(/^trouble c_2: no review is asked for: .*404/));
+  });
+
+  test('who were to be asked when the process was killed are asked by the next run, and nobody twice', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const note = openMemoryStore().note('clusters');
+    const config = settings({ changeRequest: { reviewers: ['cy@acme.example', 'bo@acme.example'] } });
+    platform.step = ({ operation }, step) => {
+      if (operation === 'requestReviewers' && step === 'arrives') {
+        throw new TransientError('killed', true);
+      }
+    };
+    expect((await openDaemon(platform, config, { note }).run()).outcome).toBe('failed');
+    platform.step = () => undefined;
+    const { id, requestedReviewers } = platform.changeRequests[0] ?? {};
+    expect(requestedReviewers).toEqual([]);
+    const cy = [...platform.store.users.all()].find(({ email }) => email === 'cy@acme.example');
+    platform.call('POST', `/spaces/guides/change-requests/${id}/requested-reviewers`, { users: [cy?.id] });
+    await openDaemon(platform, config, { note }).run();
+    const asked = platform.requests.filter(({ operation }) => operation === 'requestReviewers');
+    expect(asked.map(({ body }) => JSON.parse(body).users)).toHaveLength(1);
+    expect(platform.changeRequests[0]?.requestedReviewers).toHaveLength(2);
+  });
+});
+
+describe('spaces that the settings name', () => {
+  const place = { file: 'config.yaml', line: 12, column: 18, address: 'organizations[0].clusters.default' };
+  const named = { ...settings({ default: 'guide' }), spaceNames: [{ name: 'guide', place }] };
+  const unknown =
+    'config.yaml:12:18: organizations[0].clusters.default: "guide" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?';
+
+  test('are refused with their place where manifests and platform are there and know none', async () => {
+    const platform = new ClusterPlatform();
+    const daemon = openDaemon(platform, named);
+    await expect(daemon.automation.checkSpaces()).rejects.toThrow(unknown);
+    const declared = { declared: async () => new Set(['guide']) };
+    await openDaemon(platform, named, { names: declared }).automation.checkSpaces();
+  });
+
+  test('are let be where that cannot be known, and told by the first run, which alone stops', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const unread = openDaemon(platform, named, { names: { declared: async () => null } });
+    await unread.automation.checkSpaces();
+    expect(await unread.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { unrouted: 1 } });
+    let isDown = true;
+    platform.step = () => {
+      if (isDown) {
+        throw new TransientError('down', true);
+      }
+    };
+    const daemon = openDaemon(platform, named);
+    await daemon.automation.checkSpaces();
+    isDown = false;
+    const end = await daemon.run();
+    expect(end.outcome).toBe('failed');
+    expect(end.error?.message).toBe(unknown);
+  });
+});
+
+describe('a person', () => {
+  test('sees why each would be opened or not, and where it would go', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1', issues: 5 });
+    platform.addCluster({ id: 'c_2', issues: 2, impact: 'low' });
+    platform.addCluster({ id: 'c_3' });
+    platform.addCluster({ id: 'c_4', issues: 4 });
+    const daemon = openDaemon(platform, settings({ limits: { ...all, run: 1 } }));
+    await daemon.run();
+    platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_3', { muted: true });
+    const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    expect(clusters).toMatchObject([
+      { id: 'c_1', opens: false, why: expect.stringContaining('is open'), changeRequests: [{ status: 'open' }] },
+      { id: 'c_4', opens: true, space: { id: 'guides' }, route: expect.stringContaining('the default') },
+      { id: 'c_3', opens: false, why: 'muted' },
+      { id: 'c_2', opens: false, why: expect.stringContaining('2 issues, 3 are asked') },
+    ]);
+    expect(platform.changeRequests).toHaveLength(1);
+  });
+
+  test('opens one whatever the rule and the limits say, once, where they want it', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1', issues: 1, impact: 'low' });
+    platform.addCluster({ id: 'c_2', issues: 9 });
+    const daemon = openDaemon(platform, settings({ limits: { ...all, open: 1 } }));
+    await daemon.run();
+    const open = (space: string | null, dryRun = false) =>
+      answerClusters(daemon.automation, { about: 'open', cluster: 'c_1', space, dryRun });
+    expect(await open('api', true)).toMatchObject({ outcome: 'would open', space: { id: 'api' } });
+    expect(platform.changeRequests).toHaveLength(1);
+    expect(await open('api')).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
+    expect(platform.statuses()).toEqual(['c_2 guides open', 'c_1 api open']);
+    expect(await open(null)).toMatchObject({ outcome: 'is there', status: 'open' });
+    const [, { id } = { id: '' }] = platform.changeRequests;
+    platform.call('PATCH', `/spaces/api/change-requests/${id}`, { status: 'archived' });
+    await expect(open(null)).rejects.toThrow('unarchive it on the platform');
+    await expect(open('nowhere')).rejects.toThrow();
+    expect(platform.changeRequests).toHaveLength(2);
+  });
+
+  test('mutes and unmutes; what is muted is opened by nobody; one that is not there is said', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const { automation, run } = openDaemon(platform, settings());
+    const mute = (muted: boolean, dryRun = false) =>
+      answerClusters(automation, { about: 'mute', cluster: 'c_1', muted, dryRun });
+    expect(await mute(true, true)).toMatchObject({ changes: true, muted: false });
+    expect(await mute(true)).toMatchObject({ changes: true, muted: true });
+    expect(await mute(true)).toMatchObject({ changes: false });
+    expect(await run()).toMatchObject({ passing: 0 });
+    const wish = { about: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
+    await expect(answerClusters(automation, wish)).rejects.toThrow('c_1 is muted');
+    await mute(false);
+    expect(await run()).toMatchObject({ opened: 1 });
+    await expect(answerClusters(automation, { ...wish, cluster: 'c_9' })).rejects.toThrow(
+      'there is no issue cluster "c_9"; "octavo clusters list" lists them',
+    );
+  });
+});
+
+test('what was noted by an older version, or is damaged, is as if nothing were', async () => {
+  const platform = new ClusterPlatform();
+  platform.addCluster({ id: 'c_1' });
+  const note = openMemoryStore().note('clusters');
+  await note.write({ format: 0, entries: 'none' });
+  const daemon = openDaemon(platform, settings(), { note });
+  expect(await daemon.run()).toMatchObject({ opened: 1 });
+  expect(await note.read()).toMatchObject({ format: 1, entries: [{ cluster: 'c_1', state: 'open', at: NOW }] });
 });

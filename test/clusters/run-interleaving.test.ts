@@ -1,0 +1,445 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fateOf } from '../../src/clusters/fate.ts';
+import { markOf } from '../../src/clusters/mark.ts';
+import { seenOf } from '../../src/clusters/run-requests.ts';
+import type { ClustersConfig } from '../../src/config/clusters.ts';
+import { StoreError, TransientError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
+import type { ChangeRequestRecord } from '../../src/emulator/collaboration-records.ts';
+import { ALL_FEATURES } from '../../src/emulator/operation.ts';
+import type { Note } from '../../src/store/store.ts';
+import { ClusterPlatform, openDaemon, type Seen, seeded, type TestDaemon } from './run-platform.ts';
+import { DAY, settingsOf } from './samples.ts';
+
+const CLUSTERS = ['c_1', 'c_2', 'c_3', 'c_4'];
+
+/** What happens next. Numbers choose among what there is. */
+type Move =
+  | { readonly is: 'go'; readonly which: number }
+  /** The next request to arrive, or answer to leave, of this one is lost. */
+  | { readonly is: 'lose'; readonly which: number }
+  | { readonly is: 'kill'; readonly which: number }
+  | { readonly is: 'person'; readonly does: PersonDoes; readonly which: number }
+  | { readonly is: 'wait'; readonly milliseconds: number };
+
+const PERSON_DOES = [
+  'archive',
+  'merge',
+  'open',
+  'draft',
+  'create',
+  'create and open',
+  'mute',
+  'unmute',
+  'grow',
+] as const;
+type PersonDoes = (typeof PERSON_DOES)[number];
+
+/** Something of a daemon that waits to go on. */
+interface Waiting {
+  readonly life: Life;
+  readonly seen: Seen | null;
+  readonly at: 'arrives' | 'leaves' | 'note' | 'noted' | 'sleeps';
+  readonly go: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** One process of a daemon: what it has noted outlives it. */
+interface Life {
+  readonly daemon: string;
+  readonly note: { value: Json };
+  readonly running: Promise<unknown>;
+  isDead: boolean;
+}
+
+class World {
+  readonly platform = new ClusterPlatform(['guides', 'api']);
+  readonly config: ClustersConfig;
+  readonly #notes = new Map<string, { value: Json }>();
+  readonly #waiting: Waiting[] = [];
+  readonly #lives = new Map<string, Life>();
+  /** Change requests that a person had a hand in, and since when each is as it is. */
+  readonly touched = new Set<string>();
+  readonly #since = new Map<string, number>();
+  /** When a daemon last began to read a list, and whom it made what for. */
+  readonly #listed = new Map<string, number>();
+  readonly #made = new Map<string, string>();
+  /** Those that Octavo has opened. */
+  readonly opened = new Set<string>();
+  #moment = 0;
+  #life = 0;
+  /** False while all is quiet: nothing waits for a move. */
+  isBusy = true;
+
+  constructor(config: ClustersConfig, features: object) {
+    this.config = config;
+    this.platform.features = { ...ALL_FEATURES, ...features };
+    for (const [index, id] of CLUSTERS.entries()) {
+      this.platform.addCluster({ id, issues: 3 + index, source: index % 2 === 0 ? 'email' : 'chat' });
+    }
+    this.platform.step = (seen, step) => this.#step(seen, step);
+    this.platform.waits = async (daemon, milliseconds) => {
+      await this.#hold(daemon, null, 'sleeps');
+      this.platform.time += milliseconds;
+    };
+  }
+
+  /** Begins a run, in a new process where the last one of this daemon was killed. */
+  async begin(daemon: string): Promise<void> {
+    const life = this.#lives.get(daemon);
+    if (life !== undefined && !life.isDead) {
+      return;
+    }
+    const note = this.#notes.get(daemon) ?? { value: null };
+    this.#notes.set(daemon, note);
+    this.#life += 1;
+    const opened = this.#open(daemon, note, this.#life);
+    const born: Life = { daemon, note, isDead: false, running: Promise.resolve() };
+    this.#lives.set(daemon, born);
+    const running = opened.run().then((end) => {
+      if (this.#lives.get(daemon) === born) {
+        this.#lives.delete(daemon);
+      }
+      return end;
+    });
+    (born as { running: Promise<unknown> }).running = running;
+    await tick();
+  }
+
+  #open(daemon: string, note: { value: Json }, life: number): TestDaemon {
+    const kept: Note = {
+      read: async () => structuredClone(note.value),
+      write: async (value) => {
+        const own = this.#lives.get(daemon);
+        await this.#hold(daemon, null, 'note');
+        this.#mustLive(own);
+        note.value = structuredClone(value);
+        await this.#hold(daemon, null, 'noted');
+        this.#mustLive(own);
+      },
+    };
+    return openDaemon(this.platform, this.config, { name: daemon, note: kept, random: seeded(`${daemon}${life}`) });
+  }
+
+  #mustLive(life: Life | undefined): void {
+    if (life?.isDead === true) {
+      throw new StoreError('killed');
+    }
+  }
+
+  async #step(seen: Seen, step: 'arrives' | 'done' | 'leaves'): Promise<void> {
+    if (step === 'done') {
+      this.#worked(seen);
+      return;
+    }
+    await this.#hold(seen.daemon, seen, step);
+  }
+
+  /** Waits for a move; never goes on where its process was killed meanwhile. */
+  async #hold(daemon: string, seen: Seen | null, at: Waiting['at']): Promise<void> {
+    const life = this.#lives.get(daemon);
+    if (!this.isBusy || life === undefined) {
+      return;
+    }
+    await new Promise<void>((go, fail) => {
+      this.#waiting.push({ life, seen, at, go: () => go(), fail });
+    });
+  }
+
+  /** Looks at what a request has done. */
+  #worked({ daemon, operation, path, body }: Seen): void {
+    this.#moment += 1;
+    this.platform.time += 1;
+    if (operation.startsWith('list') && operation.endsWith('ChangeRequests')) {
+      this.#listed.set(daemon, this.#moment);
+    }
+    if (operation === 'createChangeRequest') {
+      this.#created(daemon);
+    }
+    const id = path.split('/').at(-1) ?? '';
+    if (operation === 'updateChangeRequest') {
+      const { status } = JSON.parse(body) as { status?: string };
+      if (status === 'open') {
+        this.opened.add(id);
+        this.#mayOpen(daemon, id);
+      }
+      if (status !== undefined) {
+        this.#since.set(id, this.#moment);
+      }
+    }
+    this.check();
+  }
+
+  #created(daemon: string): void {
+    const made = this.platform.changeRequests.at(-1);
+    if (made === undefined) {
+      throw new Error('nothing was made');
+    }
+    this.#since.set(made.id, this.#moment);
+    const cluster = clusterOf(made) ?? made.subject;
+    const key = `${daemon} ${cluster}`;
+    const before = this.platform.store.changeRequests.get(this.#made.get(key) ?? '');
+    const isUndone = before === undefined || before.status === 'archived' || before.status === 'merged';
+    if (!isUndone && !this.touched.has(before.id)) {
+      throw new Error(`${daemon} made ${made.id} beside its own ${before.id}`);
+    }
+    this.#made.set(key, made.id);
+  }
+
+  /** What stood there, as it is, before the list was read by which this was decided stands in the way. */
+  #mayOpen(daemon: string, id: string): void {
+    const own = this.platform.store.changeRequests.get(id) as ChangeRequestRecord;
+    const listed = this.#listed.get(daemon) ?? 0;
+    const rivals = this.platform.changeRequests.filter(
+      (other) =>
+        other.id !== id &&
+        other.status === 'open' &&
+        clusterOf(other) === clusterOf(own) &&
+        (this.#since.get(other.id) ?? 0) < listed - this.#listSpan,
+    );
+    if (rivals.length > 0) {
+      throw new Error(`${daemon} opened ${id} beside ${rivals.map((each) => each.id)}`);
+    }
+  }
+
+  /** Lists of several requests were begun some moments before the last of them was answered. */
+  get #listSpan(): number {
+    return this.platform.features.changeRequestDrafts ? 0 : 1_000_000;
+  }
+
+  /** Never two for a cluster, and never more than the limits, of what nobody else had a hand in. */
+  check(): void {
+    const own = this.platform.changeRequests.filter(({ id }) => this.opened.has(id) && !this.touched.has(id));
+    const open = own.filter(({ status }) => status === 'open');
+    const clusters = open.map(clusterOf);
+    if (new Set(clusters).size !== clusters.length) {
+      throw new Error(`two are open: ${clusters}`);
+    }
+    const { limits } = this.config;
+    const dayAgo = this.platform.time - DAY;
+    const counts = [
+      ['open', open.length, limits.open],
+      ['guides', open.filter(({ space }) => space === 'guides').length, limits.space],
+      ['api', open.filter(({ space }) => space === 'api').length, limits.space],
+      ['day', own.filter(({ createdAt }) => Date.parse(createdAt) > dayAgo).length, limits.day],
+    ] as const;
+    const beyond = counts.filter(([, count, most]) => count > most);
+    if (beyond.length > 0) {
+      throw new Error(`beyond the limits: ${beyond.map((each) => each.join(' '))}`);
+    }
+  }
+
+  async move(move: Move): Promise<void> {
+    if (move.is === 'wait') {
+      this.platform.time += move.milliseconds;
+    } else if (move.is === 'person') {
+      this.#person(move.does, move.which);
+    } else {
+      const next = this.#waiting.splice(move.which % Math.max(1, this.#waiting.length), 1)[0];
+      if (next !== undefined) {
+        this.#let(next, move.is);
+      }
+    }
+    await tick();
+  }
+
+  #let({ life, seen, at, go, fail }: Waiting, is: 'go' | 'lose' | 'kill'): void {
+    if (is === 'kill') {
+      life.isDead = true;
+      this.#lives.delete(life.daemon);
+      const own = this.#waiting.filter((each) => each.life === life);
+      for (const each of own) {
+        this.#waiting.splice(this.#waiting.indexOf(each), 1);
+      }
+    } else if (is === 'lose' && seen !== null) {
+      fail(new TransientError(`no answer (${at})`, true));
+    } else {
+      go();
+    }
+  }
+
+  #person(does: PersonDoes, which: number): void {
+    this.#moment += 1;
+    const requests = this.platform.changeRequests;
+    const cluster = CLUSTERS[which % CLUSTERS.length] ?? '';
+    if (does === 'create' || does === 'create and open') {
+      const made = this.platform.call('POST', '/spaces/guides/change-requests', {
+        ...{ subject: 'By hand', conversationsIssuesCluster: cluster },
+        description: { object: 'document', data: {}, nodes: [] },
+      });
+      this.touched.add(made.id);
+      this.#since.set(made.id, this.#moment);
+      if (does === 'create and open') {
+        this.platform.call('PATCH', `/spaces/guides/change-requests/${made.id}`, { status: 'open' });
+      }
+      return;
+    }
+    if (does === 'mute' || does === 'unmute') {
+      this.platform.call('PATCH', `/orgs/org_acme/conversations-clusters/${cluster}`, { muted: does === 'mute' });
+      return;
+    }
+    if (does === 'grow') {
+      this.platform.addIssues({ id: cluster }, 4);
+      return;
+    }
+    const request = requests[which % Math.max(1, requests.length)];
+    if (request === undefined || request.status === 'merged' || (does === 'merge' && request.status === 'archived')) {
+      return;
+    }
+    this.touched.add(request.id);
+    this.#since.set(request.id, this.#moment);
+    const path = `/spaces/${request.space}/change-requests/${request.id}`;
+    if (does === 'merge') {
+      this.platform.call('POST', `${path}/merge`);
+    } else {
+      const status = { archive: 'archived', open: 'open', draft: 'draft' }[does];
+      this.platform.call('PATCH', path, { status });
+    }
+  }
+
+  /** Lets everything come to its end, nothing else happening, and runs again and again. */
+  async quiet(daemons: readonly string[]): Promise<void> {
+    this.isBusy = false;
+    for (let round = 0; this.#waiting.length > 0 || this.#lives.size > 0; round += 1) {
+      for (const each of this.#waiting.splice(0)) {
+        each.go();
+      }
+      await tick();
+      if (round > 10_000) {
+        throw new Error('a run does not end');
+      }
+    }
+    for (let round = 0; round < 4; round += 1) {
+      this.platform.time += DAY + 1;
+      for (const daemon of daemons) {
+        await this.#runAlone(daemon);
+      }
+    }
+  }
+
+  async #runAlone(daemon: string): Promise<void> {
+    await this.begin(daemon);
+    const end = await this.#lives.get(daemon)?.running;
+    expect(
+      end === undefined || (end as { error: unknown }).error === null,
+      String((end as { error?: Error })?.error),
+    ).toBe(true);
+  }
+
+  /** Clusters that pass, and that nothing stands in the way of, but no room for them. */
+  forgotten(): readonly string[] {
+    const all = this.platform.changeRequests.flatMap((record) => seenOf(record as never, new Map()) ?? []);
+    const open = all.filter(({ status }) => status === 'open' || status === 'draft');
+    const { limits } = this.config;
+    return CLUSTERS.filter((id) => {
+      const cluster = this.platform.store.issuesClusters.get(id);
+      const requests = all.filter((each) => each.cluster === id);
+      const isWanted = fateOf(requests, { issues: 0, issuesAtMerge: new Map(), grow: 2 }).may;
+      const space = CLUSTERS.indexOf(id) % 2 === 0 ? 'guides' : 'api';
+      const hasRoom = open.length < limits.open && open.filter((each) => each.space === space).length < limits.space;
+      return cluster?.muted === false && isWanted && hasRoom;
+    });
+  }
+
+  /** Drafts of Octavo that nobody goes on with. */
+  get leftOver(): readonly string[] {
+    return this.platform.changeRequests
+      .filter(
+        ({ id, status, description }) => status === 'draft' && markOf(description) !== null && !this.touched.has(id),
+      )
+      .map(({ id }) => id);
+  }
+}
+
+function clusterOf({ conversationsIssuesCluster, description, subject }: ChangeRequestRecord): string {
+  return conversationsIssuesCluster ?? markOf(description)?.cluster ?? subject.replace('Docs gap: About ', '');
+}
+
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const which = fc.nat(9);
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 60, arbitrary: fc.record({ is: fc.constant('go' as const), which }) },
+  { weight: 4, arbitrary: fc.record({ is: fc.constant('lose' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ is: fc.constant('kill' as const), which }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ is: fc.constant('person' as const), does: fc.constantFrom(...PERSON_DOES), which }),
+  },
+  { weight: 1, arbitrary: fc.record({ is: fc.constant('wait' as const), milliseconds: fc.constantFrom(10, 700_000) }) },
+);
+
+const config = (limits: object) =>
+  settingsOf({
+    ...{ enabled: true, select: { issues: 3 }, search: { enabled: false }, changeRequest: { pages: 0 } },
+    routes: [{ source: 'chat', space: 'api' }],
+    default: 'guides',
+    limits,
+  });
+
+const LIMITS = [
+  { run: 10, open: 20, space: 5, day: 10 },
+  { run: 2, open: 2, space: 2, day: 10 },
+  { run: 10, open: 20, space: 1, day: 2 },
+];
+
+async function live(
+  daemons: readonly string[],
+  moves: readonly Move[],
+  limits: object,
+  features: object,
+): Promise<void> {
+  const world = new World(config(limits), features);
+  for (const [index, each] of moves.entries()) {
+    const daemon = daemons[index % daemons.length] ?? '';
+    await world.begin(daemon);
+    await world.move(each);
+  }
+  await world.quiet(daemons);
+  world.check();
+  expect(world.forgotten()).toEqual([]);
+  expect(world.leftOver).toEqual([]);
+}
+
+const RUNS = Number(process.env.CLUSTER_RUNS ?? 25);
+const WITHOUT_LINKS = { changeRequestLinks: false };
+const WITHOUT_DRAFTS = { changeRequestDrafts: false };
+
+test.each([
+  ['two daemons', ['a', 'b'], {}],
+  ['three daemons', ['a', 'b', 'c'], {}],
+  ['two daemons on a platform whose organization lists open ones alone', ['a', 'b'], WITHOUT_DRAFTS],
+  ['two daemons on a platform that keeps no link and no description', ['a', 'b'], WITHOUT_LINKS],
+] as const)(
+  '%s, people, lost answers and killed processes: one open for a cluster, never more than the limits, none forgotten',
+  async (_name, daemons, features) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(move, { minLength: 20, maxLength: 250 }),
+        fc.constantFrom(...LIMITS),
+        async (moves, limits) => live(daemons, moves, limits, features),
+      ),
+      { numRuns: RUNS },
+    );
+  },
+  300_000,
+);
+
+/** Nothing but who goes on next: both are at it from their first request to their last. */
+const turns = fc.array(fc.record({ is: fc.constant('go' as const), which }), { minLength: 60, maxLength: 120 });
+
+test.each([
+  ['that shows what a draft is for from its creation on', {}],
+  ['whose organization lists open ones alone', WITHOUT_DRAFTS],
+  ['that keeps no link and no description', WITHOUT_LINKS],
+] as const)(
+  'two daemons at once, step by step, on a platform %s',
+  async (_name, features) => {
+    await fc.assert(
+      fc.asyncProperty(turns, fc.constantFrom(...LIMITS), (moves, limits) => live(['a', 'b'], moves, limits, features)),
+      { numRuns: RUNS },
+    );
+  },
+  300_000,
+);
