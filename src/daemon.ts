@@ -60,6 +60,8 @@ export interface Daemon {
    * more. Answers whether nothing failed with conversations and clusters.
    */
   once(): Promise<boolean>;
+  /** One look at the issue clusters of every organization, whatever their schedules say. Answers whether nothing failed. */
+  lookAtClusters(): Promise<boolean>;
   /** Takes no more work, lets what is in flight end, records it and closes: within 10 s (design: Daemon). */
   stop(): Promise<void>;
 }
@@ -168,8 +170,11 @@ class RunningDaemon implements Daemon {
     await Promise.all(this.#members.map(({ reconciler }) => reconciler.trigger('start')));
     // What the pass has made is there for them, and what was sent may have become clusters.
     const areSent = await Promise.all(sent);
-    const areOpened = await Promise.all(this.#members.map(({ clusters }) => clusters.once()));
-    return [...areSent, ...areOpened].every(Boolean);
+    return (await this.lookAtClusters()) && areSent.every(Boolean);
+  }
+
+  async lookAtClusters(): Promise<boolean> {
+    return (await Promise.all(this.#members.map(({ clusters }) => clusters.once()))).every(Boolean);
   }
 
   /** What of the configuration only the manifests and the platform know. Throws ConfigError. */

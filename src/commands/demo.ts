@@ -5,6 +5,7 @@ import { loadConfig } from '../config/load.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { createDaemon } from '../daemon.ts';
 import { makeAcmeRepository } from '../demo/acme-repository.ts';
+import { OpeningNarrator } from '../demo/clusters.ts';
 import { makeDropBox } from '../demo/drop-box.ts';
 import { IntakeNarrator } from '../demo/intake-narrator.ts';
 import type { Stage } from '../demo/stage.ts';
@@ -14,7 +15,7 @@ import { kinds } from '../kinds/registry.ts';
 import { createLogger } from '../log.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import { openConnection } from '../platform/connection.ts';
-import { asked, type Surroundings } from './setup.ts';
+import type { Surroundings } from './setup.ts';
 import { paintFor } from './terminal.ts';
 
 /** `octavo demo`: all of it on the embedded platform, told as it happens; then it follows whatever is committed. */
@@ -62,6 +63,7 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
   const dropBox = await makeDropBox(new URL('examples/tickets/', root), join(directory, 'drop'));
   const narrator = new Narrator(stage);
   const intake = new IntakeNarrator(stage);
+  const openings = new OpeningNarrator(stage);
   const config = demoConfig(emulator, {
     repository: repository.directory,
     drop: dropBox.directory,
@@ -77,6 +79,7 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
     dryRun: false,
     events: () => narrator.events,
     conversationEvents: () => intake.events,
+    clusterEvents: () => openings.events,
   });
   ending.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;
@@ -98,7 +101,8 @@ function introduce({ emulator, repository }: Cast, { say, paint }: Stage): void 
   say(`  A git repository made from examples/acme is in ${repository.directory}\n`);
 }
 
-async function stayUp({ repository, dropBox, daemon, emulator }: Cast, { say, paint, signal }: Stage): Promise<void> {
+async function stayUp(cast: Cast, { say, paint, clock, signal }: Stage): Promise<void> {
+  const { repository, dropBox, daemon, emulator } = cast;
   say(
     [
       '',
@@ -118,8 +122,14 @@ async function stayUp({ repository, dropBox, daemon, emulator }: Cast, { say, pa
       '',
     ].join('\n'),
   );
-  await asked(signal);
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_AT_CLUSTERS, signal).catch(() => {});
+    await daemon.lookAtClusters();
+  }
 }
+
+/** Milliseconds from one look at the clusters to the next. */
+const LOOK_AT_CLUSTERS = 3000;
 
 /** Where the daemon finds what it needs. */
 interface Places {
@@ -140,6 +150,14 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
         conversations: {
           sources: [{ name: 'drop', poll: '1s', folder: { path: drop, teamDomains: ['acme.example'] } }],
           quiet: '1ms',
+        },
+        clusters: {
+          enabled: true,
+          // The story looks when it is their turn, and then again and again.
+          schedule: '0 0 1 1 *',
+          select: { impact: ['high', 'medium'] },
+          routes: [{ label: 'sso|saml', space: 'onboarding' }],
+          default: 'changelog',
         },
       },
     ],

@@ -1,12 +1,11 @@
 import type { ChangeResult, Plan } from '../core/change.ts';
-import type { Daemon } from '../daemon.ts';
-import type { Emulator } from '../emulator/emulator.ts';
 import { renderPlanText } from '../plan/render-text.ts';
 import { counted, printable } from '../plan/words.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { PassEnd, PassEvents } from '../reconcile/pass.ts';
 import type { AcmeRepository } from './acme-repository.ts';
+import { type ClusterCast, tellOpenings } from './clusters.ts';
 import { Moments, type Stage } from './stage.ts';
 import { type TicketCast, tellTickets } from './tickets.ts';
 
@@ -81,10 +80,8 @@ export class Narrator {
 }
 
 /** Who takes part. */
-export interface Cast extends TicketCast {
-  readonly emulator: Emulator;
+export interface Cast extends TicketCast, ClusterCast {
   readonly repository: AcmeRepository;
-  readonly daemon: Daemon;
   readonly narrator: Narrator;
   /** Somebody who changes the platform by hand. */
   readonly somebody: Writer;
@@ -104,6 +101,7 @@ export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
     ['A commit renames a team, moves a section and adds a translation', () => change(cast, stage)],
     ['Somebody renames the team by hand, and the daemon undoes it', () => drift(cast, stage)],
     ['A mailbox and a helpdesk’s export are dropped, and clusters of issues appear', () => tellTickets(cast, stage)],
+    ['What hurts readers most becomes change requests, where a writer would look', () => tellOpenings(cast, stage)],
   ];
   for (const [index, [title, play]] of steps.entries()) {
     chapter(index + 1, title);

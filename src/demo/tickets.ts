@@ -120,7 +120,8 @@ function clusterTable(clusters: readonly Cluster[], { paint, columns }: Stage): 
   return [`  ${paint.strong('impact  issues  conversations  cluster')}\n`, ...rows].join('');
 }
 
-function fitting(text: string, columns: number): string {
+/** As much of a text as fits into so many columns. */
+export function fitting(text: string, columns: number): string {
   if (textWidth(text) <= columns) {
     return text;
   }

@@ -49,6 +49,15 @@ test('plays the whole story once, and cleans up', async () => {
     'high         5              5  SSO login loop',
     'medium       4              4  Export to PDF',
     'low          5              5  Which secret',
+    '5. What hurts readers most becomes change requests',
+    '✓ Another look opened nothing more',
+    'open  API reference   Docs gap: Export to PDF is stuck',
+    'open  Onboarding      Docs gap: SSO login loop',
+    '**SSO login loop',
+    '**Impact: high** (fully or nearly blocking',
+    'Issues: 5; conversations: 5',
+    '- First sign-in in Onboarding',
+    'Opened by Octavo for issue cluster',
     'All of it happened.',
   ];
   let from = 0;
