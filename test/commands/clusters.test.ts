@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { withCluster } from '../support/cluster-tickets.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const open = () => openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
+const requests = (work: Workspace) => work.emulator.state().changeRequests ?? [];
+
+test('list says why each would be opened or not, and where it would go', async () => {
+  await using work = await open();
+  const { cluster, space } = await withCluster(work);
+  const config = work.configure({ organization: { clusters: { default: space } } });
+  const clusters = (...args: string[]) => work.inside(['clusters', ...args, '--config', config]);
+  const list = await clusters('list');
+  expect(list).toMatchObject({ code: 0, stderr: '' });
+  expect(list.stdout.split('\n')).toEqual([
+    expect.stringMatching(`^${cluster}  .*Invoice export`),
+    '  high, 3 issues, 3 conversations',
+    `  opens in Guides (${space}): the default; the search finds nothing`,
+    '',
+  ]);
+  // Without a word more it is the same.
+  expect((await clusters()).stdout).toBe(list.stdout);
+  const json = JSON.parse((await clusters('list', '--format', 'json')).stdout);
+  expect(json).toMatchObject({
+    format: 'octavo.clusters/1',
+    clusters: [{ id: cluster, impact: 'high', issues: 3, passes: true, opens: true, space: { id: space } }],
+  });
+  expect(work.writes()).toBe(2);
+  const strict = work.configure({ organization: { clusters: { select: { issues: 9 } } }, name: 'strict.yaml' });
+  const refused = await work.inside(['clusters', 'list', '--config', strict]);
+  expect(refused.stdout).toContain('not opened: 3 issues, 9 are asked');
+});
+
+test('open makes one change request, and says so when there is one already', async () => {
+  await using work = await open();
+  const { cluster, space } = await withCluster(work);
+  const config = work.configure({ organization: { clusters: { search: { enabled: false } } } });
+  const clusters = (...args: string[]) => work.inside(['clusters', ...args, '--config', config]);
+  const nowhere = await clusters('open', cluster);
+  expect(nowhere.code).toBe(1);
+  expect(nowhere.stderr).toContain('name one with --space');
+  const dry = await clusters('open', cluster, '--space', space, '--dry-run');
+  expect(dry).toMatchObject({ code: 0 });
+  expect(dry.stdout).toMatch(/^Would open "Docs gap: .*Invoice export.*" in Guides \(.*\): a person chose it\n$/);
+  expect(requests(work)).toEqual([]);
+  const opened = await clusters('open', cluster, '--space', space);
+  expect(opened.code).toBe(0);
+  expect(opened.stdout).toMatch(/ is open in Guides \(.*\): http:/);
+  expect(requests(work).map(({ status }) => status)).toEqual(['open']);
+  const again = await clusters('open', cluster, '--format', 'json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ format: 'octavo.cluster/1', outcome: 'is there', status: 'open' });
+  expect(requests(work)).toHaveLength(1);
+});
+
+test('mute and unmute, and what is not there', async () => {
+  await using work = await open();
+  const { cluster } = await withCluster(work);
+  const muted = () => work.emulator.state().issuesClusters?.[0]?.muted;
+  expect((await work.inside(['clusters', 'mute', cluster, '--dry-run'])).stdout).toMatch(/ would be muted\n$/);
+  expect(muted()).toBe(false);
+  expect((await work.inside(['clusters', 'mute', cluster])).stdout).toMatch(/ is muted now\n$/);
+  expect(muted()).toBe(true);
+  const refused = await work.inside(['clusters', 'open', cluster]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`${cluster} is muted; "octavo clusters unmute ${cluster}" first`);
+  expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is not muted now\n$/);
+  expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is not muted already\n$/);
+  const none = await work.inside(['clusters', 'mute', 'c_none']);
+  expect(none.code).toBe(3);
+  expect(none.stderr).toContain('there is no issue cluster "c_none"; "octavo clusters list" lists them');
+});
+
+test('a platform without issue clusters is said in one line', async () => {
+  await using work = await openWorkspace({ features: { conversations: false } });
+  for (const args of [['list'], ['open', 'c_1'], ['mute', 'c_1']]) {
+    const { code, stdout, stderr } = await work.inside(['clusters', ...args]);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringContaining('this platform has no issue clusters (404)'),
+    ]);
+  }
+});
+
+test('labels are shown as one line each, whatever is in them', async () => {
+  await using work = await open();
+  const { id } = await work.call('POST', '/spaces', { title: 'Guides\u001b[31m' });
+  const ticket = (index: number) => ({
+    id: `t${index}`,
+    subject: 'Export \u001b[2J\r\nis \u202edown',
+    parts: [{ type: 'message', role: 'user', body: 'Export is completely down, everything is blocked' }],
+  });
+  await work.call('POST', '/conversations', [ticket(1), ticket(2), ticket(3)]);
+  const config = work.configure({ organization: { clusters: { default: id } } });
+  const { stdout } = await work.inside(['clusters', 'list', '--config', config]);
+  expect(stdout).toContain('opens in');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+});

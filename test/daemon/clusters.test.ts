@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { withCluster } from '../support/cluster-tickets.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+/** Every second: whatever is asked of a run has happened soon. */
+const ALWAYS = '* * * * * *';
+
+async function open(features = {}): Promise<Workspace> {
+  const work = await openWorkspace({ features, processing: { openapi: 0, translation: 0, conversations: 0 } });
+  work.repository.write('teams.yaml', teams('A'));
+  work.repository.commit('One');
+  return work;
+}
+
+const withClusters = (clusters: object) => ({ organization: { clusters: { enabled: true, ...clusters } } });
+const statuses = (work: Workspace) => (work.emulator.state().changeRequests ?? []).map(({ status }) => status);
+
+test('the daemon opens a change request on its schedule, once, and shows it in metrics and log', async () => {
+  await using work = await open();
+  const { cluster, space } = await withCluster(work);
+  const settings = withClusters({ schedule: ALWAYS, default: space });
+  const daemon = await startDaemon(work, settings);
+  const line = await daemon.process.says('a change request is open');
+  expect(line).toMatchObject({ organization: 'org_acme', cluster, space });
+  const own = '{organization="org_acme"}';
+  await daemon.untilMetric(`octavo_clusters_open${own}`, 1);
+  expect(await daemon.metric(`octavo_clusters_opened_total${own}`)).toBe(1);
+  expect(await daemon.metric(`octavo_clusters_supported${own}`)).toBe(1);
+  expect(await daemon.metric('octavo_clusters_last_skipped{organization="org_acme",reason="exists"}')).toBe(null);
+  expect(await (await fetch(`${daemon.address}/metrics`)).text()).not.toContain('Invoice');
+  // A person asks the daemon, which is the only one at it.
+  const config = work.configure(settings);
+  const asked = await work.inside(['clusters', 'open', cluster, '--config', config]);
+  expect(asked.stdout).toContain('has a change request already (open)');
+  const { id } = work.emulator.state().changeRequests?.[0] ?? {};
+  const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
+  await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
+  await daemon.process.says('its change request was merged');
+  await daemon.untilMetric(`octavo_clusters_merged_total${own}`, 1);
+  expect(statuses(work)).toEqual(['merged']);
+  await daemon.process.stop();
+  // Killed or stopped, it goes on from what it knew.
+  const again = await startDaemon(work, settings);
+  await again.untilMetric('octavo_clusters_last_skipped{organization="org_acme",reason="merged"}', 1);
+  expect(statuses(work)).toEqual(['merged']);
+});
+
+test('run --once looks once; a dry run says what would be opened, and writes nothing', async () => {
+  await using work = await open();
+  const { space } = await withCluster(work);
+  const config = work.configure(withClusters({ default: space }));
+  const writes = work.writes();
+  const dry = await work.run('run', '--once', '--dry-run', '--config', config);
+  expect(dry.code).toBe(0);
+  expect(dry.stderr).toMatch(/would be opened as .*Docs gap: .*Invoice export/);
+  expect(work.writes()).toBe(writes);
+  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect(statuses(work)).toEqual(['open']);
+  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect(statuses(work)).toEqual(['open']);
+});
+
+test('a space that nothing knows is refused at the start with its place; a key of the manifests is known', async () => {
+  await using work = await open();
+  await withCluster(work);
+  const config = work.configure(withClusters({ default: 'guidez' }));
+  const refused = await work.run('run', '--config', config);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toMatch(
+    /config\.yaml:1:\d+: organizations\[0\]\.clusters\.default: "guidez" is neither the key of a space’s manifest nor the id of a space/,
+  );
+  expect(work.teams()).toEqual([]);
+  // Declared is known, though it is made by the very pass.
+  work.repository.write('spaces.yaml', 'spaces: { guidez: { title: Guides } }\n');
+  work.repository.commit('Two');
+  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect(statuses(work)).toEqual(['open']);
+});
+
+test('a platform without issue clusters: off with one line, and all else goes on', async () => {
+  await using work = await open({ conversations: false });
+  const daemon = await startDaemon(work, withClusters({ schedule: ALWAYS }));
+  const line = await daemon.process.says('this platform has no issue clusters');
+  expect(line.level).toBe(40);
+  await work.untilTeams('A');
+  await daemon.untilMetric('octavo_clusters_supported{organization="org_acme"}', 0);
+  await daemon.pass();
+  expect(daemon.process.said('no issue clusters')).toHaveLength(1);
+  expect(work.emulator.requests.byOperation.listConversationClusters ?? 0).toBeLessThanOrEqual(1);
+});
+
+test('a source that cannot be read at the start keeps nothing else from it', async () => {
+  await using work = await open();
+  const { space } = await withCluster(work);
+  const source = { git: { url: `${work.repository.directory}-gone`, poll: '1h' } };
+  const clusters = { enabled: true, schedule: ALWAYS, routes: [{ label: 'invoice', space: 'guides' }], default: space };
+  const daemon = await startDaemon(work, { organization: { source, clusters } });
+  await daemon.process.says('a change request is open');
+  expect(statuses(work)).toEqual(['open']);
+});
