@@ -1,31 +1,61 @@
 import type { Plan } from '../core/change.ts';
-import { PLAIN, planTitle, renderPlanText, summaryLine } from './render-text.ts';
+import { PLAIN, planTitleParts, renderPlanText, summaryLine } from './render-text.ts';
 
 /** Characters in a line of the plan inside a comment. */
 const COLUMNS = 110;
 /** Changes from which on the plan is folded. */
 const FOLDED = 25;
+/** Longest name in a heading, in characters. */
+const LONGEST_NAME = 120;
+
+/** A plan for Markdown: its parts, so that a comment with a limit can leave some of it out. */
+export interface PlanMarkdown {
+  /** The heading, and the summary with its verdict. Nothing in it is obeyed. */
+  readonly head: string;
+  /** The plan in the words of the terminal, to be fenced. */
+  readonly text: string;
+  /** Whether the text is long enough to be folded away at first. */
+  readonly isLong: boolean;
+}
+
+/** The parts of a plan for Markdown. */
+export function planMarkdown(plan: Plan): PlanMarkdown {
+  const text = renderPlanText(plan, { columns: COLUMNS, paint: PLAIN }).trimEnd();
+  const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];
+  const { who, when } = planTitleParts(plan);
+  const head = `### Plan for ${codeSpan(who)}${when}\n\n**${summaryLine(plan)}**${state}`;
+  return { head, text, isLong: plan.changes.length > FOLDED };
+}
 
 /**
  * The plan for a comment: summary first, then the same words as in the terminal, inside a fence that nothing in them
  * can close, so that titles and keys stay text.
  */
 export function renderPlanMarkdown(plan: Plan): string {
-  const text = renderPlanText(plan, { columns: COLUMNS, paint: PLAIN });
-  const block = fenced(text.trimEnd());
-  const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];
-  const summary = `**${summaryLine(plan)}**${state}`;
-  const body = plan.changes.length > FOLDED ? `<details><summary>The plan</summary>\n\n${block}\n\n</details>` : block;
-  return `### ${escapeMarkdown(planTitle(plan))}\n\n${summary}\n\n${body}\n`;
+  const { head, text, isLong } = planMarkdown(plan);
+  const block = fenced(text);
+  return `${head}\n\n${isLong ? `<details><summary>The plan</summary>\n\n${block}\n\n</details>` : block}\n`;
 }
 
 /** A fenced block whose fence is longer than any run of backticks in it. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
+export function fenced(text: string): string {
+  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `${fence}text\n${text}\n${fence}`;
 }
 
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()#+!|<>~@&]/g, (character) => `&#${character.codePointAt(0)};`);
+/**
+ * One line of printable text as code. Escapes would not do: forges look for mentions, references and addresses in what
+ * has been made of the Markdown, and leave out only what is code.
+ */
+export function codeSpan(text: string): string {
+  const characters = [...text.replaceAll(/\s+/g, ' ').trim()];
+  const short =
+    characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : characters.join('');
+  const mark = '`'.repeat(longestRun(short) + 1);
+  const room = short === '' || /^`|`$/.test(short) ? ' ' : '';
+  return `${mark}${room}${short}${room}${mark}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
 }

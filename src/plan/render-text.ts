@@ -64,12 +64,19 @@ function inertTexts<T>(value: T): T {
 }
 
 /** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */
-export function planTitle(plan: Plan): string {
-  const commit = plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}`;
+function planTitle(plan: Plan): string {
+  const { who, when } = planTitleParts(plan);
+  return `Plan for ${who}${when}`;
+}
+
+/** Whom a plan is for, in the platform's words, and of which commits it is. */
+export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
   const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
   const name = plan.title === plan.organization ? '' : `${printable(plan.title)} `;
-  const id = name === '' ? plan.organization : `(${plan.organization})`;
-  return `Plan for ${name}${id}${commit}${commit === '' ? '' : base}`;
+  return {
+    who: `${name}${name === '' ? plan.organization : `(${plan.organization})`}`,
+    when: plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}${base}`,
+  };
 }
 
 /** `1 to create, 1 to update, 1 held, 38 unchanged`. */

@@ -62,7 +62,7 @@ test.each([
   ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
   ['holds a deletion', /- space\/playground .* held: deleting space needs approval/],
   ['applies the rest', /^exit code 4: something is held$/m],
-  ['plans as Markdown', /^### Plan for Acme/m],
+  ['plans as Markdown', /^### Plan for `Acme/m],
   ['runs a daemon', /^octavo_reconcile_passes_total\{organization="org_acme",outcome="held"\} [1-9]/m],
 ])('it %s', (_what, words) => {
   expect(output).toMatch(words);

@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { planToJson } from '../../src/plan/render-json.ts';
 import { renderPlanMarkdown } from '../../src/plan/render-markdown.ts';
 import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 
 const EVERYTHING: PlanCase = {
@@ -96,24 +99,42 @@ describe('Markdown', () => {
     expect(renderPlanMarkdown(plan).replaceAll(plan.checksum, 'sha256:CHECKSUM')).toMatchSnapshot();
   });
 
-  test('a hostile title neither closes the fence nor is anything but text', async () => {
+  const withTitle = async (title: string) => {
     const { plan } = await planOf({
-      manifests: `teams: { a: { title: "back ${'`'.repeat(9)} ticks" } }\norganization: { ai: true }`,
-      base: 'teams: {}',
+      manifests: JSON.stringify({ teams: { a: { title: `${[...title].slice(0, 40).join('')} again` } }, organization: { ai: true } }),
+      base: 'teams: { b: { title: Gone } }',
       actuals: [
-        actual('team', 't1', { title: HOSTILE }),
-        actual('organization', 'org_1', { title: HOSTILE, ai: false }),
+        actual('team', 't1', { title }),
+        actual('team', 't2', { title: 'Gone' }),
+        actual('organization', 'org_1', { title, ai: false }),
       ],
     });
-    const lines = renderPlanMarkdown(plan).split('\n');
-    const open = lines.findIndex((line) => line.startsWith('```'));
-    const fence = /^`+/.exec(lines[open] ?? '')?.[0] ?? '';
-    expect(fence.length).toBeGreaterThan(9);
-    expect(lines.filter((line) => line.startsWith(fence))).toEqual([`${fence}text`, fence]);
-    const outside = lines.slice(0, open).join('\n');
-    expect(outside).not.toMatch(/<|`|\[x\]|@everyone|[^#]# Heading/);
+    return renderPlanMarkdown(plan);
+  };
+
+  test.each(HOSTILE_TEXTS)('%j in a title is code, and nothing else', async (text) => {
+    expect(markdownSkeleton(await withTitle(text))).toBe(markdownSkeleton(await withTitle('Acme')));
+  });
+
+  test('any title is code, and nothing else', async () => {
+    const harmless = markdownSkeleton(await withTitle('Acme'));
+    const part = fc.oneof(
+      fc.constantFrom(...HOSTILE_TEXTS, '`', '``', '```', ' ', '~~~', '\n'),
+      fc.string({ unit: 'binary' }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 6 }), async (parts) => {
+        expect(markdownSkeleton(await withTitle(parts.join('')))).toBe(harmless);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('what is in it acts on no terminal and turns no direction', async () => {
+    const shown = await withTitle(HOSTILE);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
-    expect(lines.join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+    expect(shown.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+    expect(codeIn(shown).join('\n')).toContain('\\u001b');
   });
 });
 

@@ -1,0 +1,39 @@
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+interface Node {
+  readonly type: string;
+  readonly value?: string;
+  readonly url?: string;
+  readonly children?: readonly Node[];
+}
+
+/**
+ * What Markdown (GitHub's) is made of, without what stands in code: nothing there is a mention, a reference, a link or
+ * HTML at any forge. Two texts with the same skeleton do the same, whatever is in their code.
+ */
+export function markdownSkeleton(markdown: string): string {
+  const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) as Node;
+  return outline(root);
+}
+
+function outline(node: Node): string {
+  const { type, value, url = '', children = [] } = node;
+  const said = type === 'code' || type === 'inlineCode' || value === undefined ? '' : JSON.stringify(value);
+  const inside = children.map(outline).join(' ');
+  return [type, url, said, inside === '' ? '' : `(${inside})`].filter((part) => part !== '').join(' ');
+}
+
+/** Everything that stands in code, in order. */
+export function codeIn(markdown: string): readonly string[] {
+  const found: string[] = [];
+  const walk = ({ type, value = '', children = [] }: Node) => {
+    if (type === 'code' || type === 'inlineCode') {
+      found.push(value);
+    }
+    children.forEach(walk);
+  };
+  walk(fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) as Node);
+  return found;
+}
