@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
+import type { Address } from '../core/address.ts';
 import { ConfigError, SourceError } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
 import type { Base } from '../core/resource.ts';
@@ -18,16 +19,27 @@ export interface LoadedFolder {
 
 /** Reads the manifests of a folder. Throws DesiredStateError with every problem. */
 export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
-  const path = resolve(cwd, folder);
-  if (!(await stat(path).catch(() => null))?.isDirectory()) {
-    throw new ConfigError(`${folder} is no folder; name the folder of the manifests`);
-  }
+  const path = await folderAt(cwd, folder);
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
   // Git looks at the files while they are read here.
   const looked = headOf(path);
   const state = await loadTree(openDiskTree(path), relative(cwd, path), own);
   const head = await looked;
   return { state, commit: head === null || head.dirty ? null : head.commit };
+}
+
+/** The addresses that the manifests of a folder declare, whatever else is wrong with them. */
+export async function surveyFolder(cwd: string, folder: string): Promise<readonly Address[]> {
+  const path = await folderAt(cwd, folder);
+  return createManifestLoader(kinds).survey(openDiskTree(path));
+}
+
+async function folderAt(cwd: string, folder: string): Promise<string> {
+  const path = resolve(cwd, folder);
+  if (!(await stat(path).catch(() => null))?.isDirectory()) {
+    throw new ConfigError(`${folder} is no folder; name the folder of the manifests`);
+  }
+  return path;
 }
 
 async function loadTree(tree: FileTree, root: string, config?: string): Promise<DesiredState> {

@@ -55,9 +55,10 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
   program
     .command('schema')
     .description('print the JSON Schema of manifests, for editors')
-    .action(async () => {
+    .option('--repo <dir>', 'a folder of manifests: their keys complete references')
+    .action(async (options) => {
       const { schemaCommand } = await import('./schema.ts');
-      done(await schemaCommand(around));
+      done(await schemaCommand(options, around));
     });
 }
 

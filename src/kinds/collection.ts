@@ -8,9 +8,9 @@ import { entry, key, type Level, level, plainKey, text } from './schema.ts';
 import { says, written } from './written.ts';
 
 const schema = entry({
-  title: text({ min: 1, max: 50 }).optional().describe('What the collection is called.'),
-  description: text({ max: 100 }).optional().describe('What it is for.'),
-  parent: key('A key of `collections`; `null`: at the top.').nullable().optional(),
+  title: text({ min: 1, max: 50, example: 'Handbook' }).optional().describe('What the collection is called.'),
+  description: text({ max: 100, example: 'How we work' }).optional().describe('What it is for.'),
+  parent: key('A key of `collections`; `null`: at the top.', 'collection').nullable().optional(),
   defaultLevel: level.optional().describe('What everyone in the organization may do; `null`: nothing by default.'),
 });
 

@@ -3,7 +3,7 @@ import type { Address } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
 import { type Ref, ref } from './request.ts';
-import { emailKey, text } from './schema.ts';
+import { emailKey, type SchemaNotes, text } from './schema.ts';
 
 const WITH_USERS = ['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'] as const;
 const BARE = [
@@ -18,6 +18,7 @@ const BARE = [
 const email = z
   .string()
   .regex(emailKey.pattern, { error: 'is not an email address' })
+  .meta({ suggests: ['member'], examples: ['ana@acme.example'] } satisfies SchemaNotes & { examples: string[] })
   .transform((address) => address.toLowerCase());
 
 const rule = z

@@ -13,7 +13,15 @@ const SLUG = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/;
 
 const schema = entry({
   source: z
-    .union([z.strictObject({ url: url() }), fileOnly], { error: 'must be { url: … } or { file: … }' })
+    .union(
+      [
+        z.strictObject({
+          url: url('https://acme.example/openapi.json').describe('An address that the platform fetches.'),
+        }),
+        fileOnly,
+      ],
+      { error: 'must be { url: … } or { file: … }' },
+    )
     .optional()
     .describe('Where the specification comes from: an address the platform fetches, or a file of this repository.'),
   visibility: z.enum(['private', 'public']).optional().describe('`public`: anyone with the link can read it.'),

@@ -24,20 +24,30 @@ const domain = z
 
 const { id: _id, renamedFrom: _renamedFrom, protect: _protect, ...common } = commonShape;
 const schema = z.strictObject({
-  title: text({ min: 2, max: 255, pattern: /\S.*\S/s, words: 'a title with two visible characters' })
+  title: text({ min: 2, max: 255, pattern: /\S.*\S/s, words: 'a title with two visible characters', example: 'Acme' })
     .optional()
     .describe('What the organization is called.'),
-  emailDomains: z.array(domain).optional().describe('People with an address of these domains may join.'),
-  hostname: text({ min: 3, max: 32, pattern: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/, words: 'a subdomain' })
+  emailDomains: z
+    .array(domain)
+    .meta({ examples: [['acme.example']] })
+    .optional()
+    .describe('People with an address of these domains may join.'),
+  hostname: text({
+    min: 3,
+    max: 32,
+    pattern: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/,
+    words: 'a subdomain',
+    example: 'acme',
+  })
     .optional()
     .describe('The default host name of public content.'),
   defaultRole: role.nullable().optional().describe('The role of new people; `null`: guest.'),
   defaultContent: z
-    .strictObject({ site: key('A key of `sites`.') })
+    .strictObject({ site: key('A key of `sites`.', 'site') })
     .nullable()
     .optional()
     .describe('What people see first; `null` takes it away.'),
-  logo: url()
+  logo: url('https://acme.example/logo.svg')
     .nullable()
     .optional()
     .describe('Where the logo is. It cannot be read back, so it is compared with what was last applied.'),

@@ -10,13 +10,15 @@ import { entry, key, plainKey, type Role, role, text, textOrFile, url } from './
 import { written } from './written.ts';
 
 const schema = entry({
-  label: text({ min: 1, max: 30 }).optional().describe('What people see when they sign in.'),
-  entityID: text({ max: 1024 }).optional().describe('The identity provider’s entity id.'),
-  ssoURL: url().optional().describe('Where the identity provider takes sign-ins.'),
-  certificate: textOrFile({ max: 10_000 })
+  label: text({ min: 1, max: 30, example: 'Okta' }).optional().describe('What people see when they sign in.'),
+  entityID: text({ max: 1024, example: 'https://okta.example/entity' })
+    .optional()
+    .describe('The identity provider’s entity id.'),
+  ssoURL: url('https://okta.example/sso').optional().describe('Where the identity provider takes sign-ins.'),
+  certificate: textOrFile({ max: 10_000, example: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----' })
     .optional()
     .describe('The identity provider’s certificate (PEM), usually `{ file: certs/okta.pem }`.'),
-  defaultTeam: key('A key of `teams`: the team that new people join. Cannot be cleared.').optional(),
+  defaultTeam: key('A key of `teams`: the team that new people join. Cannot be cleared.', 'team').optional(),
   defaultRole: role.nullable().optional().describe('The role of new people; `null`: guest.'),
 });
 

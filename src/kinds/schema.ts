@@ -44,6 +44,8 @@ interface TextLimits {
   readonly pattern?: RegExp;
   /** What the pattern asks for, in words. */
   readonly words?: string;
+  /** A value that one could write, for editors. */
+  readonly example?: string;
 }
 
 function textProblem(value: string, limits: TextLimits): string | null {
@@ -75,11 +77,16 @@ export function text(limits: TextLimits): z.ZodType<string, string> {
       ...(limits.min === undefined ? {} : { minLength: limits.min }),
       maxLength: limits.max,
       ...(limits.pattern === undefined ? {} : { pattern: limits.pattern.source }),
+      ...(limits.example === undefined ? {} : { examples: [limits.example] }),
     });
 }
 
-/** An http(s) address, at most so long (supplement, section 5: any URL field 2048). */
-export function url(max = 2048): z.ZodType<string, string> {
+/** Bytes of any address (supplement, section 5). */
+const LONGEST_URL = 2048;
+
+/** An http(s) address; `example` is for editors. */
+export function url(example?: string): z.ZodType<string, string> {
+  const max = LONGEST_URL;
   return z
     .string()
     .superRefine((value, context) => {
@@ -93,7 +100,7 @@ export function url(max = 2048): z.ZodType<string, string> {
         });
       }
     })
-    .meta({ format: 'uri', maxLength: max });
+    .meta({ format: 'uri', maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
 /** A day, as YYYY-MM-DD. */
@@ -102,26 +109,40 @@ const day = z
   .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`)), {
     error: 'is not a day written as YYYY-MM-DD',
   })
-  .meta({ format: 'date' });
+  .meta({ format: 'date', examples: ['2030-01-31'] });
 
-/** The key of another resource. Whether it exists is checked once all manifests are merged. */
-export function key(words: string): z.ZodType<string, string> {
+/** What a JSON Schema is told beside what JSON Schema knows, and does not show. */
+export interface SchemaNotes {
+  /** The value is the key of a resource of one of these kinds, as it is written there. */
+  readonly refersTo?: readonly string[];
+  /** It often is one of those. */
+  readonly suggests?: readonly string[];
+}
+
+/**
+ * The key of another resource, of one of these kinds. Whether it exists is checked once all manifests are merged.
+ */
+export function key(words: string, ...refersTo: readonly string[]): z.ZodType<string, string> {
   return z
     .string()
     .regex(KEY_PATTERN, { error: `is not a key (${KEY_WORDS})` })
-    .describe(words);
+    .meta({ description: words, refersTo } satisfies SchemaNotes & { description: string });
 }
 
 const written = z.instanceof(FileContent).meta({
   type: 'object',
-  properties: { file: { type: 'string', description: 'A file to read, relative to this manifest' } },
+  properties: {
+    file: { type: 'string', description: 'A file to read, relative to this manifest', examples: ['texts/style.md'] },
+  },
   required: ['file'],
   additionalProperties: false,
 });
 
 /** A text, written in place or as `{ file: path }`. */
 export function textOrFile(limits: TextLimits): z.ZodType<string, string | FileContent> {
-  return z.union([z.string(), written], { error: 'must be a text, or { file: path }' }).transform((value, context) => {
+  const { example } = limits;
+  const inPlace = example === undefined ? z.string() : z.string().meta({ examples: [example] });
+  return z.union([inPlace, written], { error: 'must be a text, or { file: path }' }).transform((value, context) => {
     const content = typeof value === 'string' ? value : value.text;
     const message = textProblem(content, limits);
     if (message !== null) {
@@ -163,8 +184,10 @@ function parseMapping(content: string): Record<string, unknown> | null {
 
 /** The members that every resource may have (design: Manifests). */
 export const commonShape = {
-  id: text({ min: 1, max: 255 }).optional().describe('Binds the key to the resource with this id, whatever its title.'),
-  renamedFrom: text({ min: 1, max: 255 })
+  id: text({ min: 1, max: 255, example: 'spc_9x' })
+    .optional()
+    .describe('Binds the key to the resource with this id, whatever its title.'),
+  renamedFrom: text({ min: 1, max: 255, example: 'Guides' })
     .optional()
     .describe('The title it had before a rename; needed only by plans that have no base.'),
   protect: z
@@ -173,13 +196,14 @@ export const commonShape = {
     .describe('Never deleted. Holds until a commit has set it to false and has been applied.'),
   paused: z
     .strictObject({
-      reason: text({ min: 1, max: 500 }).describe('Why nothing is applied.'),
+      reason: text({ min: 1, max: 500, example: 'until the launch is over' }).describe('Why nothing is applied.'),
       until: day.optional().describe('The first day on which changes are applied again, in UTC.'),
     })
     .optional()
     .describe('Changes are shown in plans and not applied.'),
   ignore: z
     .array(z.string())
+    .meta({ examples: [['title']] })
     .optional()
     .describe('Fields that are set when the resource is created and left alone ever after.'),
 };

@@ -8,16 +8,23 @@ import { commonShape, entry, KEY_PATTERN, KEY_WORDS, key, objectOrFile, text } f
 const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
 
 const ownKey = z.string().regex(KEY_PATTERN, { error: `is not a key (${KEY_WORDS})` });
-const condition = text({ max: 1024 })
+const condition = text({ max: 1024, example: 'visitor.claims.locale == "fr"' })
   .nullable()
   .optional()
   .describe('An expression that decides who sees it; `null`: everyone.');
-const icon = text({ max: 50 }).nullable().optional().describe('The name of an icon; `null` takes it away.');
+const icon = text({ max: 50, example: 'book' })
+  .nullable()
+  .optional()
+  .describe('The name of an icon; `null` takes it away.');
 
 const siteSpace = z.strictObject({
-  key: ownKey.describe('Its key, unique in its section.'),
-  space: key('A key of `spaces`, or of `translations`: then it is the space that the translation makes.'),
-  path: text({ min: 1, max: 100 }).optional().describe('Its path on the site.'),
+  key: ownKey.meta({ description: 'Its key, unique in its section.', examples: ['en'] }),
+  space: key(
+    'A key of `spaces`, or of `translations`: then it is the space that the translation makes.',
+    'space',
+    'translation',
+  ),
+  path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('Its path on the site.'),
   condition,
   hidden: z.boolean().optional().describe('Whether navigation leaves it out.'),
   ...commonShape,
@@ -25,13 +32,16 @@ const siteSpace = z.strictObject({
 type WrittenSiteSpace = z.output<typeof siteSpace>;
 
 const section = z.strictObject({
-  section: ownKey.describe('The key of the section, unique in the site.'),
-  title: text({ min: 2, max: 128 }).optional().describe('What the section is called.'),
+  section: ownKey.meta({ description: 'The key of the section, unique in the site.', examples: ['guides'] }),
+  title: text({ min: 2, max: 128, example: 'Guides' }).optional().describe('What the section is called.'),
   icon,
-  path: text({ min: 1, max: 100 }).optional().describe('Its path on the site.'),
-  description: text({ max: 256 }).nullable().optional().describe('What it is about; `null` takes it away.'),
+  path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('Its path on the site.'),
+  description: text({ max: 256, example: 'From the first step on' })
+    .nullable()
+    .optional()
+    .describe('What it is about; `null` takes it away.'),
   condition,
-  default: key('The key of the one of its spaces that is shown first.').optional(),
+  default: key('The key of the one of its spaces that is shown first.', 'site-space').optional(),
   spaces: z.array(siteSpace).min(1, { error: 'needs at least one space' }).describe('Its spaces, in order.'),
   ...commonShape,
 });
@@ -46,8 +56,8 @@ interface WrittenGroup {
 }
 
 const group: z.ZodType<WrittenGroup> = z.strictObject({
-  group: ownKey.describe('The key of the group, unique in the site.'),
-  title: text({ min: 1, max: 100 }).optional().describe('What the group is called.'),
+  group: ownKey.meta({ description: 'The key of the group, unique in the site.', examples: ['developers'] }),
+  title: text({ min: 1, max: 100, example: 'Developers' }).optional().describe('What the group is called.'),
   icon,
   get items(): z.ZodType<(WrittenSection | WrittenGroup)[]> {
     return z.array(sectionOrGroup).describe('Sections and groups, in order.');
@@ -63,7 +73,7 @@ const structureItem: z.ZodType<WrittenSection | WrittenGroup | WrittenSiteSpace>
 );
 
 export const siteSchema = entry({
-  title: text({ min: 2, max: 128 }).optional().describe('What the site is called.'),
+  title: text({ min: 2, max: 128, example: 'Acme Help' }).optional().describe('What the site is called.'),
   type: z
     .enum(['basic', 'premium', 'ultimate'])
     .optional()
@@ -73,8 +83,13 @@ export const siteSchema = entry({
     .optional()
     .describe('Who may read it: anyone; anyone, not indexed; those with a secret link; those with a token.'),
   published: z.boolean().optional().describe('Whether it is live for those.'),
-  basename: text({ min: 1, max: 100 }).optional().describe('A short path name.'),
-  proxy: text({ max: 512, pattern: PROXY, words: 'a host and a path without a scheme, such as acme.example/docs' })
+  basename: text({ min: 1, max: 100, example: 'help' }).optional().describe('A short path name.'),
+  proxy: text({
+    max: 512,
+    pattern: PROXY,
+    words: 'a host and a path without a scheme, such as acme.example/docs',
+    example: 'acme.example/docs',
+  })
     .nullable()
     .optional()
     .describe('Where it is served from through a proxy; `null` takes it away.'),
@@ -86,7 +101,11 @@ export const siteSchema = entry({
   adaptiveSchema: objectOrFile()
     .optional()
     .describe('The JSON Schema (draft-07) of visitor claims, usually `{ file: schemas/visitor.json }`.'),
-  default: key('The key of the section shown first, or of the site space where there are no sections.').optional(),
+  default: key(
+    'The key of the section shown first, or of the site space where there are no sections.',
+    'section',
+    'site-space',
+  ).optional(),
   structure: z
     .array(structureItem)
     .optional()

@@ -20,16 +20,19 @@ import { entry, key, LANGUAGES, type Language, type Level, level, plainKey, text
 import { says, written } from './written.ts';
 
 const schema = entry({
-  title: text({ min: 1, max: 50 }).optional().describe('What the space is called.'),
-  emoji: text({ max: 50 }).nullable().optional().describe('The emoji before the title; `null` takes it away.'),
-  collection: key('A key of `collections` that it lives in; `null`: at the top.').nullable().optional(),
+  title: text({ min: 1, max: 50, example: 'Guides' }).optional().describe('What the space is called.'),
+  emoji: text({ max: 50, example: '1f4d8' })
+    .nullable()
+    .optional()
+    .describe('The emoji before the title; `null` takes it away.'),
+  collection: key('A key of `collections` that it lives in; `null`: at the top.', 'collection').nullable().optional(),
   language: z.enum(LANGUAGES).optional().describe('The language of its content.'),
   editMode: z.enum(['live', 'locked']).optional().describe('`locked`: nobody edits it directly.'),
   defaultLevel: level.optional().describe('What everyone in the organization may do; `null`: nothing by default.'),
   mergeRules: mergeRules(['inherit', 'none', 'rules'])
     .optional()
     .describe('What has to hold before a change request is merged.'),
-  duplicateOf: key('A key of `spaces` that it is made a copy of, when it is created.').optional(),
+  duplicateOf: key('A key of `spaces` that it is made a copy of, when it is created.', 'space').optional(),
 });
 
 interface SpaceFields {

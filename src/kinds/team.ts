@@ -7,9 +7,13 @@ import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind, type Told } from './kind.ts';
 import { commonFields, manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, Ref, RefMap, ref, request } from './request.ts';
-import { emailKey, entry, plainKey, text } from './schema.ts';
+import { emailKey, entry, plainKey, type SchemaNotes, text } from './schema.ts';
 
-const LIMITS = { min: 1, max: 64 };
+const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
+const person = z
+  .string()
+  .regex(emailKey.pattern, { error: 'is not an email address' })
+  .meta({ suggests: ['member'] } satisfies SchemaNotes);
 const teamRole = z.enum(['owner', 'member']);
 
 const schema = entry({
@@ -19,7 +23,8 @@ const schema = entry({
     .default('exact')
     .describe('`exact`: the members are those declared, and nobody else. `additive`: others may be there too.'),
   members: z
-    .record(z.string().regex(emailKey.pattern, { error: 'is not an email address' }), teamRole)
+    .record(person, teamRole)
+    .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
     .optional()
     .describe('People by email, each `owner` (can manage the team) or `member`.'),
 });

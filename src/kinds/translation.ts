@@ -13,17 +13,19 @@ import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from
 import { written } from './written.ts';
 
 const schema = entry({
-  space: key('A key of `spaces`: what is translated.'),
+  space: key('A key of `spaces`: what is translated.', 'space'),
   from: z.enum(LANGUAGES).describe('The language of that space.'),
   to: z.enum(LANGUAGES).describe('The language wanted.'),
-  instructions: textOrFile({ max: 20_000 })
+  instructions: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' })
     .optional()
     .describe('What the translator is told, in Markdown; in place or as `{ file: path }`.'),
   rerun: z
     .enum(['on-change', 'never'])
     .default('never')
     .describe('`on-change`: runs again when the content of the space has changed since it ran last.'),
-  run: text({ max: 100 }).optional().describe('Any text; runs the translation again each time it changes.'),
+  run: text({ max: 100, example: '2030-01' })
+    .optional()
+    .describe('Any text; runs the translation again each time it changes.'),
 });
 
 type Translation = Answer<typeof operations.listTranslations>['items'][number];

@@ -35,6 +35,8 @@ export interface LoadOptions {
 export interface ManifestLoader {
   /** Throws DesiredStateError with every problem there is. */
   load(tree: FileTree, options?: LoadOptions): Promise<DesiredState>;
+  /** The addresses that are declared, as far as they can be read: of manifests that are being written, problems and all. */
+  survey(tree: FileTree, options?: LoadOptions): Promise<readonly Address[]>;
 }
 
 export type { ManifestLimits } from './file-reader.ts';
@@ -60,15 +62,19 @@ export function createManifestLoader(
   const cache = new ManifestCache();
   const parts = { kinds: index, limits: { ...DEFAULT_LIMITS, ...options.limits }, cache, parse: createYamlReader() };
   let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
+  const read = async (tree: FileTree, { root = '', config }: LoadOptions): Promise<ReadFiles> => {
+    const entries = await tree.list();
+    const files = await findManifestFiles(tree, entries, config ?? null);
+    const listed = { tree, entries: new Map(entries.map((entry) => [entry.path, entry])) };
+    cache.begin();
+    return readManifests(new FileReader(parts, listed, root), files);
+  };
   return {
-    load: async (tree, { root = '', config } = {}) => {
-      const entries = await tree.list();
-      const files = await findManifestFiles(tree, entries, config ?? null);
-      const listed = { tree, entries: new Map(entries.map((entry) => [entry.path, entry])) };
-      cache.begin();
-      const { manifests, problems } = await readManifests(new FileReader(parts, listed, root), files);
+    survey: async (tree, options = {}) => addressesOf((await read(tree, options)).manifests, index),
+    load: async (tree, options = {}) => {
+      const { manifests, problems } = await read(tree, options);
       if (manifests.length === 0 && problems.length === 0) {
-        throw new DesiredStateError([noManifest(tree, root, index)]);
+        throw new DesiredStateError([noManifest(tree, options.root ?? '', index)]);
       }
       if (last !== null && problems.length === 0 && sameItems(last.manifests, manifests)) {
         return last.state;
@@ -153,6 +159,12 @@ function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[],
     );
   }
   return { declared, files: manifests.length, paths, sections };
+}
+
+function addressesOf(manifests: readonly ReadManifest[], { byName }: KindIndex): readonly Address[] {
+  const entries = manifests.flatMap((manifest) => manifest.entries);
+  const named = entries.filter(({ kind, key }) => byName.get(kind)?.manifest?.key.pattern.test(key) === true);
+  return named.flatMap(({ address, resources }) => [address, ...resources.map((resource) => resource.address)]);
 }
 
 function noManifest(tree: FileTree, root: string, kinds: KindIndex): Problem {

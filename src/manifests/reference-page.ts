@@ -1,7 +1,8 @@
 import type { Kind } from '../kinds/kind.ts';
 import { commonShape } from '../kinds/schema.ts';
-import { type JsonSchema, manifestJsonSchema } from './json-schema.ts';
+import { manifestJsonSchema } from './json-schema.ts';
 import { indexKinds, type SectionKind } from './kind-index.ts';
+import type { JsonSchema } from './schema-notes.ts';
 import { SchemaWords } from './schema-words.ts';
 
 interface Row {

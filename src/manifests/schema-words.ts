@@ -1,5 +1,5 @@
 import { isObject } from '../core/json.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './schema-notes.ts';
 
 /** A mapping inside a field, and how to write the way to it: `[]` for the items of a list. */
 export interface InnerSchema {
