@@ -47,7 +47,7 @@ export function isAsKnown(known: Settled, { updatedAt, issues }: IssueCluster): 
 }
 
 /** What became of a cluster's change requests, by a list. */
-export function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { requests }: Listing): Fate {
+function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { requests }: Listing): Fate {
   return fateOf(
     requests.filter(({ cluster }) => cluster === id),
     { issues, issuesAtMerge: new Map(Object.entries(book.memory.merges)), grow: config.afterMerge.grow },

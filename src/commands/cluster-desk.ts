@@ -9,6 +9,7 @@ import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
+import { oneLine } from '../server/cluster-log.ts';
 import { answers, callControl, controlSocketPath } from '../server/control.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
@@ -62,7 +63,7 @@ async function answerAlone(
       clock,
       random,
       signal,
-      events: { onTrouble: ({ message }) => terminal.err(`${message}\n`) },
+      events: { onTrouble: ({ message }) => terminal.err(`${oneLine(message)}\n`) },
     });
     return await answerClusters(automation, question);
   } finally {

@@ -5,7 +5,8 @@ import type { Logger } from '../log.ts';
 export function logClusters(log: Logger): ClusterEvents {
   let failing: string | null = null;
   let isSupported = true;
-  const skips = new Map<string, string>();
+  let skipped = new Map<string, string>();
+  let skips = new Map<string, string>();
   const tell = (told: Told, message: string) =>
     log.info(
       { cluster: told.cluster, changeRequest: told.request, space: told.space, url: told.url },
@@ -26,12 +27,14 @@ export function logClusters(log: Logger): ClusterEvents {
     onMuted: ({ cluster, label }) => log.info({ cluster }, `${quoted(label)}: muted after the merge`),
     onSkipped: ({ cluster, label, reason, why }) => {
       // Every run says it again: once is enough for an operator.
-      const isNews = skips.get(cluster) !== reason;
+      const isNews = skipped.get(cluster) !== reason;
       skips.set(cluster, reason);
       log[isNews ? 'info' : 'debug']({ cluster, reason }, `${quoted(label)}: skipped: ${oneLine(why)}`);
     },
     onTrouble: ({ cluster, message }) => log.warn({ cluster }, oneLine(message)),
     onRunEnd: (end) => {
+      skipped = end.outcome === 'done' ? skips : skipped;
+      skips = new Map();
       if (end.outcome === 'unsupported') {
         log[isSupported ? 'warn' : 'debug'](
           'this platform has no issue clusters (404): none become change requests, and it is asked again now and then',
@@ -81,7 +84,7 @@ const LONGEST = 120;
 
 function quoted(label: string): string {
   const line = oneLine(label);
-  return JSON.stringify(line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line);
+  return JSON.stringify(line.length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line);
 }
 
 /** Without control characters and line breaks of any kind, and without what turns the direction of a line around. */

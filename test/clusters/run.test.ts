@@ -188,6 +188,45 @@ describe('a create whose answer is lost', () => {
   });
 });
 
+test('nothing is opened by a list that is old: what was slow is decided by the next run', async () => {
+  const platform = new ClusterPlatform();
+  platform.addCluster({ id: 'c_1' });
+  let lists = 0;
+  platform.step = ({ operation }, step) => {
+    if (operation === 'listOrganizationChangeRequests' && step === 'leaves') {
+      lists += 1;
+      platform.time += lists === 2 ? 11 * 60_000 : 0;
+    }
+  };
+  const daemon = openDaemon(platform, settings());
+  expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0 });
+  expect(platform.statuses()).toEqual(['c_1 guides draft']);
+  platform.counts();
+  expect(await daemon.run()).toMatchObject({ opened: 1 });
+  expect(platform.statuses()).toEqual(['c_1 guides open']);
+  expect(platform.counts().createChangeRequest).toBeUndefined();
+});
+
+test('a draft of a cluster that was muted meanwhile is given up', async () => {
+  const platform = new ClusterPlatform();
+  platform.addCluster({ id: 'c_1' });
+  const note = openMemoryStore().note('clusters');
+  platform.step = ({ operation }, step) => {
+    if (operation === 'updateChangeRequest' && step === 'arrives') {
+      throw new TransientError('killed', true);
+    }
+  };
+  await openDaemon(platform, settings(), { note }).run();
+  platform.step = () => undefined;
+  platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
+  const daemon = openDaemon(platform, settings(), { note });
+  expect(await daemon.run()).toMatchObject({ opened: 0, gaveWay: 1 });
+  expect(daemon.told).toContain('gave way c_1: the cluster was muted');
+  platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: false });
+  expect(await daemon.run()).toMatchObject({ opened: 1 });
+  expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
+});
+
 describe('platforms of other versions', () => {
   test('one that keeps no link and no description: the description says it before anything is opened', async () => {
     const platform = new ClusterPlatform();

@@ -1,7 +1,7 @@
 import type { Workspace } from './workspace.ts';
 
 /** Tickets about one thing that stops people, each of somebody else: the platform makes a cluster of high impact of them. */
-export function ticketsAbout(topic: string, count = 3): readonly object[] {
+function ticketsAbout(topic: string, count = 3): readonly object[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `${topic.replaceAll(' ', '-')}-${index}`,
     subject: `${topic} is blocked`,
