@@ -16,9 +16,13 @@ describe('a run', () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_sso', label: 'Login with SSO fails' });
     platform.addCluster({ id: 'c_few', issues: 2 });
+    const waited: number[] = [];
+    platform.waits = (_, milliseconds) => void waited.push(milliseconds);
     const daemon = openDaemon(platform, settings());
     const end = await daemon.run();
     expect(end.error).toBeNull();
+    // As coarse as the platform's stamps may be: what has a stamp before the draft's is in the list after it.
+    expect(waited).toEqual([2000]);
     expect(end).toMatchObject({ outcome: 'done', read: 2, passing: 1, opened: 1, open: 1 });
     expect(platform.statuses()).toEqual(['c_sso guides open']);
     expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Login with SSO fails');
@@ -409,7 +413,6 @@ describe('what is open', () => {
     platform.call('DELETE', '/spaces/guides');
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
     platform.time += 6 * DAY;
-    await daemon.run();
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
     platform.time += 2 * DAY;
     await daemon.run();
@@ -489,6 +492,7 @@ describe('spaces that the settings name', () => {
     await unread.automation.checkSpaces();
     expect(await unread.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { unrouted: 1 } });
     let isDown = true;
+    platform.store.issuesClusters.remove('c_1');
     platform.step = () => {
       if (isDown) {
         throw new TransientError('down', true);
