@@ -5,6 +5,7 @@ import type { Surroundings } from './commands/setup.ts';
 import { processTerminal } from './commands/terminal.ts';
 import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
+import { shownJson } from './core/json.ts';
 import { printableLines } from './plan/words.ts';
 import { createRedactor } from './redact.ts';
 
@@ -96,7 +97,7 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
   // Messages quote manifests, file names and answers: none of that is obeyed by a terminal, or by a CI job's runner.
   const say = (text: string) => terminal.err(printableLines(clean(text)));
   if (wantsJson(argv)) {
-    terminal.out(clean(`${JSON.stringify(failureAsJson(error), null, 2)}\n`));
+    terminal.out(clean(`${shownJson(failureAsJson(error))}\n`));
   }
   if (error instanceof DesiredStateError) {
     const count = error.problems.length;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { ChangeResult, Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, RefusedPlanError } from '../core/errors.ts';
+import { shownJson } from '../core/json.ts';
 import { appliedRef, headOf, updateRef } from '../git/commit-info.ts';
 import { kinds } from '../kinds/registry.ts';
 import { resultToJson } from '../plan/render-json.ts';
@@ -187,7 +188,7 @@ function answer(
   const { plan } = planned;
   const requests = { reads: planned.observation.reads + count.reads, writes: count.writes };
   if (flags.format === 'json') {
-    terminal.out(`${JSON.stringify(resultToJson(plan, results, requests), null, 2)}\n`);
+    terminal.out(`${shownJson(resultToJson(plan, results, requests))}\n`);
     return;
   }
   const how = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Plan } from '../core/change.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
+import { shownJson } from '../core/json.ts';
 import { planToJson } from '../plan/render-json.ts';
 import { renderPlanMarkdown } from '../plan/render-markdown.ts';
 import { renderPlanText } from '../plan/render-text.ts';
@@ -55,7 +56,7 @@ async function planLive(folder: string, flags: PlanFlags, around: Surroundings):
 /** A plan in the format asked for. */
 export function renderPlan(plan: Plan, format: PlanFormat, { terminal }: Surroundings): string {
   if (format === 'json') {
-    return `${JSON.stringify(planToJson(plan), null, 2)}\n`;
+    return `${shownJson(planToJson(plan))}\n`;
   }
   if (format === 'markdown') {
     return renderPlanMarkdown(plan);

@@ -25,6 +25,20 @@ export function canonicalJson(value: Json | undefined): string {
   return value === undefined ? 'null' : JSON.stringify(value);
 }
 
+/**
+ * JSON for where people look too: it says the same, and no character in it acts on a terminal, turns the reading
+ * direction, or is a command (`##[…]`) to the runner of a CI job.
+ */
+export function shownJson(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent)
+    .replace(/[\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, escaped)
+    .replace(/##(?=\w*\[)/g, `#${escaped('#')}`);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Whether two values say the same. Absent and null differ at the top only. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from '../core/errors.ts';
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject, shownJson } from '../core/json.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { REQUEST_CLASSES } from '../queue/request.ts';
 
@@ -78,7 +78,7 @@ export type Pace = Snapshot['pace'];
 
 /** A snapshot as a file. */
 export function writeSnapshot(taken: Snapshot): string {
-  return `${JSON.stringify({ format: FORMAT, ...taken }, null, 1)}\n`;
+  return `${shownJson({ format: FORMAT, ...taken }, 1)}\n`;
 }
 
 /** Reads a snapshot. Throws ConfigError where it is none, or one of another version; nothing of its content is said. */

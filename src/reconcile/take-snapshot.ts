@@ -27,17 +27,23 @@ export async function takeSnapshot({ kinds, reader, now, queue }: TakeOptions): 
   const listings = await settleAll(
     due.map(async (kind) => [kind.name, await takeKind(kind, byName, reader).catch(unreadable)] as const),
   );
+  const failures = listings.flatMap(([, of]) => ('unread' in of ? [of.error] : []));
+  if (failures.length === listings.length) {
+    // Not a kind, but the organization cannot be read.
+    throw failures[0];
+  }
   return {
     organization: reader.organization,
     at: new Date(now).toISOString(),
     pace: paceOf(queue()),
-    kinds: Object.fromEntries(listings),
+    kinds: Object.fromEntries(listings.map(([name, of]) => [name, 'unread' in of ? { unread: of.unread } : of])),
   };
 }
 
-function unreadable(error: unknown): { readonly unread: string } {
-  if (error instanceof RejectedError || error instanceof AuthError) {
-    return { unread: messageOf(error) };
+/** What the token may not do, or the platform does not have; a token that is not accepted at all is no such thing. */
+function unreadable(error: unknown): { readonly unread: string; readonly error: Error } {
+  if (error instanceof RejectedError || (error instanceof AuthError && error.status === 403)) {
+    return { unread: messageOf(error), error };
   }
   throw error;
 }

@@ -1,4 +1,5 @@
 import type { Problem } from '../core/errors.ts';
+import { shownJson } from '../core/json.ts';
 import { printable } from '../plan/words.ts';
 import { MANIFEST_RULE, type Report, type Rule, ruleOf, type Tool } from './report.ts';
 
@@ -18,7 +19,7 @@ export function toSarif(report: Report, tool: Tool): string {
       },
     ],
   };
-  return `${JSON.stringify(log, null, 2)}\n`;
+  return `${shownJson(log)}\n`;
 }
 
 const ROOT = '%SRCROOT%';

@@ -80,6 +80,29 @@ test('no secret is in the file, which only its owner may read', async () => {
   });
 });
 
+test('what only looks like a secret is left as it is', async () => {
+  await using work = await openOrganization();
+  for (const title of ['Basic concepts', 'Bearer tokens', 'https://a:b@c.example']) {
+    await work.call('PUT', '/teams', { title });
+  }
+  const teams = {
+    a: { title: 'Basic concepts' },
+    b: { title: 'Bearer tokens' },
+    c: { title: 'https://a:b@c.example' },
+  };
+  work.repository.write('manifests/a.yaml', JSON.stringify({ teams }));
+  await work.inside(['snapshot', '--out', '../snapshot.json']);
+  const args = ['plan', 'manifests', '--snapshot', '../snapshot.json', '--detailed-exitcode'];
+  expect((await work.inside(args, NOTHING)).code).toBe(0);
+});
+
+test('a token that is not accepted takes no snapshot', async () => {
+  await using work = await openOrganization();
+  const { code, stdout, stderr } = await work.inside(['snapshot'], { OCTAVO_TOKEN: 'another-token' });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/token/);
+});
+
 test('a configuration is read without what it names: no variable, no file', async () => {
   await using work = await openOrganization();
   await work.inside(['snapshot', '--out', '../snapshot.json']);

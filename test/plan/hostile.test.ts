@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { shownJson } from '../../src/core/json.ts';
+import { planToJson } from '../../src/plan/render-json.ts';
 import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
 import { printableLines } from '../../src/plan/words.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
@@ -28,11 +30,23 @@ test.each(HOSTILE_TEXTS)(
         actual('space', 's1', { title: `words before it, many of them, so that it is broken ${text} ${text}` }),
       ],
     });
+    expect(shownJson(planToJson(plan))).not.toMatch(ACTIVE);
     for (const columns of [120, 60, 30]) {
       expect(renderPlanText(plan, { columns, paint: PLAIN })).not.toMatch(ACTIVE);
     }
   },
 );
+
+test('any JSON says the same, and nothing of it is obeyed', () => {
+  const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' }));
+  fc.assert(
+    fc.property(fc.dictionary(text, fc.array(text), { noNullPrototype: true }), (value) => {
+      const shown = shownJson(value);
+      expect(shown).not.toMatch(ACTIVE);
+      expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
 
 test('any lines are printable, and stay as many', () => {
   const line = fc.array(fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' })));
