@@ -21,6 +21,7 @@ export function createProgram(around: Surroundings, done: Done): Command {
     .addHelpText('after', AFTER_HELP);
   checkingCommands(program, around, done);
   planningCommands(program, around, done);
+  adoptingCommands(program, around, done);
   daemonCommands(program, around, done);
   conversationCommands(program, around, done);
   clusterCommands(program, around, done);
@@ -103,6 +104,23 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .action(async (target, options) => {
       const { applyCommand } = await import('./apply.ts');
       done(await applyCommand(target, options, around));
+    });
+}
+
+function adoptingCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('import')
+    .description('write what no manifest declares as manifests whose plan is empty; overwrites nothing')
+    .option('--out <dir>', 'the folder to write to, with manifests in it or not', '.')
+    .option('--kind <kinds...>', 'only these kinds, and what they refer to')
+    .option('--site <sites...>', 'only these sites, by title or id, and what they refer to')
+    .option('--unmanaged [dir]', 'only what no manifest of this folder declares, of which --out is a part (default: .)')
+    .option('--dry-run', 'print what would be written')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (options) => {
+      const { importCommand } = await import('./import.ts');
+      done(await importCommand(options, around));
     });
 }
 

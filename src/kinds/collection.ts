@@ -2,7 +2,7 @@ import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
 import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules, Reference } from './manifest.ts';
+import { commonFields, manifestRules, namesWithin, Reference } from './manifest.ts';
 import { present, ref, request } from './request.ts';
 import { entry, key, type Level, level, plainKey, text } from './schema.ts';
 import { says, written } from './written.ts';
@@ -60,7 +60,17 @@ export const collection: Kind = {
         common: commonFields(fields),
       });
     },
+    describe(actual, context) {
+      const { title, description, parent, defaultLevel } = actual.fields;
+      return context.resource(actual, {
+        title,
+        description: description || undefined,
+        parent: context.keyOfRef(parent) ?? undefined,
+        defaultLevel: defaultLevel ?? undefined,
+      });
+    },
   }),
+  names: (actual, context) => namesWithin(actual, context.keyOfRef(actual.fields.parent)),
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { Actual, Base, Declared, Fields } from '../core/resource.ts';
 import type { KindRules } from '../plan/rules.ts';
 import type { Reader } from '../platform/client.ts';
-import type { ManifestRules } from './manifest.ts';
+import type { DescribeContext, ManifestRules } from './manifest.ts';
 import type { Writes } from './request.ts';
 
 /** What is asked for when a kind is listed, and where the answers go. */
@@ -55,6 +55,10 @@ export interface WriteContext {
 export interface Kind extends KindRules {
   /** How it is written in manifests; null for a kind that another kind's entries declare, as a site does its sections. */
   readonly manifest: ManifestRules | null;
+  /** Other kinds of which no resource may have the same key, because one reference can mean either. */
+  readonly sharesKeysWith?: readonly string[];
+  /** What the key of a resource that nothing declares can be made of, the best first: mostly its title. */
+  names(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
   /** Lists all of the kind, with as few requests as the platform allows. Null for what is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
   /** What a list does not tell. */

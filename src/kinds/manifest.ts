@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Address } from '../core/address.ts';
+import type { Json } from '../core/json.ts';
+import type { Actual } from '../core/resource.ts';
 
 /** A place inside an entry of a manifest: the keys and indexes that lead to it. */
 export type EntryPath = readonly (string | number)[];
@@ -73,6 +75,27 @@ export interface DeclareContext {
   problem(path: EntryPath, message: string): void;
 }
 
+/** A mapping of a manifest as it is to be written: absent members are left out. */
+export type Described = { readonly [member: string]: unknown };
+
+/** What a kind may ask while it describes an actual resource as an entry. */
+export interface DescribeContext {
+  /** The last part of the key that a resource has, or is given. */
+  keyOf(actual: Actual): string;
+  /** The whole key of what a reference by id means (an email for a person); null where nothing declares it. */
+  keyOfRef(reference: Json | undefined): string | null;
+  /** What lies right inside a resource, in display order. */
+  partsOf(actual: Actual): readonly Actual[];
+  /** A mapping that declares a resource, with the members that every resource may have. */
+  resource(actual: Actual, members: Described): Described;
+  /** A text in a file of its own, `folder/<key>.extension`; the `key` is that of the entry. */
+  file(folder: string, extension: string, text: string): FileContent;
+  /** What a person should know about how a resource is written. */
+  note(actual: Actual, text: string): void;
+  /** Says that a resource can only be told by its id, as what would tell it otherwise is not written. */
+  bind(actual: Actual): void;
+}
+
 /** How a kind's resources are written in manifests. */
 export interface ManifestRules<Entry = unknown> {
   /** The top-level member of a manifest: `teams`. */
@@ -90,6 +113,11 @@ export interface ManifestRules<Entry = unknown> {
   /** An example entry in YAML, with its key, for the reference page. */
   readonly example: string;
   declare(key: string, entry: Entry, context: DeclareContext): void;
+  /**
+   * The inverse of {@link declare}: an entry as a person would write it, of which nothing is left to change. What a new
+   * resource has anyway is left out. A text instead: why it cannot be declared.
+   */
+  describe(actual: Actual, context: DescribeContext): Described | string;
 }
 
 /** Wraps a kind's rules so that the entry's type is checked where they are written, and forgotten where they are listed. */
@@ -107,4 +135,9 @@ export function ownFields<Entry extends CommonFields>(entry: Entry): Omit<Entry,
 export function commonFields(entry: CommonFields): CommonFields {
   const { id, renamedFrom, protect, paused, ignore } = entry;
   return { id, renamedFrom, protect, paused, ignore };
+}
+
+/** Its title; where others have the same one, with the key of what holds it before it. */
+export function namesWithin({ title }: Actual, holder: string | null): readonly string[] {
+  return holder === null ? [title] : [title, `${holder} ${title}`];
 }

@@ -42,7 +42,14 @@ export const member: Kind = {
         common: commonFields(written),
       });
     },
+    describe(actual, context) {
+      const { role: as = null, sso } = actual.fields;
+      return emailKey.pattern.test(actual.title)
+        ? context.resource(actual, { role: as, sso: sso === true ? true : undefined })
+        : 'people are declared by their email address, and the platform tells none';
+    },
   }),
+  names: ({ title }) => [title],
   naturalKeys: (_fields, address) => [{ by: 'email', value: address.slice('member/'.length) }],
   actualKeys: (actual) => [{ by: 'email', value: actual.title }],
   givenAddress: (actual) => `member/${actual.title}`,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Address } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
-import { idRef } from '../core/resource.ts';
+import { type Actual, idRef } from '../core/resource.ts';
+import type { DescribeContext } from './manifest.ts';
 import { type Ref, ref } from './request.ts';
 import { emailKey, type SchemaNotes, text } from './schema.ts';
 
@@ -71,6 +72,29 @@ export function declaredMergeRules(rules: MergeRules | undefined): Json | undefi
         })),
       }
     : (rules as Json | undefined);
+}
+
+/** As they are written in a manifest; absent where there are none, or where they name somebody who has no email. */
+export function describedMergeRules(
+  actual: Actual,
+  rules: Json | undefined,
+  context: Pick<DescribeContext, 'keyOfRef' | 'note'>,
+): unknown {
+  if (!isObject(rules) || rules.type === 'inherit') {
+    return undefined;
+  }
+  if (!Array.isArray(rules.rules)) {
+    return { type: rules.type };
+  }
+  const list = (rules.rules as readonly { readonly users?: readonly Json[] }[]).map(({ users, ...rule }) => ({
+    ...rule,
+    ...(users === undefined ? {} : { users: users.map((user) => context.keyOfRef(user)).sort() }),
+  }));
+  if (list.some(({ users }) => users?.includes(null) === true)) {
+    context.note(actual, 'mergeRules: left out, as they name somebody of whom the platform tells no email address');
+    return undefined;
+  }
+  return { type: rules.type, rules: list };
 }
 
 /** Who is asked has no order. */

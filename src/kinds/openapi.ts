@@ -76,7 +76,25 @@ export const openapi: Kind = {
         common: commonFields(fields),
       });
     },
+    describe(actual, context) {
+      const { sourceURL, visibility } = actual.fields;
+      const isTellable = typeof sourceURL === 'string' && keptAddress(sourceURL) === sourceURL;
+      if (!isTellable) {
+        context.bind(actual);
+        context.note(
+          actual,
+          sourceURL === null
+            ? 'its source is a file, which the platform does not give back; put it in as source: { file: … }'
+            : 'its source is an address with a name and a password in it, which do not belong into a repository',
+        );
+      }
+      return context.resource(actual, {
+        source: isTellable ? { url: sourceURL } : undefined,
+        visibility: visibility ?? undefined,
+      });
+    },
   }),
+  names: ({ title }) => [title],
   naturalKeys: (_fields, address) => [{ by: 'slug', value: keyOf(address) }],
   actualKeys: (actual) => [{ by: 'slug', value: actual.title }],
   impact: (actual) => ({ weight: 5, text: actual.fields.visibility === 'public' ? 'public' : '' }),

@@ -8,6 +8,7 @@ import { manifestRules, Reference } from './manifest.ts';
 import {
   actualMergeRules,
   declaredMergeRules,
+  describedMergeRules,
   keptMergeRules,
   mergeRules,
   peopleOfRules,
@@ -123,7 +124,23 @@ sso: true`,
         common: { paused, ignore },
       });
     },
+    describe(actual, context) {
+      const { hostname, defaultRole = null, defaultContent, mergeRules: rules, ...fields } = actual.fields;
+      const first = context.keyOfRef(defaultContent);
+      return context.resource(actual, {
+        title: fields.title,
+        emailDomains: fields.emailDomains,
+        hostname: hostname ?? undefined,
+        defaultRole,
+        defaultContent: first === null ? undefined : { site: first },
+        sso: fields.sso,
+        ai: fields.ai,
+        inviteLinks: fields.inviteLinks,
+        mergeRules: describedMergeRules(actual, rules, context),
+      });
+    },
   }),
+  names: () => [],
   naturalKeys: () => [{ by: 'kind', value: 'organization' }],
   actualKeys: () => [{ by: 'kind', value: 'organization' }],
   async observe({ reader, add }) {

@@ -95,7 +95,19 @@ export const saml: Kind = {
         common: commonFields(fields),
       });
     },
+    describe(actual, context) {
+      const { label, entityID, ssoURL, certificate, defaultTeam, defaultRole = null } = actual.fields;
+      return context.resource(actual, {
+        label,
+        entityID: entityID ?? undefined,
+        ssoURL: ssoURL ?? undefined,
+        certificate: typeof certificate === 'string' ? context.file('certs', 'pem', `${certificate}\n`) : undefined,
+        defaultTeam: context.keyOfRef(defaultTeam) ?? undefined,
+        defaultRole,
+      });
+    },
   }),
+  names: ({ title }) => [title],
   naturalKeys: (fields) => (typeof fields.label === 'string' ? [{ by: 'label', value: fields.label }] : []),
   actualKeys: (actual) => [{ by: 'label', value: actual.title }],
   renamedKey: (label) => ({ by: 'label', value: label }),

@@ -26,6 +26,7 @@ export const sectionGroup: Kind = {
     // A group's parent can only be said when it is created (supplement, section 6).
     parent: reference({ fixed: 'replace' }),
   },
+  names: ({ title }) => [title],
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],

@@ -43,6 +43,7 @@ export const section: Kind = {
     group: reference({ move: true }),
     spaces: { hidden: true },
   },
+  names: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
   naturalKeys(fields) {
     const keys = [];
     if (typeof fields.path === 'string') {

@@ -30,6 +30,10 @@ export const siteSpace: Kind = {
     hidden: {},
     section: reference({ fixed: 'replace' }),
   },
+  names: ({ fields }, context) => [
+    ...(typeof fields.path === 'string' ? [fields.path] : []),
+    context.keyOfRef(fields.space) ?? 'space',
+  ],
   naturalKeys(fields) {
     const section = String(fields.section ?? '');
     const keys = [];

@@ -8,6 +8,7 @@ import { collect, type Kind, type Told } from './kind.ts';
 import { manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
 import { plainKey } from './schema.ts';
+import { describeSite } from './site-description.ts';
 import { declareSite, siteSchema } from './site-manifest.ts';
 import { mayHideGroups, observeGroups, observeStructure } from './site-structure.ts';
 import { says, written } from './written.ts';
@@ -66,7 +67,9 @@ export const site: Kind = {
       items:
         - { section: api, title: API, spaces: [{ key: api, space: api }] }`,
     declare: declareSite,
+    describe: describeSite,
   }),
+  names: ({ title, fields }) => [title, ...(typeof fields.basename === 'string' ? [fields.basename] : [])],
   naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
   actualKeys: (actual) => [{ by: 'title', value: actual.title }],
   renamedKey: (title) => ({ by: 'title', value: title }),

@@ -6,10 +6,11 @@ import { counted } from '../plan/words.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Space } from '../platform/operations/spaces.ts';
 import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules, Reference } from './manifest.ts';
+import { commonFields, manifestRules, namesWithin, Reference } from './manifest.ts';
 import {
   actualMergeRules,
   declaredMergeRules,
+  describedMergeRules,
   keptMergeRules,
   mergeRules,
   peopleOfRules,
@@ -94,7 +95,20 @@ export const space: Kind = {
         common: commonFields(fields),
       });
     },
+    describe(actual, context) {
+      const { title, emoji, collection, language, editMode, defaultLevel, mergeRules: rules } = actual.fields;
+      return context.resource(actual, {
+        title,
+        emoji: emoji ?? undefined,
+        collection: context.keyOfRef(collection) ?? undefined,
+        language: language ?? undefined,
+        editMode: editMode ?? undefined,
+        defaultLevel: defaultLevel ?? undefined,
+        mergeRules: describedMergeRules(actual, rules, context),
+      });
+    },
   }),
+  names: (actual, context) => namesWithin(actual, context.keyOfRef(actual.fields.collection)),
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.collection ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.collection ?? null }],

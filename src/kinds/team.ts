@@ -70,7 +70,24 @@ export const team: Kind = {
         common: commonFields(written),
       });
     },
+    describe(actual, context) {
+      const everyone = Object.entries(people(actual.fields.members));
+      const known = everyone.filter(([person]) => emailKey.pattern.test(person)).sort(byEmail);
+      const isWhole = known.length === everyone.length;
+      if (!isWhole) {
+        context.note(
+          actual,
+          `additive: of ${everyone.length - known.length} in it the platform tells no email address`,
+        );
+      }
+      return context.resource(actual, {
+        title: actual.title,
+        membership: isWhole ? undefined : 'additive',
+        members: Object.fromEntries(known),
+      });
+    },
   }),
+  names: ({ title }) => [title],
   naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
   actualKeys: (actual) => [{ by: 'title', value: actual.title }],
   renamedKey: (title) => ({ by: 'title', value: title }),
@@ -170,6 +187,10 @@ function bulk(
 /** Someone without an email is known by id. */
 function personRef(person: string): Ref {
   return new Ref(person.startsWith('#') ? person : `member/${person}`);
+}
+
+function byEmail([a]: readonly [string, string], [b]: readonly [string, string]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function people(value: Json | undefined): Readonly<Record<string, string>> {

@@ -75,7 +75,20 @@ export const translation: Kind = {
         common: commonFields(fields),
       });
     },
+    describe(actual, context) {
+      const { space, from, to, instructions } = actual.fields;
+      const source = context.keyOfRef(space);
+      if (source === null) {
+        return 'the space that it translates is not there';
+      }
+      if (typeof actual.facts?.lost === 'string') {
+        return 'the space that it made has been deleted: to declare it would be to run it again';
+      }
+      return context.resource(actual, { space: source, from, to, instructions: instructions || undefined });
+    },
   }),
+  sharesKeysWith: ['space'],
+  names: (actual, context) => [`${context.keyOfRef(actual.fields.space) ?? 'space'} ${String(actual.fields.to)}`],
   naturalKeys: (fields) => [{ by: 'space and language', value: `${String(fields.space)} ${String(fields.to)}` }],
   actualKeys: (_actual, fields) => [
     { by: 'space and language', value: `${String(fields.space)} ${String(fields.to)}` },

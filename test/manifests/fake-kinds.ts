@@ -24,6 +24,7 @@ function fakeKind({ name, manifest, fieldNames }: FakeKind): Kind {
     fields: Object.fromEntries(fieldNames.map((field) => [field, {}])),
     creatable: true,
     deletable: true,
+    names: () => [],
     naturalKeys: () => [],
     actualKeys: () => [],
     observe: null,
@@ -57,6 +58,7 @@ const team = fakeKind({
     single: false,
     key: plainKey,
     entry: teamEntry,
+    describe: () => 'is not described here',
     summary: 'Teams of people.',
     example: 'writers:\n  title: Docs writers',
     declare: (entryKey, value, context) =>
@@ -87,6 +89,7 @@ const folder = fakeKind({
     single: false,
     key: plainKey,
     entry: folderEntry,
+    describe: () => 'is not described here',
     summary: 'Folders.',
     example: 'handbook: { title: Handbook }',
     declare: (entryKey, value, context) => {
@@ -123,6 +126,7 @@ const member = fakeKind({
     key: emailKey,
     normalizeKey: (written) => written.toLowerCase(),
     entry: memberEntry,
+    describe: () => 'is not described here',
     summary: 'People.',
     example: 'ana@acme.example: { role: admin }',
     declare: (entryKey, value, context) =>
@@ -155,6 +159,7 @@ const book = fakeKind({
     single: false,
     key: plainKey,
     entry: bookEntry,
+    describe: () => 'is not described here',
     summary: 'Books.',
     example: 'guide: { pages: [{ page: one }] }',
     declare: (entryKey, value, context) => {
@@ -205,6 +210,7 @@ const organization = fakeKind({
     single: true,
     key: plainKey,
     entry: organizationEntry,
+    describe: () => 'is not described here',
     summary: 'The organization.',
     example: 'title: Acme',
     declare: (entryKey, value, context) =>

@@ -6,7 +6,7 @@ import { type Emulator, type EmulatorOptions, type EmulatorState, startEmulator 
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
-import { openReader, openWriter } from '../../src/platform/client.ts';
+import { openReader, openWriter, type Reader } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import type { Planned } from '../../src/reconcile/planning.ts';
 import { apply, type PassInput, plan } from '../../src/reconcile/reconcile.ts';
@@ -43,6 +43,8 @@ export interface World {
   apply(manifests: Manifests, options?: PassOptions): Promise<Pass>;
   /** Plans and applies until nothing is pending any more; fails where a change does. */
   settle(manifests: Manifests, options?: PassOptions): Promise<Pass>;
+  /** A way to read the platform, and nothing else. */
+  reader(): Reader;
   /** A request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   call(method: string, path: string, body?: unknown): Promise<any>;
@@ -115,6 +117,10 @@ class OpenWorld implements World {
         throw new Error(tellUnsettled(pass, open));
       }
     }
+  }
+
+  reader(): Reader {
+    return openReader(this.#connection, { organization: this.emulator.organization, priority: 'person' });
   }
 
   async call(method: string, path: string, body?: unknown): Promise<unknown> {

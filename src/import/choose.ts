@@ -1,0 +1,57 @@
+import type { Actual, Observation } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { type ActualState, referencesIn } from './actual-state.ts';
+
+/** Which part of an organization is wanted. */
+export interface Choice {
+  /** Names of kinds; empty: all. */
+  readonly kinds: readonly string[];
+  /** Sites by title or id; empty: all. */
+  readonly sites: readonly string[];
+}
+
+/** What is known of resources before they are chosen. */
+interface Known {
+  /** Whether a manifest declares it already. */
+  isSettled(actual: Actual): boolean;
+  /** Whether it cannot be declared. */
+  isLeft(actual: Actual): boolean;
+}
+
+/** What is to be declared that no manifest declares yet: what was chosen, and whatever that refers to. */
+export function chosenOf(
+  kinds: readonly Kind[],
+  { kinds: observed }: Observation,
+  state: ActualState,
+  choice: Choice,
+  { isSettled, isLeft }: Known,
+): ReadonlySet<Actual> {
+  const entries = new Set(kinds.filter(({ manifest }) => manifest !== null).map(({ name }) => name));
+  const isOpen = (actual: Actual) =>
+    entries.has(actual.kind) && !isSettled(actual) && !isLeft(actual) && !isMade(actual, state, isLeft);
+  const first = [...observed.values()].flat().filter((actual) => isOpen(actual) && isWanted(actual, choice));
+  const chosen = new Set<Actual>(first);
+  // A set that grows while it is walked is walked to its end.
+  for (const actual of chosen) {
+    for (const each of [actual, ...state.allPartsOf(actual)]) {
+      for (const meant of referencesIn(each.fields).flatMap((reference) => state.meantBy(reference))) {
+        if (isOpen(meant) && kinds.find(({ name }) => name === meant.kind)?.creatable === true) {
+          chosen.add(meant);
+        }
+      }
+    }
+  }
+  return chosen;
+}
+
+function isWanted({ kind, id, title }: Actual, { kinds, sites }: Choice): boolean {
+  const wanted = kinds.length > 0 ? kinds : sites.length > 0 ? ['site'] : null;
+  const isNamed = kind !== 'site' || sites.length === 0 || sites.includes(title) || sites.includes(id);
+  return isNamed && (wanted === null || wanted.includes(kind));
+}
+
+/** Whether it is declared by what made it. */
+function isMade(actual: Actual, state: ActualState, isLeft: Known['isLeft']): boolean {
+  const maker = state.makerOf(actual);
+  return maker !== undefined && !isLeft(maker);
+}

@@ -1,0 +1,193 @@
+import { posix } from 'node:path';
+import { type Address, addressOf } from '../core/address.ts';
+import { DesiredStateError } from '../core/errors.ts';
+import type { FileTree } from '../core/file-tree.ts';
+import type { Actual, Declared, Observation } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { createManifestLoader, type LoadOptions, type ManifestLoader } from '../manifests/loader.ts';
+import { identify } from '../plan/identity.ts';
+import { computePlan } from '../plan/plan.ts';
+import { DEFAULT_POLICY } from '../plan/policy.ts';
+import { ActualState } from './actual-state.ts';
+import { assignKeys, type Keys } from './assign-keys.ts';
+import { checkDraft } from './check-draft.ts';
+import { type Choice, chosenOf } from './choose.ts';
+import { Decisions } from './decisions.ts';
+import { type Draft, makeDraft } from './draft.ts';
+import { freePath, type ImportedFile, layOut } from './layout.ts';
+import { withFiles } from './overlay.ts';
+
+export interface ImportOptions {
+  readonly kinds: readonly Kind[];
+  /** Everything of the kinds that were read. */
+  readonly observation: Observation;
+  readonly choice: Choice;
+  /** The folder of the manifests as it is. */
+  readonly tree: FileTree;
+  readonly load: LoadOptions;
+  /** What its manifests declare; null where there are none. */
+  readonly existing: Existing | null;
+  /** Where new files go, from the folder of the manifests; empty: right there. */
+  readonly folder: string;
+}
+
+export interface Existing {
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly manifests: ReadonlyMap<string, string>;
+}
+
+/** What an import writes. */
+export interface Imported {
+  readonly files: readonly ImportedFile[];
+  /** Resources that cannot be declared, with the reason. */
+  readonly left: readonly { readonly kind: string; readonly title: string; readonly reason: string }[];
+}
+
+/** Tries, each of which finds out something more about how resources have to be written. */
+const TRIES = 12;
+
+/**
+ * Writes what no manifest declares as manifests whose plan is empty: drafts them, reads them as they would be read, and
+ * plans; what that finds out goes into the next draft. Changes nothing on disk.
+ *
+ * @throws DesiredStateError where the manifests that are there cannot be told apart, or the new ones cannot be read
+ */
+export async function importManifests(options: ImportOptions): Promise<Imported> {
+  const importer = new Importer(options, await filesOf(options.tree));
+  for (let tries = 1; ; tries += 1) {
+    const before = importer.decisions.count;
+    const files = importer.draft();
+    const problems = importer.decisions.count === before ? await importer.verify(files) : [];
+    if (importer.decisions.count === before || tries === TRIES) {
+      if (problems.length > 0) {
+        throw new DesiredStateError(problems);
+      }
+      return { files, left: importer.left() };
+    }
+  }
+}
+
+async function filesOf(tree: FileTree): Promise<ReadonlySet<string>> {
+  return new Set((await tree.list()).map(({ path }) => path.toLowerCase()));
+}
+
+class Importer {
+  readonly decisions = new Decisions();
+  readonly #options: ImportOptions;
+  readonly #taken: ReadonlySet<string>;
+  readonly #state: ActualState;
+  readonly #loader: ManifestLoader;
+  /** What manifests declare already, with its address. */
+  readonly #settled: ReadonlyMap<Actual, Address>;
+  /** What the last draft declares, with its address. */
+  #drafted: ReadonlyMap<Actual, Address> = new Map();
+
+  constructor(options: ImportOptions, taken: ReadonlySet<string>) {
+    this.#options = options;
+    this.#taken = taken;
+    this.#state = new ActualState(options.observation);
+    this.#loader = createManifestLoader(options.kinds);
+    const { bound, problems } = this.#identify(options.existing?.declared ?? new Map());
+    if (problems.length > 0) {
+      throw new DesiredStateError(problems);
+    }
+    this.#settled = new Map([...bound].map(([address, actual]) => [actual, address]));
+  }
+
+  left(): Imported['left'] {
+    return [...this.decisions.left]
+      .map(([{ kind, title }, reason]) => ({ kind, title, reason }))
+      .sort((a, b) => (`${a.kind} ${a.title}` < `${b.kind} ${b.title}` ? -1 : 1));
+  }
+
+  draft(): readonly ImportedFile[] {
+    const { kinds, observation, choice, existing, folder } = this.#options;
+    const chosen = chosenOf(kinds, observation, this.#state, choice, {
+      isSettled: (actual) => this.#settled.has(actual),
+      isLeft: (actual) => this.decisions.left.has(actual),
+    });
+    const declared = existing?.declared ?? new Map<Address, Declared>();
+    const keys = assignKeys({ kinds, state: this.#state, chosen, settled: this.#settled, declared: declared.keys() });
+    const draft = this.#describe(chosen, keys);
+    checkDraft(draft, this.decisions);
+    this.#drafted = new Map(
+      [...draft.resources.values()].map((actual) => [actual, addressOf(actual.kind, keys.whole.get(actual) ?? '')]),
+    );
+    return layOut({
+      draft,
+      declared: [...declared.values()],
+      manifests: existing?.manifests ?? new Map(),
+      folder,
+      hasParts: (name) => kinds.some(({ partOf }) => partOf === name),
+      isTaken: (path) => this.#isTaken(path),
+    });
+  }
+
+  #describe(chosen: ReadonlySet<Actual>, keys: Keys): Draft {
+    const { kinds, folder } = this.#options;
+    return makeDraft({
+      kinds,
+      state: this.#state,
+      chosen,
+      keys,
+      decisions: this.decisions,
+      freePath: (path) => freePath(posix.join(folder, path), (each) => this.#isTaken(each)),
+    });
+  }
+
+  /** Reads and plans what was drafted; decides what has to be written otherwise, and gives the problems that are left. */
+  async verify(files: readonly ImportedFile[]): Promise<DesiredStateError['problems']> {
+    const { kinds, observation, tree, load } = this.#options;
+    if (files.length === 0) {
+      return [];
+    }
+    const written = new Map(files.map(({ path, text }) => [path, text]));
+    const { declared } = await this.#loader.load(withFiles(tree, written), load);
+    const known = this.#known(declared);
+    const { bound, problems } = this.#identify(declared);
+    const byAddress = new Map([...this.#drafted].map(([actual, address]) => [address, actual]));
+    for (const [actual, address] of this.#drafted) {
+      if (bound.get(address) !== actual) {
+        this.decisions.bind(actual);
+      }
+    }
+    if (problems.length > 0) {
+      return problems;
+    }
+    const { plan } = computePlan({
+      organization: '',
+      commit: null,
+      baseCommit: null,
+      kinds,
+      declared: known,
+      base: null,
+      observation,
+      policy: { ...DEFAULT_POLICY, now: 0 },
+      cost: () => ({ requests: { reads: 0, writes: 0 }, seconds: 0 }),
+    });
+    for (const { action, address, fields } of plan.changes) {
+      const actual = byAddress.get(address);
+      if (actual !== undefined && (action === 'update' || action === 'move')) {
+        for (const { path } of fields) {
+          this.decisions.ignore(actual, path);
+        }
+      }
+    }
+    return [];
+  }
+
+  #identify(declared: ReadonlyMap<Address, Declared>) {
+    const { kinds, observation } = this.#options;
+    return identify(kinds, this.#known(declared), null, observation);
+  }
+
+  /** Those of the kinds that were read: nothing can be said of the others. */
+  #known(declared: ReadonlyMap<Address, Declared>): ReadonlyMap<Address, Declared> {
+    const { kinds } = this.#options.observation;
+    return new Map([...declared].filter(([, { kind }]) => kinds.has(kind)));
+  }
+
+  #isTaken(path: string): boolean {
+    return this.#taken.has(path.toLowerCase());
+  }
+}

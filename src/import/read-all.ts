@@ -1,0 +1,64 @@
+import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
+import type { Actual, Observation } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import type { Reader } from '../platform/client.ts';
+import { type Found, platformSource, settleAll } from '../reconcile/actual-source.ts';
+
+/** Everything there is of some kinds. */
+export interface ReadAll {
+  readonly observation: Observation;
+  /** Kinds that the token may not read, or the platform does not have, with the reason. */
+  readonly unread: readonly { readonly kind: string; readonly reason: string }[];
+}
+
+/** Reads all of the wanted kinds and of those they refer to; no names: of every kind. Throws what is not about one kind. */
+export async function readAll(kinds: readonly Kind[], names: readonly string[], reader: Reader): Promise<ReadAll> {
+  const wanted = withNeeded(kinds, names);
+  const due = kinds.filter((kind) => kind.observe !== null && wanted.has(kind.name));
+  const source = platformSource(reader);
+  const all = { wants: () => true, wantsParts: () => true };
+  const answers = await settleAll(
+    due.map(async (kind) => ({ kind, answer: await source.read([kind], all).catch(unreadable) })),
+  );
+  const found = new Map<string, Actual[]>();
+  const people = new Map<string, string>();
+  const unread: { kind: string; reason: string }[] = [];
+  for (const { kind, answer } of answers) {
+    if ('reason' in answer) {
+      unread.push({ kind: kind.name, reason: answer.reason });
+      continue;
+    }
+    for (const name of [kind.name, ...kinds.filter((part) => part.partOf === kind.name).map((part) => part.name)]) {
+      found.set(name, []);
+    }
+    for (const actual of answer.actuals) {
+      found.get(actual.kind)?.push(actual);
+    }
+    for (const [email, id] of answer.people) {
+      people.set(email, id);
+    }
+  }
+  return { observation: { kinds: found, people, peopleComplete: found.has('member'), reads: 0 }, unread };
+}
+
+/** With the kinds that these refer to, and so on. */
+function withNeeded(kinds: readonly Kind[], names: readonly string[]): ReadonlySet<string> {
+  const needed = new Set(names.length === 0 ? kinds.map(({ name }) => name) : names);
+  // A set that grows while it is walked is walked to its end.
+  for (const name of needed) {
+    for (const kind of kinds.filter((each) => each.name === name || each.partOf === name)) {
+      for (const other of kind.dependsOn) {
+        needed.add(other);
+      }
+    }
+  }
+  return needed;
+}
+
+/** What is refused for one kind is missing; a token that is not accepted at all is an error. */
+function unreadable(error: unknown): { readonly reason: string } | Found {
+  if (error instanceof RejectedError || (error instanceof AuthError && error.status !== 401)) {
+    return { reason: messageOf(error) };
+  }
+  throw error;
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isObject, type Json } from '../../src/core/json.ts';
+import type { Actual, Declared, Fields, Observation } from '../../src/core/resource.ts';
+import { readAll } from '../../src/import/read-all.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { keptValue } from '../../src/plan/diff.ts';
+import { identify } from '../../src/plan/identity.ts';
+import { filesAfter, importOf } from '../import/importing.ts';
+import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { type KindCase, kindCases } from './kind-cases.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.begin());
+
+/** What a new resource has although no entry says so: the only values that an entry may leave out. */
+const ABSENT: readonly Json[] = [null, '', false, 'included', { type: 'inherit' }];
+
+/** What manifests say of a resource, in the fields that the platform gives back, with ids for addresses. */
+function saidOf(
+  declared: ReadonlyMap<string, Declared>,
+  actual: Actual,
+  observation: Observation,
+): Record<string, Json | undefined> {
+  const { bound, problems } = identify(kinds, declared, null, observation);
+  expect(problems).toEqual([]);
+  const address = [...bound].find(([, each]) => each === actual)?.[0] ?? '';
+  const rules = kinds.find(({ name }) => name === actual.kind)?.fields ?? {};
+  const told = ([field]: [string, unknown]) => rules[field]?.hidden !== true && rules[field]?.compare !== 'base';
+  const ids = (value: Json | undefined): Json | undefined => {
+    if (typeof value === 'string') {
+      return bound.get(value)?.id ?? observation.people.get(value.replace(/^member\//, '')) ?? value.trim();
+    }
+    if (Array.isArray(value)) {
+      return value.map((each) => ids(each) ?? null);
+    }
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, ids(each as Json)]))
+      : value;
+  };
+  const fields: Fields = declared.get(address)?.fields ?? {};
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(told)
+      .map(([name, value]) => [name, ids(value === undefined ? value : keptValue(rules[name], value))]),
+  );
+}
+
+const steps = kindCases.flatMap((each) =>
+  (['created', 'updated', 'cleared'] as const).flatMap((step) =>
+    each[step] === undefined ? [] : [{ each, kind: each.kind, step, text: `${each.base ?? ''}${each[step]}` }],
+  ),
+);
+
+async function idOf({ address }: KindCase): Promise<string> {
+  const { entries } = await world.record.read();
+  return entries.find((entry) => entry.address === address)?.id ?? '';
+}
+
+describe('what a kind writes, read back, says what the platform says', () => {
+  test.each(steps)('$kind, $step', async ({ each, text }) => {
+    await world.settle(text, { policy: UNLIMITED });
+    const { observation } = await readAll(kinds, [], world.reader());
+    const id = await idOf(each);
+    const actual = observation.kinds.get(each.kind)?.find((found) => found.id === id);
+    if (actual === undefined) {
+      throw new Error(`no ${each.kind} ${id}`);
+    }
+    const imported = await declare(filesAfter(await importOf(observation)));
+    const said = saidOf(imported, actual, observation);
+    const declared = saidOf(await declare(text), actual, observation);
+    const lacking = Object.entries(declared).filter(
+      ([name, value]) => !(name in said) && !ABSENT.some((absent) => JSON.stringify(absent) === JSON.stringify(value)),
+    );
+    expect(lacking).toEqual([]);
+    expect(said).toMatchObject(Object.fromEntries(Object.entries(declared).filter(([name]) => name in said)));
+  });
+});

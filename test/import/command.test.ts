@@ -1,0 +1,123 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { addForeign } from '../support/foreign.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+function filesIn(work: Workspace): string[] {
+  return readdirSync(work.repository.directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('.git'))
+    .map((entry) => join(entry.parentPath, entry.name).slice(work.repository.directory.length + 1))
+    .sort();
+}
+
+function read(work: Workspace, path: string): string {
+  return readFileSync(join(work.repository.directory, path), 'utf8');
+}
+
+test('a grown organization becomes a repository with an empty plan, in two commands', async () => {
+  await using work = await openWorkspace();
+  await addForeign(work);
+  const imported = await work.inside(['import']);
+  expect(imported).toMatchObject({ code: 0 });
+  expect(filesIn(work)).toEqual([
+    '.octavo/schema.json',
+    'collections.yaml',
+    'members.yaml',
+    'openapi.yaml',
+    'organization.yaml',
+    'saml.yaml',
+    'sites/foreign-site.yaml',
+    'spaces.yaml',
+    'teams.yaml',
+    'translations.yaml',
+  ]);
+  expect(read(work, 'sites/foreign-site.yaml')).toMatch(
+    /^# yaml-language-server: \$schema=\.\.\/\.octavo\/schema\.json\nsites:\n {2}foreign-site:\n/,
+  );
+  expect(await work.inside(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+  expect(work.writes()).toBe(10);
+});
+
+test('an import into a repository leaves every byte of it, and the next one has nothing to do', async () => {
+  await using work = await openWorkspace();
+  await addForeign(work);
+  const teams = '# ours\nteams:\n    # four columns\n    f: { title: Foreign team }   # adopted\n    # last\n\n# end\n';
+  const collections = 'collections: { shelf: { title: Foreign shelf } }\n';
+  await work.call('PUT', '/teams', { title: 'Second team' });
+  await work.call('POST', '/collections', { title: 'Second shelf' });
+  work.repository.write('people/teams.yaml', teams);
+  work.repository.write('collections.yaml', collections);
+  const { code, stdout, stderr } = await work.inside(['import']);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stdout.split('\n')).toContain('~ people/teams.yaml  1 entry');
+  expect(read(work, 'people/teams.yaml')).toBe(
+    '# ours\nteams:\n    # four columns\n    f: { title: Foreign team }   # adopted\n    # last\n' +
+      '    second-team: { title: Second team, members: {} }\n\n# end\n',
+  );
+  // In braces there is no line to put an entry behind, so that it has a file of its own.
+  expect(read(work, 'collections.yaml')).toBe(collections);
+  expect(read(work, 'collections-2.yaml')).toContain('second-shelf: { title: Second shelf');
+  expect(read(work, 'spaces.yaml')).toContain('collection: shelf');
+  expect(await work.inside(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+  const files = filesIn(work).map((path) => [path, read(work, path)]);
+  expect(await work.inside(['import'])).toMatchObject({ code: 0, stdout: '' });
+  expect(filesIn(work).map((path) => [path, read(work, path)])).toEqual(files);
+});
+
+test('--dry-run prints and writes nothing', async () => {
+  await using work = await openWorkspace();
+  const { code, stdout } = await work.inside(['import', '--dry-run', '--out', 'there']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('--- members.yaml\n');
+  expect(existsSync(join(work.repository.directory, 'there'))).toBe(false);
+});
+
+test('--kind and --site choose, and take along what is referred to', async () => {
+  await using work = await openWorkspace();
+  await addForeign(work);
+  expect(await work.inside(['import', '--kind', 'saml', '--out', 'one'])).toMatchObject({ code: 0 });
+  expect(filesIn(work).filter((path) => path.endsWith('.yaml'))).toEqual(['one/saml.yaml', 'one/teams.yaml']);
+  expect(await work.inside(['plan', 'one', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+  expect(await work.inside(['import', '--site', 'Foreign site', '--out', 'two'])).toMatchObject({ code: 0 });
+  expect(filesIn(work).filter((path) => path.startsWith('two') && path.endsWith('.yaml'))).toEqual([
+    'two/collections.yaml',
+    'two/sites/foreign-site.yaml',
+    'two/spaces.yaml',
+  ]);
+  expect(await work.inside(['plan', 'two', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+});
+
+test('--unmanaged writes into one folder what the manifests around it do not declare', async () => {
+  await using work = await openWorkspace();
+  await addForeign(work);
+  work.repository.write('teams.yaml', 'teams:\n  f: { title: Foreign team }\n');
+  const kinds = ['--kind', 'saml', 'team'];
+  expect(await work.inside(['import', '--unmanaged', '--out', 'new', ...kinds])).toMatchObject({ code: 0 });
+  expect(filesIn(work).filter((path) => path.endsWith('.yaml'))).toEqual(['new/saml.yaml', 'teams.yaml']);
+  expect(read(work, 'new/saml.yaml')).toContain('defaultTeam: f');
+  expect(await work.inside(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  [['--kind', 'spaces'], /nothing can be imported of kind "spaces"; there are member, team/],
+  [['--kind', 'section'], /it is imported with its site/],
+  [['--site', 'Nowhere'], /no site has the title or the id "Nowhere"; there are "Foreign site"/],
+  [['--unmanaged', 'a', '--out', 'b'], /--out b lies outside a/],
+  [['--out', 'teams.yaml'], /teams\.yaml is no folder/],
+])('%j is invalid input, and says so', async (args, message) => {
+  await using work = await openWorkspace();
+  await addForeign(work);
+  work.repository.write('teams.yaml', 'teams: {}\n');
+  const { code, stderr } = await work.inside(['import', ...args]);
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(message) });
+  expect(filesIn(work)).toEqual(['teams.yaml']);
+});
+
+test('manifests that are wrong are told of, and nothing is written', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', 'teams:\n  a: { tilte: A }\n');
+  const { code, stderr } = await work.inside(['import']);
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('teams.yaml:2:8') });
+  expect(filesIn(work)).toEqual(['teams.yaml']);
+});
