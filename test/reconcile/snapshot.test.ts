@@ -24,6 +24,8 @@ import { declare, type Manifests, openWorld, UNLIMITED, type World } from '../su
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261121);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 25);
+/** Changes that are worked on at the same time. */
+const PARALLEL = 100;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 
 let world: World;
@@ -155,16 +157,33 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     expect(await shown(Promise.resolve(planned))).toBe(await shown(live(input)));
   });
 
-  test('and says how long it takes at the pace that was seen', async () => {
-    const platform = new VirtualPlatform({ rtt: 200, limits: { all: { kind: 'fixed', limit: 20, window: 1000 } } });
-    const way = platform.connect();
-    const reader = readerOf(way);
-    const taking = takeSnapshot({ kinds, reader, now: NOW, queue: () => way.queue.snapshot() });
-    const { pace } = await platform.clock.run(taking);
-    const estimate = paceEstimate(pace, 10, 10);
-    const work = Array.from({ length: 10 }, () => ({ writes: 1, reads: 0, after: [] }));
-    expect(pace.rtt).toBe(200);
-    expect(estimate(work)).toBeGreaterThanOrEqual(0.2);
+  test.each([
+    ['nothing is limited', {}],
+    ['so much is allowed that nothing waits', { all: { kind: 'fixed', limit: 1000, window: 60_000 } }],
+  ] as const)('its seconds included, where %s', async (_when, limits) => {
+    const platform = new VirtualPlatform({ rtt: 200, limits });
+    const [way, other] = [platform.connect(), platform.connect('other token')];
+    const read = await inputOf('teams: { a: { title: A }, b: { title: B } }\nsites: { c: { title: Site } }', null, {});
+    const input = {
+      ...read,
+      organization: 'org_1',
+      estimate: (work) => way.queue.estimate(work, PARALLEL),
+    } satisfies PassInput;
+    const made = await platform.clock.run(plan(input, readerOf(way), () => 2));
+    const snapshot = await platform.clock.run(snapshotOf(other));
+    const source = new SnapshotSource(snapshot);
+    const over = { ...input, estimate: paceEstimate(snapshot.pace, 10, PARALLEL) };
+    const replayedPlan = planOver(over, source, () => source.reads);
+    expect(made.plan.cost.seconds).toBeGreaterThan(0.2);
+    expect(await shown(replayedPlan)).toBe(await shown(Promise.resolve(made)));
+  });
+
+  test('and a limit that was met is in its seconds', async () => {
+    const platform = new VirtualPlatform({ rtt: 10, limits: { all: { kind: 'fixed', limit: 15, window: 60_000 } } });
+    const { pace } = await platform.clock.run(snapshotOf(platform.connect()));
+    const work = Array.from({ length: 40 }, () => ({ writes: 1, reads: 0, after: [] }));
+    expect(paceEstimate(pace, 10, PARALLEL)(work)).toBeGreaterThan(60);
+    expect(paceEstimate({ ...pace, budgets: [] }, 10, PARALLEL)(work)).toBeLessThan(1);
   });
 });
 
