@@ -48,6 +48,12 @@ export async function prepare(context: RunContext, cluster: IssueCluster, space?
   };
 }
 
+/** Where a cluster goes, if no search is needed to know it; else null. Throws AppError. */
+export async function routeBefore({ routing, ...context }: RunContext, cluster: IssueCluster): Promise<Route | null> {
+  const spaces = await context.spaces();
+  return needsSearch(cluster, routing, spaces) ? null : route(cluster, routing, spaces, null);
+}
+
 async function issuesOf({ reader }: RunContext, { id }: IssueCluster): Promise<readonly ClusterIssue[]> {
   const query = { cluster: id, limit: ISSUES };
   const { items } = await reader.get(operations.listConversationIssues, { query });

@@ -108,7 +108,7 @@ function decide(context: RunContext, listing: Listing): Decision {
 
 /**
  * Where everybody sees from its creation on which cluster a draft is of, whoever made a later one gives way to it.
- * Elsewhere they may have looked before it could be seen: while there is a later draft of somebody else, it is not sure.
+ * Elsewhere they may have looked before it could be seen: while there is a later draft of another daemon, it is not sure.
  */
 function isSure({ book }: RunContext, { requests }: Listing, request: SeenRequest): boolean {
   const { carries } = book.memory;
@@ -118,7 +118,10 @@ function isSure({ book }: RunContext, { requests }: Listing, request: SeenReques
   return (
     carries === 'claim' ||
     carries === 'link' ||
-    !requests.some((other) => other.status === 'draft' && book.byId(other.id) === null && inOrder(other, request) > 0)
+    !requests.some(
+      (other) =>
+        other.status === 'draft' && other.isMarked && book.byId(other.id) === null && inOrder(other, request) > 0,
+    )
   );
 }
 

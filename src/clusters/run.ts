@@ -6,12 +6,12 @@ import { follow } from './follow.ts';
 import { begin } from './open.ts';
 import type { Entry, Memory } from './record.ts';
 import { Reviewers } from './reviewers.ts';
-import type { RouteSpace } from './route.ts';
+import type { Route, RouteSpace } from './route.ts';
 import { choose, hurtMost, isAsKnown, limitNow } from './run-choice.ts';
 import { readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
 import { muteMerged, noteNumbers, tellNews } from './run-news.ts';
-import { type Prepared, prepare } from './run-prepare.ts';
+import { type Prepared, prepare, routeBefore } from './run-prepare.ts';
 import { type Listing, listRequests, type SeenRequest } from './run-requests.ts';
 import { archiveAbandoned, draftIds, settleDrafts } from './run-settle.ts';
 
@@ -32,6 +32,8 @@ class Run {
   readonly #settled: Record<string, Memory['settled'][string]> = {};
   /** Clusters that need not be looked at again before they are updated. */
   readonly #lasting = new Set<string>();
+  /** Clusters that cost requests and came to nothing. */
+  #inVain = 0;
   #opened = 0;
   #gaveWay = 0;
   #commented = 0;
@@ -109,6 +111,10 @@ class Run {
         this.#skip(cluster, 'limit-run', `limit reached: ${config.limits.run} in a run`);
         continue;
       }
+      if (this.#inVain >= MOST_IN_VAIN) {
+        this.#skip(cluster, 'limit-run', `${MOST_IN_VAIN} others were tried in vain in this run`);
+        continue;
+      }
       const limit = limitNow(this.#context, planned, null);
       if (limit !== null) {
         this.#skip(cluster, limit.reason, limit.why);
@@ -124,38 +130,51 @@ class Run {
   }
 
   async #beginOne(cluster: IssueCluster, planned: readonly SeenRequest[]): Promise<Prepared | null> {
-    const { writer, events } = this.#context;
+    // Where no search is needed to know the space, that there is no room costs nothing.
+    const early = await routeBefore(this.#context, cluster);
+    if (early !== null && this.#roomIn(cluster, early, planned) === null) {
+      return null;
+    }
     try {
       const prepared = await prepare(this.#context, cluster);
-      const { space, why } = prepared.route;
-      if (space === null) {
-        this.#skip(cluster, 'unrouted', why, true);
-        return null;
-      }
-      const limit = limitNow(this.#context, planned, space.id);
-      if (limit !== null) {
-        this.#skip(cluster, limit.reason, limit.why);
-        return null;
-      }
-      const { id, label } = cluster;
-      if (writer === null) {
-        events.onWouldOpen?.({ cluster: id, label, space: space.id, subject: prepared.subject, why });
-        return prepared;
-      }
-      return await this.#claim(prepared, space);
+      const space = this.#roomIn(cluster, prepared.route, planned);
+      const begun = space === null ? null : await this.#claim(prepared, space);
+      this.#inVain += begun === null ? 1 : 0;
+      return begun;
     } catch (error) {
       if (!(error instanceof RejectedError || error instanceof AuthError)) {
         throw error;
       }
+      this.#inVain += 1;
       this.#skip(cluster, 'failed', error.message);
       return null;
     }
   }
 
+  /** The space, where there is one and room in it. */
+  #roomIn(cluster: IssueCluster, { space, why }: Route, planned: readonly SeenRequest[]): RouteSpace | null {
+    if (space === null) {
+      this.#skip(cluster, 'unrouted', why, true);
+      return null;
+    }
+    const limit = limitNow(this.#context, planned, space.id);
+    if (limit !== null) {
+      this.#skip(cluster, limit.reason, limit.why);
+    }
+    return limit === null ? space : null;
+  }
+
   async #claim(prepared: Prepared, space: RouteSpace): Promise<Prepared | null> {
+    const { writer, events } = this.#context;
+    const { cluster, subject, route } = prepared;
+    if (writer === null) {
+      const { id, label } = cluster;
+      events.onWouldOpen?.({ cluster: id, label, space: space.id, subject, why: route.why });
+      return prepared;
+    }
     const begun = await begin(this.#context, prepared, space, false);
     if (begun.is === 'refused') {
-      this.#skip(prepared.cluster, 'failed', begun.why);
+      this.#skip(cluster, 'failed', begun.why);
       return null;
     }
     return prepared;
@@ -225,6 +244,8 @@ class Run {
 }
 
 const DAY = 86_400_000;
+/** A token that may not, or spaces that are full, keep no run busy with all the clusters that there are. */
+const MOST_IN_VAIN = 20;
 
 /** What is about to be made, as a list would show it. */
 function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Prepared): SeenRequest {

@@ -143,6 +143,37 @@ describe('a run', () => {
   });
 });
 
+test('what comes to nothing keeps no run busy: a full space costs no request, a token that may not a few', async () => {
+  const platform = new ClusterPlatform();
+  for (let index = 0; index < 60; index += 1) {
+    platform.addCluster({ id: `c_${index}` });
+  }
+  const full = openDaemon(platform, settings({ search: { enabled: false }, limits: { ...all, space: 2 } }));
+  expect(await full.run()).toMatchObject({ opened: 2, skipped: { 'limit-space': 58 } });
+  expect(platform.counts()).toMatchObject({ listConversationIssues: 2, searchOrganization: 2 });
+  platform.addSpace('locked', { editMode: 'locked' });
+  platform.store.spaces.remove('api');
+  const space = platform.store.spaces.get('guides');
+  // Locked only after it was looked at: every creation is refused.
+  platform.step = ({ operation }, step) => {
+    if (operation === 'listConversationIssues' && step === 'arrives' && space !== undefined) {
+      platform.store.spaces.put({ ...space, editMode: 'locked' });
+    }
+  };
+  const other = openDaemon(platform, settings({ limits: all }), { name: 'other' });
+  expect(await other.run()).toMatchObject({ opened: 0, skipped: { exists: 2, failed: 20, 'limit-run': 38 } });
+  expect(platform.counts()).toMatchObject({ listConversationIssues: 20, createChangeRequest: 20 });
+});
+
+test('under other settings everything is looked at anew', async () => {
+  const platform = new ClusterPlatform();
+  platform.addCluster({ id: 'c_1' });
+  const note = openMemoryStore().note('clusters');
+  const nowhere = openDaemon(platform, settings({ default: null }), { note });
+  expect(await nowhere.run()).toMatchObject({ opened: 0, skipped: { unrouted: 1 } });
+  expect(await openDaemon(platform, settings(), { note }).run()).toMatchObject({ opened: 1 });
+});
+
 describe('a create whose answer is lost', () => {
   const losing = (platform: ClusterPlatform, when: 'arrives' | 'leaves') => {
     let isLost = false;
@@ -273,6 +304,22 @@ describe('platforms of other versions', () => {
     platform.step = () => undefined;
     await one.run();
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['archived', 'open']);
+  });
+
+  test('one that keeps nothing: a draft of a person, made later, holds nothing back', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
+    platform.addCluster({ id: 'c_1' });
+    platform.addCluster({ id: 'c_2', impact: 'low' });
+    platform.step = ({ operation }, step) => {
+      if (operation === 'createChangeRequest' && step === 'done') {
+        const made = platform.call('POST', '/spaces/api/change-requests', { subject: 'By hand' });
+        const record = platform.store.changeRequests.get(made.id);
+        // The platform's own pages link what is made there.
+        platform.store.changeRequests.put({ ...record, conversationsIssuesCluster: 'c_2' } as never);
+      }
+    };
+    expect(await openDaemon(platform, settings()).run()).toMatchObject({ opened: 1 });
   });
 
   test('one whose organization lists open ones alone: each space is asked, and drafts and archived ones are seen', async () => {
