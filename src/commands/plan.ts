@@ -20,6 +20,8 @@ export interface PlanFlags extends PlanningFlags {
   readonly format: PlanFormat;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
+  /** Show it on the pull request that the CI job is for. */
+  readonly comment?: boolean;
 }
 
 /** A plan and what it was made from. */
@@ -30,16 +32,40 @@ interface Made {
 
 /** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
 export async function planCommand(folder: string, flags: PlanFlags, around: Surroundings): Promise<ExitCode> {
+  if (flags.comment !== true) {
+    const { plan } = await planAndSay(folder, flags, around);
+    return exitCodeOf(plan, flags);
+  }
+  // The forges' clients are loaded only where they are needed.
+  const { openPlanComment } = await import('./plan-comment.ts');
+  const comment = await openPlanComment(around);
+  let plan: Plan;
+  try {
+    const base = flags.base ?? (await comment.base(folder));
+    ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, around));
+  } catch (error) {
+    await comment.showFailure(error, flags);
+    throw error;
+  }
+  const isShown = await comment.show(plan);
+  return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
+}
+
+async function planAndSay(folder: string, flags: PlanFlags, around: Surroundings): Promise<Made> {
   const { terminal } = around;
   const { snapshot } = flags;
-  const { input, plan } = await (snapshot === undefined
+  const made = await (snapshot === undefined
     ? planLive(folder, flags, around)
     : planOverSnapshot(folder, { ...flags, snapshot }, around));
   if (flags.out !== undefined) {
-    await save(resolve(terminal.cwd, flags.out), writePlanFile(input, plan));
+    await save(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
     terminal.err(`The plan is in ${flags.out}; apply it with: octavo apply ${flags.out}\n`);
   }
-  terminal.out(renderPlan(plan, flags.format, around));
+  terminal.out(renderPlan(made.plan, flags.format, around));
+  return made;
+}
+
+function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
   return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 

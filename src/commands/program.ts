@@ -72,6 +72,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'markdown', 'json']).default('text'))
     .option('--snapshot <file>', 'the actual state as octavo snapshot saved it: no token and no network are needed')
     .option('--out <file>', 'save the plan, to apply exactly that')
+    .option('--comment', 'show it on the pull request that the CI job is for, over the commit that this starts from')
     .option('--detailed-exitcode', 'exit with 2 when there are changes')
     .option(...CONFIG)
     .option(...ORGANIZATION)

@@ -70,6 +70,17 @@ export async function resolveRef(directory: string, ref: string): Promise<string
   }
 }
 
+/** The commit where two lines of commits part; null where they have none in common, or the history of the clone is too short. */
+export async function mergeBase(directory: string, one: string, other: string): Promise<string | null> {
+  try {
+    const git = openGit({ directory, timeout: TIMEOUT });
+    const commit = (await git.raw(['merge-base', '--end-of-options', one, other])).trim();
+    return isCommitId(commit) ? commit : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The ref that says what was last applied for an organization (design: How a plan is made). */
 export function appliedRef(organization: string): string {
   const ref = `refs/octavo/${organization}/applied`;

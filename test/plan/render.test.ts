@@ -101,7 +101,10 @@ describe('Markdown', () => {
 
   const withTitle = async (title: string) => {
     const { plan } = await planOf({
-      manifests: JSON.stringify({ teams: { a: { title: `${[...title].slice(0, 40).join('')} again` } }, organization: { ai: true } }),
+      manifests: JSON.stringify({
+        teams: { a: { title: `${[...title].slice(0, 40).join('')} again` } },
+        organization: { ai: true },
+      }),
       base: 'teams: { b: { title: Gone } }',
       actuals: [
         actual('team', 't1', { title }),

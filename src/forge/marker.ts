@@ -1,0 +1,42 @@
+import type { RunNumber } from './pull-request.ts';
+
+/** What a comment of Octavo's says of itself, where nobody sees it. */
+export interface Marker {
+  readonly organization: string;
+  /** The run that wrote it. */
+  readonly run: RunNumber;
+}
+
+const START = '<!-- octavo:plan ';
+
+/** The first line of a comment. Whatever the organization's id is, it cannot end the line. */
+export function writeMarker({ organization, run }: Marker): string {
+  return `${START}organization=${encode(organization)} run=${run.join('.')} -->`;
+}
+
+/** The marker of a comment, or null: it is not Octavo's. */
+export function readMarker(body: string): Marker | null {
+  const [, organization, run, attempt] =
+    /^<!-- octavo:plan organization=([\w~.]*) run=(\d{1,15})\.(\d{1,15}) -->/.exec(body) ?? [];
+  return organization === undefined
+    ? null
+    : { organization: decode(organization), run: [Number(run), Number(attempt)] };
+}
+
+/** Less than zero: `a` is the earlier run. */
+export function compareRuns(a: RunNumber, b: RunNumber): number {
+  return a[0] - b[0] || a[1] - b[1];
+}
+
+function encode(text: string): string {
+  return [...text.toWellFormed()]
+    .map((character) => (/[A-Za-z0-9_.]/.test(character) ? character : `~${character.codePointAt(0)?.toString(16)}~`))
+    .join('');
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/~([0-9a-f]{1,6})~/g, (_all, code: string) => {
+    const point = Number.parseInt(code, 16);
+    return point > 0x10_ff_ff ? '\ufffd' : String.fromCodePoint(point);
+  });
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '../core/clock.ts';
+import { RateLimitedError, TransientError } from '../core/errors.ts';
+import type { Forge, ForgeComment } from './forge.ts';
+import { unlessGone } from './forge-error.ts';
+import { compareRuns, type Marker, readMarker } from './marker.ts';
+
+/** What became of a comment. `outdated`: a later run has written, and what it wrote stays. */
+export type Published = 'created' | 'updated' | 'outdated';
+
+/** How often everything is looked at again, because something else wrote meanwhile. */
+const ROUNDS = 5;
+/** Milliseconds before a request that failed is made again. */
+const PAUSES = [1000, 4000, 15_000] as const;
+/** Longest wait that a forge may ask for, in milliseconds. */
+const LONGEST_WAIT = 60_000;
+
+/**
+ * Sees to it that a pull request has one comment for an organization, and that it is that of the latest run.
+ *
+ * Forges cannot write on a condition, so each run looks again after it has written:
+ *
+ * | it finds | it does |
+ * |---|---|
+ * | no comment of ours | creates one, and looks again |
+ * | several | the oldest stays; the others go, by whoever sees them |
+ * | one by a later run | leaves it |
+ * | one by an earlier run, or its own of before | updates it, and looks again |
+ * | its own, as it is to be | is done |
+ *
+ * Two runs that create at the same time both see the older of the two when they look again, and agree on it. A create
+ * whose answer was lost is looked for before another is made; a comment that somebody deletes meanwhile is made again.
+ */
+export async function publish(forge: Forge, marker: Marker, body: string, clock: Clock): Promise<Published> {
+  let wrote: Exclude<Published, 'outdated'> | null = null;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [oldest, ...later] = await listOf(forge, marker.organization, clock);
+    if (oldest === undefined) {
+      await create(forge, body, clock);
+      wrote = 'created';
+      continue;
+    }
+    const latest = later.reduce((best, next) => (compareRuns(runOf(next), runOf(best)) > 0 ? next : best), oldest);
+    // What a later run has written is not lost with a comment that goes.
+    const isOurs = compareRuns(runOf(latest), marker.run) <= 0;
+    const wanted = isOurs ? body : latest.body;
+    const isThere = compareRuns(runOf(oldest), isOurs ? marker.run : runOf(latest)) === 0;
+    if (later.length === 0 && isThere && (!isOurs || wrote !== null || isSame(oldest.body, body))) {
+      return isOurs ? (wrote ?? 'updated') : 'outdated';
+    }
+    if (!isThere || (isOurs && wrote === null)) {
+      await steadily(clock, () => forge.update(oldest.id, wanted)).catch(unlessGone);
+      wrote ??= 'updated';
+    }
+    for (const extra of later) {
+      await steadily(clock, () => forge.remove(extra.id));
+    }
+  }
+  throw new TransientError(`the comments at ${forge.label} change faster than they can be written`, true);
+}
+
+async function listOf(forge: Forge, organization: string, clock: Clock): Promise<readonly ForgeComment[]> {
+  const own = await steadily(clock, () => forge.listOwn());
+  return own.filter(({ body }) => readMarker(body)?.organization === organization);
+}
+
+/** Where the answer is lost, whether it was written is seen when the comments are looked at again. */
+async function create(forge: Forge, body: string, clock: Clock): Promise<void> {
+  try {
+    await forge.create(body);
+  } catch (error) {
+    if (!(error instanceof TransientError)) {
+      throw error;
+    }
+    await clock.sleep(PAUSES[0]);
+  }
+}
+
+function runOf({ body }: ForgeComment): Marker['run'] {
+  return readMarker(body)?.run ?? [0, 0];
+}
+
+/** Forges trim what is written, and some write line breaks their own way. */
+function isSame(a: string, b: string): boolean {
+  const plain = (text: string) => text.replaceAll('\r\n', '\n').trim();
+  return plain(a) === plain(b);
+}
+
+/** Does what may be done twice again where it failed for the moment. */
+export async function steadily<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  for (const pause of PAUSES) {
+    try {
+      return await work();
+    } catch (error) {
+      const wait = error instanceof RateLimitedError ? (error.after ?? pause) : pause;
+      const isPassing = error instanceof TransientError || error instanceof RateLimitedError;
+      if (!isPassing || wait > LONGEST_WAIT) {
+        throw error;
+      }
+      await clock.sleep(wait);
+    }
+  }
+  return work();
+}

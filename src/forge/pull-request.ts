@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { ConfigError, messageOf } from '../core/errors.ts';
+
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ForgeName = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
+
+/** Which run this is: of two, the later one is the greater. Its parts are compared in order. */
+export type RunNumber = readonly [run: number, attempt: number];
+
+/** The pull request that a CI job runs for. */
+export interface PullRequest {
+  readonly forge: ForgeName;
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  /** `owner/name`; at GitLab the project's number. */
+  readonly repository: string;
+  readonly number: number;
+  /** The commit that the pull request proposes. */
+  readonly head: string;
+  /** The commit that it starts from, or the branch that it goes to; null where the forge does not say. */
+  readonly base: string | null;
+  readonly run: RunNumber;
+  /** Where a person can look at the job. */
+  readonly runUrl: string | null;
+  readonly token: string | null;
+  /** The variable that the token would be in. */
+  readonly tokenVariable: string;
+}
+
+/** What the environment says about where a command runs. */
+export interface CiJob {
+  /** `GitHub Actions`; null outside of a CI job. */
+  readonly label: string | null;
+  /** Null where the job is for something else, such as a push. */
+  readonly pull: PullRequest | null;
+  /** A file whose Markdown the forge shows with the job, or null. */
+  readonly summaryFile: string | null;
+}
+
+const COMMIT = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
+const REPOSITORY = z.string().regex(/^[\w.-]+\/[\w.-]+$/);
+const BRANCH = /^[\w][\w./-]*$/;
+const NUMBER = z.coerce.number().int().positive();
+const URL_TEXT = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+const EVENT = z.object({
+  pull_request: z
+    .object({ number: NUMBER, head: z.object({ sha: COMMIT }), base: z.object({ sha: COMMIT }) })
+    .optional(),
+});
+
+/**
+ * What CI job this is, from what GitHub Actions, Gitea and Forgejo Actions, GitLab CI and Bitbucket Pipelines set.
+ * `OCTAVO_FORGE_TOKEN` goes before the forges' own names of a token.
+ *
+ * @param readFile reads the event that a workflow runs for
+ * @throws ConfigError where the variables of a forge do not fit each other
+ */
+export async function findJob(env: Environment, readFile: (path: string) => Promise<string>): Promise<CiJob> {
+  if (isSet(env.GITLAB_CI)) {
+    return { label: 'GitLab CI', pull: gitlabPull(env), summaryFile: null };
+  }
+  if (isSet(env.GITHUB_ACTIONS) || isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS)) {
+    return workflowJob(env, readFile);
+  }
+  if (isSet(env.BITBUCKET_BUILD_NUMBER)) {
+    return { label: 'Bitbucket Pipelines', pull: bitbucketPull(env), summaryFile: null };
+  }
+  return { label: null, pull: null, summaryFile: null };
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}
+
+async function workflowJob(env: Environment, readFile: (path: string) => Promise<string>): Promise<CiJob> {
+  const isGitea =
+    isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS) || /\/api\/v1\/?$/.test(env.GITHUB_API_URL ?? '');
+  const label = isGitea ? 'Gitea Actions' : 'GitHub Actions';
+  const summaryFile = isSet(env.GITHUB_STEP_SUMMARY) ? env.GITHUB_STEP_SUMMARY : null;
+  const event = await readEvent(label, env.GITHUB_EVENT_PATH ?? '', readFile);
+  if (event.pull_request === undefined) {
+    return { label, pull: null, summaryFile };
+  }
+  const { number, head, base } = event.pull_request;
+  const server = isSet(env.GITHUB_SERVER_URL) ? env.GITHUB_SERVER_URL.replace(/\/+$/, '') : null;
+  const repository = variable(label, env, 'GITHUB_REPOSITORY', REPOSITORY);
+  const pull: PullRequest = {
+    forge: isGitea ? 'gitea' : 'github',
+    apiUrl: variable(label, env, 'GITHUB_API_URL', URL_TEXT),
+    repository,
+    number,
+    head: head.sha,
+    base: base.sha,
+    run: [Number(env.GITHUB_RUN_ID) || 0, Number(env.GITHUB_RUN_ATTEMPT) || 0],
+    runUrl: link(server === null ? undefined : `${server}/${repository}/actions/runs/${env.GITHUB_RUN_ID}`),
+    ...tokenOf(env, isGitea ? ['GITEA_TOKEN', 'GITHUB_TOKEN'] : ['GITHUB_TOKEN'], 'GITHUB_TOKEN'),
+  };
+  return { label, pull, summaryFile };
+}
+
+async function readEvent(label: string, path: string, readFile: (path: string) => Promise<string>) {
+  try {
+    return EVENT.parse(JSON.parse(await readFile(path)));
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error).replaceAll('\n', ' ') : messageOf(error);
+    throw new ConfigError(`cannot read the event of ${label} (GITHUB_EVENT_PATH): ${why}`, { cause: error });
+  }
+}
+
+function gitlabPull(env: Environment): PullRequest | null {
+  if (!isSet(env.CI_MERGE_REQUEST_IID)) {
+    return null;
+  }
+  const label = 'GitLab CI';
+  // The tip of the merge request, where the pipeline runs on a merge of it.
+  const head = isSet(env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA) ? 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA' : 'CI_COMMIT_SHA';
+  return {
+    forge: 'gitlab',
+    apiUrl: variable(label, env, 'CI_API_V4_URL', URL_TEXT),
+    // A pipeline of a fork runs in the fork's project.
+    repository: String(
+      variable(
+        label,
+        env,
+        isSet(env.CI_MERGE_REQUEST_PROJECT_ID) ? 'CI_MERGE_REQUEST_PROJECT_ID' : 'CI_PROJECT_ID',
+        NUMBER,
+      ),
+    ),
+    number: variable(label, env, 'CI_MERGE_REQUEST_IID', NUMBER),
+    head: variable(label, env, head, COMMIT),
+    base: isSet(env.CI_MERGE_REQUEST_DIFF_BASE_SHA)
+      ? variable(label, env, 'CI_MERGE_REQUEST_DIFF_BASE_SHA', COMMIT)
+      : null,
+    run: [Number(env.CI_PIPELINE_ID) || 0, Number(env.CI_JOB_ID) || 0],
+    runUrl: link(env.CI_JOB_URL),
+    // A job's own token may not write comments.
+    ...tokenOf(env, ['GITLAB_TOKEN'], 'OCTAVO_FORGE_TOKEN'),
+  };
+}
+
+function bitbucketPull(env: Environment): PullRequest | null {
+  if (!isSet(env.BITBUCKET_PR_ID)) {
+    return null;
+  }
+  const label = 'Bitbucket Pipelines';
+  const branch = env.BITBUCKET_PR_DESTINATION_BRANCH ?? '';
+  return {
+    forge: 'bitbucket',
+    apiUrl: 'https://api.bitbucket.org/2.0',
+    repository: variable(label, env, 'BITBUCKET_REPO_FULL_NAME', REPOSITORY),
+    number: variable(label, env, 'BITBUCKET_PR_ID', NUMBER),
+    head: variable(label, env, 'BITBUCKET_COMMIT', COMMIT),
+    base: BRANCH.test(branch) ? `origin/${branch}` : null,
+    run: [Number(env.BITBUCKET_BUILD_NUMBER) || 0, 0],
+    runUrl: null,
+    ...tokenOf(env, [], 'OCTAVO_FORGE_TOKEN'),
+  };
+}
+
+function tokenOf(env: Environment, names: readonly string[], tokenVariable: string) {
+  const found = ['OCTAVO_FORGE_TOKEN', ...names].map((name) => env[name]).find(isSet);
+  return { token: found ?? null, tokenVariable };
+}
+
+/** A link that can stand in Markdown as it is; null for anything else. */
+function link(url: string | undefined): string | null {
+  return url !== undefined && /^https?:\/\/[\w.:/~-]+$/.test(url) ? url : null;
+}
+
+function variable<T>(label: string, env: Environment, name: string, schema: z.ZodType<T>): T {
+  const { success, data } = schema.safeParse(env[name]);
+  if (!success) {
+    throw new ConfigError(`${label} sets no ${name} that can be used`);
+  }
+  return data;
+}

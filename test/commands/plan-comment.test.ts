@@ -1,0 +1,204 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { FORGES } from '../forge/samples.ts';
+import { FakeForge } from '../support/fake-forge.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
+
+/** A pull request that renames a team, whose base has been applied. */
+async function openPull() {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', TEAMS);
+  const base = work.repository.commit('Two teams');
+  await work.inside(['apply', '--yes']);
+  work.repository.git('checkout', '--quiet', '-b', 'rename');
+  work.repository.write('teams.yaml', TEAMS.replace('title: Writers', 'title: Docs writers'));
+  return { work, base, head: work.repository.commit('Rename') };
+}
+
+type Pull = Awaited<ReturnType<typeof openPull>>;
+
+/** What a forge's CI sets for a job of the pull request. */
+function environment(fake: FakeForge, name: string, { work, base, head }: Pull, run = 1): Record<string, string> {
+  const summary = join(work.folder, 'summary.md');
+  const event = join(work.folder, 'event.json');
+  writeFileSync(summary, '');
+  writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
+  if (name === 'gitlab') {
+    return {
+      GITLAB_CI: 'true',
+      CI_API_V4_URL: fake.apiUrl,
+      CI_PROJECT_ID: '5',
+      CI_MERGE_REQUEST_IID: '12',
+      CI_MERGE_REQUEST_DIFF_BASE_SHA: base,
+      CI_COMMIT_SHA: head,
+      CI_PIPELINE_ID: String(run),
+      CI_JOB_ID: '1',
+      GITLAB_TOKEN: FakeForge.token,
+    };
+  }
+  return {
+    ...(name === 'gitea' ? { GITEA_ACTIONS: 'true' } : {}),
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: fake.apiUrl,
+    GITHUB_SERVER_URL: fake.url,
+    GITHUB_REPOSITORY: 'acme/docs',
+    GITHUB_EVENT_PATH: event,
+    GITHUB_RUN_ID: String(run),
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_STEP_SUMMARY: summary,
+    GITHUB_TOKEN: FakeForge.token,
+  };
+}
+
+const summaryOf = (work: Workspace) => readFileSync(join(work.folder, 'summary.md'), 'utf8');
+
+describe.each(FORGES)('at $name', ({ name, open }) => {
+  test('the plan over what the pull request starts from is a comment, updated by the next run, with a status', async () => {
+    await using fake = await open();
+    const pull = await openPull();
+    await using work = pull.work;
+    const first = await work.inside(['plan', '.', '--comment'], environment(fake, name, pull, 1));
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('"Writers" → "Docs writers"') });
+    expect(first.stderr).toMatch(/^The comment on pull request 12 at \w+ is created\.$/m);
+    expect(fake.own.map(({ body }) => body)).toEqual([expect.stringContaining('"Writers" → "Docs writers"')]);
+    expect(fake.own[0]?.body).toContain(`: commit ${pull.head.slice(0, 7)} over ${pull.base.slice(0, 7)}`);
+    const second = await work.inside(
+      ['plan', '.', '--comment', '--detailed-exitcode'],
+      environment(fake, name, pull, 2),
+    );
+    expect(second).toMatchObject({ code: 2, stderr: expect.stringMatching(/ is updated\.\n$/) });
+    expect(fake.comments).toHaveLength(1);
+    const late = await work.inside(['plan', '.', '--comment'], environment(fake, name, pull, 1));
+    expect(late).toMatchObject({ code: 0, stderr: expect.stringContaining('A later run has commented') });
+    const status = { sha: pull.head, state: 'success', context: 'octavo/plan/org_acme' };
+    expect(fake.statuses[0]).toEqual({ ...status, description: '1 to update, 1 unchanged' });
+    expect(work.writes()).toBe(2);
+    expect(first.stdout + first.stderr + fake.own[0]?.body).not.toContain(FakeForge.token);
+  });
+
+  test('runs at the same time leave one comment', async () => {
+    await using fake = await open();
+    const pull = await openPull();
+    await using work = pull.work;
+    const runs = [1, 2, 3].map((run) => work.inside(['plan', '.', '--comment'], environment(fake, name, pull, run)));
+    expect((await Promise.all(runs)).map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(fake.comments).toHaveLength(1);
+  });
+
+  test('where the token may not comment, the job says so and shows the plan elsewhere', async () => {
+    await using fake = await open();
+    fake.may.comment = false;
+    fake.may.status = false;
+    const pull = await openPull();
+    await using work = pull.work;
+    const ended = await work.inside(['plan', '.', '--comment', '--detailed-exitcode'], environment(fake, name, pull));
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(/^No comment: \w+ answers with 403 when asked to write a comment\. /m);
+    expect(ended.stderr).toMatch(/^No commit status: \w+ answers with 403/m);
+    expect(ended.stderr).toContain(name === 'gitlab' ? 'in the output of this job' : 'in the job summary instead');
+    expect(name === 'gitlab' || summaryOf(work).includes('"Writers" → "Docs writers"')).toBe(true);
+  });
+
+  test('without a token nothing is asked of the forge', async () => {
+    await using fake = await open();
+    const pull = await openPull();
+    await using work = pull.work;
+    const env = { ...environment(fake, name, pull), GITHUB_TOKEN: '', GITLAB_TOKEN: '' };
+    const ended = await work.inside(['plan', '.', '--comment'], env);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^No comment: there is no \w+_TOKEN\. /) });
+    expect(fake.requests).toEqual([]);
+  });
+});
+
+const { open: openFake } = FORGES[0];
+
+test('where the comment is refused for another reason, the command fails, and shows the plan all the same', async () => {
+  await using fake = await openFake();
+  fake.malady = (request) => (/^POST .*comments$/.test(request) ? 422 : null);
+  const pull = await openPull();
+  await using work = pull.work;
+  const ended = await work.inside(['plan', '.', '--comment'], environment(fake, 'github', pull));
+  expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Docs writers') });
+  expect(summaryOf(work)).toContain('Docs writers');
+});
+
+test('manifests with problems take the place of the last plan, and the status says so', async () => {
+  await using fake = await openFake();
+  const pull = await openPull();
+  await using work = pull.work;
+  await work.inside(['plan', '.', '--comment'], environment(fake, 'github', pull, 1));
+  work.repository.write('teams.yaml', 'teams: { writers: { titel: Writers } }\n');
+  const head = work.repository.commit('A slip');
+  const env = environment(fake, 'github', { ...pull, head }, 2);
+  const ended = await work.inside(['plan', '.', '--comment'], env);
+  expect(ended).toMatchObject({ code: 3, stdout: '' });
+  expect(fake.comments).toHaveLength(1);
+  expect(fake.own[0]?.body).toMatch(/^### No plan for `org_acme`: commit [0-9a-f]{7}$/m);
+  expect(fake.own[0]?.body).toContain('teams.yaml:1:21');
+  expect(fake.statuses.at(-1)).toMatchObject({ sha: head, state: 'error' });
+});
+
+test('a comment that is too long is cut, and what is printed is all of it', async () => {
+  await using fake = await openFake();
+  const pull = await openPull();
+  await using work = pull.work;
+  const many = Array.from({ length: 1800 }, (_, at) => `  team-${at}: { title: Team number ${at} }`).join('\n');
+  work.repository.write('teams.yaml', `${TEAMS}${many}\n`);
+  const head = work.repository.commit('Many');
+  const env = environment(fake, 'github', { ...pull, head });
+  const { code, stdout } = await work.inside(['plan', '.', '--comment', '--format', 'markdown'], env);
+  expect(code).toBe(0);
+  expect(stdout).toContain('+ team/team-1799 ');
+  expect(fake.own[0]?.body.length).toBeLessThanOrEqual(65_536);
+  expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) has all of it`);
+});
+
+test('a base that is not in the clone is named, with what to do', async () => {
+  await using fake = await openFake();
+  const pull = await openPull();
+  await using work = pull.work;
+  const env = environment(fake, 'github', { ...pull, base: 'd'.repeat(40) });
+  const ended = await work.inside(['plan', '.', '--comment'], env);
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('fetch-depth: 0') });
+});
+
+test('a base that is named is the base', async () => {
+  await using fake = await openFake();
+  const pull = await openPull();
+  await using work = pull.work;
+  const env = environment(fake, 'github', pull);
+  const { stdout } = await work.inside(['plan', '.', '--comment', '--base', 'HEAD'], env);
+  expect(stdout).toContain(`over ${pull.head.slice(0, 7)}`);
+});
+
+test('a push is planned without a comment; outside of a CI job there is nowhere for one', async () => {
+  await using fake = await openFake();
+  const pull = await openPull();
+  await using work = pull.work;
+  const env = environment(fake, 'github', pull);
+  writeFileSync(env.GITHUB_EVENT_PATH ?? '', '{"ref":"refs/heads/main"}');
+  const push = await work.inside(['plan', '.', '--comment'], env);
+  expect(push).toMatchObject({ code: 0, stderr: expect.stringContaining('is for no pull request') });
+  expect(fake.requests).toEqual([]);
+  const outside = await work.inside(['plan', '.', '--comment']);
+  expect(outside).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--comment is for CI jobs') });
+});
+
+test('at Bitbucket the plan is in the output of the job, which says so', async () => {
+  const pull = await openPull();
+  await using work = pull.work;
+  work.repository.git('update-ref', 'refs/remotes/origin/main', pull.base);
+  const ended = await work.inside(['plan', '.', '--comment'], {
+    BITBUCKET_BUILD_NUMBER: '1',
+    BITBUCKET_PR_ID: '12',
+    BITBUCKET_REPO_FULL_NAME: 'acme/docs',
+    BITBUCKET_COMMIT: pull.head,
+    BITBUCKET_PR_DESTINATION_BRANCH: 'main',
+    OCTAVO_FORGE_TOKEN: FakeForge.token,
+  });
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`over ${pull.base.slice(0, 7)}`) });
+  expect(ended.stderr).toBe('No comment: none are written at Bitbucket. The plan is in the output of this job.\n');
+});

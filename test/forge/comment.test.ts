@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { failureComment, failureStatus, planComment, planStatus } from '../../src/forge/comment.ts';
+import { compareRuns, readMarker, writeMarker } from '../../src/forge/marker.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
+import { actual, planOf } from '../support/planning.ts';
+
+const MARKER = { organization: 'org_1', run: [7, 1] } as const;
+const ROOM = { longest: 65_535, runUrl: 'https://forge.example/run/7' };
+const COMMIT = 'b'.repeat(40);
+/** What acts on a terminal, turns the reading direction, or is a quick action of GitLab's. */
+const ACTIVE = /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|^\//mu;
+const hostile = fc.array(
+  fc.oneof(fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '\n'), fc.string({ unit: 'binary' })),
+  {
+    minLength: 1,
+    maxLength: 5,
+  },
+);
+
+const teams = (count: number) =>
+  JSON.stringify({
+    teams: Object.fromEntries(Array.from({ length: count }, (_, at) => [`team-${at}`, { title: `Team ${at}` }])),
+  });
+
+async function hostilePlan(text: string) {
+  const { plan } = await planOf({
+    manifests: {
+      [`${text.replaceAll('/', '_').slice(0, 30)}.yaml`]: JSON.stringify({
+        organization: { ai: true },
+        teams: { a: { title: 'A', members: { 'ana@acme.example': 'owner' } } },
+      }),
+    },
+    base: 'teams: { a: { title: A }, gone: { title: Gone } }',
+    actuals: [
+      actual('organization', 'org_1', { title: text, ai: false }),
+      actual('team', 't1', { title: 'A', members: { [`${text}@acme.example`]: 'owner' } }),
+      actual('team', `t2${text}`, { title: 'Gone' }),
+      actual('team', `t3${text}`, { title: text }),
+    ],
+  });
+  return planComment(plan, MARKER, ROOM);
+}
+
+describe('the marker', () => {
+  test('is read back, whatever the organization is called, and is one line that nobody sees', () => {
+    const number = fc.nat();
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), number, number, (organization, run, attempt) => {
+        const line = writeMarker({ organization, run: [run, attempt] });
+        expect(readMarker(`${line}\nanything`)).toEqual({
+          organization: organization.toWellFormed(),
+          run: [run, attempt],
+        });
+        expect(markdownSkeleton(line)).toBe(`root (html ${JSON.stringify(line)})`);
+      }),
+    );
+  });
+
+  test.each(['', 'a comment', ' <!-- octavo:plan organization=a run=1.1 -->', '<!-- octavo:plan organization=a -->'])(
+    '%j has none',
+    (body) => {
+      expect(readMarker(body)).toBeNull();
+    },
+  );
+
+  test('the later run is the greater', () => {
+    expect(compareRuns([2, 1], [1, 9])).toBeGreaterThan(0);
+    expect(compareRuns([2, 1], [2, 2])).toBeLessThan(0);
+    expect(compareRuns([2, 1], [2, 1])).toBe(0);
+  });
+});
+
+describe('the comment of a plan', () => {
+  test('begins with its marker and the summary; the plan is folded, and open where it is short', async () => {
+    const short = planComment((await planOf({ manifests: teams(2), commit: COMMIT })).plan, MARKER, ROOM);
+    expect(short.split('\n').slice(0, 6)).toEqual([
+      writeMarker(MARKER),
+      '### Plan for `org_1`: commit bbbbbbb',
+      '',
+      '**2 to create, 0 unchanged**',
+      '',
+      '<details open><summary>The plan</summary>',
+    ]);
+    expect(codeIn(short)[1]).toContain('+ team/team-1');
+    const long = planComment((await planOf({ manifests: teams(40) })).plan, MARKER, ROOM);
+    expect(long).toContain('\n<details><summary>');
+    const empty = planComment((await planOf({ manifests: 'teams: {}' })).plan, MARKER, ROOM);
+    expect(empty).toContain('\n<details><summary>');
+  });
+
+  test('says what is held and what is refused', async () => {
+    const held = await planOf({
+      manifests: 'spaces: {}',
+      base: 'spaces: { s: { title: S } }',
+      actuals: [actual('space', 's1', { title: 'S' })],
+      policy: { confirm: ['space'] },
+    });
+    expect(planComment(held.plan, MARKER, ROOM)).toContain('apply --approve');
+    expect(planStatus(held.plan)).toMatchObject({ state: 'success', context: 'octavo/plan/org_1' });
+    const refused = { ...held.plan, verdict: { state: 'refused', reasons: ['no admin would be left'] } } as const;
+    expect(planComment(refused, MARKER, ROOM)).toContain('· **refused**');
+    expect(planStatus(refused)).toMatchObject({ state: 'failure', description: expect.stringMatching(/^refused: /) });
+    expect(failureStatus('org_1')).toMatchObject({ state: 'error', context: 'octavo/plan/org_1' });
+  });
+
+  let skeleton: string | null = null;
+  const harmless = async () => {
+    skeleton ??= markdownSkeleton(await hostilePlan('Acme'));
+    return skeleton;
+  };
+
+  test.each(HOSTILE_TEXTS)('%j in titles, ids, files and members is code, and acts on nothing', async (text) => {
+    const comment = await hostilePlan(text);
+    expect(markdownSkeleton(comment)).toBe(await harmless());
+    expect(comment).not.toMatch(ACTIVE);
+  });
+
+  test('any text is code, and acts on nothing', async () => {
+    const expected = await harmless();
+    await fc.assert(
+      fc.asyncProperty(hostile, async (parts) => {
+        const comment = await hostilePlan(parts.join(''));
+        expect(markdownSkeleton(comment)).toBe(expected);
+        expect(comment).not.toMatch(ACTIVE);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('a comment that is too long', () => {
+  test.each([1500, 4000, 65_535])(
+    'fits into %i characters, says so, and is still whole as Markdown',
+    async (longest) => {
+      const { plan } = await planOf({ manifests: teams(2500) });
+      const comment = planComment(plan, MARKER, { ...ROOM, longest });
+      expect(comment.length).toBeLessThanOrEqual(longest);
+      expect(comment.length).toBeGreaterThan(longest - 300);
+      expect(comment).toContain('**2500 to create, 0 unchanged**');
+      expect(comment).toContain('[the job](https://forge.example/run/7) has all of it');
+      const [, text = ''] = codeIn(comment);
+      expect(text.split('\n')).toContain('  …');
+      // What comes after the changes is there too.
+      expect(text).toMatch(/^Cost /m);
+      expect(markdownSkeleton(comment)).toBe(
+        markdownSkeleton(planComment(plan, MARKER, { ...ROOM, longest: longest + 500 })),
+      );
+    },
+  );
+
+  test('is cut between lines, whatever it says', () => {
+    fc.assert(
+      fc.property(fc.array(hostile, { maxLength: 60 }), fc.integer({ min: 900, max: 3000 }), (lines, longest) => {
+        const message = lines.map((parts) => parts.join('')).join('\n');
+        const room = { ...ROOM, longest };
+        const comment = failureComment(message, COMMIT, MARKER, room);
+        expect(comment.length).toBeLessThanOrEqual(longest);
+        const whole = codeIn(failureComment(message, COMMIT, MARKER, { ...room, longest: 10_000_000 }))[1] ?? '';
+        const kept = (codeIn(comment)[1] ?? '').split('\n').filter((line) => line !== '  …');
+        expect(whole.split('\n')).toEqual(expect.arrayContaining(kept));
+        expect(comment).not.toMatch(ACTIVE);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a job without a page has its output', async () => {
+    const { plan } = await planOf({ manifests: teams(100) });
+    expect(planComment(plan, MARKER, { longest: 1500, runUrl: null })).toContain('the output of the job has all of it');
+  });
+});
+
+test('where there is no plan, the comment says why, and obeys none of it', () => {
+  const say = (text: string) => failureComment(`teams.yaml:1:2: team/a: ${text}`, COMMIT, MARKER, ROOM);
+  expect(codeIn(say('no'))).toEqual(['org_1', '  teams.yaml:1:2: team/a: no']);
+  fc.assert(
+    fc.property(hostile, (parts) => {
+      const comment = say(parts.join(''));
+      expect(markdownSkeleton(comment)).toBe(markdownSkeleton(say('no')));
+      expect(comment).not.toMatch(ACTIVE);
+    }),
+  );
+});

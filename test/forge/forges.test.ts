@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { openForge } from '../../src/forge/open-forge.ts';
+import { FakeForge, STRANGER } from '../support/fake-forge.ts';
+import { FORGES, HEAD, pullAt } from './samples.ts';
+
+const { signal } = new AbortController();
+
+describe.each(FORGES)('$name', ({ name, open, repository }) => {
+  const forgeAt = (fake: FakeForge, token: string = FakeForge.token) => {
+    const forge = openForge(pullAt(fake, name, repository), token, signal, 'octavo/0');
+    if (forge === null) {
+      throw new Error('comments are supported');
+    }
+    return forge;
+  };
+
+  test('comments are written, read back, changed and removed', async () => {
+    await using fake = await open();
+    const forge = forgeAt(fake);
+    const { id } = await forge.create('one');
+    await forge.create('two');
+    await forge.update(id, 'changed');
+    expect(await forge.listOwn()).toEqual([
+      { id, body: 'changed' },
+      { id: id + 1, body: 'two' },
+    ]);
+    await forge.remove(id);
+    expect(fake.comments.map(({ body }) => body)).toEqual(['two']);
+  });
+
+  test('only its own comments are its own, however many pages there are', async () => {
+    await using fake = await open();
+    const forge = forgeAt(fake);
+    for (let at = 0; at < 250; at += 1) {
+      fake.comment(STRANGER, `<!-- octavo:plan organization=org_1 run=9.${at} -->`);
+    }
+    const { id } = await forge.create('mine');
+    for (let at = 0; at < 120; at += 1) {
+      fake.comment(STRANGER, 'more');
+    }
+    expect(await forge.listOwn()).toEqual([{ id, body: 'mine' }]);
+  });
+
+  test('to remove what is gone is no error, to change it is', async () => {
+    await using fake = await open();
+    const forge = forgeAt(fake);
+    await forge.remove(4711);
+    await expect(forge.update(4711, 'x')).rejects.toMatchObject({ code: 'rejected', status: 404 });
+  });
+
+  test('a commit status has its state, context and description', async () => {
+    await using fake = await open();
+    const forge = forgeAt(fake);
+    for (const state of ['success', 'failure', 'error'] as const) {
+      await forge.setStatus({ state, context: 'octavo/plan/org_1', description: '1 to create' });
+    }
+    const expected = name === 'gitlab' ? ['success', 'failed', 'failed'] : ['success', 'failure', 'error'];
+    const rest = { sha: HEAD, context: 'octavo/plan/org_1', description: '1 to create' };
+    expect(fake.statuses).toEqual(expected.map((state) => ({ state, ...rest })));
+  });
+
+  test('a token that may not write, or is unknown, is an authorization error', async () => {
+    await using fake = await open();
+    fake.may.comment = false;
+    fake.may.status = false;
+    const forge = forgeAt(fake);
+    await expect(forge.create('x')).rejects.toMatchObject({ code: 'not-authorized', status: 403 });
+    const status = { state: 'success', context: 'c', description: 'd' } as const;
+    await expect(forge.setStatus(status)).rejects.toMatchObject({ code: 'not-authorized', status: 403 });
+    const unknown = forgeAt(fake, 'another-token');
+    await expect(unknown.create('x')).rejects.toMatchObject({ code: 'not-authorized', status: 401 });
+  });
+
+  test('a comment of the longest size is taken, and a longer one refused where there is a limit', async () => {
+    await using fake = await open();
+    const forge = forgeAt(fake);
+    await forge.create('x'.repeat(forge.longest));
+    if (name !== 'gitea') {
+      await expect(forge.create('x'.repeat(forge.longest + 2))).rejects.toMatchObject({ code: 'rejected' });
+    }
+    expect(fake.comments).toHaveLength(1);
+  });
+
+  test.each([
+    [500, 'transient'],
+    [503, 'transient'],
+    ['dropped', 'transient'],
+    [422, 'rejected'],
+  ] as const)('%s is %s, and says nothing of what was sent', async (malady, code) => {
+    await using fake = await open();
+    fake.malady = () => malady;
+    const error = await forgeAt(fake)
+      .update(1, 'a-private-title')
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code });
+    expect(String(error)).not.toMatch(new RegExp(`${FakeForge.token}|a-private-title`));
+  });
+});
+
+test('the token of a workflow at Gitea is nobody who could be asked for, and knows its comments all the same', async () => {
+  const { open, name, repository } = FORGES[2];
+  await using fake = await open();
+  fake.self = -2;
+  fake.comment(STRANGER, 'not mine');
+  const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
+  await forge?.create('mine');
+  expect((await forge?.listOwn())?.map(({ body }) => body)).toEqual(['mine']);
+});
+
+test('at Bitbucket no comments are written', () => {
+  const fake = { apiUrl: 'http://127.0.0.1:1' } as FakeForge;
+  expect(openForge(pullAt(fake, 'bitbucket', 'acme/docs'), 'token', signal, 'octavo/0')).toBeNull();
+});

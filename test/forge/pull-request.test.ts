@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { type Environment, findJob } from '../../src/forge/pull-request.ts';
+
+const HEAD = 'a'.repeat(40);
+const BASE = 'b'.repeat(40);
+const MERGE = 'c'.repeat(40);
+const EVENT = {
+  pull_request: { number: 12, head: { sha: HEAD, repo: { full_name: 'bo/docs' } }, base: { sha: BASE } },
+};
+
+const jobOf = (env: Environment, event: unknown = EVENT) =>
+  findJob(env, async (path) => {
+    expect(path).toBe('/event.json');
+    return typeof event === 'string' ? event : JSON.stringify(event);
+  });
+
+const GITHUB = {
+  CI: 'true',
+  GITHUB_ACTIONS: 'true',
+  GITHUB_API_URL: 'https://api.github.example',
+  GITHUB_SERVER_URL: 'https://github.example',
+  GITHUB_REPOSITORY: 'acme/docs',
+  GITHUB_EVENT_PATH: '/event.json',
+  GITHUB_RUN_ID: '16000000123',
+  GITHUB_RUN_ATTEMPT: '2',
+  GITHUB_STEP_SUMMARY: '/summary.md',
+  GITHUB_TOKEN: 'ghs_1',
+  GITHUB_SHA: MERGE,
+};
+
+const GITLAB = {
+  CI: 'true',
+  GITLAB_CI: 'true',
+  CI_API_V4_URL: 'https://gitlab.example/sub/api/v4',
+  CI_PROJECT_ID: '5',
+  CI_MERGE_REQUEST_IID: '12',
+  CI_MERGE_REQUEST_DIFF_BASE_SHA: BASE,
+  CI_COMMIT_SHA: HEAD,
+  CI_PIPELINE_ID: '900',
+  CI_JOB_ID: '901',
+  CI_JOB_URL: 'https://gitlab.example/sub/acme/docs/-/jobs/901',
+  CI_JOB_TOKEN: 'not-used',
+  GITLAB_TOKEN: 'glpat-1',
+};
+
+describe('GitHub Actions', () => {
+  test('the pull request is that of the event', async () => {
+    expect(await jobOf(GITHUB)).toEqual({
+      label: 'GitHub Actions',
+      summaryFile: '/summary.md',
+      pull: {
+        forge: 'github',
+        apiUrl: 'https://api.github.example',
+        repository: 'acme/docs',
+        number: 12,
+        head: HEAD,
+        base: BASE,
+        run: [16_000_000_123, 2],
+        runUrl: 'https://github.example/acme/docs/actions/runs/16000000123',
+        token: 'ghs_1',
+        tokenVariable: 'GITHUB_TOKEN',
+      },
+    });
+  });
+
+  test('a push is for no pull request', async () => {
+    expect(await jobOf(GITHUB, { ref: 'refs/heads/main' })).toEqual({
+      label: 'GitHub Actions',
+      summaryFile: '/summary.md',
+      pull: null,
+    });
+  });
+
+  test('without a token there is none, and Octavo’s own name of it goes first', async () => {
+    expect((await jobOf({ ...GITHUB, GITHUB_TOKEN: '' })).pull?.token).toBeNull();
+    expect((await jobOf({ ...GITHUB, OCTAVO_FORGE_TOKEN: 'mine' })).pull?.token).toBe('mine');
+  });
+
+  test('a link that could be more than a link is none', async () => {
+    const { pull } = await jobOf({ ...GITHUB, GITHUB_RUN_ID: '1) @everyone [x](y' });
+    expect(pull).toMatchObject({ runUrl: null, run: [0, 2] });
+  });
+
+  test.each([
+    ['no JSON', GITHUB, '{'],
+    ['a head that is no commit', GITHUB, { pull_request: { ...EVENT.pull_request, head: { sha: 'main; rm' } } }],
+    ['a number that is none', GITHUB, { pull_request: { ...EVENT.pull_request, number: '../1' } }],
+    ['a repository that is a path', { ...GITHUB, GITHUB_REPOSITORY: 'acme/docs/../x' }, EVENT],
+    ['no API', { ...GITHUB, GITHUB_API_URL: undefined }, EVENT],
+    ['an API that is no address', { ...GITHUB, GITHUB_API_URL: 'file:///etc' }, EVENT],
+  ])('%s is refused', async (_what, env, event) => {
+    await expect(jobOf(env, event)).rejects.toMatchObject({ code: 'invalid-config' });
+  });
+});
+
+describe('Gitea and Forgejo Actions', () => {
+  test.each([
+    [{ GITEA_ACTIONS: 'true' }],
+    [{ FORGEJO_ACTIONS: 'true' }],
+    [{ GITHUB_API_URL: 'https://git.example/api/v1' }],
+  ])('are known by %j', async (more) => {
+    const { label, pull } = await jobOf({ ...GITHUB, GITHUB_API_URL: 'https://git.example/api/v1', ...more });
+    expect(label).toBe('Gitea Actions');
+    expect(pull).toMatchObject({ forge: 'gitea', apiUrl: 'https://git.example/api/v1', number: 12, token: 'ghs_1' });
+  });
+});
+
+describe('GitLab CI', () => {
+  test('the merge request is that of the pipeline', async () => {
+    expect(await jobOf(GITLAB)).toEqual({
+      label: 'GitLab CI',
+      summaryFile: null,
+      pull: {
+        forge: 'gitlab',
+        apiUrl: 'https://gitlab.example/sub/api/v4',
+        repository: '5',
+        number: 12,
+        head: HEAD,
+        base: BASE,
+        run: [900, 901],
+        runUrl: 'https://gitlab.example/sub/acme/docs/-/jobs/901',
+        token: 'glpat-1',
+        tokenVariable: 'OCTAVO_FORGE_TOKEN',
+      },
+    });
+  });
+
+  test('a pipeline of a merge is for the tip of the merge request, and one of a fork for the project it goes to', async () => {
+    const more = { CI_COMMIT_SHA: MERGE, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: HEAD, CI_MERGE_REQUEST_PROJECT_ID: '3' };
+    expect((await jobOf({ ...GITLAB, ...more })).pull).toMatchObject({ head: HEAD, repository: '3' });
+  });
+
+  test('a branch is no merge request, and the job’s own token is not taken', async () => {
+    expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_IID: undefined })).pull).toBeNull();
+    expect((await jobOf({ ...GITLAB, GITLAB_TOKEN: undefined })).pull?.token).toBeNull();
+  });
+});
+
+test('Bitbucket Pipelines are known', async () => {
+  const env = { BITBUCKET_BUILD_NUMBER: '8', BITBUCKET_REPO_FULL_NAME: 'acme/docs', BITBUCKET_COMMIT: HEAD };
+  expect((await jobOf(env)).pull).toBeNull();
+  const { pull } = await jobOf({ ...env, BITBUCKET_PR_ID: '12', BITBUCKET_PR_DESTINATION_BRANCH: 'main' });
+  expect(pull).toMatchObject({ forge: 'bitbucket', number: 12, head: HEAD, base: 'origin/main', run: [8, 0] });
+});
+
+test('elsewhere there is no job', async () => {
+  expect(await jobOf({ CI: 'true', GITHUB_TOKEN: 'x' })).toEqual({ label: null, pull: null, summaryFile: null });
+});

@@ -1,0 +1,300 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A comment as the fake keeps it. */
+export interface KeptComment {
+  readonly id: number;
+  body: string;
+  readonly author: number;
+}
+
+export interface KeptStatus {
+  readonly sha: string;
+  readonly state: string;
+  readonly context: string;
+  readonly description: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Asked {
+  /** Without what is before the API's own paths. */
+  readonly path: string;
+  readonly method: string;
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Who a fake's token is, and who else comments. */
+const SELF = 41;
+export const STRANGER = 7;
+const SHA = '[0-9a-f]{40}';
+
+/**
+ * The API of a forge in this process, on a real socket, as far as comments and commit statuses of pull request 12 of
+ * `acme/docs` go. It keeps what is written, and refuses what it does not know.
+ */
+export abstract class FakeForge implements AsyncDisposable {
+  static readonly token = 'forge-9d4b11-never-to-be-seen';
+  readonly comments: KeptComment[] = [];
+  readonly statuses: KeptStatus[] = [];
+  /** What the token may do. */
+  readonly may = { comment: true, status: true };
+  /** Whoever the token is; a token of workflows is nobody in particular. */
+  self = SELF;
+  /** What an answer becomes, after the request has had its effect; null: as it is. */
+  malady: (request: string) => number | 'dropped' | null = () => null;
+  /** Called before each request is worked on, with its method and path. */
+  meanwhile: (request: string) => void = () => undefined;
+  /** Everything that came in: `GET /user`. */
+  readonly requests: string[] = [];
+  protected abstract readonly prefix: string;
+  /** Longest comment, and the status that a longer one is refused with. */
+  protected abstract readonly limit: readonly [characters: number, status: number];
+  readonly #server: Server;
+  #ids = 100;
+
+  constructor() {
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get apiUrl(): string {
+    return this.url + this.prefix;
+  }
+
+  /** The comments of the token's own user. */
+  get own(): readonly KeptComment[] {
+    return this.comments.filter(({ author }) => author === this.self);
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  /** Somebody writes a comment. */
+  comment(author: number, body: string): KeptComment {
+    this.#ids += 1;
+    const comment = { id: this.#ids, body, author };
+    this.comments.push(comment);
+    return comment;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Whether the token is there, in the header where this forge wants it. */
+  protected abstract isKnown(headers: IncomingMessage['headers']): boolean;
+  protected abstract handle(asked: Asked): Answer;
+
+  protected list({ query }: Asked, show: (comment: KeptComment) => unknown): Answer {
+    const most = Number(query.get('per_page') ?? 20);
+    const page = Number(query.get('page') ?? 1);
+    const shown = this.comments.slice((page - 1) * most, page * most);
+    const next = new URLSearchParams(query);
+    next.set('page', String(page + 1));
+    const link = `<${this.listUrl}?${next}>; rel="next"`;
+    return { status: 200, body: shown.map(show), ...(page * most < this.comments.length ? { headers: { link } } : {}) };
+  }
+
+  protected abstract readonly listUrl: string;
+
+  protected write({ body }: Asked, id: number | null, show: (comment: KeptComment) => unknown): Answer {
+    const [longest, refusal] = this.limit;
+    const text = body.body;
+    if (typeof text !== 'string' || text === '' || text.length > longest) {
+      return { status: refusal, body: { message: 'body is too long or blank' } };
+    }
+    if (!this.may.comment) {
+      return { status: 403, body: { message: 'Resource not accessible by integration' } };
+    }
+    const comment = id === null ? this.comment(this.self, text) : this.comments.find((one) => one.id === id);
+    if (comment === undefined) {
+      return { status: 404, body: { message: 'Not Found' } };
+    }
+    comment.body = text;
+    return { status: id === null ? 201 : 200, body: show(comment) };
+  }
+
+  protected remove(id: number): Answer {
+    const at = this.comments.findIndex((one) => one.id === id);
+    if (at === -1) {
+      return { status: 404, body: { message: 'Not Found' } };
+    }
+    this.comments.splice(at, 1);
+    return { status: 204 };
+  }
+
+  protected setStatus(sha: string, { body }: Asked, name: string, states: readonly string[]): Answer {
+    if (!this.may.status) {
+      return { status: 403, body: { message: 'Resource not accessible by integration' } };
+    }
+    const { state, description } = body;
+    const context = body[name];
+    const isKnown = typeof state === 'string' && states.includes(state);
+    if (!isKnown || typeof context !== 'string' || typeof description !== 'string' || description.length > 140) {
+      return { status: 422, body: { message: 'Validation Failed' } };
+    }
+    this.statuses.push({ sha, state, context, description });
+    return { status: 201, body: { id: this.statuses.length } };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) {
+      chunks.push(chunk as Buffer);
+    }
+    const url = new URL(request.url ?? '/', this.url);
+    const method = request.method ?? 'GET';
+    const name = `${method} ${url.pathname}`;
+    this.requests.push(name);
+    this.meanwhile(name);
+    const text = Buffer.concat(chunks).toString();
+    const answer = this.#answer(request, {
+      method,
+      path: url.pathname.startsWith(`${this.prefix}/`) ? url.pathname.slice(this.prefix.length) : url.pathname,
+      query: url.searchParams,
+      body: text === '' ? {} : JSON.parse(text),
+    });
+    const malady = this.malady(name);
+    if (malady === 'dropped') {
+      request.socket.destroy();
+      return;
+    }
+    const status = malady ?? answer.status;
+    response.writeHead(status, { ...answer.headers, 'content-type': 'application/json' });
+    response.end(status === 204 ? undefined : JSON.stringify(answer.body ?? {}));
+  }
+
+  #answer(request: IncomingMessage, asked: Asked): Answer {
+    return this.isKnown(request.headers) ? this.handle(asked) : { status: 401, body: { message: 'Unauthorized' } };
+  }
+}
+
+const numberIn = (path: string, pattern: RegExp) => {
+  const found = pattern.exec(path)?.[1];
+  return found === undefined ? null : Number(found);
+};
+const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
+
+/** GitHub: a workflow's token may ask GraphQL who it is, and not the REST API. */
+export class FakeGitHubPull extends FakeForge {
+  protected readonly prefix = '';
+  protected readonly limit = [65_536, 422] as const;
+
+  protected get listUrl(): string {
+    return `${this.url}/repos/acme/docs/issues/12/comments`;
+  }
+
+  protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
+    return authorization === `token ${FakeForge.token}`;
+  }
+
+  protected handle(asked: Asked): Answer {
+    const { method, path, body } = asked;
+    const show = (one: KeptComment) => ({ id: one.id, body: one.body, user: { id: one.author, login: 'somebody' } });
+    const status = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
+    const id = numberIn(path, /^\/repos\/acme\/docs\/issues\/comments\/(\d+)$/);
+    if (path === '/graphql' && method === 'POST') {
+      return body.query === '{ viewer { databaseId } }'
+        ? { status: 200, body: { data: { viewer: { databaseId: this.self } } } }
+        : { status: 200, body: { errors: [{ message: 'unknown query' }] } };
+    }
+    if (path === '/repos/acme/docs/issues/12/comments') {
+      return method === 'POST' ? this.write(asked, null, show) : this.list(asked, show);
+    }
+    if (id !== null && method === 'PATCH') {
+      return this.write(asked, id, show);
+    }
+    if (id !== null && method === 'DELETE') {
+      return this.remove(id);
+    }
+    return status !== undefined && method === 'POST'
+      ? this.setStatus(status, asked, 'context', ['success', 'failure', 'error', 'pending'])
+      : UNKNOWN;
+  }
+}
+
+/** GitLab, below a path as an installation of one's own may be. */
+export class FakeGitLabPull extends FakeForge {
+  protected readonly prefix = '/gitlab/api/v4';
+  protected readonly limit = [1_000_000, 400] as const;
+
+  protected get listUrl(): string {
+    return `${this.apiUrl}/projects/5/merge_requests/12/notes`;
+  }
+
+  protected isKnown(headers: IncomingMessage['headers']): boolean {
+    return headers['private-token'] === FakeForge.token;
+  }
+
+  protected handle(asked: Asked): Answer {
+    const { method, path } = asked;
+    const show = ({ id, body, author }: KeptComment) => ({ id, body, author: { id: author }, system: false });
+    const status = new RegExp(`^/projects/5/statuses/(${SHA})$`).exec(path)?.[1];
+    const id = numberIn(path, /^\/projects\/5\/merge_requests\/12\/notes\/(\d+)$/);
+    if (path === '/user' && method === 'GET') {
+      return { status: 200, body: { id: this.self } };
+    }
+    if (path === '/projects/5/merge_requests/12/notes') {
+      return method === 'POST' ? this.write(asked, null, show) : this.list(asked, show);
+    }
+    if (id !== null && method === 'PUT') {
+      return this.write(asked, id, show);
+    }
+    if (id !== null && method === 'DELETE') {
+      return this.remove(id);
+    }
+    return status !== undefined && method === 'POST'
+      ? this.setStatus(status, asked, 'name', ['success', 'failed', 'pending', 'running', 'canceled'])
+      : UNKNOWN;
+  }
+}
+
+/** Gitea and Forgejo: the list of comments has no pages, and a workflow's token is nobody who could be asked for. */
+export class FakeGiteaPull extends FakeForge {
+  protected readonly prefix = '/api/v1';
+  protected readonly limit = [Number.POSITIVE_INFINITY, 422] as const;
+
+  protected get listUrl(): string {
+    return this.apiUrl;
+  }
+
+  protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
+    return authorization === `Bearer ${FakeForge.token}`;
+  }
+
+  protected handle(asked: Asked): Answer {
+    const { method, path } = asked;
+    const show = ({ id, body, author }: KeptComment) => ({ id, body, user: { id: author } });
+    const status = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
+    const id = numberIn(path, /^\/repos\/acme\/docs\/issues\/comments\/(\d+)$/);
+    if (path === '/user' && method === 'GET') {
+      return this.self < 0
+        ? { status: 403, body: { message: 'user required' } }
+        : { status: 200, body: { id: this.self } };
+    }
+    if (path === '/repos/acme/docs/issues/12/comments') {
+      return method === 'POST' ? this.write(asked, null, show) : { status: 200, body: this.comments.map(show) };
+    }
+    if (id !== null && method === 'PATCH') {
+      return this.write(asked, id, show);
+    }
+    if (id !== null && method === 'DELETE') {
+      return this.remove(id);
+    }
+    return status !== undefined && method === 'POST'
+      ? this.setStatus(status, asked, 'context', ['success', 'failure', 'error', 'pending', 'warning'])
+      : UNKNOWN;
+  }
+}
