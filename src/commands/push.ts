@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { admit } from '../conversations/admit.ts';
+import type { Redactor } from '../conversations/conversation.ts';
 import type { DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents, SenderState } from '../conversations/events.ts';
 import { readTickets } from '../conversations/files/read-tickets.ts';
 import { hiddenIds } from '../conversations/hidden-ids.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
+import type { Found } from '../conversations/ticket.ts';
 import { writableKey } from '../conversations/writable-key.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -96,21 +99,34 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
       if (around.signal.aborted) {
         throw new CancelledError('asked to stop; nothing was sent');
       }
-      if (found.kind === 'ticket') {
-        tickets += 1;
-        const { conversation } = redactor.redact(found.ticket);
-        const shown = { ...conversation, id: writableKey(found.ticket.key, redactor) };
-        around.terminal.out(`${JSON.stringify(shown)}\n`);
-      } else if (found.kind === 'rejected') {
-        rejected += 1;
-        around.terminal.err(`${found.place}: ${found.reason}\n`);
-      } else if (found.kind === 'skipped') {
-        around.terminal.err(`${writableKey(found.key, redactor)}: skipped (${found.reason})\n`);
-      }
+      const shown = shownOf(found, redactor, around.clock.now());
+      tickets += shown.kind === 'content' ? 1 : 0;
+      rejected += shown.kind === 'rejected' ? 1 : 0;
+      around.terminal[shown.kind === 'content' ? 'out' : 'err'](`${shown.line}\n`);
     }
   }
   around.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
   return rejected > 0 ? EXIT.invalid : EXIT.done;
+}
+
+/** A line for what was found: the conversation exactly as it would be sent, or why it would not be. */
+function shownOf(
+  found: Found,
+  redactor: Redactor,
+  now: number,
+): { readonly kind: 'content' | 'rejected' | 'skipped'; readonly line: string } {
+  const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, now) : found;
+  if (fate.kind === 'content') {
+    return { kind: 'content', line: fate.content.payload };
+  }
+  const place =
+    found.kind === 'rejected'
+      ? found.place
+      : writableKey(found.kind === 'ticket' ? found.ticket.key : found.key, redactor);
+  if (fate.kind === 'rejected') {
+    return { kind: 'rejected', line: `${place}: ${fate.reason}` };
+  }
+  return { kind: 'skipped', line: `${place}: skipped (${fate.kind === 'gone' ? 'deleted' : fate.reason})` };
 }
 
 function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, { terminal }: Surroundings): ExitCode {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { NewContent } from '../store/outbox.ts';
 import type { Conversation, RedactionCounts, Redactor } from './conversation.ts';
-import type { SkipReason, Ticket } from './ticket.ts';
+import { problemOfKey, type SkipReason, type Ticket } from './ticket.ts';
 import { writableKey } from './writable-key.ts';
 
 /** What becomes of a ticket. */
@@ -11,7 +11,6 @@ export type Admission =
   | { readonly kind: 'skipped'; readonly reason: SkipReason }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-const LONGEST_ID = 255;
 /** Of URLs anywhere (supplement, section 5). */
 const LONGEST_URL = 2048;
 
@@ -21,9 +20,9 @@ const LONGEST_URL = 2048;
  * `now`: milliseconds since the epoch.
  */
 export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: number): Admission {
-  const length = [...ticket.key].length;
-  if (length === 0 || length > LONGEST_ID) {
-    return { kind: 'rejected', reason: `its id has ${length} characters; the platform takes 1 to ${LONGEST_ID}` };
+  const problem = problemOfKey(ticket.key);
+  if (problem !== null) {
+    return { kind: 'rejected', reason: problem };
   }
   let redacted: ReturnType<Redactor['redact']>;
   try {
@@ -58,7 +57,7 @@ function fitted({ subject, parts, metadata }: Conversation, id: string): Convers
   const { url, attributes, createdAt } = metadata ?? {};
   const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
   const kept = {
-    ...(url && url.length <= LONGEST_URL && URL.canParse(url) ? { url } : {}),
+    ...(url && isAddress(url) ? { url } : {}),
     ...(attributes && Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
   };
@@ -70,4 +69,9 @@ function fitted({ subject, parts, metadata }: Conversation, id: string): Convers
     parts: parts.filter(({ body }) => body.trim() !== ''),
     ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
   };
+}
+
+/** Whether it leads to a page. A file may say anything, and somebody may follow it: a script is no address. */
+function isAddress(url: string): boolean {
+  return url.length <= LONGEST_URL && /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
+import { type AppError, SourceError } from '../core/errors.ts';
 import type { Deposit, Kept, NewContent, Outbox, Withdrawal } from '../store/outbox.ts';
 import { admit } from './admit.ts';
 import type { Bell } from './bell.ts';
@@ -96,6 +97,12 @@ export class Intake {
       return isNew ? 'kept' : 'known';
     }
     return (await this.offer(heard.found, { delivery })) as 'kept' | 'known' | 'full';
+  }
+
+  /** An error as it may be told: one about a file names it, and files are often saved under who wrote them. */
+  tellable(error: AppError): AppError {
+    const message = this.#options.redactor.text(error.message);
+    return error instanceof SourceError && message !== error.message ? new SourceError(message) : error;
   }
 
   async #put({ deposit, tell }: Prepared): Promise<Kept['kind']> {

@@ -111,7 +111,7 @@ export class SourceLoop {
   #fail(error: unknown): void {
     const { source, clock, events } = this.#options;
     this.#failures += 1;
-    const why = tellable(error, source.name);
+    const why = this.#options.intake.tellable(tellable(error, source.name));
     this.#error = why;
     const again = this.#pause(why);
     this.#pollAt = clock.monotonic() + again;

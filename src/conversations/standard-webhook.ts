@@ -4,7 +4,7 @@ import { ConfigError } from '../core/errors.ts';
 import { textOfHtml } from './html.ts';
 import { headerOf, isJson, jsonOfBody, refused } from './signature.ts';
 import type { Delivery, Heard, Webhook } from './source.ts';
-import type { Found } from './ticket.ts';
+import { type Found, problemOfKey } from './ticket.ts';
 
 export interface StandardWebhookOptions {
   readonly name: string;
@@ -110,6 +110,10 @@ function read(account: string, value: unknown, place: string): Found {
   }
   const { id, parts, subject, metadata } = conversation.data;
   const key = `webhook/${account}/${id}`;
+  const problem = problemOfKey(key);
+  if (problem !== null) {
+    return { kind: 'rejected', place: `webhook/${account}${place}`, reason: problem };
+  }
   const said = parts.map(({ role, body }) => ({ role, body: textOf(body) })).filter(({ body }) => body !== '');
   if (!said.some(({ role }) => role === 'user')) {
     return { kind: 'skipped', key, reason: said.length === 0 ? 'empty' : 'no-customer' };

@@ -42,6 +42,17 @@ export interface Ticket {
   readonly recheck?: string;
 }
 
+/** The longest key, in characters: it becomes the conversation's id (supplement, section 8). */
+const LONGEST_KEY = 255;
+
+/** Why no ticket with this key can be sent; null: it can. */
+export function problemOfKey(key: string): string | null {
+  const length = [...key].length;
+  return length > 0 && length <= LONGEST_KEY
+    ? null
+    : `its id has ${length} characters, with its account before it; the platform takes 1 to ${LONGEST_KEY}`;
+}
+
 /** Why a ticket is not sent. */
 export type SkipReason = 'open' | 'private' | 'spam' | 'empty' | 'no-customer' | 'merged' | 'bot' | 'declined' | 'bulk';
 

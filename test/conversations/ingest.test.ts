@@ -390,6 +390,20 @@ describe('what cannot become a conversation', () => {
     expect(JSON.stringify([told, batch])).not.toMatch(/hush-\d/);
   });
 
+  test.each([
+    ['a page', 'https://desk.example/4711', true],
+    ['a page without encryption', 'http://desk.example/4711', true],
+    ['a script', "javascript:alert('hello')", false],
+    ['a document of its own', 'data:text/html,hello', false],
+    ['a file', 'file:///etc/hosts', false],
+    ['no address', 'desk.example/4711', false],
+    ['a long one', `https://desk.example/${'x'.repeat(2048)}`, false],
+  ])('as the address of a ticket, %s: it is sent or left out', (_what, url, isSent) => {
+    const admission = admit(ticket({ url }), createRedactor(), 0, 1000);
+    const sent = admission.kind === 'content' ? JSON.parse(admission.content.payload).metadata : admission;
+    expect(sent).toEqual(isSent ? { url } : undefined);
+  });
+
   test('an empty subject is left out, as is a time that is none', () => {
     const payload = (over: Partial<Ticket>) => {
       const admission = admitted(over);

@@ -156,6 +156,13 @@ describe('a body', () => {
     expect(deliver([one, good])).toMatchObject({ found: [rejected, { kind: 'ticket' }] });
   });
 
+  test('with an id that is too long with what comes before it: its sender is told, and not that it is kept', () => {
+    const id = 'x'.repeat(243);
+    expect(deliver({ id, parts: PARTS })).toMatchObject({ kind: 'found', found: [{ kind: 'ticket' }] });
+    const reason = 'its id has 256 characters, with its account before it; the platform takes 1 to 255';
+    expect(deliver({ id: `${id}x`, parts: PARTS })).toEqual({ kind: 'refused', status: 400, reason });
+  });
+
   test('without a word, or without a customer, is skipped', () => {
     const empty = { id: '1', parts: [{ type: 'message', role: 'user', body: ' ' }] };
     const alone = { id: '2', parts: [{ type: 'message', role: 'team-member', body: 'Hello?' }] };

@@ -178,6 +178,34 @@ describe('the next refresh token', () => {
     expect(renewals()).toBe(2);
   });
 
+  test('that is on its way as the process is asked to end is waited for, and kept', async () => {
+    let closing: Promise<void> | undefined;
+    helpdesk.meanwhile = ({ path }) => {
+      if (TOKENS.test(path)) {
+        closing ??= source.close();
+      }
+    };
+    await fetchOne().catch(() => {});
+    await clock.run(closing ?? expect.unreachable('nothing was renewed'));
+    expect(await note.read()).toMatchObject({ refreshToken: helpdesk.tokens[0] });
+    source = connect();
+    await fetchOne();
+    expect(renewals()).toBe(1);
+  });
+
+  test('that never comes holds up no end', async () => {
+    let closing: Promise<void> | undefined;
+    helpdesk.meanwhile = ({ path }) => {
+      if (TOKENS.test(path)) {
+        closing ??= source.close();
+      }
+    };
+    helpdesk.malady = () => 503;
+    await failure();
+    await clock.run(closing ?? expect.unreachable('nothing was renewed'));
+    expect(helpdesk.count(TICKET)).toBe(0);
+  });
+
   test('gives way to one that is set anew', async () => {
     await fetchOne();
     // Somebody let the client in once more, which ends what was before.

@@ -132,14 +132,18 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   const config = work.configure(settings);
   const run = (...args: string[]) => work.run('conversations', ...args, '--config', config);
   work.repository.write('pushed.json', JSON.stringify([ticket('1'), ticket('2')]));
+  // What could not be sent is not said to be.
+  work.repository.write('long.json', JSON.stringify([ticket('1'), ticket('x'.repeat(250))]));
+  const long = await work.inside(['conversations', 'push', '--dry-run', 'long.json', '--config', config]);
+  expect(long.stderr).toMatch(/^long\.json:1: its id has 260 characters.*\n1 would be sent, 1 rejected\n$/);
+  expect(long.code).toBe(3);
   const dry = await run('push', '--dry-run', 'pushed.json');
   expect(dry.code).toBe(0);
-  expect(
-    dry.stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((text) => JSON.parse(text).id),
-  ).toHaveLength(2);
+  const would = dry.stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((text) => JSON.parse(text));
+  expect(would).toHaveLength(2);
   expect(dry.stdout).not.toContain(EMAIL);
   expect(sent(work)).toEqual([]);
   // The platform refuses one of the two.
@@ -150,6 +154,9 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   expect(pushed.stderr).toContain('is refused, and kept as a dead letter');
   expect(pushed.stdout).toContain('pushed.json: 2 tickets, 0 skipped, 0 rejected\n1 sent\n');
   expect(sent(work)).toHaveLength(1);
+  // As the dry run showed it.
+  const [only] = sent(work);
+  expect(would).toContainEqual({ id: only?.id, ...only?.content });
   const { letters } = JSON.parse((await run('dead', 'list', '--format', 'json')).stdout);
   expect(letters).toHaveLength(1);
   work.repository.write('bad.json', '[1]');

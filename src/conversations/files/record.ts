@@ -1,4 +1,4 @@
-import type { Found } from '../ticket.ts';
+import { type Found, problemOfKey } from '../ticket.ts';
 
 /** One record of a file. */
 export interface FileRecord {
@@ -46,8 +46,15 @@ export function rejected(name: string, line: number, reason: string): Found {
   return { kind: 'rejected', place: `${name}:${line}`, reason };
 }
 
-/** What a file's records came to, with its place where it has nothing to say; `line` counts from 1. */
+/**
+ * What a file's records came to, with its place where it has nothing to say; `line` counts from 1. One that can never be
+ * sent, as its id is too long, is rejected: so that it stands in the reject file.
+ */
 export function placed(found: Found, name: string, line: number): Found {
+  const problem = found.kind === 'ticket' ? problemOfKey(found.ticket.key) : null;
+  if (problem !== null) {
+    return rejected(name, line, problem);
+  }
   return found.kind === 'skipped' && found.reason === 'empty' ? { ...found, place: `${name}:${line}` } : found;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Clock, Random } from '../../core/clock.ts';
 import { AuthError } from '../../core/errors.ts';
+import { endsWithin } from '../../core/within.ts';
 import type { Note } from '../../store/store.ts';
 import { readAnswer } from '../answers.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../provider-client.ts';
@@ -55,6 +56,8 @@ const REFUSED = [400, 401, 403];
 /** An access token is renewed this long before it expires, in milliseconds: or a tenth of its life, where that is less. */
 const EARLY = 300_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
+/** Milliseconds that a renewal on its way gets to end. */
+const CLOSING = 2000;
 
 /**
  * Access tokens of Zendesk's refresh token grant. Each refresh token can be used once and brings the next one; with it
@@ -77,7 +80,7 @@ export function openOauthTokens(options: OauthTokensOptions): OauthTokens {
   return {
     access: new RenewedToken(clock, (isRefused) => chain.renew(isRefused)),
     async close() {
-      chain.close();
+      await chain.close();
       await client.close();
     },
   };
@@ -90,18 +93,29 @@ class TokenChain {
   #kept: Kept | null = null;
   /** Whether what is kept is durable. */
   #isDurable = true;
+  /** The renewal that is on its way. */
+  #renewal: Promise<FreshToken> | undefined;
 
   constructor(options: OauthTokensOptions, client: ProviderClient) {
     this.#options = options;
     this.#client = client;
   }
 
-  close(): void {
+  /**
+   * A renewal that is on its way may end, and what it brings is kept: the refresh token it was made with serves no more.
+   */
+  async close(): Promise<void> {
+    await endsWithin(this.#options.clock, CLOSING, [this.#renewal?.catch(() => undefined)]);
     this.#closing.abort();
   }
 
   /** The access token to go on with; what was kept serves where it is good. Throws AppError. */
-  async renew(isRefused: boolean): Promise<FreshToken> {
+  renew(isRefused: boolean): Promise<FreshToken> {
+    this.#renewal = this.#renewed(isRefused);
+    return this.#renewal;
+  }
+
+  async #renewed(isRefused: boolean): Promise<FreshToken> {
     const { clock } = this.#options;
     this.#kept ??= await this.#load();
     // It could not be written when it came; it must not be asked for again before it is.

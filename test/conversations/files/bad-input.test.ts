@@ -125,6 +125,15 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
+    'ids that are too long for the platform',
+    {
+      name: 'ids.ndjson',
+      content: [record('1'), record('x'.repeat(246)), record('a'.repeat(245))].join('\n'),
+      rejects: [[2, 1, 'its id has 256 characters, with its account before it; the platform takes 1 to 255']],
+      taken: ['1', 'a'.repeat(245)],
+    },
+  ],
+  [
     'a line of 100 MB',
     {
       name: 'long.ndjson',
@@ -162,12 +171,12 @@ const now = Date.now() + 60_000;
 const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
 const signal = new AbortController().signal;
 
-const open = () =>
+const open = (after: 'keep' | 'move' = 'keep') =>
   new Ingestion({
     sources: [
       {
         name: 'drop',
-        polling: openDropFolder({ name: 'drop', folder, after: 'keep', clock }),
+        polling: openDropFolder({ name: 'drop', folder, after, clock }),
         webhook: null,
         every: 1,
         since: 1,
@@ -233,6 +242,15 @@ describe('a file that cannot be read', () => {
     expect(rejectsOf('folder.json')).toEqual(once('is a folder: only files are read, none below it'));
     expect(rejectsOf('link.json')).toEqual(once('is a link that leads out of the folder, or nowhere'));
     expect(await waiting()).toEqual(['file/drop/good']);
+  });
+
+  test('or put away, dropped: the error says so without its name, which may say who wrote it', async () => {
+    writeFileSync(join(folder, 'processed'), '');
+    writeFileSync(join(folder, 'letter of hush-1.ndjson'), record('1'));
+    await open('move').pollOnce(signal);
+    const failed = await open('move').pollOnce(signal);
+    expect(failed.get('drop')?.message).toContain('cannot move');
+    expect(String(failed.get('drop')?.stack)).not.toContain('hush-1');
   });
 
   test('pushed: it is told in its reject file', async () => {
