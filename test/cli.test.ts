@@ -101,7 +101,7 @@ test.concurrent('the embedded platform lacks what it is told to', async () => {
 });
 
 test.concurrent.each([
-  [['emulate', '--without', 'spaces'], 'Allowed choices are conversations, conversation-lists'],
+  [['emulate', '--without', 'spaces'], 'Allowed choices are change-request-drafts, change-request-links'],
   [['emulate', '--limit', 'fast'], 'not of the form 60/2s'],
   [['emulate', '--seed', 'nowhere.json'], 'cannot read the seed nowhere.json'],
   [['emulate', '--seed', '/dev/null'], 'cannot read the seed /dev/null'],

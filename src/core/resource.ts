@@ -82,9 +82,13 @@ export function idRef(id: string, ...kinds: string[]): Json {
   return { $id: id, kinds };
 }
 
-/** Whether a value is a reference by id. */
+/** Whether a value is a reference by id. A JSON Schema, which may have a `$id` too, is none. */
 export function isIdRef(value: unknown): value is IdRef {
-  return isObject(value) && typeof value.$id === 'string';
+  return isObject(value) && typeof value.$id === 'string' && isTexts(value.kinds);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** One resource as the platform answers it. */

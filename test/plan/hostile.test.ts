@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shownJson } from '../../src/core/json.ts';
+import { type Json, shownJson } from '../../src/core/json.ts';
 import { planToJson } from '../../src/plan/render-json.ts';
 import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
 import { printableLines } from '../../src/plan/words.ts';
@@ -58,4 +58,16 @@ test('any lines are printable, and stay as many', () => {
       expect(shown.split('\n')).toHaveLength(text.split('\n').length);
     }),
   );
+});
+
+test('a JSON Schema with an $id is text of the platform, and no reference', async () => {
+  const schema = { $id: 'https://acme.example/visitor.json', type: 'object' };
+  const planOver = (adaptiveSchema: Json) =>
+    planOf({
+      manifests: JSON.stringify({ sites: { help: { title: 'Help', adaptiveSchema: schema } } }),
+      actuals: [actual('site', 's1', { title: 'Help', adaptiveSchema })],
+    });
+  expect((await planOver(schema)).plan.changes).toEqual([]);
+  const changes = (await planOver({ ...schema, $id: 'https://acme.example/other.json' })).plan.changes;
+  expect(changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['adaptiveSchema']]);
 });
