@@ -8,7 +8,7 @@ import { createManifestLoader, type LoadOptions, type ManifestLoader } from '../
 import { identify } from '../plan/identity.ts';
 import { computePlan } from '../plan/plan.ts';
 import { DEFAULT_POLICY } from '../plan/policy.ts';
-import { ActualState } from './actual-state.ts';
+import { ActualState, referencesIn } from './actual-state.ts';
 import { assignKeys, type Keys } from './assign-keys.ts';
 import { checkDraft } from './check-draft.ts';
 import { type Choice, chosenOf } from './choose.ts';
@@ -144,16 +144,12 @@ class Importer {
     const written = new Map(files.map(({ path, text }) => [path, text]));
     const { declared } = await this.#loader.load(withFiles(tree, written), load);
     const known = this.#known(declared);
-    const { bound, problems } = this.#identify(declared);
-    const byAddress = new Map([...this.#drafted].map(([actual, address]) => [address, actual]));
-    for (const [actual, address] of this.#drafted) {
-      if (bound.get(address) !== actual) {
-        this.decisions.bind(actual);
-      }
-    }
-    if (problems.length > 0) {
+    const { count } = this.decisions;
+    const problems = this.#bindMistaken(known);
+    if (problems.length > 0 || this.decisions.count > count) {
       return problems;
     }
+    const byAddress = new Map([...this.#drafted].map(([actual, address]) => [address, actual]));
     const { plan } = computePlan({
       organization: '',
       commit: null,
@@ -176,6 +172,32 @@ class Importer {
     return [];
   }
 
+  /**
+   * Finds what its key does not mean, and so needs an id. What it lies in and refers to comes first: mostly a part is
+   * found as soon as the whole is. Gives the problems that ids do not mend.
+   */
+  #bindMistaken(declared: ReadonlyMap<Address, Declared>): DesiredStateError['problems'] {
+    const tried = new Map(declared);
+    for (;;) {
+      const { bound, problems } = this.#identify(tried);
+      const mistaken = [...this.#drafted].filter(
+        ([actual, address]) => bound.get(address) !== actual && (tried.get(address)?.id ?? null) === null,
+      );
+      const first = firstOf(this.#options.kinds, this.#state, new Map(mistaken));
+      if (first.length === 0) {
+        return problems;
+      }
+      for (const [actual, address] of first) {
+        const resource = tried.get(address);
+        this.decisions.bind(actual);
+        if (resource === undefined) {
+          return problems;
+        }
+        tried.set(address, { ...resource, id: actual.id });
+      }
+    }
+  }
+
   #identify(declared: ReadonlyMap<Address, Declared>) {
     const { kinds, observation } = this.#options;
     return identify(kinds, this.#known(declared), null, observation);
@@ -190,4 +212,18 @@ class Importer {
   #isTaken(path: string): boolean {
     return this.#taken.has(path.toLowerCase());
   }
+}
+
+/** Those of the first of the kinds, and of these those that lie in none of the others. */
+function firstOf(
+  kinds: readonly Kind[],
+  state: ActualState,
+  mistaken: ReadonlyMap<Actual, Address>,
+): readonly (readonly [Actual, Address])[] {
+  const first = kinds.find(({ name }) => [...mistaken.keys()].some(({ kind }) => kind === name));
+  const ofFirst = [...mistaken].filter(([{ kind }]) => kind === first?.name);
+  const outer = ofFirst.filter(([{ fields }]) =>
+    referencesIn(fields).every((reference) => state.meantBy(reference).every((meant) => !mistaken.has(meant))),
+  );
+  return outer.length > 0 ? outer : ofFirst;
 }

@@ -34,6 +34,9 @@ function withoutFiles(drawn: Model): Model {
   return { ...drawn, openapi: Object.fromEntries(openapi) };
 }
 
+/** What nothing outside of it refers to. */
+const DISPENSABLE = [['saml', 'teams'], ['organization', 'sites/'], ['openapi'], ['saml']];
+
 describe('any organization', () => {
   test('is imported with an empty plan, and a second import writes nothing', async () => {
     await fc.assert(
@@ -62,6 +65,22 @@ describe('any organization', () => {
         expect(filesAfter(await importFrom(world))).toEqual(files);
       }),
       { seed: SEED + 1, numRuns: RUNS, endOnFailure },
+    );
+  });
+
+  test('is completed where a repository lacks some of it, by the very files that it lacks', async () => {
+    await fc.assert(
+      fc.asyncProperty(model, fc.subarray(DISPENSABLE), async (drawn, lacking) => {
+        await world.begin();
+        await world.settle(manifestsOf(drawn), { policy: UNLIMITED });
+        const files = filesAfter(await importFrom(world));
+        const isLacking = (path: string) => lacking.flat().some((name) => path.startsWith(name));
+        const into = Object.fromEntries(Object.entries(files).filter(([path]) => !isLacking(path)));
+        const imported = await importFrom(world, { into });
+        expect(imported.files.map(({ path }) => path).filter((path) => path in into)).toEqual([]);
+        expect(filesAfter(imported, into)).toEqual(files);
+      }),
+      { seed: SEED + 2, numRuns: Math.ceil(RUNS / 2), endOnFailure },
     );
   });
 });
