@@ -109,10 +109,11 @@ export class DepositTables {
   #take(deposit: Deposit, content: NewContent): Fate {
     const { source, at: now } = deposit;
     const { key, hash, redactor } = content;
+    const notBefore = Math.ceil(content.notBefore ?? 0);
     const { waiting, sending, dead } = this.#rowsOf(key);
     if (waiting?.hash === hash) {
       // Solved once more with the same words: it rests anew.
-      const at = Math.max(waiting.at, content.notBefore ?? 0);
+      const at = Math.max(waiting.at, notBefore);
       this.#postpone.run(at, redactor, waiting.id);
       return this.#mark(deposit, content, waiting.id, at) ? 'confirmed' : 'unchanged';
     }
@@ -133,14 +134,14 @@ export class DepositTables {
       return 'unchanged';
     }
     const bytes = Buffer.byteLength(content.payload);
-    const at = Math.max(now, content.notBefore ?? 0);
+    const at = Math.max(now, notBefore);
     const since = waiting?.since ?? now;
     const { organization } = this.#tables;
     const { lastInsertRowid: id } = this.#insert.run(
       ...[organization, key, source, hash, redactor, bytes, since, at, content.payload],
     );
     this.#tables.hold(1, bytes);
-    this.#mark(deposit, content, id, content.notBefore ?? 0);
+    this.#mark(deposit, content, id, notBefore);
     return 'waiting';
   }
 

@@ -15,7 +15,10 @@ export interface OutboxFile {
   parse(text: unknown): Json;
 }
 
-/** The outbox of one organization in a database whose layout has one. */
+/**
+ * The outbox of one organization in a database whose layout has one. The file has whole milliseconds: what is counted
+ * from a provider's word, a monotonic clock or chance may have parts of them.
+ */
 export function openOutbox(database: DatabaseSync, file: OutboxFile, organization: string, limit: OutboxLimit): Outbox {
   const tables = new OutboxTables(database, organization, file.run);
   const sources = new SourceTables(tables, file.parse);
@@ -39,14 +42,14 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
     hints: (source, most) => tables.read(() => sources.hints(source, most)),
     rechecks: (source, now, most) => tables.read(() => rechecks.due(source, now, most)),
     recheckAt: (source) => tables.read(() => rechecks.at(source)),
-    postponeRecheck: (source, key, until) => tables.write(() => rechecks.postpone(source, key, until)),
+    postponeRecheck: (source, key, until) => tables.write(() => rechecks.postpone(source, key, Math.ceil(until))),
     recover: () => sending.recover(),
     next: (limits, now) => sending.next(limits, now),
     dueAt: (open) => sending.dueAt(open),
-    setBack: (by, now) => sending.setBack(by, now),
+    setBack: (by, now) => sending.setBack(Math.round(by), now),
     sent: (batch, at) => sending.sent(batch, at),
-    doubt: (batch, until) => sending.doubt(batch, until),
-    rest: (batch, until) => sending.rest(batch, until),
+    doubt: (batch, until) => sending.doubt(batch, Math.ceil(until)),
+    rest: (batch, until) => sending.rest(batch, Math.ceil(until)),
     release: (batch) => sending.release(batch),
     split: (batch) => sending.split(batch),
     bury: (batch, reason, at) => sending.bury(batch, reason, at),

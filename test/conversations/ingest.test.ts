@@ -56,7 +56,8 @@ function open({ limit = { items: 1000, bytes: 1e6 }, quiet = 0, polling = desk.s
     quiet,
     batch: { count: 50, bytes: 1_000_000 },
     clock,
-    random: () => 0,
+    // As uneven as a real one.
+    random: () => 1e-7,
     events,
   });
 }

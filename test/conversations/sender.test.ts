@@ -43,7 +43,8 @@ function open(batch = { count: 50, bytes: 1_000_000 }, of: Outbox = outbox): voi
     writer,
     batch,
     clock,
-    random: () => 0,
+    // As uneven as a real one.
+    random: () => 1e-7,
     work,
     room: new Bell(),
     events,
@@ -320,7 +321,10 @@ describe('stopping', () => {
 test('a wall clock that is set back by a day holds nothing up', async () => {
   const { now } = clock;
   let back = 0;
-  clock.now = () => now() - back;
+  // As real ones: only the one that never goes back has parts of milliseconds.
+  clock.now = () => Math.floor(now()) - back;
+  const { monotonic } = clock;
+  clock.monotonic = () => monotonic() + (back === 0 ? 0 : 0.4);
   await put('a', 'b');
   sink.fault = ({ number }) => (number === 1 ? 'drop-after' : null);
   sender.start();

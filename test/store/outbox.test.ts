@@ -66,6 +66,21 @@ describe.each([
     outbox = store.outbox('org_1', LIMIT);
   });
 
+  test('parts of a millisecond are none: a pause, a clock and a provider may have them', async () => {
+    await outbox.put(
+      deposit([content('a', 1, { notBefore: 500.25 }), content('b', 1, { recheck: 'b', notBefore: 300.5 })]),
+    );
+    await outbox.postponeRecheck('desk', 'b', 600.5);
+    expect(await outbox.recheckAt('desk')).toBe(601);
+    const { id } = await next(501);
+    await outbox.doubt(id, 700.1);
+    expect(await outbox.dueAt(1)).toBe(701);
+    await outbox.rest(id, 800.9);
+    expect(await outbox.dueAt(1)).toBe(801);
+    await outbox.setBack(300.4, 100);
+    expect([await outbox.dueAt(1), await outbox.recheckAt('desk')]).toEqual([501, 301]);
+  });
+
   test('what is put goes once, the oldest that is due first', async () => {
     await outbox.put(deposit([content('b', 1, { notBefore: 500 }), content('a')]));
     await outbox.put(deposit([content('c')], { at: 300 }));
