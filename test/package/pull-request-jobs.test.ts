@@ -1,0 +1,285 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { type CiMachine, filled, makeMachine, runGitLabJob, runSteps, type Step } from '../support/ci-steps.ts';
+import { FakeForge, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
+import { TOKEN } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { ROOT } from './pruned.ts';
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
+
+interface Workflow {
+  readonly env: Readonly<Record<string, string>>;
+  readonly defaults: { readonly run: { readonly shell: string } };
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
+}
+
+interface GitLabJob {
+  readonly before_script: readonly string[];
+  readonly script: readonly string[];
+  readonly after_script: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const workflow = parseYaml(read('examples/pull-request/github.yaml')) as Workflow;
+const action = parseYaml(read('action.yml')) as {
+  readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
+  readonly runs: { readonly steps: readonly Step[] };
+};
+
+/** A repository with `main`, which has been applied, and a branch that renames a team and drops another. */
+async function openPull(
+  change = TEAMS.replace(/ {2}editors.*\n/, '').replace('title: Writers', 'title: Docs writers'),
+) {
+  const work = await openWorkspace();
+  work.repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+  work.repository.write('teams.yaml', TEAMS);
+  const base = work.repository.commit('Two teams');
+  await work.inside(['apply', '--yes', '--record']);
+  work.repository.git('checkout', '--quiet', '-b', 'change');
+  work.repository.write('teams.yaml', change);
+  const head = work.repository.commit('A change');
+  work.repository.git('checkout', '--quiet', 'main');
+  return { work, base, head };
+}
+
+type Pull = Awaited<ReturnType<typeof openPull>>;
+
+function gitHubMachine(
+  fake: FakeForge,
+  { work, base, head }: Pull,
+  more: Readonly<Record<string, string>> = {},
+): CiMachine {
+  const folder = join(work.folder, 'machine');
+  const event = join(work.folder, 'event.json');
+  const machine = makeMachine(folder, {
+    CI: 'true',
+    ORIGIN: work.repository.directory,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: fake.apiUrl,
+    GITHUB_SERVER_URL: fake.url,
+    GITHUB_REPOSITORY: 'acme/docs',
+    GITHUB_EVENT_PATH: event,
+    GITHUB_RUN_ID: '77',
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_SHA: head,
+    ...more,
+  });
+  writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
+  return {
+    ...machine,
+    expressions: {
+      'vars.OCTAVO_BASE_URL': work.emulator.url,
+      'vars.OCTAVO_ORGANIZATION': work.emulator.organization,
+      'secrets.OCTAVO_READ_TOKEN': TOKEN,
+      'secrets.OCTAVO_TOKEN': TOKEN,
+      'github.token': FakeForge.token,
+      'github.event.pull_request.head.sha': head,
+      'github.event.pull_request.base.sha': base,
+      'github.event.pull_request.number': '12',
+      'github.run_id': '77',
+      'github.run_attempt': '1',
+      'runner.temp': join(folder, 'temp'),
+    },
+  };
+}
+
+/** A job of the example, with the variables of its workflow. */
+function runJob(name: string, machine: CiMachine) {
+  const withEnv = { ...machine, env: { ...machine.env, ...filled(workflow.env, machine.expressions) } };
+  return runSteps(workflow.jobs[name]?.steps ?? [], withEnv, workflow.defaults.run.shell);
+}
+
+const artifactOf = (machine: CiMachine) => readFileSync(join(machine.folder, 'temp/octavo-plan.md'), 'utf8');
+const summaryOf = (machine: CiMachine) => readFileSync(join(machine.folder, 'summary.md'), 'utf8');
+
+function expectPlan(text: string | undefined): void {
+  expect(text).toContain('"Writers" → "Docs writers"');
+  expect(text).toMatch(/^ {2}- team\/editors/m);
+}
+
+describe('examples/pull-request/github.yaml', () => {
+  test('a pull request gets its plan as a comment, a status and an artifact', async () => {
+    await using fake = await new FakeGitHubPull().listen();
+    const pull = await openPull();
+    await using _work = pull.work;
+    const machine = gitHubMachine(fake, pull);
+    const plan = await runJob('plan', machine);
+    expect(plan).toMatchObject({ code: 0 });
+    expect(fake.comments).toHaveLength(1);
+    expectPlan(fake.comments[0]?.body);
+    expectPlan(artifactOf(machine));
+    expect(fake.statuses).toEqual([expect.objectContaining({ sha: pull.head, state: 'success' })]);
+    const upload = plan.used.find(({ uses }) => uses.startsWith('actions/upload-artifact@'));
+    expect(upload?.with.path).toBe(join(machine.folder, 'temp/octavo-plan.md'));
+    expect(readFileSync(join(machine.folder, 'npm.log'), 'utf8')).toMatch(/^npm install --global octavo@\d/);
+    expect(plan.stdout + plan.stderr).not.toContain(FakeForge.token);
+  });
+
+  test('manifests with problems fail their jobs, with annotations and a comment', async () => {
+    await using fake = await new FakeGitHubPull().listen();
+    const pull = await openPull('teams: { writers: { titel: Writers } }\n');
+    await using _work = pull.work;
+    const machine = gitHubMachine(fake, pull);
+    const plan = await runJob('plan', machine);
+    expect(plan.code).toBe(3);
+    expect(fake.comments[0]?.body).toContain('teams.yaml:1:21');
+    const validate = await runJob('validate', { ...machine, checkout: join(machine.folder, 'again') });
+    expect(validate).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('::error file=teams.yaml,line=1,col=21'),
+    });
+  });
+
+  test('a fork gets the same plan from the snapshot, with no token of the platform, in the job summary', async () => {
+    await using fake = await new FakeGitHubPull().listen();
+    fake.may.comment = false;
+    fake.may.status = false;
+    const pull = await openPull();
+    await using work = pull.work;
+    const machine = gitHubMachine(fake, pull);
+    expect(await runJob('snapshot', { ...machine, checkout: machine.folder })).toMatchObject({ code: 0 });
+    const before = work.emulator.requests.total;
+    // Neither variables nor secrets are there for a fork.
+    const { 'secrets.OCTAVO_READ_TOKEN': _read, 'secrets.OCTAVO_TOKEN': _token, ...rest } = machine.expressions;
+    const expressions = { ...rest, 'vars.OCTAVO_BASE_URL': '', 'vars.OCTAVO_ORGANIZATION': '' };
+    expect(await runJob('plan-of-a-fork', { ...machine, expressions })).toMatchObject({ code: 0 });
+    expect(fake.comments).toEqual([]);
+    expectPlan(summaryOf(machine));
+    expectPlan(artifactOf(machine));
+    expect(work.emulator.requests.total).toBe(before);
+  });
+
+  test('what is merged is applied over what was applied last', async () => {
+    await using fake = await new FakeGitHubPull().listen();
+    const pull = await openPull();
+    await using work = pull.work;
+    const machine = gitHubMachine(fake, pull);
+    expect(await runJob('apply', machine)).toMatchObject({ code: 0 });
+    expect(work.teams()).toEqual(['Docs writers']);
+    expect(work.repository.git('rev-parse', 'refs/octavo/org_acme/applied')).toBe(pull.head);
+  });
+});
+
+describe('action.yml', () => {
+  const runAction = (machine: CiMachine, inputs: Readonly<Record<string, string>>) => {
+    const names = Object.keys(action.inputs);
+    expect(Object.keys(inputs).filter((name) => !names.includes(name))).toEqual([]);
+    const given = names.map((name) => [`inputs.${name}`, inputs[name] ?? action.inputs[name]?.default ?? ''] as const);
+    const expressions = { ...machine.expressions, ...filled(Object.fromEntries(given), machine.expressions) };
+    const env = { ...machine.env, GITHUB_ACTION_PATH: ROOT };
+    return runSteps(action.runs.steps, { ...machine, env, expressions });
+  };
+  const platform = ({ emulator }: Workspace) => ({
+    'base-url': emulator.url,
+    organization: emulator.organization,
+    token: TOKEN,
+  });
+
+  test.each([
+    ['the whole history', { 'fetch-depth': '0' }],
+    ['a checkout without its history', {}],
+  ])('a pull request gets its plan: %s', async (_what, depth) => {
+    await using fake = await new FakeGitHubPull().listen();
+    const pull = await openPull();
+    await using work = pull.work;
+    const machine = gitHubMachine(fake, pull);
+    await runSteps([{ uses: 'actions/checkout@v4', with: depth }], machine);
+    const ended = await runAction(machine, platform(work));
+    expect(ended).toMatchObject({ code: 0 });
+    expectPlan(fake.comments[0]?.body);
+    expectPlan(artifactOf(machine));
+    expect(ended.used.map(({ uses }) => uses)).toEqual(['actions/setup-node@v4', 'actions/upload-artifact@v4']);
+    expect(ended.used[1]?.with.path).toBe(join(machine.folder, 'temp/octavo-plan.md'));
+    expect(ended.stdout + ended.stderr).not.toContain(FakeForge.token);
+  });
+
+  test('inputs are values, whatever they say', async () => {
+    await using fake = await new FakeGitHubPull().listen();
+    const pull = await openPull();
+    await using work = pull.work;
+    const machine = gitHubMachine(fake, pull);
+    await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0' } }], machine);
+    const evil = '$(touch evil); `touch evil`; " ; touch evil #';
+    const ended = await runAction(machine, { ...platform(work), directory: evil });
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('is no folder') });
+    expect(existsSync(join(machine.checkout, 'evil'))).toBe(false);
+  });
+
+  test('no script has an expression in it', () => {
+    expect(action.runs.steps.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
+    const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps);
+    expect(scripts.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
+  });
+});
+
+describe('GitLab', () => {
+  /** As GitLab makes a pipeline of a template: the inputs are filled into the text before it is read as YAML. */
+  const template = (): GitLabJob => {
+    const [header = '', body = ''] = read('templates/gitlab/octavo-plan.yml').split('\n---\n');
+    const { spec } = parseYaml(header) as { spec: { inputs: Record<string, { default: string }> } };
+    const text = body.replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_all, name: string) =>
+      String(spec.inputs[name]?.default),
+    );
+    return (parseYaml(text) as Record<'octavo-plan', GitLabJob>)['octavo-plan'];
+  };
+  const example = (): GitLabJob => {
+    const file = parseYaml(read('examples/pull-request/gitlab.yaml')) as {
+      readonly default: Pick<GitLabJob, 'before_script'>;
+      readonly plan: GitLabJob;
+    };
+    return { ...file.default, ...file.plan };
+  };
+
+  test.each([
+    ['templates/gitlab/octavo-plan.yml', template],
+    ['examples/pull-request/gitlab.yaml', example],
+  ])('%s: a merge request gets its plan as a note and an artifact', async (_path, job) => {
+    await using fake = await new FakeGitLabPull().listen();
+    const pull = await openPull();
+    await using work = pull.work;
+    const { before_script, script, after_script, variables } = job();
+    const project: Record<string, string> = { ...work.env, OCTAVO_READ_TOKEN: TOKEN, OCTAVO_TOKEN: '' };
+    const filledIn = (text: unknown) =>
+      String(text).replaceAll(/\$(\w+)/g, (_all, name: string) => project[name] ?? '');
+    const own = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, filledIn(value)]));
+    const machine = makeMachine(join(work.folder, 'machine'), {
+      ...project,
+      ...own,
+      ORIGIN: work.repository.directory,
+      GITLAB_CI: 'true',
+      CI_API_V4_URL: fake.apiUrl,
+      CI_PROJECT_ID: '5',
+      CI_MERGE_REQUEST_IID: '12',
+      CI_MERGE_REQUEST_DIFF_BASE_SHA: pull.base,
+      CI_COMMIT_SHA: pull.head,
+      CI_PIPELINE_ID: '9',
+      CI_JOB_ID: '10',
+      GITLAB_TOKEN: FakeForge.token,
+    });
+    const full = { ...machine, expressions: {} };
+    await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0', ref: pull.head } }], full);
+    // One place for every job of this machine would be one for all tests at once.
+    const local = (lines: readonly string[]) =>
+      lines.map((line) => line.replaceAll('/tmp/', `${machine.folder}/temp/`));
+    const ended = await runGitLabJob({ before_script, script: local(script), after_script: local(after_script) }, full);
+    expect(ended).toMatchObject({ code: 0 });
+    expect(fake.comments).toHaveLength(1);
+    expectPlan(fake.comments[0]?.body);
+    expect(fake.comments[0]?.body).toContain(`commit ${pull.head.slice(0, 7)} over ${pull.base.slice(0, 7)}`);
+    expectPlan(readFileSync(join(machine.checkout, 'octavo-plan.md'), 'utf8'));
+  });
+});
+
+test.each([
+  'templates/gitlab/octavo-plan.yml',
+  'examples/pull-request/gitlab.yaml',
+  'examples/pull-request/github.yaml',
+])('%s installs the version that this is', (path) => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const installed = [...read(path).matchAll(/octavo@(\S+)/g)].map((match) => match[1]);
+  expect(new Set(installed)).toEqual(new Set([version]));
+});

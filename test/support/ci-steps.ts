@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runGit } from '../git/repository.ts';
+import { type Ended, seemly } from './octavo-process.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+
+/** A step of a workflow or of an action. */
+export interface Step {
+  readonly id?: string;
+  readonly name?: string;
+  readonly if?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly run?: string;
+  readonly shell?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A machine that a CI job runs on: a folder to check out into, a home, and the commands that the jobs install. */
+export interface CiMachine {
+  readonly folder: string;
+  readonly checkout: string;
+  /** Variables that every step has. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What `${{ … }}` stands for; one that is not here is a mistake. */
+  readonly expressions: Readonly<Record<string, string>>;
+}
+
+/** What came of a job. */
+export interface JobEnd extends Ended {
+  /** Actions that were used, with what they were given, and only them. */
+  readonly used: readonly { readonly uses: string; readonly with: Readonly<Record<string, string>> }[];
+}
+
+/** Sets a machine up in a folder; `npm` there notes what it is asked for, and `octavo` is the one of this checkout. */
+export function makeMachine(folder: string, env: Readonly<Record<string, string>>): Omit<CiMachine, 'expressions'> {
+  const commands = join(folder, 'commands');
+  for (const path of [commands, join(folder, 'temp'), join(folder, 'home')]) {
+    mkdirSync(path, { recursive: true });
+  }
+  const command = (name: string, script: string) => {
+    writeFileSync(join(commands, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(commands, name), 0o755);
+  };
+  command('octavo', `exec "${process.execPath}" "${BIN}" "$@"`);
+  command('node', `exec "${process.execPath}" "$@"`);
+  command('npm', `echo "npm $*" >> "${join(folder, 'npm.log')}"`);
+  for (const name of ['summary.md', 'output', 'npm.log']) {
+    writeFileSync(join(folder, name), '');
+  }
+  return {
+    folder,
+    checkout: join(folder, 'checkout'),
+    env: {
+      PATH: `${commands}:${process.env.PATH}`,
+      HOME: join(folder, 'home'),
+      RUNNER_TEMP: join(folder, 'temp'),
+      GITHUB_OUTPUT: join(folder, 'output'),
+      GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      ...env,
+    },
+  };
+}
+
+/**
+ * Runs the steps of a GitHub job as its runner does: a shell for each, variables by `env`, outputs through a file, and
+ * nothing more once one has failed, but for what is always to run.
+ */
+export async function runSteps(steps: readonly Step[], machine: CiMachine, shell?: string): Promise<JobEnd> {
+  const ended = { code: 0 as number | null, stdout: '', stderr: '' };
+  const used: { uses: string; with: Record<string, string> }[] = [];
+  const expressions: Record<string, string> = { ...machine.expressions };
+  for (const step of steps) {
+    const isDue = ended.code === 0 || /always\(\)/.test(step.if ?? '');
+    if (isDue && step.uses !== undefined) {
+      const given = filled(step.with ?? {}, expressions);
+      used.push({ uses: step.uses, with: given });
+      useAction(step.uses, given, machine);
+    } else if (isDue && step.run !== undefined) {
+      const env = { ...machine.env, ...filled(step.env ?? {}, expressions) };
+      // Nothing but variables may bring values into a script: an expression in it would become part of it.
+      const script = step.run.includes('${{') ? 'echo "an expression in a script"; exit 99' : step.run;
+      const { code, stdout, stderr } = await runScript(script, step.shell ?? shell, machine, env);
+      ended.code = ended.code === 0 ? code : ended.code;
+      ended.stdout += stdout;
+      ended.stderr += stderr;
+      Object.assign(expressions, outputsOf(step.id, machine));
+    }
+  }
+  return { ...seemly(ended), used };
+}
+
+function useAction(uses: string, given: Readonly<Record<string, string>>, { checkout, env }: CiMachine): void {
+  if (uses.startsWith('actions/checkout@')) {
+    const depth = given['fetch-depth'] === '0' ? [] : ['--depth=1'];
+    const origin = env.ORIGIN ?? '';
+    mkdirSync(checkout, { recursive: true });
+    runGit(checkout, ['init', '--quiet', '--template=']);
+    runGit(checkout, ['remote', 'add', 'origin', `file://${origin}`]);
+    // With the whole history all branches come, otherwise the commit alone.
+    const wanted = given.ref ?? env.GITHUB_SHA ?? '';
+    const what = depth.length === 0 ? ['+refs/heads/*:refs/remotes/origin/*'] : [];
+    runGit(checkout, ['fetch', '--quiet', '--no-tags', ...depth, 'origin', ...what, wanted]);
+    runGit(checkout, ['checkout', '--quiet', '--detach', wanted]);
+  }
+}
+
+/** As the runner starts it: a shell that is named fails with any part of a pipe, and the one that is not does not. */
+async function runScript(
+  script: string,
+  shell: string | undefined,
+  machine: CiMachine,
+  env: Readonly<Record<string, string>>,
+) {
+  const file = join(machine.folder, 'step.sh');
+  writeFileSync(file, script);
+  const args = shell === 'bash' ? ['--noprofile', '--norc', '-eo', 'pipefail', file] : ['-e', file];
+  const child = spawn('bash', args, { cwd: machine.checkout, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+function outputsOf(id: string | undefined, { folder }: CiMachine): Record<string, string> {
+  const lines = readFileSync(join(folder, 'output'), 'utf8').split('\n');
+  const pairs = lines.filter((line) => line.includes('=')).map((line) => line.split(/=(.*)/s));
+  return Object.fromEntries(pairs.map(([name, value = '']) => [`steps.${id}.outputs.${name}`, value]));
+}
+
+/** Values with their expressions filled in. */
+export function filled(
+  values: Readonly<Record<string, unknown>>,
+  expressions: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const fill = (text: string) =>
+    text.replaceAll(/\$\{\{\s*([^}]+?)\s*\}\}/g, (_all, expression: string) => {
+      const value = expressions[expression];
+      if (value === undefined) {
+        throw new Error(`nothing says what ${expression} is`);
+      }
+      return value;
+    });
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fill(String(value))]));
+}
+
+/** Runs the lines of a GitLab job: those before, its own, and then, whatever came of them, those after. */
+export async function runGitLabJob(
+  job: {
+    readonly before_script: readonly string[];
+    readonly script: readonly string[];
+    readonly after_script: readonly string[];
+  },
+  machine: CiMachine,
+): Promise<Ended> {
+  const main = await runScript([...job.before_script, ...job.script].join('\n'), undefined, machine, machine.env);
+  const after = await runScript(job.after_script.join('\n'), undefined, machine, machine.env);
+  return seemly({ code: main.code, stdout: main.stdout, stderr: main.stderr + after.stderr });
+}
