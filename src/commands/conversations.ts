@@ -1,6 +1,7 @@
 import type { DeskQuestion } from '../conversations/desk.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { printable, printableLines } from '../plan/words.ts';
 import { senderWords } from '../server/conversation-log.ts';
 import { askDesk, type ConversationFlags } from './conversation-desk.ts';
 import type { Surroundings } from './setup.ts';
@@ -9,7 +10,7 @@ import type { Surroundings } from './setup.ts';
 export async function statusCommand(flags: ConversationFlags, around: Surroundings): Promise<ExitCode> {
   const answer = await askDesk({ about: 'status' }, flags, around);
   if (flags.format === 'json') {
-    around.terminal.out(`${JSON.stringify({ format: 'octavo.conversations/1', ...answer }, null, 2)}\n`);
+    around.terminal.out(jsonText({ format: 'octavo.conversations/1', ...answer }));
   } else {
     around.terminal.out(statusText(answer));
   }
@@ -42,7 +43,7 @@ function statusText(answer: JsonObject): string {
     .map(({ source, cursor }) => `${String(source)} goes on from ${shortJson(cursor ?? null)}`);
   const errors = sources
     .filter(({ error }) => error !== null)
-    .map(({ source, error }) => `${String(source)}: the last poll failed: ${String(error)}`);
+    .map(({ source, error }) => `${String(source)}: the last poll failed: ${printable(String(error))}`);
   const outdated = Object.entries((answer.outdated ?? {}) as Readonly<Record<string, Json>>).map(
     ([source, count]) => `${source}: ${count} of what waits was redacted by earlier settings, and goes as it is`,
   );
@@ -54,7 +55,7 @@ function statusText(answer: JsonObject): string {
 const LONGEST_CURSOR = 80;
 
 function shortJson(value: Json): string {
-  const text = JSON.stringify(value);
+  const text = printable(JSON.stringify(value));
   return text.length > LONGEST_CURSOR ? `${text.slice(0, LONGEST_CURSOR - 1)}…` : text;
 }
 
@@ -69,8 +70,14 @@ function age(milliseconds: Json | undefined): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.round(seconds / 3600)}h`;
 }
 
+/** Ids are somebody's making: what would move a terminal's cursor is written out, which JSON reads as the same. */
+function jsonText(value: JsonObject): string {
+  return `${printableLines(JSON.stringify(value, null, 2))}\n`;
+}
+
 /** Columns, each as wide as its widest cell. */
-function table(rows: readonly (readonly string[])[]): readonly string[] {
+function table(cells: readonly (readonly string[])[]): readonly string[] {
+  const rows = cells.map((row) => row.map(printable));
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows.map((row) =>
     row
@@ -104,9 +111,7 @@ export async function deadCommand(
         ? { about: 'letter', key: key ?? '' }
         : { about: does, ...filter };
   const answer = await askDesk(question, flags, around);
-  around.terminal.out(
-    flags.format === 'json' || does === 'show' ? `${JSON.stringify(answer, null, 2)}\n` : deadText(does, answer),
-  );
+  around.terminal.out(flags.format === 'json' || does === 'show' ? jsonText(answer) : deadText(does, answer));
   return EXIT.done;
 }
 

@@ -13,6 +13,7 @@ import type { Found } from '../conversations/ticket.ts';
 import { writableKey } from '../conversations/writable-key.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import { printable } from '../plan/words.ts';
 import { openWriter } from '../platform/client.ts';
 import { answers, callControl } from '../server/control.ts';
 import { senderWords } from '../server/conversation-log.ts';
@@ -54,7 +55,8 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
       onSent: ({ items }) => {
         sent += items;
       },
-      onRefused: ({ key, reason }) => around.terminal.err(`${key} is refused, and kept as a dead letter: ${reason}\n`),
+      onRefused: ({ key, reason }) =>
+        around.terminal.err(`${printable(key)} is refused, and kept as a dead letter: ${printable(reason)}\n`),
     };
     return withDesk(place, writer, events, around, async ({ ingestion, answer }) => {
       const pushed = await ingestion.sendWhile((own) => answer(question, own));
@@ -102,7 +104,7 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
       const shown = shownOf(found, redactor, around.clock.now());
       tickets += shown.kind === 'content' ? 1 : 0;
       rejected += shown.kind === 'rejected' ? 1 : 0;
-      around.terminal[shown.kind === 'content' ? 'out' : 'err'](`${shown.line}\n`);
+      around.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
     }
   }
   around.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);

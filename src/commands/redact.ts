@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { asUtf8, fileInput } from '../conversations/files/input.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor, type Explained, type RedactionOptions } from '../conversations/redact/redactor.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
@@ -33,7 +33,8 @@ export async function redactCommand(
   const [explained] = redactor.explain(text);
   if (explained !== undefined) {
     const paint = paintFor(terminal.isOutTerminal, terminal.env);
-    terminal.out(options.explain === true ? explanation(explained, paint) : explained.redacted);
+    const text = terminal.isOutTerminal ? inert(explained.redacted) : explained.redacted;
+    terminal.out(options.explain === true ? explanation(explained, paint) : text);
   }
   return EXIT.done;
 }
@@ -49,7 +50,11 @@ async function rules({ config, organization }: RedactCommandOptions, around: Sur
 
 async function textOf(path: string, name: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    const pieces: Buffer[] = [];
+    for await (const piece of asUtf8(fileInput(path).open())) {
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString('utf8');
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
@@ -82,7 +87,11 @@ function explanation({ text, spans }: Explained, paint: Paint): string {
   return `${[...rows, ...(rows.length === 0 ? [] : ['']), total].join('\n')}\n`;
 }
 
-/** A file is a stranger's: it may not move the cursor. */
 function shown(text: string): string {
-  return text.replaceAll(/\r?\n/g, '⏎').replaceAll(/\p{C}/gu, '·');
+  return inert(text.replaceAll(/\r?\n/g, '⏎')).replaceAll('\t', '·');
+}
+
+/** A file is a stranger's: on a terminal it may not move the cursor, nor turn the reading direction. */
+function inert(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{C}\n\t]/gu, '·');
 }

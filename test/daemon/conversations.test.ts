@@ -133,10 +133,13 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   const run = (...args: string[]) => work.run('conversations', ...args, '--config', config);
   work.repository.write('pushed.json', JSON.stringify([ticket('1'), ticket('2')]));
   // What could not be sent is not said to be.
-  work.repository.write('long.json', JSON.stringify([ticket('1'), ticket('x'.repeat(250))]));
+  work.repository.write('long.json', JSON.stringify([ticket('1'), ticket('x'.repeat(250)), ticket('\u009b2J\u001b')]));
   const long = await work.inside(['conversations', 'push', '--dry-run', 'long.json', '--config', config]);
-  expect(long.stderr).toMatch(/^long\.json:1: its id has 260 characters.*\n1 would be sent, 1 rejected\n$/);
+  expect(long.stderr).toMatch(/^long\.json:1: its id has 260 characters.*\n2 would be sent, 1 rejected\n$/);
   expect(long.code).toBe(3);
+  // An id may be anything, and moves no cursor.
+  expect(long.stdout.match(/[^\P{Cc}\n]/u)).toBeNull();
+  expect(JSON.parse(long.stdout.split('\n')[1] ?? '').id).toBe('file/push/\u009b2J\u001b');
   const dry = await run('push', '--dry-run', 'pushed.json');
   expect(dry.code).toBe(0);
   const would = dry.stdout

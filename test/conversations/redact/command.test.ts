@@ -68,6 +68,17 @@ test('what would be taken out is shown on a terminal: place, type, placeholder, 
   expect((await run(['redact', '--explain', 'hostile.txt'], true)).out).not.toContain('\u001b');
 });
 
+test('on a terminal a text cannot move the cursor; elsewhere it is as it would be sent', async () => {
+  writeFileSync(join(folder, 'hostile.txt'), 'a\u001b[2J\u009bb\u202e\tc\r\nd\r');
+  expect((await run(['redact', 'hostile.txt'], true)).out).toBe('a·[2J·b·\tc\nd·');
+  expect((await run(['redact', 'hostile.txt'])).out).toBe('a\u001b[2J\u009bb\u202e\tc\r\nd\r');
+});
+
+test('UTF-16 is read as it is from dropped files', async () => {
+  writeFileSync(join(folder, 'ticket.txt'), Buffer.from('\ufeffHi, ana@example.com', 'utf16le'));
+  expect((await run(['redact', 'ticket.txt'])).out).toBe('Hi, [EMAIL_1]');
+});
+
 test('values are shown nowhere but on a terminal, and no error quotes one', async () => {
   writeFileSync(join(folder, 'ticket.txt'), TEXT);
   const { exit, out, err } = await run(['redact', '--explain', 'ticket.txt']);
