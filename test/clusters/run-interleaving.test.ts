@@ -420,7 +420,7 @@ test.each([
         fc.constantFrom(...LIMITS),
         async (moves, limits) => live(daemons, moves, limits, features),
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, endOnFailure: true },
     );
   },
   300_000,
@@ -438,7 +438,7 @@ test.each([
   async (_name, features) => {
     await fc.assert(
       fc.asyncProperty(turns, fc.constantFrom(...LIMITS), (moves, limits) => live(['a', 'b'], moves, limits, features)),
-      { numRuns: RUNS },
+      { numRuns: RUNS, endOnFailure: true },
     );
   },
   300_000,
