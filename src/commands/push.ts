@@ -121,14 +121,22 @@ function shownOf(
   if (fate.kind === 'content') {
     return { kind: 'content', line: fate.content.payload };
   }
-  const place =
-    found.kind === 'rejected'
-      ? found.place
-      : writableKey(found.kind === 'ticket' ? found.ticket.key : found.key, redactor);
+  const place = found.kind === 'rejected' ? found.place : keyOf(found, redactor);
   if (fate.kind === 'rejected') {
     return { kind: 'rejected', line: `${place}: ${fate.reason}` };
   }
   return { kind: 'skipped', line: `${place}: skipped (${fate.kind === 'gone' ? 'deleted' : fate.reason})` };
+}
+
+function keyOf(found: Exclude<Found, { kind: 'rejected' }>, redactor: Redactor): string {
+  switch (found.kind) {
+    case 'ticket':
+      return writableKey(found.ticket.key, redactor, found.ticket.people);
+    case 'skipped':
+      return writableKey(found.key, redactor, found.people);
+    default:
+      return writableKey(found.key, redactor);
+  }
 }
 
 function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, { terminal }: Surroundings): ExitCode {

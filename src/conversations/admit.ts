@@ -31,7 +31,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     // Its message may quote what it was about.
     return { kind: 'rejected', reason: `it cannot be redacted (${error instanceof Error ? error.name : 'error'})` };
   }
-  const key = writableKey(ticket.key, redactor);
+  const key = writableKey(ticket.key, redactor, ticket.people);
   const conversation = fitted(redacted.conversation, key);
   if (conversation.parts.length === 0) {
     return { kind: 'skipped', reason: 'empty' };

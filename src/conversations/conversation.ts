@@ -1,4 +1,4 @@
-import type { Role, Ticket } from './ticket.ts';
+import type { Person, Role, Ticket } from './ticket.ts';
 
 /** What is sent, redacted (supplement, section 8: ConversationInput). */
 export interface Conversation {
@@ -24,8 +24,8 @@ export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
 export interface Redactor {
   /** Another one may find more; what an older one made stays as it was sent. */
   readonly version: string;
-  /** What stands outside of a ticket, such as a file's name, as it may be written. */
-  text(text: string): string;
+  /** What stands outside of a ticket, such as a file's name or its id, as it may be written. `people`: of the ticket. */
+  text(text: string, people?: readonly Person[]): string;
   /** What stands for an id in which something is found: the same each time, and not to be guessed. */
   hide(id: string): string;
   redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };

@@ -181,7 +181,7 @@ class Sorter {
         this.#admit(found.ticket);
         return;
       case 'skipped':
-        this.#skip(writableKey(found.key, this.#options.redactor), found.reason);
+        this.#skip(writableKey(found.key, this.#options.redactor, found.people), found.reason);
         return;
       case 'gone':
         this.numbers.gone += 1;
@@ -196,7 +196,7 @@ class Sorter {
   #admit(ticket: Extract<Found, { kind: 'ticket' }>['ticket']): void {
     const { redactor, quiet, source, events, clock } = this.#options;
     const { completeness } = ticket;
-    const key = writableKey(ticket.key, redactor);
+    const key = writableKey(ticket.key, redactor, ticket.people);
     const admission = admit(ticket, redactor, quiet, clock.now());
     if (admission.kind === 'rejected') {
       this.#reject(shortened(key), admission.reason);

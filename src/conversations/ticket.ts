@@ -66,6 +66,8 @@ export type Found =
       readonly reason: SkipReason;
       /** Where it stands in a file (`tickets.csv:17`), where its owner would want to know: it has nothing to say. */
       readonly place?: string;
+      /** Its people, where its id may name them. */
+      readonly people?: readonly Person[];
     }
   /** It was deleted at its source. */
   | { readonly kind: 'gone'; readonly key: string }

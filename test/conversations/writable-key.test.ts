@@ -26,6 +26,16 @@ test.each([
   expect(writableKey(written, redactor)).toBe(written);
 });
 
+test('the name of one of its people is as private in an id as anywhere', () => {
+  const people = [{ names: ['Cora Zellweger'], emails: ['cz@shop.example'] }];
+  for (const id of ['Cora Zellweger', 'zellweger-17', 'cz@shop.example']) {
+    expect(writableKey(`file/drop/${id}`, redactor, people)).toMatch(/^file\/drop\/hidden-[0-9a-f]{24}$/);
+  }
+  expect(writableKey('file/drop/4711', redactor, people)).toBe('file/drop/4711');
+  // A helpdesk's own numbers and names are its own.
+  expect(writableKey('zendesk/zellweger/4711', redactor, people)).toBe('zendesk/zellweger/4711');
+});
+
 test.each([
   'webhook/forms/order-1234',
   'webhook/forms/9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d',

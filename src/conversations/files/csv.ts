@@ -152,16 +152,17 @@ function foundOf(rows: readonly Message[], account: string): Found {
   const isDated = rows.every(({ at }) => at !== null);
   const messages = isDated ? rows.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0)) : rows;
   const key = `file/${account}/${messages[0]?.ticket}`;
+  const people = peopleOf(messages);
   const status = messages.map((each) => each.status).findLast((each) => each !== '') ?? '';
   if (!SETTLED.has(status)) {
-    return { kind: 'skipped', key, reason: 'open' };
+    return { kind: 'skipped', key, reason: 'open', people };
   }
   const shown = messages.filter(({ isPublic, body }) => isPublic && body.trim() !== '');
   if (shown.length === 0) {
-    return { kind: 'skipped', key, reason: messages.some(({ isPublic }) => !isPublic) ? 'private' : 'empty' };
+    return { kind: 'skipped', key, reason: messages.some(({ isPublic }) => !isPublic) ? 'private' : 'empty', people };
   }
   if (!shown.some(({ role }) => role === 'user')) {
-    return { kind: 'skipped', key, reason: 'no-customer' };
+    return { kind: 'skipped', key, reason: 'no-customer', people };
   }
   const first = messages.find(({ at }) => at !== null)?.at ?? null;
   const ticket: Ticket = {
@@ -172,7 +173,7 @@ function foundOf(rows: readonly Message[], account: string): Found {
     url: messages.find(({ url }) => url !== '')?.url ?? null,
     attributes: status === '' ? noAttributes : { status },
     parts: shown.map(({ role, body }) => ({ role, body })),
-    people: peopleOf(messages),
+    people,
     completeness: null,
   };
   return { kind: 'ticket', ticket };

@@ -103,7 +103,7 @@ export function createRedactor(options: RedactionOptions = {}, hide: Redactor['h
     .slice(0, 12);
   return {
     version,
-    text: (text) => survey([{ place: 'text', kind: 'text', text }], []).explained[0]?.redacted ?? '',
+    text: (text, people = []) => survey([{ place: 'text', kind: 'text', text }], people).explained[0]?.redacted ?? '',
     hide,
     redact: (ticket) => redactTicket(ticket, survey),
     explain: (what) =>

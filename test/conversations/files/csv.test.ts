@@ -65,6 +65,8 @@ describe('CSV', () => {
     ].join('\n');
     const found = await read('x.csv', text, { csv });
     expect(outline(found)).toEqual(['file/acme/7', 'file/acme/8 open']);
+    // Its id may name them.
+    expect(found[1]).toMatchObject({ people: [{ names: [], emails: ['b@x.example'] }] });
     expect(ticketsOf(found)[0]).toMatchObject({
       url: 'https://x.example/7',
       attributes: { status: 'solved' },
