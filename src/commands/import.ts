@@ -9,11 +9,11 @@ import { type ImportedFile, SCHEMA_PATH } from '../import/layout.ts';
 import { type ReadAll, readAll } from '../import/read-all.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
-import { decodeUtf8 } from '../manifests/file-contents.ts';
 import { manifestJsonSchema } from '../manifests/json-schema.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { printable, printableLines } from '../plan/words.ts';
 import { openReader } from '../platform/client.ts';
+import { importDrift } from './import-drift.ts';
 import { showReading } from './progress.ts';
 import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 
@@ -21,6 +21,9 @@ export interface ImportFlags {
   readonly out: string;
   readonly kind?: readonly string[];
   readonly site?: readonly string[];
+  /** Writes what was changed behind the manifests' back into them. */
+  readonly drift?: boolean;
+  readonly base?: string;
   /** The folder whose manifests declare what is managed already; `true`: the working directory. */
   readonly unmanaged?: string | true;
   readonly dryRun?: boolean;
@@ -32,6 +35,17 @@ export interface ImportFlags {
 export async function importCommand(flags: ImportFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
   const choice = choiceOf(flags);
+  if (flags.drift === true) {
+    if (flags.unmanaged !== undefined || choice.sites.length > 0) {
+      throw new ConfigError(
+        '--drift is about what manifests declare already: --site and --unmanaged say nothing to it',
+      );
+    }
+    return importDrift({ ...flags, kinds: choice.kinds }, around);
+  }
+  if (flags.base !== undefined) {
+    throw new ConfigError('--base is for --drift, which tells by it what a commit is about to change');
+  }
   const place = await placeOf(flags, terminal.cwd);
   const config = await readConfig(flags.config, around);
   const organization = chooseOrganization(config, flags.organization);
@@ -126,7 +140,8 @@ async function existingIn({ tree, load }: Place): Promise<Existing | null> {
     return null;
   }
   const { declared, paths } = await createManifestLoader(kinds).load(tree, load);
-  const texts = paths.map(async (path) => [path, decodeUtf8(await tree.read(path)) ?? ''] as const);
+  // With their byte order marks: no byte of theirs is to be lost.
+  const texts = paths.map(async (path) => [path, Buffer.from(await tree.read(path)).toString('utf8')] as const);
   return { declared, manifests: new Map(await Promise.all(texts)) };
 }
 

@@ -116,6 +116,8 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
     .option('--kind <kinds...>', 'only these kinds, and what they refer to')
     .option('--site <sites...>', 'only these sites, by title or id, and what they refer to')
     .option('--unmanaged [dir]', 'only what no manifest of this folder declares, of which --out is a part (default: .)')
+    .option('--drift', 'write what was changed behind the back of the manifests into them, each at its line')
+    .option('--base <ref>', 'with --drift: the commit last applied, or "applied"; what differs from it is not drift')
     .option('--dry-run', 'print what would be written')
     .option(...CONFIG)
     .option(...ORGANIZATION)

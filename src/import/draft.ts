@@ -33,6 +33,8 @@ export interface Drafting {
   readonly chosen: ReadonlySet<Actual>;
   readonly keys: Keys;
   readonly decisions: Decisions;
+  /** Also what a new resource has anyway. */
+  readonly whole?: boolean;
   /** A path that no other file has. */
   freePath(path: string, text: string): string;
 }
@@ -78,8 +80,9 @@ class Drafter implements Draft {
   }
 
   #context(entryKey: string): DescribeContext {
-    const { state, keys, decisions, freePath } = this.#drafting;
+    const { state, keys, decisions, freePath, whole = false } = this.#drafting;
     return {
+      whole,
       keyOf: (actual) => posix.basename(keys.whole.get(actual) ?? ''),
       keyOfRef: (reference) => this.#keyOfRef(reference),
       partsOf: (actual) => state.partsOf(actual).filter((part) => !decisions.left.has(part)),

@@ -80,6 +80,8 @@ export type Described = { readonly [member: string]: unknown };
 
 /** What a kind may ask while it describes an actual resource as an entry. */
 export interface DescribeContext {
+  /** Whether what a new resource has anyway is told too, where it is not told in the words of the platform. */
+  readonly whole: boolean;
   /** The last part of the key that a resource has, or is given. */
   keyOf(actual: Actual): string;
   /** The whole key of what a reference by id means (an email for a person); null where nothing declares it. */

@@ -45,7 +45,7 @@ export const openapi: Kind = {
       compare: 'base',
       uncompared: 'its content was not compared: the platform does not give it back, and there is no base',
     },
-    sourceURL: { kept: keptAddress, withheld: true },
+    sourceURL: { kept: keptAddress, withheld: true, writtenAs: 'source' },
     visibility: {},
   },
   manifest: manifestRules({

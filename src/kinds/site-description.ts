@@ -15,7 +15,7 @@ export function describeSite(actual: Actual, context: DescribeContext): Describe
     basename: basename ?? undefined,
     proxy: proxy ?? undefined,
     agentsContext: agentsContext === 'included' ? undefined : (agentsContext ?? undefined),
-    adaptiveContent: adaptiveContent === true ? { enabled: true } : undefined,
+    adaptiveContent: adaptiveContent === true || context.whole ? { enabled: adaptiveContent === true } : undefined,
     adaptiveSchema: adaptiveSchema
       ? context.file('schemas', 'json', `${JSON.stringify(adaptiveSchema, null, 2)}\n`)
       : undefined,

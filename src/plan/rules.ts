@@ -29,6 +29,8 @@ export interface FieldRules {
   readonly beside?: boolean;
   /** Says how the resource is declared, and is no state of the platform: not compared, not shown. */
   readonly hidden?: boolean;
+  /** The member of an entry that it is written as, where that has another name. */
+  readonly writtenAs?: string;
   /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */
   readonly weak?: boolean;
 }

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Drift, settledDrift } from '../../src/import/drift.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { kindCases } from '../contract/kind-cases.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.begin());
+
+// Over the record, which knows resources by their ids, whatever they are called now.
+const options = { policy: UNLIMITED };
+
+/** The drift of a platform from manifests, and what is left to change once it is written. */
+async function driftFrom(text: string): Promise<{ drift: Drift; after: string; open: readonly string[] }> {
+  const { plan, identity, observation } = await world.plan(text, options);
+  const drift = await settledDrift(
+    {
+      kinds,
+      changes: plan.changes,
+      declared: await declare(text),
+      bound: identity.bound,
+      base: null,
+      observation,
+      manifests: new Map([['octavo.yaml', text]]),
+    },
+    async (texts) => (await world.plan(texts.get('octavo.yaml') ?? text, options)).plan.changes,
+  );
+  const after = drift.texts.get('octavo.yaml') ?? text;
+  const { changes } = (await world.plan(after, options)).plan;
+  return {
+    drift,
+    after,
+    open: changes.flatMap(({ address, fields }) => fields.map(({ path }) => `${address} ${path}`)),
+  };
+}
+
+describe('every kind', () => {
+  // What stands in another place of a structure is told of; a person puts it there.
+  const elsewhere = ['section', 'section-group', 'site-space', 'site'];
+
+  test.each(kindCases)('$kind: fields that were changed are written', async (each) => {
+    const created = `${each.base ?? ''}${each.created}`;
+    await world.settle(created, { policy: UNLIMITED });
+    await each.drift(
+      world,
+      (await world.record.read()).entries.find(({ address }) => address === each.address)?.id ?? '',
+    );
+    const { drift, open } = await driftFrom(created);
+    expect(drift.left).toEqual([]);
+    expect(drift.fields.map(({ address }) => address)).toContain(each.address);
+    expect(open).toEqual([]);
+  });
+
+  test.each(kindCases)('$kind: whatever was changed is written, or told of', async (each) => {
+    const created = `${each.base ?? ''}${each.created}`;
+    const updated = `${each.base ?? ''}${each.updated}`;
+    await world.settle(created, { policy: UNLIMITED });
+    await world.settle(updated, { policy: UNLIMITED });
+    const { drift, open } = await driftFrom(created);
+    const left = drift.left.map(({ address }) => address);
+    // What the platform does not give back cannot be told to have drifted.
+    const fields = kinds.find(({ name }) => name === each.kind)?.fields;
+    const isReadable = ([, name = '']: readonly string[]) => fields?.[name]?.compare !== 'base';
+    const still = open.map((field) => field.split(' ')).filter(isReadable);
+    expect(still.filter(([address = '']) => !left.includes(address))).toEqual([]);
+    if (!elsewhere.includes(each.kind) && each.kind !== 'translation') {
+      expect(left).toEqual([]);
+    }
+  });
+});
+
+describe('one field', () => {
+  const cases: readonly (readonly [name: string, before: string, after: string])[] = [
+    [
+      'plain',
+      'teams:\n  a:\n    # its name\n    title: A # short\n',
+      'teams:\n  a:\n    # its name\n    title: B # short\n',
+    ],
+    ['in quotes', 'teams:\n  a:\n    title: "A"\n', 'teams:\n  a:\n    title: "B"\n'],
+    ['in braces', 'teams: { a: { title: A, members: {} } } # all\n', 'teams: { a: { title: B, members: {} } } # all\n'],
+    [
+      'behind another document',
+      'saml: {}\n---\nteams:\n  a:\n    title: A',
+      'saml: {}\n---\nteams:\n  a:\n    title: B',
+    ],
+    ['behind a byte order mark', '\ufeffteams:\n  a: { title: A }\n', '\ufeffteams:\n  a: { title: B }\n'],
+    ['with Windows line ends', 'teams:\r\n  a:\r\n    title: A\r\n', 'teams:\r\n  a:\r\n    title: B\r\n'],
+    ['folded', 'teams:\n  a:\n    title: >-\n      A\n', 'teams:\n  a:\n    title: B\n'],
+  ];
+
+  test.each(cases)('%s', async (_name, before, after) => {
+    await world.settle('teams: { a: { title: A } }', { policy: UNLIMITED });
+    await world.settle('teams: { a: { title: B } }', { policy: UNLIMITED });
+    expect(await driftFrom(before)).toMatchObject({ after, open: [] });
+  });
+});
+
+function read(work: Workspace, path: string): string {
+  return readFileSync(join(work.repository.directory, path), 'utf8');
+}
+
+test('people who joined and left a team are lines of it, and what a commit changes is left to the commit', async () => {
+  await using work = await openWorkspace();
+  const teams = `teams:
+  writers:
+    title: Writers
+    members:
+      # writes everything
+      ana@acme.example: owner # since 2020
+      bo@acme.example: member
+      # joins in summer
+      dana@acme.example: member
+  readers: { title: Readers, members: {} }
+`;
+  work.repository.write('teams.yaml', teams);
+  work.repository.commit('Teams');
+  expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0 });
+  const [writers, readers] = ((await work.call('GET', '/teams')).items as { id: string; title: string }[]).sort(
+    (a, b) => (a.title < b.title ? 1 : -1),
+  );
+  const people = (await work.call('GET', '/members')).items as { id: string; user: { email: string } }[];
+  const person = (name: string) => people.find(({ user }) => user.email.startsWith(name))?.id;
+  await work.call('PUT', `/teams/${writers?.id}/members`, { remove: [person('bo')], add: [person('cy')] });
+  await work.call('PATCH', `/teams/${readers?.id}`, { title: 'By hand' });
+  work.repository.write(
+    'teams.yaml',
+    teams.replace('title: Readers', 'id: ID, title: All readers').replace('ID', readers?.id ?? ''),
+  );
+  const dry = await work.inside(['import', '--drift', '--base', 'HEAD', '--dry-run']);
+  expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('~ teams.yaml:2  team/writers  members') });
+  expect(read(work, 'teams.yaml')).toContain('bo@acme.example');
+  const { code, stdout } = await work.inside(['import', '--drift', '--base', 'HEAD']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: dry.stdout });
+  expect(read(work, 'teams.yaml')).toBe(
+    teams
+      .replace('      bo@acme.example: member\n', '')
+      .replace('dana@acme.example: member\n', 'dana@acme.example: member\n      cy@acme.example: member\n')
+      .replace('title: Readers', `id: ${readers?.id}, title: All readers`),
+  );
+  expect(await work.inside(['import', '--drift', '--base', 'HEAD'])).toMatchObject({ stdout: '' });
+});
+
+test('a named file is what is written where a field names one', async () => {
+  await using work = await openWorkspace();
+  const saml = 'saml:\n  okta:\n    label: Okta\n    certificate: { file: certs/okta.pem } # renewed yearly\n';
+  work.repository.write('saml.yaml', saml);
+  work.repository.write('certs/okta.pem', 'OLD\n');
+  work.repository.commit('Okta');
+  expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0 });
+  const [okta] = (await work.call('GET', '/saml')).items as { id: string }[];
+  await work.call('PATCH', `/saml/${okta?.id}`, { certificate: 'NEW' });
+  const { stdout } = await work.inside(['import', '--drift']);
+  expect(stdout).not.toContain('NEW');
+  expect(read(work, 'certs/okta.pem')).toBe('NEW\n');
+  expect(read(work, 'saml.yaml')).toBe(saml);
+  expect(await work.inside(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  [['--drift', '--unmanaged'], /--site and --unmanaged say nothing to it/],
+  [['--base', 'HEAD'], /--base is for --drift/],
+])('%j is invalid input', async (args, message) => {
+  await using work = await openWorkspace();
+  expect(await work.inside(['import', ...args])).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(message),
+  });
+});
