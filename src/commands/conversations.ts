@@ -1,7 +1,7 @@
 import type { DeskQuestion } from '../conversations/desk.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
-import type { Json, JsonObject } from '../core/json.ts';
-import { printable, printableLines } from '../plan/words.ts';
+import { type Json, type JsonObject, shownJson } from '../core/json.ts';
+import { printable } from '../plan/words.ts';
 import { senderWords } from '../server/conversation-log.ts';
 import { askDesk, type ConversationFlags } from './conversation-desk.ts';
 import type { Surroundings } from './setup.ts';
@@ -10,7 +10,7 @@ import type { Surroundings } from './setup.ts';
 export async function statusCommand(flags: ConversationFlags, around: Surroundings): Promise<ExitCode> {
   const answer = await askDesk({ about: 'status' }, flags, around);
   if (flags.format === 'json') {
-    around.terminal.out(jsonText({ format: 'octavo.conversations/1', ...answer }));
+    around.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
   } else {
     around.terminal.out(statusText(answer));
   }
@@ -70,12 +70,7 @@ function age(milliseconds: Json | undefined): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.round(seconds / 3600)}h`;
 }
 
-/** Ids are somebody's making: what would move a terminal's cursor is written out, which JSON reads as the same. */
-function jsonText(value: JsonObject): string {
-  return `${printableLines(JSON.stringify(value, null, 2))}\n`;
-}
-
-/** Columns, each as wide as its widest cell. */
+/** Columns, each as wide as its widest cell. Ids are somebody's making: none moves a terminal's cursor. */
 function table(cells: readonly (readonly string[])[]): readonly string[] {
   const rows = cells.map((row) => row.map(printable));
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
@@ -111,7 +106,7 @@ export async function deadCommand(
         ? { about: 'letter', key: key ?? '' }
         : { about: does, ...filter };
   const answer = await askDesk(question, flags, around);
-  around.terminal.out(flags.format === 'json' || does === 'show' ? jsonText(answer) : deadText(does, answer));
+  around.terminal.out(flags.format === 'json' || does === 'show' ? `${shownJson(answer)}\n` : deadText(does, answer));
   return EXIT.done;
 }
 

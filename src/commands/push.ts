@@ -12,7 +12,7 @@ import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { Found } from '../conversations/ticket.ts';
 import { writableKey } from '../conversations/writable-key.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
-import type { JsonObject } from '../core/json.ts';
+import { type JsonObject, shownJson } from '../core/json.ts';
 import { printable } from '../plan/words.ts';
 import { openWriter } from '../platform/client.ts';
 import { answers, callControl } from '../server/control.ts';
@@ -143,7 +143,7 @@ function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, { termin
   const files = (answer.files ?? []) as readonly JsonObject[];
   const rejected = files.reduce((sum, { rejected: count }) => sum + Number(count), 0);
   if (flags.format === 'json') {
-    terminal.out(`${JSON.stringify({ format: 'octavo.push/1', ...answer }, null, 2)}\n`);
+    terminal.out(`${shownJson({ format: 'octavo.push/1', ...answer })}\n`);
   } else {
     for (const { file, tickets, skipped, rejected: refused, rejects } of files) {
       const where = rejects === null ? '' : `; see ${String(rejects)}`;
