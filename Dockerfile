@@ -25,6 +25,7 @@ COPY package.json config.example.yaml LICENSE ./
 COPY bin ./bin
 COPY examples/acme ./examples/acme
 COPY examples/tickets ./examples/tickets
+COPY examples/pull-request ./examples/pull-request
 COPY --from=production /production/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 RUN ln -s /opt/octavo/bin/octavo.js /usr/local/bin/octavo

@@ -1,6 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Plan } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
 import { AuthError, ConfigError, messageOf, RejectedError } from '../core/errors.ts';
 import { failureComment, failureStatus, planComment, planStatus, type Room } from '../forge/comment.ts';
 import type { CommitStatus, Forge } from '../forge/forge.ts';
@@ -87,11 +88,19 @@ class CommentPlace {
   readonly #job: CiJob;
   readonly #pull: PullRequest;
   readonly #around: Surroundings;
+  /** Ends its waits when the process is asked to end. */
+  readonly #clock: Clock;
 
   constructor(job: CiJob, pull: PullRequest, around: Surroundings) {
+    const { clock, signal } = around;
     this.#job = job;
     this.#pull = pull;
     this.#around = around;
+    this.#clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (milliseconds) => clock.sleep(milliseconds, signal),
+    };
   }
 
   async show(
@@ -115,9 +124,9 @@ class CommentPlace {
   }
 
   async #comment(forge: Forge, marker: Marker, body: string, summary: () => string): Promise<boolean> {
-    const { terminal, clock } = this.#around;
+    const { terminal } = this.#around;
     try {
-      const published = await publish(forge, marker, body, clock);
+      const published = await publish(forge, marker, body, this.#clock);
       terminal.err(
         published === 'outdated'
           ? `A later run has commented on pull request ${this.#pull.number} already; its comment stays.\n`
@@ -131,9 +140,9 @@ class CommentPlace {
   }
 
   async #status(forge: Forge, status: CommitStatus): Promise<void> {
-    const { terminal, clock } = this.#around;
+    const { terminal } = this.#around;
     try {
-      await steadily(clock, () => forge.setStatus(status));
+      await steadily(this.#clock, () => forge.setStatus(status));
     } catch (error) {
       terminal.err(`No commit status: ${messageOf(error)}.\n`);
     }
@@ -144,7 +153,7 @@ class CommentPlace {
     const { terminal } = this.#around;
     const { summaryFile } = this.#job;
     if (summaryFile === null) {
-      terminal.err(`No comment: ${why}. The plan is in the output of this job.\n`);
+      terminal.err(`No comment: ${why}. All of it is in the output of this job.\n`);
       return;
     }
     try {

@@ -6,6 +6,9 @@ import { conversationCommands } from './conversation-program.ts';
 import { FEATURE_NAMES } from './feature-names.ts';
 import type { Surroundings } from './setup.ts';
 
+/** Forges that there is a workflow for, and none. */
+const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
+
 /** Told what the process exits with. */
 export type Done = (code: ExitCode) => void;
 
@@ -19,6 +22,7 @@ export function createProgram(around: Surroundings, done: Done): Command {
     .showHelpAfterError('Run with --help to see what there is.')
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP);
+  startingCommands(program, around, done);
   checkingCommands(program, around, done);
   planningCommands(program, around, done);
   adoptingCommands(program, around, done);
@@ -124,6 +128,23 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
     .action(async (options) => {
       const { importCommand } = await import('./import.ts');
       done(await importCommand(options, around));
+    });
+}
+
+function startingCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('init')
+    .description('a repository to start from: manifests, what editors need, the workflow for pull requests')
+    .argument('[dir]', 'the folder; what is in it stays as it is', '.')
+    .addOption(
+      new Option('--forge <forge>', 'where the repository is; found out where nothing is said').choices(FORGE_CHOICES),
+    )
+    .option('--no-import', 'begin with an empty manifest, though a token is there')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (dir, options) => {
+      const { initCommand } = await import('./init.ts');
+      done(await initCommand(dir, options, around));
     });
 }
 

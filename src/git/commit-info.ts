@@ -81,6 +81,25 @@ export async function mergeBase(directory: string, one: string, other: string): 
   }
 }
 
+/** The URL that a repository was cloned from, or null. It may hold a password, and is not for messages. */
+export async function originOf(directory: string): Promise<string | null> {
+  try {
+    const git = openGit({ directory, timeout: TIMEOUT });
+    return (await git.raw(['remote', 'get-url', 'origin'])).trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** Makes a folder a repository, with the branch `main` and no commit. Throws SourceError. */
+export async function initRepository(directory: string): Promise<void> {
+  try {
+    await openGit({ directory, timeout: TIMEOUT }).raw(['init', '--quiet', '--template=', '--initial-branch=main']);
+  } catch (error) {
+    throw gitFailure(`cannot make ${directory} a git repository`, error);
+  }
+}
+
 /** The ref that says what was last applied for an organization (design: How a plan is made). */
 export function appliedRef(organization: string): string {
   const ref = `refs/octavo/${organization}/applied`;

@@ -98,7 +98,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(/^No comment: \w+ answers with 403 when asked to write a comment\. /m);
     expect(ended.stderr).toMatch(/^No commit status: \w+ answers with 403/m);
-    expect(ended.stderr).toContain(name === 'gitlab' ? 'in the output of this job' : 'in the job summary instead');
+    expect(ended.stderr).toContain(name === 'gitlab' ? 'is in the output of this job' : 'in the job summary instead');
     expect(name === 'gitlab' || summaryOf(work).includes('"Writers" → "Docs writers"')).toBe(true);
   });
 
@@ -200,5 +200,5 @@ test('at Bitbucket the plan is in the output of the job, which says so', async (
     OCTAVO_FORGE_TOKEN: FakeForge.token,
   });
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`over ${pull.base.slice(0, 7)}`) });
-  expect(ended.stderr).toBe('No comment: none are written at Bitbucket. The plan is in the output of this job.\n');
+  expect(ended.stderr).toBe('No comment: none are written at Bitbucket. All of it is in the output of this job.\n');
 });

@@ -172,6 +172,8 @@ describe('examples/pull-request', () => {
   test.each([
     ['github.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
     ['gitlab.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
+    ['gitea.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
+    ['bitbucket.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
   ])('%s runs commands that there are', (name, expected) => {
     const path = `pull-request/${name}`;
     expect(parseAllDocuments(read(path)).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);

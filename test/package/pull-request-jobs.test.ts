@@ -2,8 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { runGit } from '../git/repository.ts';
 import { type CiMachine, filled, makeMachine, runGitLabJob, runSteps, type Step } from '../support/ci-steps.ts';
-import { FakeForge, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
+import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
 import { TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { ROOT } from './pruned.ts';
@@ -87,10 +88,10 @@ function gitHubMachine(
   };
 }
 
-/** A job of the example, with the variables of its workflow. */
-function runJob(name: string, machine: CiMachine) {
-  const withEnv = { ...machine, env: { ...machine.env, ...filled(workflow.env, machine.expressions) } };
-  return runSteps(workflow.jobs[name]?.steps ?? [], withEnv, workflow.defaults.run.shell);
+/** A job of an example, with the variables of its workflow. */
+function runJob(name: string, machine: CiMachine, from: Workflow = workflow) {
+  const withEnv = { ...machine, env: { ...machine.env, ...filled(from.env, machine.expressions) } };
+  return runSteps(from.jobs[name]?.steps ?? [], withEnv, from.defaults.run.shell);
 }
 
 const artifactOf = (machine: CiMachine) => readFileSync(join(machine.folder, 'temp/octavo-plan.md'), 'utf8');
@@ -162,6 +163,42 @@ describe('examples/pull-request/github.yaml', () => {
     expect(work.teams()).toEqual(['Docs writers']);
     expect(work.repository.git('rev-parse', 'refs/octavo/org_acme/applied')).toBe(pull.head);
   });
+});
+
+test('examples/pull-request/gitea.yaml: a pull request gets its plan as a comment', async () => {
+  await using fake = await new FakeGiteaPull().listen();
+  fake.self = -2;
+  const pull = await openPull();
+  await using _work = pull.work;
+  const machine = gitHubMachine(fake, pull, { GITEA_ACTIONS: 'true' });
+  const example = parseYaml(read('examples/pull-request/gitea.yaml')) as Workflow;
+  expect(await runJob('plan', machine, example)).toMatchObject({ code: 0 });
+  expect(fake.comments).toHaveLength(1);
+  expectPlan(fake.comments[0]?.body);
+});
+
+test('examples/pull-request/bitbucket.yaml: a pull request gets its plan in the output of its job', async () => {
+  const pull = await openPull();
+  await using work = pull.work;
+  const { pipelines } = parseYaml(read('examples/pull-request/bitbucket.yaml')) as {
+    pipelines: { 'pull-requests': { '**': readonly { step: { script: readonly string[] } }[] } };
+  };
+  const machine = makeMachine(join(work.folder, 'machine'), {
+    ...work.env,
+    ORIGIN: work.repository.directory,
+    BITBUCKET_BUILD_NUMBER: '1',
+    BITBUCKET_PR_ID: '12',
+    BITBUCKET_REPO_FULL_NAME: 'acme/docs',
+    BITBUCKET_COMMIT: pull.head,
+    BITBUCKET_PR_DESTINATION_BRANCH: 'main',
+  });
+  const full = { ...machine, expressions: {} };
+  await runSteps([{ uses: 'actions/checkout@v4', with: { ref: pull.head } }], full);
+  runGit(machine.checkout, ['fetch', '--quiet', '--unshallow', 'origin', pull.head]);
+  const script = pipelines['pull-requests']['**'][0]?.step.script ?? [];
+  const ended = await runGitLabJob({ before_script: [], script, after_script: [] }, full);
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('none are written at Bitbucket') });
+  expectPlan(ended.stdout);
 });
 
 describe('action.yml', () => {
@@ -278,6 +315,8 @@ test.each([
   'templates/gitlab/octavo-plan.yml',
   'examples/pull-request/gitlab.yaml',
   'examples/pull-request/github.yaml',
+  'examples/pull-request/gitea.yaml',
+  'examples/pull-request/bitbucket.yaml',
 ])('%s installs the version that this is', (path) => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   const installed = [...read(path).matchAll(/octavo@(\S+)/g)].map((match) => match[1]);

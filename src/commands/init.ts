@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { findForge } from '../forge/find-forge.ts';
+import type { ForgeName } from '../forge/pull-request.ts';
+import { initRepository, originOf, repositoryAround } from '../git/commit-info.ts';
+import { SCHEMA_PATH } from '../import/layout.ts';
+import { kinds } from '../kinds/registry.ts';
+import { manifestJsonSchema } from '../manifests/json-schema.ts';
+import { printable } from '../plan/words.ts';
+import { importCommand } from './import.ts';
+import type { Surroundings } from './setup.ts';
+
+/** The forges that there is a workflow for, and none. */
+const INIT_FORGES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
+
+export interface InitFlags {
+  readonly forge?: (typeof INIT_FORGES)[number];
+  /** False: no first import. */
+  readonly import: boolean;
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/** Where each forge looks for what to run. */
+const WORKFLOWS: Readonly<Record<ForgeName, string>> = {
+  github: '.github/workflows/octavo.yaml',
+  gitlab: '.gitlab-ci.yml',
+  gitea: '.gitea/workflows/octavo.yaml',
+  bitbucket: 'bitbucket-pipelines.yml',
+};
+
+const STARTER = `# yaml-language-server: $schema=${SCHEMA_PATH}
+# What is declared in the manifests of this repository is what Octavo makes of the organization; what is left out is not
+# managed. "octavo import" writes what the organization has.
+organization: {}
+`;
+
+/** A file, from the folder of the repository. */
+interface StartingFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * `octavo init [DIR]`: a repository to start from: manifests, what editors need, and the workflow for its forge. What is
+ * there already stays as it is.
+ */
+export async function initCommand(folder: string, flags: InitFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const root = resolve(terminal.cwd, folder);
+  const found = await stat(root).catch(() => null);
+  if (found !== null && !found.isDirectory()) {
+    throw new ConfigError(`${folder} is no folder; name one for the repository`);
+  }
+  const forge = await forgeOf(root, flags, around);
+  await mkdir(root, { recursive: true });
+  if (repositoryAround(root) === null) {
+    await initRepository(root);
+  }
+  const hadManifests = await hasManifests(root);
+  for (const file of await startingFiles(forge, around)) {
+    await writeNew(root, file, around);
+  }
+  if (!hadManifests && (await isToImport(flags, around))) {
+    await importCommand({ ...flags, out: relative(terminal.cwd, root) || '.' }, around);
+  }
+  if (!(await hasManifests(root))) {
+    await writeNew(root, { path: 'organization.yaml', text: STARTER }, around);
+  }
+  terminal.err(nextSteps(folder, forge));
+  return EXIT.done;
+}
+
+async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroundings): Promise<ForgeName | null> {
+  if (forge !== undefined) {
+    return forge === 'none' ? null : forge;
+  }
+  const origin = existsSync(root) ? await originOf(root) : null;
+  const found = findForge(origin, (path) => existsSync(join(root, path)));
+  if (found !== null) {
+    return found;
+  }
+  const choice = `Which forge: ${INIT_FORGES.join(', ')}? `;
+  const answer = terminal.ask === null ? '' : (await terminal.ask(choice)).trim().toLowerCase();
+  const chosen = INIT_FORGES.find((name) => name === answer);
+  if (chosen === undefined) {
+    throw new ConfigError(
+      `nothing tells which forge the repository is at; say it with --forge: ${INIT_FORGES.join(', ')}`,
+    );
+  }
+  return chosen === 'none' ? null : chosen;
+}
+
+async function startingFiles(forge: ForgeName | null, { root }: Surroundings): Promise<readonly StartingFile[]> {
+  const editor = { recommendations: ['redhat.vscode-yaml'] };
+  const files: StartingFile[] = [
+    { path: SCHEMA_PATH, text: `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n` },
+    { path: '.vscode/extensions.json', text: `${JSON.stringify(editor, null, 2)}\n` },
+  ];
+  if (forge !== null) {
+    const text = await readFile(new URL(`examples/pull-request/${forge}.yaml`, root), 'utf8');
+    files.push({ path: WORKFLOWS[forge], text });
+  }
+  // The one workflow that would be read as a manifest.
+  return forge === 'bitbucket' ? [...files, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }] : files;
+}
+
+async function writeNew(root: string, { path, text }: StartingFile, { terminal }: Surroundings): Promise<void> {
+  try {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text, { flag: 'wx' });
+    terminal.out(`+ ${path}\n`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new ConfigError(`cannot write ${path}: ${messageOf(error)}`, { cause: error });
+    }
+    terminal.err(`${path} is there already, and stays as it is\n`);
+  }
+}
+
+/** Whether anything could be read as a manifest: a folder with some is not for a first import. */
+async function hasManifests(root: string): Promise<boolean> {
+  const all = await readdir(root, { recursive: true });
+  return all.some((path) => {
+    const parts = path.split(/[\\/]/);
+    const isSeen = !parts.some((part) => part.startsWith('.') || part === 'node_modules');
+    return isSeen && /\.ya?ml$/.test(path) && path !== 'config.yaml' && path !== WORKFLOWS.bitbucket;
+  });
+}
+
+/** A token that is there is used, unless a person who is asked does not want it. */
+async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise<boolean> {
+  const { OCTAVO_TOKEN = '' } = terminal.env;
+  if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
+    return false;
+  }
+  return terminal.ask === null || !/^n/i.test((await terminal.ask('Import what the organization has? [Y/n] ')).trim());
+}
+
+function nextSteps(folder: string, forge: ForgeName | null): string {
+  const name = printable(folder);
+  const workflow = forge === null ? '' : `Set what ${WORKFLOWS[forge]} names, and pull requests show their plans. `;
+  return `${workflow}Next: octavo validate ${name} && octavo plan ${name}\n`;
+}

@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../src/cli.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { runGit } from '../git/repository.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const NO_TOKEN = { OCTAVO_TOKEN: '' };
+const inNew = (work: Workspace, path: string) => join(work.folder, 'new', path);
+const init = (work: Workspace, env: Record<string, string>, ...more: string[]) =>
+  work.inside(['init', '../new', ...more], env);
+
+describe('a folder that is not there', () => {
+  test.each([
+    ['github', '.github/workflows/octavo.yaml', 'github.yaml'],
+    ['gitlab', '.gitlab-ci.yml', 'gitlab.yaml'],
+    ['gitea', '.gitea/workflows/octavo.yaml', 'gitea.yaml'],
+    ['bitbucket', 'bitbucket-pipelines.yml', 'bitbucket.yaml'],
+  ])('becomes a repository for %s whose manifests are valid', async (forge, workflow, example) => {
+    await using work = await openWorkspace();
+    const ended = await init(work, NO_TOKEN, '--forge', forge);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ ${workflow}\n`) });
+    expect(readFileSync(inNew(work, workflow), 'utf8')).toBe(
+      readFileSync(new URL(`../../examples/pull-request/${example}`, import.meta.url), 'utf8'),
+    );
+    const schema = JSON.parse(readFileSync(inNew(work, '.octavo/schema.json'), 'utf8')) as object;
+    expect(schema).toHaveProperty('properties.teams');
+    expect(existsSync(inNew(work, '.git'))).toBe(true);
+    expect(await work.inside(['validate', '../new'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Valid: 1 /),
+    });
+    expect(work.emulator.requests.total).toBe(0);
+  });
+
+  test('with a token it has the organization as it is, and an empty plan', async () => {
+    await using work = await openWorkspace();
+    await work.call('PUT', '/teams', { title: 'Writers' });
+    const ended = await init(work, {}, '--forge', 'none');
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Imported') });
+    expect(existsSync(inNew(work, '.github'))).toBe(false);
+    const plan = await work.inside(['plan', '../new', '--detailed-exitcode']);
+    expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
+    expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
+  });
+
+  test('without an import that is not wanted', async () => {
+    await using work = await openWorkspace();
+    expect(await init(work, {}, '--forge', 'none', '--no-import')).toMatchObject({ code: 0 });
+    expect(readFileSync(inNew(work, 'organization.yaml'), 'utf8')).toContain('organization: {}');
+    expect(work.emulator.requests.total).toBe(0);
+  });
+});
+
+describe('a repository that is there', () => {
+  test('keeps every byte of what it has, its manifests and its workflow', async () => {
+    await using work = await openWorkspace();
+    const mine = { 'teams.yaml': 'teams: {} # mine\n', '.github/workflows/octavo.yaml': 'name: mine\n' };
+    for (const [path, text] of Object.entries(mine)) {
+      work.repository.write(path, text);
+    }
+    const ended = await work.inside(['init']);
+    expect(ended).toMatchObject({ code: 0, stdout: '+ .octavo/schema.json\n+ .vscode/extensions.json\n' });
+    expect(ended.stderr).toContain('.github/workflows/octavo.yaml is there already, and stays as it is');
+    for (const [path, text] of Object.entries(mine)) {
+      expect(readFileSync(join(work.repository.directory, path), 'utf8')).toBe(text);
+    }
+    expect(existsSync(join(work.repository.directory, 'organization.yaml'))).toBe(false);
+    expect(work.emulator.requests.total).toBe(0);
+  });
+
+  test('has the workflow of where it was cloned from, and done again nothing is new', async () => {
+    await using work = await openWorkspace();
+    work.repository.git('remote', 'add', 'origin', 'https://oauth2:a-password@gitlab.example/acme/docs.git');
+    const first = await work.inside(['init'], NO_TOKEN);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('+ .gitlab-ci.yml\n') });
+    expect(first.stdout + first.stderr).not.toContain('a-password');
+    expect(await work.inside(['init'], NO_TOKEN)).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+test('where nothing tells the forge, nothing is written, and the flag is named', async () => {
+  await using work = await openWorkspace();
+  const ended = await init(work, NO_TOKEN);
+  expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--forge: github, gitlab') });
+  expect(existsSync(join(work.folder, 'new'))).toBe(false);
+  work.repository.write('a-file', '');
+  expect(await work.inside(['init', 'a-file', '--forge', 'none'], NO_TOKEN)).toMatchObject({ code: 3 });
+});
+
+test('on a terminal it asks', async () => {
+  await using work = await openWorkspace();
+  await work.call('PUT', '/teams', { title: 'Writers' });
+  const asked: string[] = [];
+  const answers = ['GitLab', 'n'];
+  const code = await runCommandLine(['init', 'new'], {
+    terminal: {
+      out: () => undefined,
+      err: () => undefined,
+      isOutTerminal: true,
+      isErrTerminal: true,
+      columns: 100,
+      ask: async (question) => {
+        asked.push(question);
+        return answers.shift() ?? '';
+      },
+      env: work.env,
+      cwd: work.folder,
+    },
+    clock: systemClock,
+    random: () => 0.5,
+    version: '0',
+    root: new URL('../../', import.meta.url),
+    signal: new AbortController().signal,
+  });
+  expect(code).toBe(0);
+  expect(asked).toEqual([expect.stringContaining('Which forge'), expect.stringContaining('Import')]);
+  expect(existsSync(inNew(work, '.gitlab-ci.yml'))).toBe(true);
+  expect(existsSync(inNew(work, 'teams.yaml'))).toBe(false);
+  expect(runGit(inNew(work, ''), ['symbolic-ref', '--short', 'HEAD']).trim()).toBe('main');
+});
