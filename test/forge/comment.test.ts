@@ -27,7 +27,8 @@ const teams = (count: number) =>
 async function hostilePlan(text: string) {
   const { plan } = await planOf({
     manifests: {
-      [`${text.replaceAll('/', '_').slice(0, 30)}.yaml`]: JSON.stringify({
+      // A file whose name begins with a dot would be hidden.
+      [`m${text.replaceAll('/', '_').slice(0, 30)}.yaml`]: JSON.stringify({
         organization: { ai: true },
         teams: { a: { title: 'A', members: { 'ana@acme.example': 'owner' } } },
       }),
