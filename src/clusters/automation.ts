@@ -156,9 +156,9 @@ export class ClusterAutomation {
   }
 
   async #spaces(reader: Reader, names: Names): Promise<SpacesRead['spaces']> {
-    const { spaces, unknown } = await readSpaces(reader, names, this.#options.config);
+    const { spaces, unknown, known } = await readSpaces(reader, names, this.#options.config);
     if (unknown.length > 0) {
-      throw unknownSpaces(unknown, [...spaces.keys()]);
+      throw unknownSpaces(unknown, known);
     }
     this.#areSpacesKnown = true;
     return spaces;

@@ -16,6 +16,7 @@ import type { RunContext } from './run-context.ts';
 import { type Prepared, prepare } from './run-prepare.ts';
 import { type Listing, listRequests } from './run-requests.ts';
 import { draftIds, settleDrafts } from './run-settle.ts';
+import { noSuchSpace } from './spaces.ts';
 
 const cluster = z.string().min(1);
 const dryRun = z.boolean();
@@ -176,9 +177,10 @@ async function spaceNamed(context: RunContext, name: string | null): Promise<Rou
   if (name === null) {
     return undefined;
   }
-  const space = (await context.spaces()).get(name);
+  const spaces = await context.spaces();
+  const space = spaces.get(name);
   if (space === undefined) {
-    throw new ConfigError(`${JSON.stringify(name)} is neither the key of a space’s manifest nor the id of a space`);
+    throw new ConfigError(noSuchSpace(name, [...spaces.keys()]));
   }
   if (!space.usable) {
     throw new RejectedError(`${name} cannot be used: it is ${space.why ?? 'not usable'}`, 409);

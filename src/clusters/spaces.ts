@@ -1,6 +1,6 @@
 import type { ClustersConfig, PlacedName } from '../config/clusters.ts';
 import { ConfigError, formatProblem, RejectedError } from '../core/errors.ts';
-import { didYouMean } from '../core/suggest.ts';
+import { didYouMean, quote } from '../core/suggest.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { OrganizationRecord } from '../store/store.ts';
@@ -39,6 +39,8 @@ export interface SpacesRead {
   readonly spaces: Spaces;
   /** Neither a key of the manifests nor an id; empty where that cannot be known. */
   readonly unknown: readonly PlacedName[];
+  /** Every name that means a space, also one that the manifests declare and that is not there yet. */
+  readonly known: readonly string[];
 }
 
 type SpaceAnswer = {
@@ -59,7 +61,7 @@ export async function readSpaces(reader: Reader, names: Names, config: ClustersC
   const found = spacesOf([...gone, ...there]);
   const missing = config.spaceNames.filter(({ name }) => !found.has(name));
   if (missing.length === 0) {
-    return { spaces: found, unknown: [] };
+    return { spaces: found, unknown: [], known: [...found.keys()] };
   }
   const declared = await names.declared();
   const why = declared === null ? 'not known, and the manifests cannot be read' : 'declared, and not there yet';
@@ -67,6 +69,7 @@ export async function readSpaces(reader: Reader, names: Names, config: ClustersC
   return {
     spaces: new Map([...spacesOf(later), ...found]),
     unknown: declared === null ? [] : missing.filter(({ name }) => !declared.has(name)),
+    known: [...found.keys(), ...(declared ?? [])],
   };
 }
 
@@ -118,13 +121,18 @@ function absent(key: string, id: string, why: string): RouteSpace {
   return { id, title: key, key, usable: false, why };
 }
 
-/** One error for all names that mean no space, each with its place. `known`: keys that there are. */
+/** One error for all names that mean no space, each with its place. `known`: those that mean one. */
 export function unknownSpaces(unknown: readonly PlacedName[], known: readonly string[]): ConfigError {
   const lines = unknown.map(({ name, place }) =>
     formatProblem({
       ...place,
-      message: `${JSON.stringify(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`,
+      message: noSuchSpace(name, known),
     }),
   );
   return new ConfigError(lines.join('\n'));
+}
+
+/** That a name means no space, in words, and which was probably meant. */
+export function noSuchSpace(name: string, known: readonly string[]): string {
+  return `${quote(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`;
 }

@@ -532,6 +532,13 @@ describe('spaces that the settings name', () => {
     await openDaemon(platform, named, { names: declared }).automation.checkSpaces();
   });
 
+  test('are refused with what was probably meant, also where that is only declared yet', async () => {
+    const names = { declared: async () => new Set(['onboarding']) };
+    const meant = { ...settings({ default: 'onbording' }), spaceNames: [{ name: 'onbording', place }] };
+    const daemon = openDaemon(new ClusterPlatform([]), meant, { names });
+    await expect(daemon.automation.checkSpaces()).rejects.toThrow('did you mean "onboarding"?');
+  });
+
   test('are let be where that cannot be known, and told by the first run, which alone stops', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
@@ -591,6 +598,11 @@ describe('a person', () => {
     platform.call('PATCH', `/spaces/api/change-requests/${id}`, { status: 'archived' });
     await expect(open(null)).rejects.toThrow('unarchive it on the platform');
     await expect(open('nowhere')).rejects.toThrow();
+    platform.addCluster({ id: 'c_3' });
+    const misspelt = { about: 'open', cluster: 'c_3', space: 'guidse', dryRun: true } as const;
+    await expect(answerClusters(daemon.automation, misspelt)).rejects.toThrow(
+      '"guidse" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?',
+    );
     expect(platform.changeRequests).toHaveLength(2);
   });
 
