@@ -11,6 +11,7 @@ import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { manifestJsonSchema } from '../manifests/json-schema.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
+import { findManifestFiles, isConfig } from '../manifests/manifest-files.ts';
 import { printable, printableLines } from '../plan/words.ts';
 import { openReader } from '../platform/client.ts';
 import { importDrift } from './import-drift.ts';
@@ -135,13 +136,15 @@ const NOTHING: FileTree = {
 
 /** What the manifests of a folder declare; null where there are none. Throws DesiredStateError. */
 async function existingIn({ tree, load }: Place): Promise<Existing | null> {
-  const entries = await tree.list();
-  if (!entries.some(({ path }) => /\.ya?ml$/.test(path) && path !== load.config && path !== 'config.yaml')) {
+  const files = await findManifestFiles(tree, await tree.list(), load.config ?? null);
+  const read = async (path: string) => Buffer.from(await tree.read(path)).toString('utf8');
+  const isManifest = await Promise.all(files.map(async ({ path }) => !isConfig(path, await read(path))));
+  if (!isManifest.includes(true)) {
     return null;
   }
   const { declared, paths } = await createManifestLoader(kinds).load(tree, load);
   // With their byte order marks: no byte of theirs is to be lost.
-  const texts = paths.map(async (path) => [path, Buffer.from(await tree.read(path)).toString('utf8')] as const);
+  const texts = paths.map(async (path) => [path, await read(path)] as const);
   return { declared, manifests: new Map(await Promise.all(texts)) };
 }
 

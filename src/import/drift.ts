@@ -43,8 +43,10 @@ export interface DriftInput {
   readonly manifests: ReadonlyMap<string, string>;
 }
 
-/** Where a place cannot be written: said in these words. */
+/** Why a field cannot be written. */
 const UNWRITABLE = 'is written in a way that cannot be changed by itself; change it by hand';
+const UNDECLARED = 'refers to what no manifest declares; import that first';
+const UNSAYABLE = 'is something that no manifest can say';
 
 /**
  * Finds how manifests come to say what was changed behind their back, and plans once more over that: what would still
@@ -180,7 +182,8 @@ class DriftFinder implements Drift {
     const patch =
       mapping === undefined || value === undefined || isSkipped ? null : patchMember(text, mapping, member, value);
     if (patch === null) {
-      const reason = value === undefined ? 'is something that no manifest can say or declares' : UNWRITABLE;
+      const isLost = value === undefined && isIdRef(actual.fields[field]);
+      const reason = isLost ? UNDECLARED : value === undefined ? UNSAYABLE : UNWRITABLE;
       this.left.push({ address, reason: `${field} ${reason}` });
       return;
     }

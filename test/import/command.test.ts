@@ -65,6 +65,36 @@ test('an import into a repository leaves every byte of it, and the next one has 
   expect(filesIn(work).map((path) => [path, read(work, path)])).toEqual(files);
 });
 
+test('files that are no manifests are in nobody’s way, and are not overwritten', async () => {
+  await using work = await openWorkspace();
+  const others: Readonly<Record<string, string>> = {
+    '.gitlab-ci.yml': 'plan: { script: octavo plan }\n',
+    'config.yaml': `platform: { baseUrl: ${work.emulator.url}, token: ${work.env.OCTAVO_TOKEN} }\norganizations: [{ id: org_acme, source: { directory: . } }]\n`,
+    'teams.yaml': 'not: ours\n',
+    'members.yaml.orig': '',
+    '.octavoignore': 'teams.yaml\n',
+    'README.md': '# Acme\n',
+  };
+  for (const [path, text] of Object.entries(others)) {
+    work.repository.write(path, text);
+  }
+  await work.call('PUT', '/teams', { title: 'Writers' });
+  expect(await work.inside(['import'])).toMatchObject({ code: 0, stderr: 'Imported 5 entries\n' });
+  expect(Object.keys(others).map((path) => [path, read(work, path)])).toEqual(Object.entries(others));
+  expect(read(work, 'teams-2.yaml')).toContain('writers: { title: Writers, members: {} }');
+  expect(await work.inside(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+});
+
+test('a byte order mark and Windows line ends stay', async () => {
+  await using work = await openWorkspace();
+  await work.call('PUT', '/teams', { title: 'Writers' });
+  await work.call('PUT', '/teams', { title: 'Readers' });
+  const teams = '\ufeffteams:\r\n  writers: { title: Writers }\r\n';
+  work.repository.write('teams.yaml', teams);
+  expect(await work.inside(['import', '--kind', 'team'])).toMatchObject({ code: 0 });
+  expect(read(work, 'teams.yaml')).toBe(`${teams}  readers: { title: Readers, members: {} }\r\n`);
+});
+
 test('--dry-run prints and writes nothing', async () => {
   await using work = await openWorkspace();
   const { code, stdout } = await work.inside(['import', '--dry-run', '--out', 'there']);

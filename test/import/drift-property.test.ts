@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { settledDrift } from '../../src/import/drift.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { twoModels } from '../support/arbitrary-manifests.ts';
+import { type Model, manifestsOf } from '../support/model.ts';
+import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { type Files, filesAfter, importFrom } from './importing.ts';
+
+const SEED = Number(process.env.OCTAVO_SEED ?? 20260703);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 15);
+const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+/** Without texts of several lines, so that a comment can stand behind every line. */
+function oneLiners(drawn: Model): Model {
+  const translations = Object.entries(drawn.translations).map(([key, each]) => [
+    key,
+    { ...each, instructions: undefined },
+  ]);
+  const openapi = Object.entries(drawn.openapi).filter(([, { source }]) => 'url' in source);
+  return JSON.parse(
+    JSON.stringify({
+      ...drawn,
+      translations: Object.fromEntries(translations),
+      openapi: Object.fromEntries(openapi),
+    }),
+  ) as Model;
+}
+
+/** A comment of its own behind every line. */
+function commented(files: Files): Files {
+  let count = 0;
+  const line = (text: string) => {
+    count += 1;
+    return text === '' || text.trimStart().startsWith('#') ? text : `${text} # <${count}>`;
+  };
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.split('\n').map(line).join('\n')]));
+}
+
+const marks = (files: Files) => Object.values(files).flatMap((text) => text.match(/<\d+>/g) ?? []);
+
+test('whatever was changed by hand is written or told of, and no comment is lost but with its line', async () => {
+  let written = 0;
+  await fc.assert(
+    fc.asyncProperty(twoModels, async ([a, b]) => {
+      await world.begin();
+      await world.settle(manifestsOf(oneLiners(a)), { policy: UNLIMITED });
+      const files = commented(filesAfter(await importFrom(world)));
+      await world.record.remove((await world.record.read()).entries.map(({ address }) => address));
+      await world.settle(files, { policy: UNLIMITED });
+      await byHand(oneLiners(b));
+      const options = { policy: UNLIMITED };
+      const { plan, identity, observation } = await world.plan(files, options);
+      const drift = await settledDrift(
+        {
+          kinds,
+          changes: plan.changes,
+          declared: await declare(files),
+          bound: identity.bound,
+          base: null,
+          observation,
+          manifests: new Map(Object.entries(files)),
+        },
+        async (texts) => (await world.plan({ ...files, ...Object.fromEntries(texts) }, options)).plan.changes,
+      );
+      const after = { ...files, ...Object.fromEntries(drift.texts) };
+      written += drift.fields.length;
+      const left = new Set(drift.left.map(({ address }) => address));
+      const { changes } = (await world.plan(after, options)).plan;
+      const still = changes.filter(({ action }) => action === 'update' || action === 'move');
+      expect(still.map(({ address }) => address).filter((address) => !left.has(address))).toEqual([]);
+      // Who left a team takes the line along.
+      const gone = marks(files).filter((mark) => !marks(after).includes(mark));
+      const lines = Object.values(files).flatMap((text) => text.split('\n'));
+      expect(gone.filter((mark) => !/^ +\S+@\S+: /.test(lines.find((each) => each.includes(mark)) ?? ''))).toEqual([]);
+    }),
+    { seed: SEED, numRuns: RUNS, endOnFailure },
+  );
+  expect(written).toBeGreaterThan(RUNS);
+});
+
+/** Applies other manifests without a word in the record, so that what they declare is what somebody did by hand. */
+async function byHand(model: Model): Promise<void> {
+  await world.apply(manifestsOf(model), { policy: UNLIMITED, base: null, records: false });
+}
