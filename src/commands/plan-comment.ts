@@ -11,7 +11,7 @@ import { publish, steadily } from '../forge/publish.ts';
 import { type CiJob, findJob, type PullRequest } from '../forge/pull-request.ts';
 import { headOf, mergeBase } from '../git/commit-info.ts';
 import { createRedactor } from '../redact.ts';
-import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
+import { chooseOrganization, readConfigBlind, type Surroundings } from './setup.ts';
 
 /** Characters of a job summary: forges take a mebibyte, and a character has up to four bytes. */
 const LONGEST_SUMMARY = 250_000;
@@ -71,12 +71,14 @@ async function baseOf(folder: string, { base }: PullRequest): Promise<string | u
   return commit;
 }
 
+/** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
 async function organizationOf(
   flags: { readonly config?: string; readonly organization?: string },
   around: Surroundings,
 ): Promise<string | null> {
   try {
-    return chooseOrganization(await readConfig(flags.config, around), flags.organization).id;
+    const config = await readConfigBlind(flags.config, flags.organization ?? '', around);
+    return chooseOrganization(config, flags.organization).id;
   } catch {
     // What is wrong with the configuration is what the command itself ends with.
     return null;

@@ -75,6 +75,10 @@ async function asking<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof Error && error.name === 'GraphqlResponseError') {
+      // Success by its status: the token may not be asked who it is.
+      throw refusalError({ tried, label: LABEL, status: 403, header: () => null }, error);
+    }
     const { response, status } = error as { response?: { headers: Record<string, unknown> }; status?: number };
     if (response === undefined || status === undefined) {
       throw silenceError(LABEL, tried, error);

@@ -141,6 +141,20 @@ test('manifests with problems take the place of the last plan, and the status sa
   expect(fake.statuses.at(-1)).toMatchObject({ sha: head, state: 'error' });
 });
 
+test('a configuration of a stranger’s gets no variable into the comment where there is no plan', async () => {
+  await using fake = await openFake();
+  const pull = await openPull();
+  await using work = pull.work;
+  const config = `platform: { baseUrl: "http://127.0.0.1", token: a-token }\norganizations: [{ id: "$\{env:PRIVATE}", source: { directory: . } }]\n`;
+  work.repository.write('config.yaml', config);
+  work.repository.write('teams.yaml', 'teams: { writers: { titel: Writers } }\n');
+  const head = work.repository.commit('A slip, and more');
+  const env = { ...environment(fake, 'github', { ...pull, head }), PRIVATE: 'a-private-value' };
+  const ended = await work.inside(['plan', '.', '--comment', '--snapshot', 'none.json'], env);
+  expect(ended.code).not.toBe(0);
+  expect(JSON.stringify([fake.comments, fake.statuses, ended])).not.toContain('a-private-value');
+});
+
 test('a comment that is too long is cut, and what is printed is all of it', async () => {
   await using fake = await openFake();
   const pull = await openPull();

@@ -107,6 +107,14 @@ test('the token of a workflow at Gitea is nobody who could be asked for, and kno
   expect((await forge?.listOwn())?.map(({ body }) => body)).toEqual(['mine']);
 });
 
+test('a token that GitHub does not say the owner of is an authorization error', async () => {
+  const { open, name, repository } = FORGES[0];
+  await using fake = await open();
+  fake.may.identify = false;
+  const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
+  await expect(forge?.listOwn()).rejects.toMatchObject({ code: 'not-authorized' });
+});
+
 test('at Bitbucket no comments are written', () => {
   const fake = { apiUrl: 'http://127.0.0.1:1' } as FakeForge;
   expect(openForge(pullAt(fake, 'bitbucket', 'acme/docs'), 'token', signal, 'octavo/0')).toBeNull();

@@ -43,7 +43,7 @@ export abstract class FakeForge implements AsyncDisposable {
   readonly comments: KeptComment[] = [];
   readonly statuses: KeptStatus[] = [];
   /** What the token may do. */
-  readonly may = { comment: true, status: true };
+  readonly may = { comment: true, status: true, identify: true };
   /** Whoever the token is; a token of workflows is nobody in particular. */
   self = SELF;
   /** What an answer becomes, after the request has had its effect; null: as it is. */
@@ -206,9 +206,9 @@ export class FakeGitHubPull extends FakeForge {
     const status = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
     const id = numberIn(path, /^\/repos\/acme\/docs\/issues\/comments\/(\d+)$/);
     if (path === '/graphql' && method === 'POST') {
-      return body.query === '{ viewer { databaseId } }'
+      return body.query === '{ viewer { databaseId } }' && this.may.identify
         ? { status: 200, body: { data: { viewer: { databaseId: this.self } } } }
-        : { status: 200, body: { errors: [{ message: 'unknown query' }] } };
+        : { status: 200, body: { errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible' }] } };
     }
     if (path === '/repos/acme/docs/issues/12/comments') {
       return method === 'POST' ? this.write(asked, null, show) : this.list(asked, show);
