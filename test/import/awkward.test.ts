@@ -8,7 +8,7 @@ import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { type Files, filesAfter, importFrom, importOf } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260702);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 15);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 10);
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 
 let world: World;

@@ -6,7 +6,7 @@ import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { type Files, filesAfter, importFrom } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260701);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 20);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 12);
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 
 let world: World;

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Actual, Observation } from '../../src/core/resource.ts';
+import { readAll } from '../../src/import/read-all.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { actual, planOf } from '../support/planning.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { filesAfter, importOf } from './importing.ts';
+
+const PEOPLE = { 'ana@acme.example': 'usr_ana' };
+const ana = actual('member', 'usr_ana', { role: 'admin', sso: false }, { title: 'ana@acme.example' });
+const space = actual('space', 'spc_1', { title: 'One', collection: null });
+const at = (list: string, index: number) => ({ within: 'sit_1', place: { list, index } });
+const shows = (id: string) => ({ $id: id, kinds: ['space', 'translation'] });
+const rules = (users: readonly string[]) => ({
+  type: 'rules',
+  rules: [{ rule: 'require_specific_reviewers', users: users.map((id) => ({ $id: id, kinds: ['member'] })) }],
+});
+
+function observationOf(actuals: readonly Actual[]): Observation {
+  const found = new Map(kinds.map(({ name }) => [name, actuals.filter(({ kind }) => kind === name)]));
+  return { kinds: found, people: new Map(Object.entries(PEOPLE)), peopleComplete: true, reads: 0 };
+}
+
+interface Case {
+  readonly actuals: readonly Actual[];
+  readonly left: readonly (readonly [title: string, reason: RegExp])[];
+  /** Somewhere in the files. */
+  readonly says?: RegExp;
+  readonly never?: RegExp;
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'a person without an email address': {
+    actuals: [actual('member', 'usr_x', { role: 'read', sso: false }, { title: 'usr_x' })],
+    left: [['usr_x', /by their email/]],
+  },
+  'a team with such a person': {
+    actuals: [actual('team', 'tem_1', { title: 'T', members: { '#usr_x': 'member', 'ana@acme.example': 'owner' } })],
+    left: [],
+    says: /# additive: of 1 in it .*\n {2}t: \{ title: T, membership: additive, members: \{ ana@acme\.example: owner \} \}/,
+  },
+  'rules that name such a person': {
+    actuals: [actual('space', 'spc_2', { title: 'Two', mergeRules: rules(['usr_ana', 'usr_gone']) })],
+    left: [],
+    says: /# mergeRules: left out, as .*\n {2}two: \{ title: Two \}/,
+  },
+  'rules that this version does not know': {
+    actuals: [
+      actual('space', 'spc_2', { title: 'Two', mergeRules: { type: 'rules', rules: [{ rule: 'by_moonlight' }] } }),
+    ],
+    left: [],
+    says: /# mergeRules: left out, as it .*\n {2}two: \{ title: Two \}/,
+  },
+  'an empty title': {
+    actuals: [actual('space', 'spc_2', { title: '', collection: null }, { title: '' })],
+    left: [],
+    says: /# title: left out, as it .*\n {2}space-[0-9a-f]{6}: \{ id: spc_2 \}/s,
+  },
+  'a translation whose result was deleted, or whose source': {
+    actuals: [
+      actual(
+        'translation',
+        'trn_1',
+        { space: { $id: 'spc_1', kinds: ['space'] }, from: 'en', to: 'fr' },
+        { facts: { lost: 'spc_x' } },
+      ),
+      actual('translation', 'trn_2', { space: { $id: 'spc_gone', kinds: ['space'] }, from: 'en', to: 'it' }),
+    ],
+    left: [
+      ['trn_1', /has been deleted: to declare it would be to run it again/],
+      ['trn_2', /the space that it translates is not there/],
+    ],
+  },
+  'a translation that cannot be declared, and the space it made': {
+    actuals: [
+      actual(
+        'translation',
+        'trn_1',
+        { space: { $id: 'spc_1', kinds: ['space'] }, from: null, to: 'fr' },
+        { aliases: ['spc_fr'] },
+      ),
+      actual('space', 'spc_fr', { title: 'One (fr)', collection: null }),
+    ],
+    left: [['trn_1', /from/]],
+    says: /one-fr: \{ title: One \(fr\) \}/,
+  },
+  'an address with a password in it': {
+    actuals: [
+      actual(
+        'openapi',
+        'api_1',
+        { sourceURL: 'https://bo:hunter2@a.example/x', visibility: 'public' },
+        { title: 'pets' },
+      ),
+    ],
+    left: [],
+    says: /# its source is an address with a name and a password .*\n {2}pets: \{ id: api_1, visibility: public \}/,
+    never: /hunter2/,
+  },
+  'a specification whose source is a file': {
+    actuals: [actual('openapi', 'api_1', { sourceURL: null, visibility: 'public' }, { title: 'pets' })],
+    left: [],
+    says: /# its source is a file, .*\n {2}pets: \{ id: api_1, visibility: public \}/,
+  },
+  'a space that is not there, on a site': {
+    actuals: [
+      actual('site', 'sit_1', { title: 'Help', published: false }),
+      actual('site-space', 'ssp_1', { space: shows('spc_1'), path: 'a', section: null }, at('sit_1', 0)),
+      actual('site-space', 'ssp_2', { space: shows('spc_gone'), path: 'b', section: null }, at('sit_1', 1)),
+    ],
+    left: [],
+    says: /# left out: b, which shows a space that is not there\n {2}help:/,
+  },
+  'groups beside site spaces': {
+    actuals: [
+      actual('site', 'sit_1', { title: 'Help', published: false }),
+      actual('site-space', 'ssp_1', { space: shows('spc_1'), path: 'a', section: null }, at('sit_1', 0)),
+      actual('section-group', 'grp_1', { title: 'G', icon: null, parent: null }, at('sit_1', 0)),
+    ],
+    left: [],
+    says: /# its section groups are left out/,
+  },
+};
+
+describe('what cannot be declared is left out and told of, and the plan is empty', () => {
+  test.each(Object.entries(cases))('%s', async (_name, { actuals, left, says, never }) => {
+    const all = [ana, space, ...actuals];
+    const imported = await importOf(observationOf(all));
+    expect(imported.left.map(({ title, reason }) => [title, reason])).toEqual(
+      left.map(([title, reason]) => [title, expect.stringMatching(reason)]),
+    );
+    const files = filesAfter(imported);
+    const text = Object.values(files).join('\n');
+    expect(text).toMatch(says ?? /./);
+    expect(text).not.toMatch(never ?? /^never$/);
+    const { plan } = await planOf({ manifests: files, actuals: all, people: PEOPLE });
+    expect(plan.changes.map(({ address, fields }) => [address, fields])).toEqual([]);
+  });
+});
+
+describe('kinds that the platform does not give', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+
+  test.each([403, 404])('are missing where it answers %i, and named', async (status) => {
+    world.emulator.setFaults([
+      { match: { operation: 'listTranslations' }, times: 9, fault: { kind: 'status', status } },
+    ]);
+    const { observation, unread } = await readAll(kinds, [], world.reader());
+    expect(unread.map(({ kind }) => kind)).toEqual(['translation']);
+    expect(Object.keys(filesAfter(await importOf(observation)))).toEqual(['members.yaml', 'organization.yaml']);
+  });
+
+  test('a token that is not accepted is an error', async () => {
+    world.emulator.setFaults([{ match: { operation: 'listTeams' }, times: 9, fault: { kind: 'status', status: 401 } }]);
+    await expect(readAll(kinds, [], world.reader())).rejects.toMatchObject({ code: 'not-authorized' });
+  });
+});
