@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { choice, count, flag, positive, setting, text } from './settings.ts';
+import { choice, count, duration, flag, positive, setting, text } from './settings.ts';
 import { readBaseUrl, readText } from './values.ts';
 
 /** What a row of a CSV file may say; the first three it must. */
@@ -108,6 +108,7 @@ const folder = z.strictObject({
   path: text('a folder on disk, such as /drop'),
   account: account(),
   after: choice(['move', 'keep', 'delete']).prefault('move'),
+  rejects: text('a folder for reject files, such as /rejects').optional(),
   teamDomains: z.array(text('a domain whose senders are of the team, such as acme.example')).prefault([]),
   columns,
 });
@@ -157,7 +158,7 @@ export function conversationsSchema() {
             }
           }
         }),
-      quiet: positive('how long a solved ticket rests before it is sent, such as 1d').prefault('1d'),
+      quiet: duration('how long a solved ticket rests before it is sent, such as 1d').prefault('1d'),
       batch: z
         .strictObject({ count: count(1, 100).prefault(50), bytes: count(1024, 10_485_760).prefault(1_048_576) })
         .prefault({}),

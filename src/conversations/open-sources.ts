@@ -69,9 +69,9 @@ function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly na
     };
   }
   if (folder !== undefined) {
-    const { path, account, after, teamDomains, columns } = folder;
+    const { path, account, after, rejects = null, teamDomains, columns } = folder;
     const read = { teamDomains, csv: { columns: present(columns) } };
-    const polling = openDropFolder({ name, account, folder: path, after, clock, read });
+    const polling = openDropFolder({ name, account, folder: path, after, rejects, clock, read });
     return { polling, webhook: null, watch: (onNew) => polling.watch(onNew) };
   }
   return {

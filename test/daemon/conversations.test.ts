@@ -29,10 +29,10 @@ async function withSources(): Promise<{ work: Workspace; drop: string; settings:
   const drop = join(work.folder, 'drop');
   mkdirSync(drop);
   const sources = [
-    { name: 'drop', folder: { path: drop } },
+    { name: 'drop', folder: { path: drop, rejects: work.folder } },
     { name: 'forms', webhook: { secrets: [`whsec_${KEY}`] } },
   ];
-  return { work, drop, settings: { organization: { conversations: { sources, quiet: '1ms' } } } };
+  return { work, drop, settings: { organization: { conversations: { sources, quiet: '0s' } } } };
 }
 
 test('what is dropped into a folder is sent redacted, once, and put away', async () => {
@@ -47,7 +47,7 @@ test('what is dropped into a folder is sent redacted, once, and put away', async
   await eventually('the file to be put away', () => existsSync(join(drop, 'processed', 'tickets.ndjson')));
   expect(JSON.stringify(sent(work))).not.toContain(EMAIL);
   expect(sent(work)[0]?.content.parts[0]?.body).toContain('[EMAIL_1]');
-  const rejects = readFileSync(join(drop, 'tickets.ndjson.rejects.ndjson'), 'utf8');
+  const rejects = readFileSync(join(work.folder, 'tickets.ndjson.rejects.ndjson'), 'utf8');
   expect(JSON.parse(rejects)).toMatchObject({ line: 2 });
   // The same file again: nothing is sent again.
   const requests = () => work.emulator.requests.byOperation.ingestConversations ?? 0;
