@@ -53,6 +53,27 @@ describe('a folder that is not there', () => {
   });
 });
 
+test('two commands lead from an organization with more than 200 resources to an empty plan', async () => {
+  await using work = await openWorkspace();
+  const each = (count: number, entry: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => entry(at)).join('');
+  const sites = each(
+    5,
+    (at) =>
+      `  site-${at}:\n    title: Site ${at}\n    structure:\n${each(8, (space) => `      - { key: s${space}, space: space-${at * 8 + space}, path: p${space} }\n`)}`,
+  );
+  work.repository.write(
+    'all.yaml',
+    `teams:\n${each(60, (at) => `  team-${at}: { title: Team ${at} }\n`)}` +
+      `collections:\n${each(12, (at) => `  shelf-${at}: { title: Shelf ${at} }\n`)}` +
+      `spaces:\n${each(90, (at) => `  space-${at}: { title: Space ${at}, collection: shelf-${at % 12} }\n`)}sites:\n${sites}`,
+  );
+  expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0 });
+  expect(await init(work, {}, '--forge', 'github')).toMatchObject({ code: 0 });
+  const plan = await work.inside(['plan', '../new', '--detailed-exitcode']);
+  expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes, 2\d\d unchanged$/m) });
+});
+
 describe('a repository that is there', () => {
   test('keeps every byte of what it has, its manifests and its workflow', async () => {
     await using work = await openWorkspace();
