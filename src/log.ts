@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Writable } from 'node:stream';
 import { type Logger, destination as openDestination, pino } from 'pino';
+import { printableLines } from './plan/words.ts';
 import { createRedactor, SECRET } from './redact.ts';
 
 export type { Logger } from 'pino';
@@ -18,10 +19,12 @@ export interface LogOptions {
 
 /** A logger whose records carry no known secret, no `authorization` and no password of a URL, wherever they stand. */
 export function createLogger({ level, format, secrets, destination }: LogOptions): Logger {
-  const redact = createRedactor(secrets);
   const terminal = destination === undefined ? process.stderr.isTTY : destination.isTTY;
   const out = destination ?? openDestination({ dest: 2, sync: true });
   const isPretty = format === 'pretty' || (format === 'auto' && terminal === true);
+  const withoutSecrets = createRedactor(secrets);
+  // What a stranger wrote moves no cursor; JSON writes control characters out by itself.
+  const redact = isPretty ? (text: string) => printableLines(withoutSecrets(text)) : withoutSecrets;
   const colorize = terminal === true && (process.env.NO_COLOR ?? '') === '';
   const sink = isPretty ? prettyOf()({ destination: out, colorize, sync: true, ignore: 'pid,hostname' }) : out;
   // Whole records are cleaned, after pino has put them together: nothing that adds to one can be forgotten here.

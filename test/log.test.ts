@@ -45,6 +45,13 @@ describe('createLogger', () => {
     expect(text()).not.toContain('hunter22');
   });
 
+  test('what a stranger wrote moves no cursor on a terminal', () => {
+    const plain = capture({ format: 'pretty' });
+    plain.logger.warn({ key: 'a\u001b[2Jb' }, 'one \u001b]0;title\u0007\nand \u202etwo');
+    expect(plain.text()).toMatch(/one .*title/);
+    expect(plain.text()).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+  });
+
   test('no secret is in any text of any record', () => {
     const secret = fc.oneof(
       fc.string({ minLength: 4 }),
