@@ -9,10 +9,11 @@ import { actual, planOf } from '../support/planning.ts';
 const MARKER = { organization: 'org_1', run: [7, 1] } as const;
 const ROOM = { longest: 65_535, runUrl: 'https://forge.example/run/7' };
 const COMMIT = 'b'.repeat(40);
-/** What acts on a terminal, turns the reading direction, or is a quick action of GitLab's. */
-const ACTIVE = /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|^\//mu;
+/** What acts on a terminal, turns the reading direction, is a command to a CI job's runner, or a quick action of GitLab's. */
+const ACTIVE =
+  /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
 const hostile = fc.array(
-  fc.oneof(fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '\n'), fc.string({ unit: 'binary' })),
+  fc.oneof(fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '::error::', '\n'), fc.string({ unit: 'binary' })),
   {
     minLength: 1,
     maxLength: 5,
