@@ -111,6 +111,11 @@ const cases: Readonly<Record<string, Case>> = {
     left: [],
     says: /# left out: b, which shows a space that is not there\n {2}help:/,
   },
+  'a value that manifests write otherwise': {
+    actuals: [actual('organization', 'org_1', { title: 'Acme', emailDomains: ['ACME.example'], sso: false })],
+    left: [],
+    says: /# ignore: emailDomains is not as it can be declared\n.*emailDomains: \[ ACME\.example \].*ignore: \[ emailDomains \]/s,
+  },
   'groups beside site spaces': {
     actuals: [
       actual('site', 'sit_1', { title: 'Help', published: false }),
