@@ -5,7 +5,7 @@ import { linkTo } from '../platform/rich-links.ts';
 import type { RichDocument, RichNode } from '../platform/rich-node.ts';
 import type { ClusterChangeRequest } from './change-request.ts';
 import type { ClusterIssue, IssueCluster } from './cluster.ts';
-import { cut, oneLine, webUrl } from './line.ts';
+import { cut, harmless, oneLine, webUrl } from './line.ts';
 import { markOf, markParagraph } from './mark.ts';
 import { representatives } from './representatives.ts';
 import type { RelatedPage } from './search-query.ts';
@@ -111,7 +111,17 @@ function dayOf(time: number | null): string {
 /** A summary as blocks that every platform takes: whatever it is made of is written anew. */
 function contentOf(summary: unknown): readonly RichNode[] {
   const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
-  return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes;
+  return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.map(harmlessNode);
+}
+
+/** Only in texts: in Markdown, a space in another place could mean something. */
+function harmlessNode(node: RichNode): RichNode {
+  const { nodes, leaves } = node;
+  return {
+    ...node,
+    ...(nodes === undefined ? {} : { nodes: nodes.map(harmlessNode) }),
+    ...(leaves === undefined ? {} : { leaves: leaves.map((leaf) => ({ ...leaf, text: harmless(leaf.text) })) }),
+  };
 }
 
 function issueList(cluster: IssueCluster, issues: readonly ClusterIssue[], most: number): readonly RichNode[] {

@@ -2,15 +2,20 @@
 const ENOUGH = 2_000;
 
 /**
- * A text of the platform's as one line: line breaks, control characters and runs of space become one space, halves of
- * characters are replaced.
+ * A text of the platform's as one line: line breaks, control characters, what turns the direction of a line around and
+ * runs of space become one space, halves of characters are replaced.
  */
 export function oneLine(text: string): string {
   return text
     .slice(0, 10 * ENOUGH)
     .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim();
+}
+
+/** A text of the platform's without what moves a cursor or turns the direction of a line around; its lines stay. */
+export function harmless(text: string): string {
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
 /**

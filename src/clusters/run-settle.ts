@@ -52,7 +52,7 @@ export async function settleDrafts(
   for (const { entry } of hidden) {
     const content = prepared.get(entry.cluster) ?? (await contentOf(context, entry));
     if (typeof content !== 'string') {
-      await describeDraft(context, entry, content.describe(entry.claim));
+      await orTold(context, entry.cluster, () => describeDraft(context, entry, content.describe(entry.claim)));
     }
   }
   listing = hidden.length === 0 ? listing : await listAfterwards(context);
@@ -207,14 +207,21 @@ async function update(
   { id, space, cluster }: ClusterChangeRequest,
   body: Update,
 ): Promise<string | null> {
-  const { writer, events } = context;
+  const { writer } = context;
   if (writer === null) {
     return null;
   }
-  try {
+  return orTold(context, cluster, async () => {
     const path = { spaceId: space, changeRequestId: id };
     const { urls } = await writer.send(operations.updateChangeRequest, { path, body });
     return urls?.app ?? urls?.location ?? '';
+  });
+}
+
+/** What the platform refuses for one cluster is told, and keeps no other from its turn: null. */
+async function orTold<T>({ events }: RunContext, cluster: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof RejectedError || error instanceof AuthError) {
       events.onTrouble?.({ cluster, message: error.message });

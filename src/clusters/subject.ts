@@ -1,5 +1,6 @@
 import { parseTemplate } from '../core/template.ts';
 import { cut, oneLine } from './line.ts';
+import { saysGaveWay } from './mark.ts';
 import type { LineValues } from './template.ts';
 
 /** The longest subject (platform API, Limits). */
@@ -8,5 +9,7 @@ const LONGEST_SUBJECT = 100;
 /** The subject of a change request: one line of 1 to 100 UTF-16 code units, cut between characters as readers see them. */
 export function subjectOf(template: string, values: LineValues): string {
   const filled = parseTemplate(template).parts.map(({ text, name }) => text ?? values[name as keyof LineValues] ?? '');
-  return cut(oneLine(filled.join('')) || `Issue cluster ${values.id}`, LONGEST_SUBJECT);
+  const subject = oneLine(filled.join('')) || `Issue cluster ${values.id}`;
+  // No label makes it look as if it had given way: once archived by hand, it means no.
+  return cut(saysGaveWay(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
 }

@@ -160,6 +160,11 @@ test.each<[string, unknown, string]>([
     },
     'x',
   ],
+  [
+    'what would move a cursor or turn a line around',
+    'a\u001b[2J\u202eb **\u0007c**\n\n-\u0001d',
+    'a \\[2J b  **c**\n\n\\- d',
+  ],
   ['a number', 5, ''],
 ])('a summary is content: %s', (_, summary, text) => {
   expect(made({ cluster: { summary }, template: '{{summary}}' })).toBe(text);
@@ -244,6 +249,7 @@ describe('whatever the platform’s texts hold', () => {
         expect(clusterMarked(document)).toBe(cluster);
         expect(clusterMarked(JSON.parse(JSON.stringify(document)))).toBe(cluster);
         expect(visible(document)).toContain(oneLine(label) || cluster);
+        expect(visible(document)).not.toMatch(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
       }),
       { numRuns: 500 },
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerClusters } from '../../src/clusters/desk.ts';
 import { markOf } from '../../src/clusters/mark.ts';
-import { TransientError } from '../../src/core/errors.ts';
+import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
@@ -320,6 +320,26 @@ describe('platforms of other versions', () => {
       }
     };
     expect(await openDaemon(platform, settings()).run()).toMatchObject({ opened: 1 });
+  });
+
+  test('one that keeps nothing: a draft that may not be described holds no other cluster back', async () => {
+    const platform = new ClusterPlatform();
+    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
+    platform.addCluster({ id: 'c_1' });
+    let refused = '';
+    platform.step = ({ operation, path }, step) => {
+      if (operation === 'updateChangeRequest' && step === 'arrives') {
+        refused ||= path;
+        if (path === refused) {
+          throw new RejectedError('not this one', 403);
+        }
+      }
+    };
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0 });
+    platform.addCluster({ id: 'c_2' });
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['draft', 'open']);
   });
 
   test('one whose organization lists open ones alone: each space is asked, and drafts and archived ones are seen', async () => {
