@@ -2,8 +2,12 @@ import { messageOf } from './errors.ts';
 import { costOf, PatternSyntaxError } from './pattern-cost.ts';
 
 /** How much of a label is looked at, in UTF-16 code units: bounds what a pattern can take, however long the label. */
-const LONGEST_LABEL = 200;
-/** Ways to try a pattern at one place of a label, at most: two repeats without a bound are taken, three are not. */
+const LONGEST_LABEL = 100;
+/**
+ * Ways to try a pattern at one place of a label, at most: two repeats without a bound are taken, three are not. One more
+ * that is tried in one way only, as of `a+a+a+x` the last, is walked along each time; the worst of what is taken needs
+ * a fiftieth of a second for a label made for it.
+ */
 const MOST_WAYS = 50_000;
 /**
  * The same for a label of a few characters, where repeats without a bound count for little: what is left is what grows
