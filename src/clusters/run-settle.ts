@@ -82,9 +82,9 @@ interface Draft {
   readonly request: SeenRequest;
 }
 
-/** One's drafts as they are in a list. */
+/** One's drafts as they are in a list, in the order they were made: what hurts most first. */
 function draftsIn({ book }: RunContext, { requests }: Listing): readonly Draft[] {
-  return requests.flatMap((request) => {
+  return requests.toSorted(inOrder).flatMap((request) => {
     const entry = book.byId(request.id);
     return entry?.state === 'draft' && request.status === 'draft' ? [{ entry, request }] : [];
   });

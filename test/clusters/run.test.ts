@@ -109,6 +109,7 @@ describe('a run', () => {
     const limits = { run: 2, open: 4, space: 10, day: 3 };
     const daemon = openDaemon(platform, settings({ limits }));
     expect(await daemon.run()).toMatchObject({ opened: 2, skipped: { 'limit-run': 4 } });
+    expect(daemon.told.filter((line) => line.startsWith('opened'))).toEqual(['opened c_6', 'opened c_5']);
     expect(platform.statuses()).toEqual(['c_6 guides open', 'c_5 guides open']);
     expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { exists: 2, 'limit-day': 3 } });
     platform.time += DAY + HOUR;
