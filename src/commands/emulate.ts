@@ -5,6 +5,7 @@ import {
   type Emulator,
   type EmulatorOptions,
   type EmulatorState,
+  type PlatformVersion,
   type RateLimits,
   startEmulator,
 } from '../emulator/emulator.ts';
@@ -21,6 +22,8 @@ export interface EmulateFlags {
   /** `60/2s` or `60/2s:first-call`. */
   readonly limit?: string;
   readonly faults?: number;
+  /** A version of the platform to be. */
+  readonly platform?: PlatformVersion;
   /** Names of {@link FEATURE_NAMES}. */
   readonly without?: readonly string[];
 }
@@ -36,8 +39,11 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
     seed: flags.seed === undefined ? undefined : await readSeed(resolve(terminal.cwd, flags.seed), flags.seed),
     file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
     ...(flags.latency === undefined ? {} : { latency: flags.latency }),
+    platform: flags.platform,
     features: Object.fromEntries(
-      Object.entries(FEATURE_NAMES).map(([feature, name]) => [feature, flags.without?.includes(name) !== true]),
+      Object.entries(FEATURE_NAMES).flatMap(([feature, name]) =>
+        flags.without?.includes(name) === true ? [[feature, false]] : [],
+      ),
     ),
     ...(flags.limit === undefined ? {} : { limits: readLimit(flags.limit) }),
     ...(flags.faults === undefined

@@ -3,7 +3,7 @@ import type { ExitCode } from '../core/errors.ts';
 import { CONFIG, count, ORGANIZATION, upTo } from './arguments.ts';
 import { clusterCommands } from './cluster-program.ts';
 import { conversationCommands } from './conversation-program.ts';
-import { FEATURE_NAMES } from './feature-names.ts';
+import { FEATURE_NAMES, PLATFORM_NAMES } from './feature-names.ts';
 import type { Surroundings } from './setup.ts';
 
 /** Forges that there is a workflow for, and none. */
@@ -190,6 +190,7 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .option('--latency <ms>', 'wait so long before each answer', count)
     .option('--limit <n/seconds>', 'a rate limit, such as 60/2s')
     .option('--faults <percent>', 'fail so many requests with 503', upTo(100))
+    .addOption(new Option('--platform <version>', 'be this version of the platform').choices(PLATFORM_NAMES))
     .addOption(
       new Option('--without <features...>', 'lack these, as some versions do').choices(Object.values(FEATURE_NAMES)),
     )

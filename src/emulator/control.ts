@@ -19,14 +19,28 @@ const featuresSchema: z.ZodType<Partial<Features>> = z
   .strictObject({
     changeRequestDrafts: z.boolean(),
     changeRequestLinks: z.boolean(),
+    contextRecords: z.boolean(),
     conversations: z.boolean(),
     conversationLists: z.boolean(),
     ingestionByUsers: z.boolean(),
     openapiText: z.boolean(),
     publish: z.boolean(),
     requestedReviewers: z.boolean(),
+    siteFindings: z.boolean(),
+    siteIssues: z.boolean(),
     spaceCreation: z.boolean(),
     structure: z.boolean(),
+    agentsContext: z.boolean(),
+    changeRequestStatuses: z.boolean(),
+    externalLinks: z.boolean(),
+    hiddenSiteSpaces: z.boolean(),
+    linkListings: z.boolean(),
+    minimalAnswers: z.boolean(),
+    sectionGroupMembers: z.boolean(),
+    sectionParents: z.boolean(),
+    spaceTransfer: z.boolean(),
+    strictPatterns: z.boolean(),
+    templateCreates: z.boolean(),
   })
   .partial();
 

@@ -21,7 +21,7 @@ import type { Controls, Latency } from './control.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
 import { found, keptSpaceAt, organizationAt, spaceAt } from './lookup.ts';
-import { ALL_FEATURES, type Caller, type Features, type Permission, type Processing } from './operation.ts';
+import type { Caller, Features, Permission, Processing } from './operation.ts';
 import { writePages } from './page-seed.ts';
 import { settle } from './processing.ts';
 import type { EmulatorState } from './records.ts';
@@ -30,6 +30,7 @@ import { defaultState } from './seed.ts';
 import { createHttpServer, type Listener } from './server.ts';
 import { StateFile } from './state-file.ts';
 import { createStore, type Store } from './store.ts';
+import { featuresOf, type PlatformVersion } from './versions.ts';
 
 export type { Latency } from './control.ts';
 export type { FaultRule } from './faults.ts';
@@ -38,6 +39,7 @@ export type { Features, Permission, Processing } from './operation.ts';
 export type { EmulatorState } from './records.ts';
 export type { RequestLog } from './request-log.ts';
 export { createState, emptyOrganization } from './seed.ts';
+export type { PlatformVersion } from './versions.ts';
 
 /** Another token, and what it may do: `read` is refused writes, `none` everything (403). */
 export interface TokenOptions {
@@ -73,7 +75,9 @@ export interface EmulatorOptions {
   readonly seedNumber?: number;
   /** Milliseconds until processing completes; 300, 500 and 400 by default. */
   readonly processing?: Partial<Processing>;
-  /** Operations that other versions of the platform lack; all there by default. */
+  /** Which version of the platform to be; the API document's, which is the oldest, by default. */
+  readonly platform?: PlatformVersion | undefined;
+  /** What differs from that version. */
   readonly features?: Partial<Features>;
   /** How many items a list has when no limit is sent; 50 by default. */
   readonly pageSize?: number;
@@ -153,7 +157,7 @@ function listenerOf(store: Store, options: EmulatorOptions): Listener {
     limiter: new RateLimiter(options.limits ?? {}),
     faults: new FaultInjector(options.faults ?? [], options.seedNumber ?? 1),
     recorder: new RequestRecorder(),
-    features: { ...ALL_FEATURES, ...options.features },
+    features: { ...featuresOf(options.platform ?? '0.146'), ...options.features },
     processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
     pageSize: options.pageSize ?? 50,
     seedNumber: options.seedNumber ?? 1,

@@ -18,13 +18,15 @@ export interface Caller {
   readonly source?: string | undefined;
 }
 
-/** Operations that versions of the platform lack (supplement, sections 7 and 10). */
+/** What versions of the platform differ in (supplement, sections 7 and 10). */
 export interface Features {
   /** Organizations list change requests of every status, not only open ones (supplement, section 1). */
   readonly changeRequestDrafts: boolean;
   /** What a change request is created with may be its cluster and description (supplement, section 11). */
   readonly changeRequestLinks: boolean;
-  /** Conversations, their issues and clusters: gone after 0.146 (supplement, section 10). */
+  /** What sites learn from: context records, and the topics that they come to; from 0.167 on (supplement, section 10). */
+  readonly contextRecords: boolean;
+  /** Conversations, their issues and clusters: gone from 0.167 on (supplement, section 10). */
   readonly conversations: boolean;
   /** Ingesting a list of conversations, not only one (supplement, section 1: Ingest body). */
   readonly conversationLists: boolean;
@@ -38,22 +40,65 @@ export interface Features {
   readonly requestedReviewers: boolean;
   /** Creating a space. */
   readonly spaceCreation: boolean;
+  /** What is wrong with a site, by topic: from 0.181 on (supplement, section 10). */
+  readonly siteFindings: boolean;
+  /** The same before it was called findings: in 0.167 (supplement, section 10). */
+  readonly siteIssues: boolean;
   /** Reading and sorting a site's structure. */
   readonly structure: boolean;
+  /** Sites say whether agents may see them: gone from 0.167 on (supplement, section 10). */
+  readonly agentsContext: boolean;
+  /**
+   * An organization's change requests are asked for by any number of statuses, `open` without one: from 0.167 on
+   * (supplement, section 10).
+   */
+  readonly changeRequestStatuses: boolean;
+  /** Links to elsewhere in a site's structure: from 0.201 on (supplement, section 10). */
+  readonly externalLinks: boolean;
+  /** Whether navigation shows a site space: from 0.167 on, as in the document (supplement, section 1). */
+  readonly hiddenSiteSpaces: boolean;
+  /** Listings of links and backlinks: gone from 0.201 on (supplement, section 10). */
+  readonly linkListings: boolean;
+  /** Writes without a body in the answer, to `prefer: return=minimal`: from 0.201 on (supplement, section 2). */
+  readonly minimalAnswers: boolean;
+  /** Operations of a group that add and remove sections: gone from 0.181 on (supplement, section 10). */
+  readonly sectionGroupMembers: boolean;
+  /** A section's own update that says which group it is in: from 0.181 on (supplement, section 10). */
+  readonly sectionParents: boolean;
+  /** Transferring a space: gone from 0.181 on (supplement, section 10). */
+  readonly spaceTransfer: boolean;
+  /** Patterns of ids in paths and of organizations' titles: from 0.167 on (supplement, section 5). */
+  readonly strictPatterns: boolean;
+  /** Applying a template to content answers 201: from 0.167 on (supplement, section 1). */
+  readonly templateCreates: boolean;
 }
 
-/** A platform that lacks none of them. */
+/** A platform as its API document has it, with all that the supplement adds: what came later is off. */
 export const ALL_FEATURES: Features = {
   changeRequestDrafts: true,
   changeRequestLinks: true,
+  contextRecords: false,
   conversations: true,
   conversationLists: true,
   ingestionByUsers: true,
   openapiText: true,
   publish: true,
   requestedReviewers: true,
+  siteFindings: false,
+  siteIssues: false,
   spaceCreation: true,
   structure: true,
+  agentsContext: true,
+  changeRequestStatuses: false,
+  externalLinks: false,
+  hiddenSiteSpaces: true,
+  linkListings: true,
+  minimalAnswers: false,
+  sectionGroupMembers: true,
+  sectionParents: false,
+  spaceTransfer: true,
+  strictPatterns: false,
+  templateCreates: false,
 };
 
 /** Milliseconds that processing takes. */

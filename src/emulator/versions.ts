@@ -1,0 +1,33 @@
+import { ALL_FEATURES, type Features } from './operation.ts';
+
+/** Versions of the platform that the emulator can be told to be, the oldest first. */
+const VERSIONS = ['0.146', '0.167', '0.181', '0.201'] as const;
+export type PlatformVersion = (typeof VERSIONS)[number];
+
+/** What each version changed of the one before it (supplement, section 10). */
+const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
+  '0.146': {},
+  '0.167': {
+    conversations: false,
+    contextRecords: true,
+    siteIssues: true,
+    agentsContext: false,
+    changeRequestStatuses: true,
+    strictPatterns: true,
+    templateCreates: true,
+  },
+  '0.181': {
+    siteIssues: false,
+    siteFindings: true,
+    sectionGroupMembers: false,
+    sectionParents: true,
+    spaceTransfer: false,
+  },
+  '0.201': { externalLinks: true, linkListings: false, minimalAnswers: true },
+};
+
+/** What a version has. The oldest is the platform as its API document has it. */
+export function featuresOf(version: PlatformVersion): Features {
+  const until = VERSIONS.slice(0, VERSIONS.indexOf(version) + 1);
+  return Object.assign({}, ALL_FEATURES, ...until.map((each) => CHANGES[each])) as Features;
+}
