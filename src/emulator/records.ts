@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { ChangeRequestRecord, CommentRecord, ReplyRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
+import type { IntegrationStateTables } from './integration-records.ts';
+import type { ReviewRecord } from './review-records.ts';
 import type {
   AgentsContext,
   EditMode,
@@ -45,6 +47,10 @@ export interface OrganizationRecord extends Entity {
   readonly ai: boolean;
   readonly inviteLinks: boolean;
   readonly mergeRules: MergeRules;
+  /** What the documentation agent is told; absent until somebody wrote it. `updatedBy` is a user's id. */
+  readonly agentInstructions?:
+    | { readonly document: Json; readonly updatedAt: string; readonly updatedBy: string }
+    | undefined;
 }
 
 export interface UserRecord extends Entity {
@@ -142,6 +148,8 @@ export interface SiteRecord extends Entity {
   readonly defaultSiteSpace?: string | undefined;
   readonly defaultSection?: string | undefined;
   readonly adaptiveSchema?: { readonly jsonSchema: JsonObject; readonly updatedAt: string } | undefined;
+  /** Absent while it is as the platform makes it. */
+  readonly customization?: JsonObject | undefined;
 }
 
 export interface SiteSpaceRecord extends Ranked {
@@ -221,14 +229,21 @@ export interface TranslationStats {
   readonly latestWords: number;
 }
 
+/** A link by which one becomes a member of the organization (supplement, section 7). */
+export interface LinkInviteRecord extends Entity {
+  readonly organization: string;
+  readonly role: Role | null;
+}
+
 /** The format name that every state carries, so that an older or foreign file is refused. */
 export const STATE_FORMAT = 'octavo.emulator/1';
 
 /** Every table's records. */
-export interface StateTables {
+export interface StateTables extends IntegrationStateTables {
   readonly organizations: readonly OrganizationRecord[];
   readonly users: readonly UserRecord[];
   readonly members: readonly MemberRecord[];
+  readonly linkInvites: readonly LinkInviteRecord[];
   readonly teams: readonly TeamRecord[];
   readonly teamMembers: readonly TeamMemberRecord[];
   readonly samlProviders: readonly SamlRecord[];
@@ -236,6 +251,7 @@ export interface StateTables {
   readonly spaces: readonly SpaceRecord[];
   readonly pages: readonly PageRecord[];
   readonly changeRequests: readonly ChangeRequestRecord[];
+  readonly reviews: readonly ReviewRecord[];
   readonly comments: readonly CommentRecord[];
   readonly replies: readonly ReplyRecord[];
   readonly sites: readonly SiteRecord[];

@@ -1,9 +1,11 @@
 import { type Topics, topicsOf } from './clustering.ts';
 import type { ChangeRequestRecord, CommentRecord, ReplyRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
+import { integrationTables } from './integration-tables.ts';
 import type {
   CollectionRecord,
   EmulatorState,
+  LinkInviteRecord,
   MemberRecord,
   OrganizationRecord,
   PageRecord,
@@ -21,6 +23,7 @@ import type {
   UserRecord,
 } from './records.ts';
 import { STATE_FORMAT } from './records.ts';
+import type { ReviewRecord } from './review-records.ts';
 import { Table } from './table.ts';
 
 const organizationOf = (record: { readonly organization: string }) => record.organization;
@@ -41,6 +44,7 @@ function organizationTables(changed: () => void) {
     organizations: new Table<OrganizationRecord>({}, changed),
     users: new Table<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }, changed),
     members: new Table<MemberRecord, 'organization'>({ organization: organizationOf }, changed),
+    linkInvites: new Table<LinkInviteRecord, 'organization'>({ organization: organizationOf }, changed),
     teams: new Table<TeamRecord, 'organization'>({ organization: organizationOf }, changed),
     teamMembers: new Table<TeamMemberRecord, 'team' | 'member'>(
       { team: (record) => record.team, member: (record) => `${record.organization}/${record.user}` },
@@ -88,6 +92,7 @@ function collaborationTables(changed: () => void) {
       { space: (record) => record.space, place: (record) => placeKey(record.space, String(record.number)) },
       changed,
     ),
+    reviews: new Table<ReviewRecord, 'changeRequest'>({ changeRequest: (review) => review.changeRequest }, changed),
     comments: new Table<CommentRecord, 'subject'>(
       { subject: (comment) => comment.changeRequest ?? comment.space },
       changed,
@@ -154,7 +159,8 @@ type Tables = ReturnType<typeof organizationTables> &
   ReturnType<typeof contentTables> &
   ReturnType<typeof collaborationTables> &
   ReturnType<typeof siteTables> &
-  ReturnType<typeof conversationTables>;
+  ReturnType<typeof conversationTables> &
+  ReturnType<typeof integrationTables>;
 
 /** Everything the emulator remembers, indexed, so that no request but a list walks over what it is not about. */
 export interface Store extends Tables {
@@ -183,6 +189,7 @@ export function createStore(): Store {
     ...collaborationTables(changed),
     ...siteTables(changed),
     ...conversationTables(changed),
+    ...integrationTables(changed),
   };
   const topics = new Map<string, Topics>();
   const next = () => {

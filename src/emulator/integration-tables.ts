@@ -1,0 +1,26 @@
+import type {
+  InstallationRecord,
+  InstallationTokenRecord,
+  IntegrationEventRecord,
+  IntegrationRecord,
+} from './integration-records.ts';
+import { Table } from './table.ts';
+
+/** Integrations with what belongs to them. */
+export function integrationTables(changed: () => void) {
+  return {
+    integrations: new Table<IntegrationRecord>({}, changed),
+    installations: new Table<InstallationRecord, 'integration' | 'organization'>(
+      { integration: (record) => record.integration, organization: (record) => record.organization },
+      changed,
+    ),
+    integrationEvents: new Table<IntegrationEventRecord, 'integration'>(
+      { integration: (record) => record.integration },
+      changed,
+    ),
+    installationTokens: new Table<InstallationTokenRecord, 'installation'>(
+      { installation: (record) => record.installation },
+      changed,
+    ),
+  };
+}
