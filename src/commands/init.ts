@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
 import { findForge } from '../forge/find-forge.ts';
 import type { ForgeName } from '../forge/pull-request.ts';
@@ -31,13 +31,17 @@ const WORKFLOWS: Readonly<Record<ForgeName, string>> = {
   bitbucket: 'bitbucket-pipelines.yml',
 };
 
+const EDITOR_FILE: StartingFile = {
+  path: '.vscode/extensions.json',
+  text: `${JSON.stringify({ recommendations: ['redhat.vscode-yaml'] }, null, 2)}\n`,
+};
+
 const STARTER = `# yaml-language-server: $schema=${SCHEMA_PATH}
 # What is declared in the manifests of this repository is what Octavo makes of the organization; what is left out is not
 # managed. "octavo import" writes what the organization has.
 organization: {}
 `;
 
-/** A file, from the folder of the repository. */
 interface StartingFile {
   readonly path: string;
   readonly text: string;
@@ -59,9 +63,20 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   if (repositoryAround(root) === null) {
     await initRepository(root);
   }
+  // Forges and editors look in the repository's own folder, wherever in it the manifests are.
+  const repository = repositoryAround(root) ?? root;
+  const manifests = relative(repository, realpathSync(root)).split(sep).join('/') || '.';
+  const workflow = forge === null ? null : await workflowFile(forge, manifests, around);
   const hadManifests = await hasManifests(root);
-  for (const file of await startingFiles(forge, around)) {
-    await writeNew(root, file, around);
+  const schema = `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n`;
+  await writeNew(root, { path: SCHEMA_PATH, text: schema }, around);
+  await writeNew(repository, EDITOR_FILE, around);
+  if (workflow !== null) {
+    await writeNew(repository, workflow, around);
+  }
+  if (forge === 'bitbucket' && manifests === '.') {
+    // The one workflow that would be read as a manifest.
+    await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, around);
   }
   if (!hadManifests && (await isToImport(flags, around))) {
     await importCommand({ ...flags, out: relative(terminal.cwd, root) || '.' }, around);
@@ -69,7 +84,7 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   if (!(await hasManifests(root))) {
     await writeNew(root, { path: 'organization.yaml', text: STARTER }, around);
   }
-  terminal.err(nextSteps(folder, forge));
+  terminal.err(nextSteps(folder, workflow));
   return EXIT.done;
 }
 
@@ -93,30 +108,29 @@ async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroun
   return chosen === 'none' ? null : chosen;
 }
 
-async function startingFiles(forge: ForgeName | null, { root }: Surroundings): Promise<readonly StartingFile[]> {
-  const editor = { recommendations: ['redhat.vscode-yaml'] };
-  const files: StartingFile[] = [
-    { path: SCHEMA_PATH, text: `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n` },
-    { path: '.vscode/extensions.json', text: `${JSON.stringify(editor, null, 2)}\n` },
-  ];
-  if (forge !== null) {
-    const text = await readFile(new URL(`examples/pull-request/${forge}.yaml`, root), 'utf8');
-    files.push({ path: WORKFLOWS[forge], text });
+/** The forge's workflow, for manifests in a folder of its repository. Throws ConfigError for one that needs quotes. */
+async function workflowFile(forge: ForgeName, folder: string, { root }: Surroundings): Promise<StartingFile> {
+  if (!/^[\w./-]+$/.test(folder)) {
+    throw new ConfigError(
+      `the workflow would have to name the folder ${JSON.stringify(folder)} to a shell; give it a name of letters, digits, "-" and "_"`,
+    );
   }
-  // The one workflow that would be read as a manifest.
-  return forge === 'bitbucket' ? [...files, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }] : files;
+  const text = await readFile(new URL(`examples/pull-request/${forge}.yaml`, root), 'utf8');
+  return { path: WORKFLOWS[forge], text: text.replace(/(?<=octavo (?:validate|plan|apply) )\.(?= |$)/gm, folder) };
 }
 
 async function writeNew(root: string, { path, text }: StartingFile, { terminal }: Surroundings): Promise<void> {
+  const file = join(root, path);
+  const shown = printable(relative(terminal.cwd, file));
   try {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), text, { flag: 'wx' });
-    terminal.out(`+ ${path}\n`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: 'wx' });
+    terminal.out(`+ ${shown}\n`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new ConfigError(`cannot write ${path}: ${messageOf(error)}`, { cause: error });
+      throw new ConfigError(`cannot write ${shown}: ${messageOf(error)}`, { cause: error });
     }
-    terminal.err(`${path} is there already, and stays as it is\n`);
+    terminal.err(`${shown} is there already, and stays as it is\n`);
   }
 }
 
@@ -139,8 +153,8 @@ async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise
   return terminal.ask === null || !/^n/i.test((await terminal.ask('Import what the organization has? [Y/n] ')).trim());
 }
 
-function nextSteps(folder: string, forge: ForgeName | null): string {
+function nextSteps(folder: string, workflow: StartingFile | null): string {
   const name = printable(folder);
-  const workflow = forge === null ? '' : `Set what ${WORKFLOWS[forge]} names, and pull requests show their plans. `;
-  return `${workflow}Next: octavo validate ${name} && octavo plan ${name}\n`;
+  const set = workflow === null ? '' : `Set what ${workflow.path} names, and pull requests show their plans. `;
+  return `${set}Next: octavo validate ${name} && octavo plan ${name}\n`;
 }

@@ -1,3 +1,4 @@
+import { parse as parseYaml } from 'yaml';
 import { keyOfNothing, slugOf } from './slug.ts';
 
 /** What asks for a key, among others whose keys must differ from its own. */
@@ -18,6 +19,8 @@ export interface ChosenKey {
 
 interface Candidate<Item> extends Nameless<Item> {
   readonly slugs: readonly string[];
+  /** Its first name has no letters that a key can have, so that its key says more of where it is than of what it is. */
+  readonly isBorrowed: boolean;
   /** Where no name has letters that a key can have. */
   readonly isMadeUp: boolean;
 }
@@ -28,7 +31,7 @@ const RESERVED = ['con', 'prn', 'aux', 'nul'];
 /**
  * Chooses keys that differ from each other and from those taken, also on file systems that do not tell `A` from `a`.
  * What has a name to itself has that; of those that share one, each has its next name where that is its own, and the
- * others are numbered.
+ * others are numbered. What has to borrow a name comes last: it takes none from whose own it is.
  */
 export function chooseKeys<Item>(
   items: readonly Nameless<Item>[],
@@ -36,13 +39,22 @@ export function chooseKeys<Item>(
 ): ReadonlyMap<Item, ChosenKey> {
   const used = new Set([...taken, ...RESERVED].map((key) => key.toLowerCase()));
   const chosen = new Map<Item, ChosenKey>();
-  const choose = ({ item, isMadeUp, names }: Candidate<Item>, key: string, note: string | null) => {
-    used.add(key);
-    const unspeakable = `no key can be made of ${JSON.stringify(names[0] ?? '')}; a better one can be chosen until it is applied`;
-    chosen.set(item, { key, note: isMadeUp ? unspeakable : note });
-  };
+  const rounds = Map.groupBy(items.map(candidate), ({ isBorrowed }) => isBorrowed);
+  for (const round of [rounds.get(false) ?? [], rounds.get(true) ?? []]) {
+    chooseAmong(round, used, ({ item, isMadeUp, names }, key, note) => {
+      used.add(key);
+      const unspeakable = `no key can be made of ${JSON.stringify(names[0] ?? '')}; a better one can be chosen until it is applied`;
+      chosen.set(item, { key, note: isMadeUp ? unspeakable : note });
+    });
+  }
+  return chosen;
+}
+
+type Choose<Item> = (candidate: Candidate<Item>, key: string, note: string | null) => void;
+
+function chooseAmong<Item>(round: readonly Candidate<Item>[], used: ReadonlySet<string>, choose: Choose<Item>): void {
   const sharing: (readonly [slug: string, sharers: readonly Candidate<Item>[]])[] = [];
-  for (const [slug, sharers] of sorted(Map.groupBy(items.map(candidate), ({ slugs: [first = ''] }) => first))) {
+  for (const [slug, sharers] of sorted(Map.groupBy(round, ({ slugs: [first = ''] }) => first))) {
     const [only] = sharers;
     if (only !== undefined && sharers.length === 1 && !used.has(slug)) {
       choose(only, slug, null);
@@ -50,28 +62,46 @@ export function chooseKeys<Item>(
       sharing.push([slug, sharers.toSorted((a, b) => (a.order < b.order ? -1 : 1))]);
     }
   }
+  const left: (readonly [slug: string, candidate: Candidate<Item>])[] = [];
   for (const [slug, sharers] of sharing) {
     const seconds = Map.groupBy(sharers, ({ slugs }) => slugs[1]);
     for (const each of sharers) {
       const [, second] = each.slugs;
       if (second !== undefined && seconds.get(second)?.length === 1 && !used.has(second)) {
         choose(each, second, sharers.length > 1 ? `"${slug}" would be the key of ${sharers.length}` : null);
+      } else {
+        left.push([slug, each]);
       }
     }
   }
-  for (const [slug, sharers] of sharing) {
-    for (const each of sharers.filter(({ item }) => !chosen.has(item))) {
-      const key = numbered(slug, used);
-      choose(each, key, key === slug ? null : `"${slug}" is the key of another ${each.kind}`);
-    }
+  for (const [slug, each] of left) {
+    const key = numbered(slug, used);
+    choose(each, key, key === slug ? null : `"${slug}" is the key of another ${each.kind}`);
   }
-  return chosen;
 }
 
 function candidate<Item>(nameless: Nameless<Item>): Candidate<Item> {
-  const slugs = [...new Set(nameless.names.map(slugOf).filter((slug) => slug !== null))];
+  const { kind, names } = nameless;
+  const own = names.map(slugOf);
+  const slugs = [...new Set(own.filter((slug) => slug !== null))].map((slug) => unquoted(kind, slug));
   const isMadeUp = slugs.length === 0;
-  return { ...nameless, slugs: isMadeUp ? [keyOfNothing(nameless.kind, nameless.names[0] ?? '')] : slugs, isMadeUp };
+  return {
+    ...nameless,
+    slugs: isMadeUp ? [keyOfNothing(nounOf(kind), names[0] ?? '')] : slugs,
+    isBorrowed: own[0] === null,
+    isMadeUp,
+  };
+}
+
+/** `2024`, `no` or `1e3` would need quotes wherever they stand in YAML; nobody would choose such a key. */
+function unquoted(kind: string, slug: string): string {
+  const isText = ['1.1', '1.2'].every((version) => typeof parseYaml(slug, { version: version as '1.2' }) === 'string');
+  return isText ? slug : `${nounOf(kind)}-${slug}`;
+}
+
+/** What a person would call it where it stands: `space` for a site space. */
+function nounOf(kind: string): string {
+  return kind.slice(kind.lastIndexOf('-') + 1);
 }
 
 function sorted<Value>(groups: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
@@ -20,7 +20,7 @@ describe('a folder that is not there', () => {
   ])('becomes a repository for %s whose manifests are valid', async (forge, workflow, example) => {
     await using work = await openWorkspace();
     const ended = await init(work, NO_TOKEN, '--forge', forge);
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ ${workflow}\n`) });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ ../new/${workflow}\n`) });
     expect(readFileSync(inNew(work, workflow), 'utf8')).toBe(
       readFileSync(new URL(`../../examples/pull-request/${example}`, import.meta.url), 'utf8'),
     );
@@ -75,6 +75,27 @@ test('two commands lead from an organization with more than 200 resources to an 
 });
 
 describe('a repository that is there', () => {
+  test('has its manifests in any folder, and the workflow where the forge looks for it', async () => {
+    await using work = await openWorkspace();
+    mkdirSync(inNew(work, ''));
+    runGit(inNew(work, ''), ['init', '-q']);
+    const into = (folder: string, ...more: string[]) => work.inside(['init', `../new/${folder}`, ...more], NO_TOKEN);
+    expect(await into('docs/acme', '--forge', 'github')).toMatchObject({
+      code: 0,
+      stdout:
+        '+ ../new/docs/acme/.octavo/schema.json\n+ ../new/.vscode/extensions.json\n' +
+        '+ ../new/.github/workflows/octavo.yaml\n+ ../new/docs/acme/organization.yaml\n',
+    });
+    const workflow = readFileSync(inNew(work, '.github/workflows/octavo.yaml'), 'utf8');
+    const named = workflow.match(/octavo (?:validate|plan|apply) \S+/g);
+    expect(named).toEqual(['validate', 'plan', 'plan', 'apply'].map((command) => `octavo ${command} docs/acme`));
+    expect(await into('docs & more', '--forge', 'gitlab')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('"docs & more"'),
+    });
+    expect(existsSync(inNew(work, '.gitlab-ci.yml'))).toBe(false);
+  });
+
   test('keeps every byte of what it has, its manifests and its workflow', async () => {
     await using work = await openWorkspace();
     const mine = { 'teams.yaml': 'teams: {} # mine\n', '.github/workflows/octavo.yaml': 'name: mine\n' };

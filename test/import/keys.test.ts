@@ -58,6 +58,28 @@ describe('keys', () => {
     ]);
   });
 
+  test('are plain text in YAML, and nobody loses a name of their own to one who borrows it', () => {
+    const chosen = chooseKeys(
+      [
+        named('1', ['🚀', 'Guides 🚀']),
+        named('2', ['Guides']),
+        named('3', ['2024']),
+        named('4', ['No']),
+        named('5', ['1e3']),
+        named('6', ['2024 plans']),
+      ],
+      [],
+    );
+    expect([...chosen].sort().map(([id, { key }]) => `${id} ${key}`)).toEqual([
+      '1 guides-2',
+      '2 guides',
+      '3 space-2024',
+      '4 space-no',
+      '5 space-1e3',
+      '6 2024-plans',
+    ]);
+  });
+
   test('are keys, all different, whatever the names and whatever their order', () => {
     const name = fc.oneof(fc.constantFrom('Guides', 'guides', 'Guides 2', '📚', 'API', '', 'con'), fc.string());
     const names = fc.array(fc.array(name, { minLength: 1, maxLength: 2 }), { maxLength: 20 });
