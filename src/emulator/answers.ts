@@ -3,6 +3,10 @@ export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly location?: string | undefined;
+  /** What is sent instead of a body, one after the other, and `done` (platform API, Ask). */
+  readonly events?: readonly unknown[];
+  /** The preference of the request that the answer follows. */
+  readonly preference?: string;
 }
 
 /** Ends an operation with an error status (supplement, section 2: Error body). */
@@ -37,6 +41,11 @@ export function noUpdate(): ApiError {
 
 export function ok(body: unknown): Answer {
   return { status: 200, body };
+}
+
+/** 200, in pieces. */
+export function streamed(events: readonly unknown[]): Answer {
+  return { status: 200, events };
 }
 
 /** 201; with `Location` for the kinds that the supplement lists (section 2, Write status codes). */

@@ -1,9 +1,10 @@
-import { type Answer, ApiError, errorBody } from './answers.ts';
+import { type Answer, ApiError, errorBody, invalid } from './answers.ts';
 import type { Caller, Context, Operation } from './operation.ts';
 import { settle } from './processing.ts';
 import { readJson, readQuery } from './receive.ts';
 import { type Match, Router } from './router.ts';
 import { OPERATIONS } from './routes/registry.ts';
+import { refuseBeyondScope } from './scopes.ts';
 
 /** What of a request the API looks at. */
 export interface ApiRequest {
@@ -13,6 +14,7 @@ export interface ApiRequest {
   /** With its question mark, or empty. */
   readonly search: string;
   readonly contentType: string | undefined;
+  readonly prefer?: string | string[] | undefined;
   /** Null when it was longer than a request may be. */
   readonly body: Buffer | null;
 }
@@ -37,6 +39,30 @@ function authorize(match: Match | undefined, caller: Caller | undefined, context
   return match;
 }
 
+/** Ids of this kind may have other characters: names, slugs, addresses of people and pages. */
+const FREE_NAMES = new Set(['integrationName', 'specSlug', 'pagePath', 'hostname', 'subdomain']);
+
+/** Supplement, section 5: path ids, from 0.167 on. */
+function requireIds(params: Readonly<Record<string, string>>, { features }: Pick<Context, 'features'>): void {
+  for (const [name, id] of features.strictPatterns ? Object.entries(params) : []) {
+    if (!FREE_NAMES.has(name) && !/^[a-zA-Z0-9_-]+$/.test(id)) {
+      throw invalid(`path.${name}`, 'must match ^[a-zA-Z0-9_-]+$');
+    }
+  }
+}
+
+const MINIMAL = 'return=minimal';
+
+/** A success without its body, where the caller prefers that and the version has it (supplement, section 2). */
+function preferred(
+  answer: Answer,
+  { minimal }: Operation,
+  { prefer }: ApiRequest,
+  { features }: Pick<Context, 'features'>,
+): Answer {
+  return minimal && features.minimalAnswers && prefer === MINIMAL ? { status: 204, preference: MINIMAL } : answer;
+}
+
 /**
  * Answers one request: 1. who is it, 2. which operation, may they, 3. what was sent, 4. do it. Errors become answers
  * (supplement, section 2: Error body).
@@ -55,7 +81,9 @@ export function answer(
     settle(context.store, context.now);
     const query = readQuery(request.search);
     const body = readJson(request.body, request.contentType, operation.maxBytes);
-    return operation.run({ ...context, caller }, params, query, body);
+    requireIds(params, context);
+    refuseBeyondScope(context, caller, operation, params);
+    return preferred(operation.run({ ...context, caller }, params, query, body), operation, request, context);
   } catch (error) {
     return error instanceof ApiError
       ? { status: error.status, body: errorBody(error.status, error.message) }

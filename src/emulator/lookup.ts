@@ -3,6 +3,7 @@ import type { ChangeRequestRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type {
   CollectionRecord,
+  ExternalLinkRecord,
   MemberRecord,
   OrganizationRecord,
   SectionGroupRecord,
@@ -127,20 +128,30 @@ export function groupAt(store: Store, site: SiteRecord, id: string): SectionGrou
   return found(groupOf(store, site, id), 'Site section group', id);
 }
 
+export function externalLinkOf(store: Store, site: SiteRecord, id: string): ExternalLinkRecord | undefined {
+  const link = store.externalLinks.get(id);
+  return link?.site === site.id ? link : undefined;
+}
+
 export function conversationAt(store: Store, organization: string, id: string): ConversationRecord {
   organizationAt(store, organization);
   const conversation = store.conversations.get(id);
-  return found(conversation?.organization === organization ? conversation : undefined, 'Conversation', id);
+  const isOwn = conversation?.organization === organization && conversation.site === undefined;
+  return found(isOwn ? conversation : undefined, 'Conversation', id);
 }
 
 export function issueAt(store: Store, organization: string, id: string): IssueRecord {
   organizationAt(store, organization);
   const issue = store.conversationIssues.get(id);
-  return found(issue?.organization === organization ? issue : undefined, 'Issue', id);
+  return found(issue?.organization === organization && issue.site === undefined ? issue : undefined, 'Issue', id);
 }
 
 export function clusterAt(store: Store, organization: string, id: string): ClusterRecord {
   organizationAt(store, organization);
   const cluster = store.issuesClusters.get(id);
-  return found(cluster?.organization === organization ? cluster : undefined, 'Cluster', id);
+  return found(
+    cluster?.organization === organization && cluster.site === undefined ? cluster : undefined,
+    'Cluster',
+    id,
+  );
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Answer } from './answers.ts';
+import type { IntegrationScope } from './integration-vocabulary.ts';
 import type { LimitClass } from './limits.ts';
 import { noBody, noQuery, parse } from './schema.ts';
 import type { Store } from './store.ts';
@@ -11,11 +12,17 @@ export type Permission = 'admin' | 'read' | 'none';
 
 /** Who calls. */
 export interface Caller {
-  /** Email of the token's user. */
+  /** Email of the token's user, or the installation whose token it is. */
   readonly user: string;
   readonly permission: Permission;
-  /** What the conversations that it ingests come from, where it is an integration's token. */
+  /** What the conversations that it ingests come from, where it is an installation's token. */
   readonly source?: string | undefined;
+  /** Whose token it is, where it is an integration's or an installation's. */
+  readonly integration?: string | undefined;
+  /** Where an installation's token may do what. */
+  readonly installation?:
+    | { readonly organization: string; readonly scopes: readonly IntegrationScope[] }
+    | undefined;
 }
 
 /** What versions of the platform differ in (supplement, sections 7 and 10). */
@@ -32,6 +39,8 @@ export interface Features {
   readonly conversationLists: boolean;
   /** Users' tokens may ingest, not only those of integrations (supplement, section 1: Ingest credential). */
   readonly ingestionByUsers: boolean;
+  /** Users' tokens may list installations and make their tokens, not only the integration's own (supplement, section 2). */
+  readonly installationsByUsers: boolean;
   /** OpenAPI `source.text`. */
   readonly openapiText: boolean;
   /** Publishing and unpublishing a site. */
@@ -81,6 +90,7 @@ export const ALL_FEATURES: Features = {
   conversations: true,
   conversationLists: true,
   ingestionByUsers: true,
+  installationsByUsers: true,
   openapiText: true,
   publish: true,
   requestedReviewers: true,
@@ -147,6 +157,8 @@ interface Definition<Path extends string, Query, Body> {
   readonly feature?: keyof Features;
   /** Tokens that may only read may call it too, though it is no GET. */
   readonly readersMay?: boolean;
+  /** Answers 204 without a body where that is preferred, in versions that have it. */
+  readonly minimal?: boolean;
   /** Which rate limit it counts against, where that is not what its method says. */
   readonly limit?: LimitClass;
   /** How long its body may be, where that is less than for others. */
@@ -163,6 +175,7 @@ export interface Operation {
   readonly path: string;
   readonly feature: keyof Features | undefined;
   readonly writes: boolean;
+  readonly minimal: boolean;
   readonly limit: LimitClass;
   readonly maxBytes: number | undefined;
   run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
@@ -180,6 +193,7 @@ export function operation<const Path extends string, Query = Record<string, neve
     path: definition.path,
     feature: definition.feature,
     writes: definition.method !== 'GET' && definition.readersMay !== true,
+    minimal: definition.minimal === true,
     limit: definition.limit ?? (definition.method === 'GET' ? 'read' : 'write'),
     maxBytes: definition.maxBytes,
     run: (context, params, query, body) =>
@@ -195,5 +209,7 @@ export function operation<const Path extends string, Query = Record<string, neve
 
 /** Whether a token that may write may also ingest conversations. */
 export function mayIngest(caller: Caller, features: Features): boolean {
-  return features.conversations && (features.ingestionByUsers || caller.source !== undefined);
+  const mayAtAll = features.ingestionByUsers || caller.source !== undefined;
+  const isInScope = caller.installation?.scopes.includes('conversations:ingest') ?? true;
+  return features.conversations && mayAtAll && isInScope;
 }

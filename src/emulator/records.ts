@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { ChangeRequestRecord, CommentRecord, ReplyRecord } from './collaboration-records.ts';
+import type {
+  ChangeRequestContentRecord,
+  FileRecord,
+  PageRecord,
+  ReusableRecord,
+  RevisionRecord,
+  Variables,
+} from './content-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
 import type { IntegrationStateTables } from './integration-records.ts';
 import type { ReviewRecord } from './review-records.ts';
@@ -118,19 +126,7 @@ export interface SpaceRecord extends Ranked {
   readonly updatedAt: string;
   readonly deletedAt?: string | undefined;
   readonly revision: string;
-}
-
-/** A page of a space. Its ancestors are the pages whose path its own begins with. */
-export interface PageRecord extends Entity {
-  readonly space: string;
-  readonly title: string;
-  /** Unique within the space; no slash at either end. */
-  readonly path: string;
-  readonly description?: string | undefined;
-  /** Markdown. */
-  readonly body: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly variables?: Variables | undefined;
 }
 
 export interface SiteRecord extends Entity {
@@ -178,6 +174,18 @@ export interface SectionGroupRecord extends Ranked {
   readonly parent?: string | undefined;
   readonly title: string;
   readonly icon?: string | undefined;
+}
+
+/** A link to elsewhere among the sections of a site. */
+export interface ExternalLinkRecord extends Ranked {
+  readonly site: string;
+  readonly group?: string | undefined;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly icon?: string | undefined;
+  readonly url: string;
+  readonly draft: boolean;
+  readonly condition?: string | undefined;
 }
 
 /** Work that ends at `due`; until then the resource says it is under way. */
@@ -250,7 +258,11 @@ export interface StateTables extends IntegrationStateTables {
   readonly collections: readonly CollectionRecord[];
   readonly spaces: readonly SpaceRecord[];
   readonly pages: readonly PageRecord[];
+  readonly files: readonly FileRecord[];
+  readonly reusableContents: readonly ReusableRecord[];
+  readonly revisions: readonly RevisionRecord[];
   readonly changeRequests: readonly ChangeRequestRecord[];
+  readonly changeRequestContents: readonly ChangeRequestContentRecord[];
   readonly reviews: readonly ReviewRecord[];
   readonly comments: readonly CommentRecord[];
   readonly replies: readonly ReplyRecord[];
@@ -258,6 +270,7 @@ export interface StateTables extends IntegrationStateTables {
   readonly siteSpaces: readonly SiteSpaceRecord[];
   readonly sections: readonly SectionRecord[];
   readonly sectionGroups: readonly SectionGroupRecord[];
+  readonly externalLinks: readonly ExternalLinkRecord[];
   readonly specs: readonly SpecRecord[];
   readonly translations: readonly TranslationRecord[];
   readonly conversations: readonly ConversationRecord[];

@@ -22,7 +22,10 @@ export function send(
     response.end(HTML);
     return;
   }
-  const location = answer.location === undefined ? {} : { Location: answer.location };
+  const location = {
+    ...(answer.location === undefined ? {} : { Location: answer.location }),
+    ...(answer.preference === undefined ? {} : { 'Preference-Applied': answer.preference }),
+  };
   if (answer.body === undefined) {
     const length = answer.status === 204 ? {} : { 'Content-Length': '0' };
     response.writeHead(answer.status, { ...headers, ...location, ...length });

@@ -166,6 +166,7 @@ function decide(
     path: received.path,
     search: received.search,
     contentType: received.request.headers['content-type'],
+    prefer: received.request.headers.prefer,
     body: received.body,
   });
   for (const hook of trouble.after) {

@@ -54,11 +54,12 @@ export function refuseShownSpace(store: Store, place: string, space: string, sel
   }
 }
 
-/** Sections and groups directly below a group, or at the root of the site. */
+/** Sections, groups and links directly below a group, or at the root of the site. */
 export function slotsIn(store: Store, place: string): Slot[] {
   return [
     ...store.sections.by('place', place).map((section) => slot(store.sections, 'site-section', section)),
     ...store.sectionGroups.by('place', place).map((group) => slot(store.sectionGroups, 'site-section-group', group)),
+    ...store.externalLinks.by('place', place).map((link) => slot(store.externalLinks, 'site-external-link', link)),
   ];
 }
 
@@ -181,15 +182,18 @@ export function removeSiteSpacesOf(store: Store, space: string): void {
   }
 }
 
-/** Removes the group; its sections and groups go to its parent, at the end, in their order. */
+/** Removes the group; its sections, groups and links go to its parent, at the end, in their order. */
 export function removeGroup(store: Store, group: SectionGroupRecord): void {
   for (const child of slotsIn(store, group.id).sort(byRank)) {
     const section = store.sections.get(child.id);
     const nested = store.sectionGroups.get(child.id);
+    const link = store.externalLinks.get(child.id);
     if (section !== undefined) {
       store.sections.put({ ...section, group: group.parent, rank: store.next() });
     } else if (nested !== undefined) {
       store.sectionGroups.put({ ...nested, parent: group.parent, rank: store.next() });
+    } else if (link !== undefined) {
+      store.externalLinks.put({ ...link, group: group.parent, rank: store.next() });
     }
   }
   store.sectionGroups.remove(group.id);
@@ -204,7 +208,7 @@ export function moveSectionTo(store: Store, section: SectionRecord, group: strin
 
 /** Removes everything that the site consists of, and the site. */
 export function removeSite(store: Store, site: SiteRecord): void {
-  for (const table of [store.siteSpaces, store.sections, store.sectionGroups]) {
+  for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks]) {
     for (const record of table.by('site', site.id)) {
       table.remove(record.id);
     }
@@ -216,10 +220,10 @@ export function removeSite(store: Store, site: SiteRecord): void {
   store.sites.remove(site.id);
 }
 
-/** `sections` once there is a section, or nothing but groups; else `siteSpaces` (supplement, section 7). */
+/** `sections` once there is a section, or nothing but groups and links; else `siteSpaces` (supplement, section 7). */
 export function structureType(store: Store, site: SiteRecord): 'sections' | 'siteSpaces' {
   const sections = store.sections.count('site', site.id) > 0;
-  const groups = store.sectionGroups.count('site', site.id) > 0;
+  const groups = store.sectionGroups.count('site', site.id) + store.externalLinks.count('site', site.id) > 0;
   const roots = store.siteSpaces.count('place', site.id) > 0;
   return sections || (groups && !roots) ? 'sections' : 'siteSpaces';
 }

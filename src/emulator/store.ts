@@ -1,14 +1,21 @@
 import { type Topics, topicsOf } from './clustering.ts';
 import type { ChangeRequestRecord, CommentRecord, ReplyRecord } from './collaboration-records.ts';
-import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
+import type {
+  ChangeRequestContentRecord,
+  FileRecord,
+  PageRecord,
+  ReusableRecord,
+  RevisionRecord,
+} from './content-records.ts';
+import { conversationTables } from './conversation-tables.ts';
 import { integrationTables } from './integration-tables.ts';
 import type {
   CollectionRecord,
   EmulatorState,
+  ExternalLinkRecord,
   LinkInviteRecord,
   MemberRecord,
   OrganizationRecord,
-  PageRecord,
   SamlRecord,
   SectionGroupRecord,
   SectionRecord,
@@ -82,12 +89,23 @@ function contentTables(changed: () => void) {
   };
 }
 
-function collaborationTables(changed: () => void) {
+const spaceOf = (record: { readonly space: string }) => record.space;
+
+function spaceContentTables(changed: () => void) {
   return {
     pages: new Table<PageRecord, 'space' | 'place'>(
-      { space: (page) => page.space, place: (page) => placeKey(page.space, page.path) },
+      { space: spaceOf, place: (page) => placeKey(page.space, page.path) },
       changed,
     ),
+    files: new Table<FileRecord, 'space'>({ space: spaceOf }, changed),
+    reusableContents: new Table<ReusableRecord, 'space'>({ space: spaceOf }, changed),
+    changeRequestContents: new Table<ChangeRequestContentRecord>({}, changed),
+    revisions: new Table<RevisionRecord>({}, changed),
+  };
+}
+
+function collaborationTables(changed: () => void) {
+  return {
     changeRequests: new Table<ChangeRequestRecord, 'space' | 'place'>(
       { space: (record) => record.space, place: (record) => placeKey(record.space, String(record.number)) },
       changed,
@@ -121,6 +139,10 @@ function siteTables(changed: () => void) {
       { site: siteOf, place: (record) => record.group ?? record.site },
       changed,
     ),
+    externalLinks: new Table<ExternalLinkRecord, 'site' | 'place'>(
+      { site: siteOf, place: (record) => record.group ?? record.site },
+      changed,
+    ),
     sectionGroups: new Table<SectionGroupRecord, 'site' | 'place'>(
       { site: siteOf, place: (record) => record.parent ?? record.site },
       changed,
@@ -128,35 +150,9 @@ function siteTables(changed: () => void) {
   };
 }
 
-function conversationTables(changed: () => void) {
-  return {
-    conversations: new Table<ConversationRecord, 'organization' | 'origin' | 'running'>(
-      {
-        organization: organizationOf,
-        origin: (record) => originKey(record.organization, record.source, record.externalId),
-        running: runningOf,
-      },
-      changed,
-    ),
-    conversationIssues: new Table<IssueRecord, 'organization' | 'cluster' | 'conversation'>(
-      {
-        organization: organizationOf,
-        cluster: (issue) => issue.cluster,
-        conversation: (issue) => issue.conversation,
-      },
-      changed,
-    ),
-    issuesClusters: new Table<ClusterRecord, 'organization'>({ organization: organizationOf }, changed),
-  };
-}
-
-/** A conversation's id is unique within its source (supplement, section 8). */
-export function originKey(organization: string, source: string, externalId: string): string {
-  return JSON.stringify([organization, source, externalId]);
-}
-
 type Tables = ReturnType<typeof organizationTables> &
   ReturnType<typeof contentTables> &
+  ReturnType<typeof spaceContentTables> &
   ReturnType<typeof collaborationTables> &
   ReturnType<typeof siteTables> &
   ReturnType<typeof conversationTables> &
@@ -170,8 +166,8 @@ export interface Store extends Tables {
   next(): number;
   /** A new id and its place in the creation order. The same calls in the same order give the same ids. */
   identify(prefix: string): { readonly id: string; readonly seq: number };
-  /** What the organization's conversations are about, kept beside the records that it follows from. */
-  topics(organization: string): Topics;
+  /** What an organization's conversations, or a site's context records, are about: kept beside what it follows from. */
+  topics(scope: string): Topics;
   /** A deep copy of everything, as plain JSON. */
   dump(): EmulatorState;
   /** Forgets everything and remembers this instead. */
@@ -186,6 +182,7 @@ export function createStore(): Store {
   const tables: Tables = {
     ...organizationTables(changed),
     ...contentTables(changed),
+    ...spaceContentTables(changed),
     ...collaborationTables(changed),
     ...siteTables(changed),
     ...conversationTables(changed),
@@ -206,9 +203,9 @@ export function createStore(): Store {
       const seq = next();
       return { id: `${prefix}_${seq.toString(36).padStart(4, '0')}`, seq };
     },
-    topics: (organization) => {
-      const known = topics.get(organization) ?? readTopics(tables, organization);
-      topics.set(organization, known);
+    topics: (scope) => {
+      const known = topics.get(scope) ?? readTopics(tables, scope);
+      topics.set(scope, known);
       return known;
     },
     dump: () => dump(tables, sequence),
@@ -220,8 +217,8 @@ export function createStore(): Store {
   };
 }
 
-function readTopics({ conversationIssues, issuesClusters }: Tables, organization: string): Topics {
-  const issues = conversationIssues.by('organization', organization);
+function readTopics({ conversationIssues, issuesClusters }: Tables, scope: string): Topics {
+  const issues = [...conversationIssues.by('organization', scope), ...conversationIssues.by('site', scope)];
   return topicsOf(issues, (cluster) => issuesClusters.get(cluster)?.seq ?? 0);
 }
 

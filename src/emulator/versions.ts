@@ -1,4 +1,5 @@
-import { ALL_FEATURES, type Features } from './operation.ts';
+import { invalid } from './answers.ts';
+import { ALL_FEATURES, type Context, type Features } from './operation.ts';
 
 /** Versions of the platform that the emulator can be told to be, the oldest first. */
 const VERSIONS = ['0.146', '0.167', '0.181', '0.201'] as const;
@@ -30,4 +31,16 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
 export function featuresOf(version: PlatformVersion): Features {
   const until = VERSIONS.slice(0, VERSIONS.indexOf(version) + 1);
   return Object.assign({}, ALL_FEATURES, ...until.map((each) => CHANGES[each])) as Features;
+}
+
+/** 400 where the body has a field that this version does not know: it is as strict about those as about any other. */
+export function refuseUnknown(
+  { features }: Pick<Context, 'features'>,
+  feature: keyof Features,
+  body: Readonly<Record<string, unknown>>,
+  field: string,
+): void {
+  if (body[field] !== undefined && !features[feature]) {
+    throw invalid(`body.${field}`, 'unknown field');
+  }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
-import { type Answer, ApiError, created, ok } from '../answers.ts';
+import { type Answer, ApiError, created, invalid, ok } from '../answers.ts';
 import { change, creationTime, merge, refuseLocked, refuseMerged, update } from '../change-request-work.ts';
 import type { ChangeRequestRecord } from '../collaboration-records.ts';
 import { callingUser, changeRequestAt, organizationAt, referenced, spaceAt } from '../lookup.ts';
@@ -19,8 +19,31 @@ const organizationQuery = listQuery.extend({
   contributor: z.string().optional(),
   requestedReviewer: z.string().optional(),
   conversationsIssuesCluster: z.string().optional(),
+  topic: z.string().optional(),
 });
 type Filters = z.output<typeof organizationQuery>;
+
+/** From 0.167 on an organization's list takes statuses, and is of open ones without (supplement, section 1). */
+const organizationListQuery = organizationQuery.extend({
+  status: z.preprocess(
+    (value) => (typeof value === 'string' ? [value] : value),
+    z.array(z.enum(CHANGE_REQUEST_STATUSES)).optional(),
+  ),
+});
+
+/** The statuses of the change requests that an organization's list has. */
+function listedStatuses({
+  features,
+  query,
+}: Call<string, z.output<typeof organizationListQuery>>): ReadonlySet<ChangeRequestRecord['status']> {
+  if (features.changeRequestStatuses) {
+    return new Set(query.status ?? ['open']);
+  }
+  if (query.status !== undefined) {
+    throw invalid('query.status', 'unknown parameter');
+  }
+  return new Set(features.changeRequestDrafts ? CHANGE_REQUEST_STATUSES : ['open']);
+}
 
 const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STATUSES).optional() });
 
@@ -50,12 +73,13 @@ const changeRequestUpdate = z.strictObject({
 
 /** What the emulator's change requests contain, nobody but their creator wrote. */
 function matches(record: ChangeRequestRecord, query: Filters): boolean {
-  const { creator, contributor, requestedReviewer, conversationsIssuesCluster } = query;
+  const { creator, contributor, requestedReviewer, conversationsIssuesCluster, topic } = query;
   return (
     (creator === undefined || record.createdBy === creator) &&
     (contributor === undefined || record.createdBy === contributor) &&
     (requestedReviewer === undefined || record.requestedReviewers.some(({ user }) => user === requestedReviewer)) &&
-    (conversationsIssuesCluster === undefined || record.conversationsIssuesCluster === conversationsIssuesCluster)
+    (conversationsIssuesCluster === undefined || record.conversationsIssuesCluster === conversationsIssuesCluster) &&
+    (topic === undefined || record.siteTopic?.topic === topic)
   );
 }
 
@@ -63,6 +87,9 @@ function matches(record: ChangeRequestRecord, query: Filters): boolean {
 function listNewest(call: Call<string, Filters>, records: readonly ChangeRequestRecord[]): Answer {
   if (call.query.conversationsIssuesCluster !== undefined && !call.features.conversations) {
     throw new ApiError(400, 'query.conversationsIssuesCluster: unknown parameter');
+  }
+  if (call.query.topic !== undefined && !call.features.contextRecords) {
+    throw new ApiError(400, 'query.topic: unknown parameter');
   }
   return list(call, {
     items: records.filter((record) => matches(record, call.query)),
@@ -135,15 +162,16 @@ const lists: readonly Operation[] = [
     name: 'listOrganizationChangeRequests',
     method: 'GET',
     path: '/orgs/{organizationId}/change-requests',
-    query: organizationQuery,
+    query: organizationListQuery,
     handle: (call) => {
       const { store } = call;
       const organization = organizationAt(store, call.params.organizationId);
+      const statuses = listedStatuses(call);
       // Those of deleted spaces are not there, as they are not when one asks for them.
       const records = store.spaces
         .by('organization', organization.id)
         .flatMap((space) => store.changeRequests.by('space', space.id))
-        .filter((record) => call.features.changeRequestDrafts || record.status === 'open');
+        .filter((record) => statuses.has(record.status));
       return listNewest(call, records);
     },
   }),
@@ -156,7 +184,8 @@ const work: readonly Operation[] = [
     path: `${CR}/merge`,
     handle: (call) => {
       const record = changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId);
-      return ok({ revision: merge(call, record, spaceAt(call.store, record.space)), result: 'merge' });
+      const { revision, hasConflicts } = merge(call, record, spaceAt(call.store, record.space));
+      return ok({ revision, result: hasConflicts ? 'conflicts' : 'merge' });
     },
   }),
   operation({
@@ -165,7 +194,8 @@ const work: readonly Operation[] = [
     path: `${CR}/update`,
     handle: (call) => {
       const record = changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId);
-      return ok({ revision: update(call, record, spaceAt(call.store, record.space)), result: 'update' });
+      const { revision, hasConflicts } = update(call, record, spaceAt(call.store, record.space));
+      return ok({ revision, result: hasConflicts ? 'conflicts' : 'update' });
     },
   }),
 ];
@@ -192,6 +222,7 @@ export const changeRequestOperations: readonly Operation[] = [
     method: 'PATCH',
     path: CR,
     body: changeRequestUpdate,
+    minimal: true,
     handle: (call) => {
       const record = changeRequestAt(call.store, call.params.spaceId, call.params.changeRequestId);
       refuseMerged(record);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok } from '../answers.ts';
+import { invalid, ok } from '../answers.ts';
 import { organizationAt, referenced } from '../lookup.ts';
-import { type Operation, operation } from '../operation.ts';
+import { type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { patched, present } from '../patch.ts';
 import { id, listQuery, mergeRules, nullableRole, text, url } from '../schema.ts';
@@ -23,6 +23,13 @@ const organizationUpdate = z.strictObject({
   inviteLinks: z.boolean().optional(),
   mergeRules: mergeRules.optional(),
 });
+
+/** Supplement, section 5: from 0.167 on a title has two visible characters. */
+function refuseBlank({ features }: Pick<Context, 'features'>, wanted: string | undefined): void {
+  if (features.strictPatterns && wanted !== undefined && !/\S.*\S/.test(wanted)) {
+    throw invalid('body.title', 'must match \\S.*\\S');
+  }
+}
 
 /** Organizations: list, read, update. */
 export const organizationOperations: readonly Operation[] = [
@@ -49,6 +56,7 @@ export const organizationOperations: readonly Operation[] = [
       const { store } = call;
       const organization = organizationAt(store, call.params.organizationId);
       const { logo, defaultContent, ...rest } = call.body;
+      refuseBlank(call, rest.title);
       if (defaultContent) {
         const site = store.sites.get(defaultContent.site);
         const usable = site?.organization === organization.id ? site : undefined;

@@ -5,6 +5,7 @@ import { collectionOperations } from './collections.ts';
 import { commentOperations } from './comments.ts';
 import { conversationClusterOperations, conversationIssueOperations } from './conversation-issues.ts';
 import { conversationOperations } from './conversations.ts';
+import { externalLinkOperations } from './external-links.ts';
 import { memberOperations } from './members.ts';
 import { openapiOperations } from './openapi.ts';
 import { organizationOperations } from './organizations.ts';
@@ -17,6 +18,8 @@ import { sectionGroupOperations } from './section-groups.ts';
 import { sectionOperations } from './sections.ts';
 import { siteSpaceOperations } from './site-spaces.ts';
 import { siteStructureOperations } from './site-structure.ts';
+import { contextRecordOperations, siteTopicOperations } from './site-context.ts';
+import { siteFindingOperations, siteIssueOperations } from './site-findings.ts';
 import { siteOperations } from './sites.ts';
 import { spaceOperations } from './spaces.ts';
 import { teamMemberOperations } from './team-members.ts';
@@ -39,11 +42,16 @@ export const OPERATIONS: readonly (readonly Operation[])[] = [
   siteSpaceOperations,
   sectionOperations,
   sectionGroupOperations,
+  externalLinkOperations,
   openapiOperations,
   translationOperations,
   conversationOperations,
   conversationIssueOperations,
   conversationClusterOperations,
+  contextRecordOperations,
+  siteTopicOperations,
+  siteIssueOperations,
+  siteFindingOperations,
   changeRequestOperations,
   requestedReviewerOperations,
   commentOperations,

@@ -78,6 +78,7 @@ const groups: readonly Operation[] = [
     method: 'PATCH',
     path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}',
     body: z.strictObject({ title: title.optional(), icon: icon.nullable().optional() }),
+    minimal: true,
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
       const group = groupAt(call.store, site, call.params.siteSectionGroupId);
@@ -124,6 +125,7 @@ export const sectionGroupOperations: readonly Operation[] = [
     name: 'addSectionToGroup',
     method: 'POST',
     path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections',
+    feature: 'sectionGroupMembers',
     body: z.strictObject({ sectionId: id }),
     handle: (call) => {
       const { store, body } = call;
@@ -143,6 +145,7 @@ export const sectionGroupOperations: readonly Operation[] = [
     name: 'removeSectionFromGroup',
     method: 'DELETE',
     path: '/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections/{siteSectionId}',
+    feature: 'sectionGroupMembers',
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
       const group = groupAt(call.store, site, call.params.siteSectionGroupId);

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { created, deleted, invalid, ok } from '../answers.ts';
-import { sectionAt, sectionOf, siteAt, spaceReferenced } from '../lookup.ts';
+import { groupOf, referenced, sectionAt, sectionOf, siteAt, spaceReferenced } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listByRank } from '../paging.ts';
 import { patched, present } from '../patch.ts';
 import type { SectionRecord, SiteRecord } from '../records.ts';
 import { condition, icon, id, listQuery, shareQuery, text } from '../schema.ts';
-import { addSection, refuseTakenSectionPath, removeSection } from '../site-tree.ts';
+import { addSection, moveSectionTo, refuseTakenSectionPath, removeSection } from '../site-tree.ts';
 import type { Store } from '../store.ts';
+import { refuseUnknown } from '../versions.ts';
 import { viewSection } from '../views/site.ts';
 import { sortItem } from './site-structure.ts';
 
@@ -22,6 +23,8 @@ const sectionUpdate = z.strictObject({
   condition: condition.nullable().optional(),
   icon: icon.nullable().optional(),
   description: text(0, 256).nullable().optional(),
+  // From 0.181 on; null is the root (supplement, section 10).
+  siteSectionGroupId: id.nullable().optional(),
 });
 
 /** What the deprecated moves of sections and groups point at: each type names its id after itself. */
@@ -46,6 +49,23 @@ export const moveBody = z.strictObject({
 
 function location(context: Context, site: SiteRecord, section: SectionRecord): string {
   return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}/sections/${section.id}`;
+}
+
+/** Puts the section into the group that its update names, at the end. */
+function regroup(
+  store: Store,
+  site: SiteRecord,
+  section: SectionRecord,
+  group: string | null | undefined,
+): SectionRecord {
+  if (group === undefined) {
+    return section;
+  }
+  if (group !== null) {
+    referenced(groupOf(store, site, group), 'body.siteSectionGroupId', 'site section group', group);
+  }
+  moveSectionTo(store, section, group ?? undefined);
+  return store.sections.get(section.id) ?? section;
 }
 
 function checkDefault(store: Store, section: SectionRecord, siteSpace: string | undefined): void {
@@ -89,14 +109,16 @@ export const sectionOperations: readonly Operation[] = [
     method: 'PATCH',
     path: '/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
     body: sectionUpdate,
+    minimal: true,
     handle: (call) => {
       const { store, body } = call;
       const site = siteAt(store, call.params.organizationId, call.params.siteId);
       const section = sectionAt(store, site, call.params.siteSectionId);
+      refuseUnknown(call, 'sectionParents', body, 'siteSectionGroupId');
       refuseTakenSectionPath(store, section, body.path);
       checkDefault(store, section, body.defaultSiteSpace);
       const updated = store.sections.put({
-        ...section,
+        ...regroup(store, site, section, body.siteSectionGroupId),
         ...present({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
         condition: patched(section.condition, body.condition),
         icon: patched(section.icon, body.icon),

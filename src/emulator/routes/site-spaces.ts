@@ -8,6 +8,7 @@ import type { SiteRecord, SiteSpaceRecord } from '../records.ts';
 import { condition, flag, id, listQuery, shareQuery, text } from '../schema.ts';
 import { addSiteSpace, refuseShownSpace, refuseTakenSiteSpacePath, removeSiteSpace } from '../site-tree.ts';
 import type { Store } from '../store.ts';
+import { refuseUnknown } from '../versions.ts';
 import { viewSiteSpace } from '../views/site.ts';
 import { sortItem } from './site-structure.ts';
 
@@ -68,6 +69,7 @@ const collection: readonly Operation[] = [
     method: 'POST',
     path: '/orgs/{organizationId}/sites/{siteId}/site-spaces',
     body: z.strictObject({ spaceId: id, sectionId: id.optional() }),
+    minimal: true,
     handle: (call) => {
       const { store, body } = call;
       const site = siteAt(store, call.params.organizationId, call.params.siteId);
@@ -86,10 +88,12 @@ export const siteSpaceOperations: readonly Operation[] = [
     method: 'PATCH',
     path: '/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
     body: siteSpaceUpdate,
+    minimal: true,
     handle: (call) => {
       const { store, body } = call;
       const site = siteAt(store, call.params.organizationId, call.params.siteId);
       const siteSpace = siteSpaceAt(store, site, call.params.siteSpaceId);
+      refuseUnknown(call, 'hiddenSiteSpaces', body, 'hidden');
       refuseTakenSiteSpacePath(store, siteSpace, body.path);
       if (body.spaceId !== undefined) {
         spaceReferenced(store, site.organization, body.spaceId, 'body.spaceId');

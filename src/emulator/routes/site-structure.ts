@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import { ApiError, invalid, ok } from '../answers.ts';
-import { groupOf, referenced, sectionOf, siteAt, siteSpaceOf } from '../lookup.ts';
-import { type Context, type Operation, operation } from '../operation.ts';
+import { externalLinkOf, groupOf, referenced, sectionOf, siteAt, siteSpaceOf } from '../lookup.ts';
+import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { indexFor, type Pointer, reorder, type Slot, slot } from '../order.ts';
 import type { SiteRecord } from '../records.ts';
 import { id, shareQuery } from '../schema.ts';
 import { siteSpacesIn, slotsIn, structureType } from '../site-tree.ts';
 import type { Store } from '../store.ts';
-import { viewChildren, viewSection, viewSectionGroup, viewSite, viewSiteSpace } from '../views/site.ts';
+import {
+  viewChildren,
+  viewExternalLink,
+  viewSection,
+  viewSectionGroup,
+  viewSite,
+  viewSiteSpace,
+} from '../views/site.ts';
 
-const ITEM_TYPES = ['site-space', 'site-section', 'site-section-group'] as const;
+const ITEM_TYPES = ['site-space', 'site-section', 'site-section-group', 'site-external-link'] as const;
 const pointer = z.strictObject({ type: z.enum(ITEM_TYPES), id });
 
 /** Supplement, section 7: exactly one of before and after. */
@@ -31,6 +38,16 @@ function viewStructure(context: Context, site: SiteRecord): unknown {
   return { type, structure };
 }
 
+/** Links to elsewhere can be pointed at from 0.201 on (supplement, section 7: Structure sort body). */
+function refuseLinks(call: Call<string, unknown, z.output<typeof sortBody>>): void {
+  const { item, position } = call.body;
+  for (const [field, given] of Object.entries({ item, ...position })) {
+    if (given?.type === 'site-external-link' && !call.features.externalLinks) {
+      throw invalid(field === 'item' ? 'body.item.type' : `body.position.${field}.type`, 'must be another type');
+    }
+  }
+}
+
 /** The item's siblings, itself among them. */
 function familyOf(store: Store, site: SiteRecord, item: Pointer): Slot[] {
   if (item.type === 'site-space') {
@@ -41,6 +58,10 @@ function familyOf(store: Store, site: SiteRecord, item: Pointer): Slot[] {
   if (item.type === 'site-section') {
     const section = referenced(sectionOf(store, site, item.id), 'body.item', 'site section', item.id);
     return slotsIn(store, section.group ?? site.id);
+  }
+  if (item.type === 'site-external-link') {
+    const link = referenced(externalLinkOf(store, site, item.id), 'body.item', 'site external link', item.id);
+    return slotsIn(store, link.group ?? site.id);
   }
   const group = referenced(groupOf(store, site, item.id), 'body.item', 'site section group', item.id);
   return slotsIn(store, group.parent ?? site.id);
@@ -67,11 +88,15 @@ function viewItem(context: Context, site: SiteRecord, item: Pointer): unknown {
   const siteSpace = siteSpaceOf(context.store, site, item.id);
   const section = sectionOf(context.store, site, item.id);
   const group = groupOf(context.store, site, item.id);
+  const link = externalLinkOf(context.store, site, item.id);
   if (siteSpace !== undefined) {
     return viewSiteSpace(context, siteSpace);
   }
   if (section !== undefined) {
     return viewSection(context, section);
+  }
+  if (link !== undefined) {
+    return viewExternalLink(link);
   }
   return group === undefined ? undefined : viewSectionGroup(context, group);
 }
@@ -92,8 +117,10 @@ export const siteStructureOperations: readonly Operation[] = [
     path: '/orgs/{organizationId}/sites/{siteId}/structure/sort',
     feature: 'structure',
     body: sortBody,
+    minimal: true,
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      refuseLinks(call);
       sortItem(call.store, site, call.body.item, call.body.position);
       return ok(viewItem(call, site, call.body.item));
     },

@@ -8,6 +8,7 @@ import type { SiteRecord } from '../records.ts';
 import { flag, id, listQuery, siteVisibility, text } from '../schema.ts';
 import { addSiteSpace, removeSite } from '../site-tree.ts';
 import type { Store } from '../store.ts';
+import { refuseUnknown } from '../versions.ts';
 import { viewSite } from '../views/site.ts';
 import { AGENTS_CONTEXTS, SITE_TYPES } from '../vocabulary.ts';
 
@@ -139,6 +140,7 @@ export const siteOperations: readonly Operation[] = [
     body: siteUpdate,
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      refuseUnknown(call, 'agentsContext', call.body, 'agentsContext');
       const { title, visibility, basename, agentsContext } = call.body;
       const updated = call.store.sites.put({
         ...chooseDefaults(call.store, site, call.body),

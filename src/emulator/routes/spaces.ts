@@ -187,6 +187,7 @@ export const spaceOperations: readonly Operation[] = [
     name: 'transferSpace',
     method: 'POST',
     path: '/spaces/{spaceId}/transfer',
+    feature: 'spaceTransfer',
     body: transferBody,
     handle: (call) => {
       const space = spaceAt(call.store, call.params.spaceId);

@@ -1,6 +1,6 @@
 import type { Context } from '../operation.ts';
 import { byRank } from '../order.ts';
-import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from '../records.ts';
+import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from '../records.ts';
 import { viewSpace } from './content.ts';
 
 /** Where the site is published, whether it is now or not. */
@@ -28,7 +28,7 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     createdAt: site.createdAt,
     adaptiveContent: { enabled: site.adaptiveContent },
     ads: { status: 'pending', submittable: false },
-    agentsContext: site.agentsContext,
+    agentsContext: context.features.agentsContext ? site.agentsContext : undefined,
     features: [],
     urls: {
       location: `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`,
@@ -57,7 +57,7 @@ export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unk
     condition: siteSpace.condition,
     hasAdvancedCustomizationFeature: false,
     urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${path}` : undefined },
-    hidden: siteSpace.hidden,
+    hidden: context.features.hiddenSiteSpaces ? siteSpace.hidden : undefined,
   };
 }
 
@@ -99,7 +99,13 @@ export function viewSectionGroup(context: Context, group: SectionGroupRecord): u
   };
 }
 
-/** The sections and groups of a group, or of the site itself, in display order. */
+/** A link to elsewhere, as the structure of a site shows it from 0.201 on (supplement, section 10). */
+export function viewExternalLink(link: ExternalLinkRecord): unknown {
+  const { id, title, description, icon, url, group, draft, condition } = link;
+  return { object: 'site-external-link', id, title, description, icon, url, sectionGroup: group, draft, condition };
+}
+
+/** The sections, groups and links of a group, or of the site itself, in display order. */
 export function viewChildren(context: Context, place: string): unknown[] {
   const { store } = context;
   const sections = store.sections.by('place', place).map((section) => ({
@@ -110,5 +116,9 @@ export function viewChildren(context: Context, place: string): unknown[] {
     rank: group.rank,
     view: () => viewSectionGroup(context, group),
   }));
-  return [...sections, ...groups].sort(byRank).map((child) => child.view());
+  const links = (context.features.externalLinks ? store.externalLinks.by('place', place) : []).map((link) => ({
+    rank: link.rank,
+    view: () => viewExternalLink(link),
+  }));
+  return [...sections, ...groups, ...links].sort(byRank).map((child) => child.view());
 }
