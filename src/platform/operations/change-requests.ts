@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { templateParams } from './content-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
 import { optionalFlag, optionalNumber, optionalText, richDocument, text, urls, user } from './shapes.ts';
 
 /** ChangeRequest, as read. What is asked for is what every version requires; its order among others needs both times. */
-const changeRequest = z.looseObject({
+export const changeRequest = z.looseObject({
   id: z.string(),
   number: optionalNumber,
   /** `draft`, `open`, `archived` or `merged`; others are kept as they come (supplement, section 4). */
@@ -20,6 +21,8 @@ const changeRequest = z.looseObject({
   outdated: optionalFlag,
   /** The cluster's id. Gone from later versions (supplement, section 10). */
   conversationsIssuesCluster: optionalText,
+  /** What the platform drafted it for (supplement, section 10; fields as the vendor's document of 0.202 has them). */
+  siteTopic: z.looseObject({ site: optionalText, topic: optionalText, finding: optionalText }).nullish(),
   urls,
 });
 
@@ -34,9 +37,6 @@ const requestedReviewer = z.looseObject({
 /** `merge` or `update`; `conflicts` comes with the same status (supplement, section 1). */
 const outcome = z.looseObject({ revision: optionalText, result: optionalText });
 
-/** A content reference, whatever it refers to. */
-const contentRef = z.looseObject({ kind: z.string() });
-
 /** API document, Limits: change request subject. */
 const subject = text(0, 100);
 
@@ -45,51 +45,75 @@ const filters = {
   contributor: z.string().optional(),
   requestedReviewer: z.string().optional(),
   conversationsIssuesCluster: z.string().optional(),
+  /** From 0.167 on, in the place of the cluster (supplement, section 10). */
+  topic: z.string().optional(),
 };
+
+const STATUS = z.enum(['draft', 'open', 'archived', 'merged']);
 
 /** Change requests, and who is asked to review them. */
 export const changeRequestOperations = {
   /** Without a status the platform's default applies: `open`, or any (supplement, section 1). Ask for one. */
-  listSpaceChangeRequests: list('listSpaceChangeRequests', '/v1/spaces/{spaceId}/change-requests', changeRequest, {
-    ...filters,
-    status: z.enum(['draft', 'open', 'archived', 'merged']).optional(),
-  }),
-  /** Which statuses are in it is not documented for every version (supplement, section 1). */
+  listSpaceChangeRequests: list(
+    'listSpaceChangeRequests',
+    'Change requests of a space.',
+    '/v1/spaces/{spaceId}/change-requests',
+    changeRequest,
+    {
+      ...filters,
+      status: STATUS.optional(),
+    },
+  ),
+  /** Which statuses are in it is not documented for every version (supplement, section 1); 0.167 can be asked for some. */
   listOrganizationChangeRequests: list(
     'listOrganizationChangeRequests',
+    'Change requests of the organization.',
     '/v1/orgs/{organizationId}/change-requests',
     changeRequest,
-    filters,
+    { ...filters, status: z.array(STATUS).optional() },
   ),
   // Extra properties are accepted, and which of them are kept is not documented: the answer tells.
-  createChangeRequest: write('createChangeRequest', 'POST', '/v1/spaces/{spaceId}/change-requests', {
-    body: z.strictObject({
-      subject,
-      template: z
-        .strictObject({
-          id: z.string(),
-          params: z.strictObject({ contentRefs: z.record(z.string(), contentRef).optional() }).optional(),
-        })
-        .optional(),
-      conversationsIssuesCluster: z.string().optional(),
-      description: richDocument.optional(),
-    }),
-    answer: changeRequest,
-    repeat: 'never',
-    success: [200, 201],
-  }),
-  getChangeRequest: read('getChangeRequest', '/v1/spaces/{spaceId}/change-requests/{changeRequestId}', changeRequest),
-  updateChangeRequest: write('updateChangeRequest', 'PATCH', '/v1/spaces/{spaceId}/change-requests/{changeRequestId}', {
-    body: z.strictObject({
-      subject: subject.optional(),
-      description: richDocument.optional(),
-      status: z.enum(['draft', 'open', 'archived']).optional(),
-    }),
-    answer: changeRequest,
-    repeat: 'idempotent',
-  }),
+  createChangeRequest: write(
+    'createChangeRequest',
+    'Creates a change request, as a draft.',
+    'POST',
+    '/v1/spaces/{spaceId}/change-requests',
+    {
+      body: z.looseObject({
+        subject: subject.optional(),
+        template: z.strictObject({ id: z.string(), params: templateParams }).optional(),
+        conversationsIssuesCluster: z.string().optional(),
+        description: richDocument.optional(),
+      }),
+      answer: changeRequest,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  getChangeRequest: read(
+    'getChangeRequest',
+    'A change request, by its id or its number in the space.',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',
+    changeRequest,
+  ),
+  updateChangeRequest: write(
+    'updateChangeRequest',
+    "Changes a change request's subject, description or status.",
+    'PATCH',
+    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',
+    {
+      body: z.strictObject({
+        subject: subject.optional(),
+        description: richDocument.optional(),
+        status: z.enum(['draft', 'open', 'archived']).optional(),
+      }),
+      answer: changeRequest,
+      repeat: 'idempotent',
+    },
+  ),
   mergeChangeRequest: write(
     'mergeChangeRequest',
+    'Merges a change request into its space.',
     'POST',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/merge',
     { answer: outcome, repeat: 'never' },
@@ -97,18 +121,21 @@ export const changeRequestOperations = {
   /** Pulls what is in the space into the change request. */
   updateChangeRequestContent: write(
     'updateChangeRequestContent',
+    'Pulls what is in the space into the change request.',
     'POST',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/update',
     { answer: outcome, repeat: 'never' },
   ),
   listRequestedReviewers: list(
     'listRequestedReviewers',
+    'Who is asked to review a change request.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
     requestedReviewer,
   ),
   /** Users alone can be asked, one at least. Whether a second request tells them again is not documented. */
   requestReviewers: write(
     'requestReviewers',
+    'Asks users to review a change request.',
     'POST',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
     {
@@ -124,6 +151,7 @@ export const changeRequestOperations = {
   ),
   removeRequestedReviewer: remove(
     'removeRequestedReviewer',
+    'Asks a user no longer to review a change request.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers/{userId}',
   ),
 };

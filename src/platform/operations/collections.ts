@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { level, move, optionalText, permissions, text } from './shapes.ts';
+import { level, move, optionalText, permissions, text, transfer } from './shapes.ts';
+import { space } from './spaces.ts';
 
 const collection = z.looseObject({
   id: z.string(),
@@ -14,26 +15,63 @@ const title = text(0, 50).optional();
 
 /** Collections. Lengths: supplement, section 5. */
 export const collectionOperations = {
-  listCollections: list('listCollections', '/v1/orgs/{organizationId}/collections', collection, {
-    nested: z.boolean().optional(),
-  }),
-  createCollection: write('createCollection', 'POST', '/v1/orgs/{organizationId}/collections', {
-    body: z.strictObject({ title, parent: z.string().optional() }),
-    answer: collection,
-    repeat: 'never',
-    success: [200, 201],
-  }),
-  getCollection: read('getCollection', '/v1/collections/{collectionId}', collection),
-  updateCollection: write('updateCollection', 'PATCH', '/v1/collections/{collectionId}', {
-    body: z.strictObject({ title, description: text(0, 100).optional(), defaultLevel: level.optional() }),
-    answer: collection,
-    repeat: 'idempotent',
-  }),
-  deleteCollection: remove('deleteCollection', '/v1/collections/{collectionId}'),
+  listCollections: list(
+    'listCollections',
+    'Collections of the organization, nested ones too unless told otherwise.',
+    '/v1/orgs/{organizationId}/collections',
+    collection,
+    {
+      nested: z.boolean().optional(),
+    },
+  ),
+  createCollection: write(
+    'createCollection',
+    'Creates a collection.',
+    'POST',
+    '/v1/orgs/{organizationId}/collections',
+    {
+      body: z.strictObject({ title, parent: z.string().optional() }),
+      answer: collection,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  getCollection: read('getCollection', 'A collection.', '/v1/collections/{collectionId}', collection),
+  updateCollection: write(
+    'updateCollection',
+    "Changes a collection's title, description or default level.",
+    'PATCH',
+    '/v1/collections/{collectionId}',
+    {
+      body: z.strictObject({ title, description: text(0, 100).optional(), defaultLevel: level.optional() }),
+      answer: collection,
+      repeat: 'idempotent',
+    },
+  ),
+  deleteCollection: remove('deleteCollection', 'Deletes a collection.', '/v1/collections/{collectionId}'),
   // A move that changes nothing is refused (409), so that a second one would look like a failure.
-  moveCollection: write('moveCollection', 'POST', '/v1/collections/{collectionId}/move', {
-    body: move,
-    answer: collection,
-    repeat: 'never',
-  }),
+  moveCollection: write(
+    'moveCollection',
+    'Moves a collection into another, or among its siblings.',
+    'POST',
+    '/v1/collections/{collectionId}/move',
+    {
+      body: move,
+      answer: collection,
+      repeat: 'never',
+    },
+  ),
+  listCollectionSpaces: list(
+    'listCollectionSpaces',
+    'Spaces right in a collection.',
+    '/v1/collections/{collectionId}/spaces',
+    space,
+  ),
+  transferCollection: write(
+    'transferCollection',
+    'Gives a collection, with what is in it, to another organization.',
+    'POST',
+    '/v1/collections/{collectionId}/transfer',
+    { body: transfer, answer: collection, repeat: 'never' },
+  ),
 };

@@ -1,44 +1,110 @@
 import * as z from 'zod';
-import { list, write } from './operation.ts';
-import { optionalText, richDocument, urls, user } from './shapes.ts';
+import { comment, commentBody, edit, format, reply } from './comment-shapes.ts';
+import { list, read, remove, write } from './operation.ts';
+import { member } from './people-shapes.ts';
 
-const comment = z.looseObject({
-  id: z.string(),
-  postedBy: user.nullish(),
-  postedAt: optionalText,
-  /** `{markdown}` or `{document}`, as the format asked for (supplement, section 9). */
-  body: z.looseObject({ markdown: optionalText, document: z.unknown().optional() }).nullish(),
-  status: optionalText,
-  urls,
+/** What is commented on, in names and in summaries. */
+const SUBJECTS = { Space: 'space', ChangeRequest: 'change request' } as const;
+
+/** Supplement, section 3: Comments. */
+const filters = {
+  order: z.enum(['asc', 'desc']).optional(),
+  format,
+  status: z.enum(['all', 'open', 'resolved']).optional(),
+  targetPage: z.string().optional(),
+  authors: z.array(z.string()).optional(),
+};
+const inFormat = { query: z.strictObject({ format }) };
+/** Where nothing else is said, a comment is on the whole of what it is posted to. */
+const creation = z.strictObject({
+  body: commentBody,
+  page: z.string().optional(),
+  node: z.string().optional(),
+  tableCell: z.strictObject({ record: z.string(), definition: z.string() }).optional(),
 });
 
-/** Comments on change requests. */
-export const commentOperations = {
-  listChangeRequestComments: list(
-    'listChangeRequestComments',
-    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/comments',
-    comment,
-    {
-      order: z.enum(['asc', 'desc']).optional(),
-      format: z.enum(['document', 'markdown']).optional(),
-      status: z.enum(['all', 'open', 'resolved']).optional(),
-      targetPage: z.string().optional(),
-      authors: z.array(z.string()).optional(),
-    },
-  ),
-  postChangeRequestComment: write(
-    'postChangeRequestComment',
-    'POST',
-    '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/comments',
-    {
-      body: z.strictObject({
-        body: z.union([z.strictObject({ markdown: z.string() }), z.strictObject({ document: richDocument })]),
-        page: z.string().optional(),
-        node: z.string().optional(),
-      }),
+/** Comments, replies to them, and who commented: the same on a space and on a change request (API document, Comments). */
+function commentFamily<const Base extends string, Reply extends z.ZodType>(
+  on: keyof typeof SUBJECTS,
+  base: Base,
+  replyUpdate: Reply,
+) {
+  const subject = SUBJECTS[on];
+  const all = `${base}/comments` as const;
+  const one = `${all}/{commentId}` as const;
+  const replies = `${one}/replies` as const;
+  const oneReply = `${replies}/{commentReplyId}` as const;
+  return {
+    list: list(`list${on}Comments`, `Comments on a ${subject}.`, all, comment, filters),
+    // Two equal comments are two comments.
+    post: write(`post${on}Comment`, `Posts a comment on a ${subject}.`, 'POST', all, {
+      body: creation,
       answer: comment,
       repeat: 'never',
       success: [200, 201],
-    },
-  ),
+    }),
+    get: read(`get${on}Comment`, `A comment on a ${subject}.`, one, comment, inFormat),
+    update: write(`update${on}Comment`, `Edits, resolves or reacts to a comment on a ${subject}.`, 'PUT', one, {
+      body: z.strictObject({ ...edit, resolved: z.boolean().optional() }),
+      answer: comment,
+      repeat: 'idempotent',
+    }),
+    delete: remove(`delete${on}Comment`, `Deletes a comment on a ${subject}, with its replies.`, one),
+    listReplies: list(`list${on}CommentReplies`, `Replies to a comment on a ${subject}.`, replies, reply, { format }),
+    postReply: write(`post${on}CommentReply`, `Replies to a comment on a ${subject}.`, 'POST', replies, {
+      body: z.strictObject({ body: commentBody }),
+      answer: reply,
+      repeat: 'never',
+      success: [200, 201],
+    }),
+    getReply: read(`get${on}CommentReply`, `A reply to a comment on a ${subject}.`, oneReply, reply, inFormat),
+    updateReply: write(
+      `update${on}CommentReply`,
+      `Edits or reacts to a reply to a comment on a ${subject}.`,
+      'PUT',
+      oneReply,
+      { body: replyUpdate, answer: reply, repeat: 'idempotent' },
+    ),
+    deleteReply: remove(`delete${on}CommentReply`, `Deletes a reply to a comment on a ${subject}.`, oneReply),
+    commenters: list(`list${on}Commenters`, `Members who commented on a ${subject}.`, `${base}/commenters`, member),
+  };
+}
+
+const onSpace = commentFamily('Space', '/v1/spaces/{spaceId}', z.strictObject(edit));
+
+/** Comments on spaces. */
+export const spaceCommentOperations = {
+  listSpaceComments: onSpace.list,
+  postSpaceComment: onSpace.post,
+  getSpaceComment: onSpace.get,
+  updateSpaceComment: onSpace.update,
+  deleteSpaceComment: onSpace.delete,
+  listSpaceCommentReplies: onSpace.listReplies,
+  postSpaceCommentReply: onSpace.postReply,
+  getSpaceCommentReply: onSpace.getReply,
+  updateSpaceCommentReply: onSpace.updateReply,
+  deleteSpaceCommentReply: onSpace.deleteReply,
+  listSpaceCommenters: onSpace.commenters,
+};
+
+/** Replies on a change request take `resolved` too; those on a space do not (API document, Comments). */
+const onChangeRequest = commentFamily(
+  'ChangeRequest',
+  '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',
+  z.strictObject({ ...edit, resolved: z.boolean().optional() }),
+);
+
+/** Comments on change requests. */
+export const changeRequestCommentOperations = {
+  listChangeRequestComments: onChangeRequest.list,
+  postChangeRequestComment: onChangeRequest.post,
+  getChangeRequestComment: onChangeRequest.get,
+  updateChangeRequestComment: onChangeRequest.update,
+  deleteChangeRequestComment: onChangeRequest.delete,
+  listChangeRequestCommentReplies: onChangeRequest.listReplies,
+  postChangeRequestCommentReply: onChangeRequest.postReply,
+  getChangeRequestCommentReply: onChangeRequest.getReply,
+  updateChangeRequestCommentReply: onChangeRequest.updateReply,
+  deleteChangeRequestCommentReply: onChangeRequest.deleteReply,
+  listChangeRequestCommenters: onChangeRequest.commenters,
 };

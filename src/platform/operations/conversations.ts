@@ -81,34 +81,66 @@ const conversation = z.strictObject({
 /** Conversations and what is derived from them. */
 export const conversationOperations = {
   /** What a repeated id does is not documented, so a lost answer is its caller's to deal with. */
-  ingestConversations: write('ingestConversations', 'POST', '/v1/orgs/{organizationId}/conversations', {
-    body: z.union([conversation, z.array(conversation)]),
-    class: 'ingest',
-    repeat: 'never',
-    success: [204],
-  }),
-  listConversations: list('listConversations', '/v1/orgs/{organizationId}/conversations', kept),
-  getConversation: read('getConversation', '/v1/orgs/{organizationId}/conversations/{conversationId}', keptWithParts),
+  ingestConversations: write(
+    'ingestConversations',
+    'Sends a conversation, or several, to be analysed.',
+    'POST',
+    '/v1/orgs/{organizationId}/conversations',
+    {
+      body: z.union([conversation, z.array(conversation)]),
+      class: 'ingest',
+      repeat: 'never',
+      success: [204],
+    },
+  ),
+  listConversations: list(
+    'listConversations',
+    'Conversations that were ingested.',
+    '/v1/orgs/{organizationId}/conversations',
+    kept,
+    { source: z.string().optional() },
+  ),
+  getConversation: read(
+    'getConversation',
+    'A conversation with its parts.',
+    '/v1/orgs/{organizationId}/conversations/{conversationId}',
+    keptWithParts,
+  ),
   listConversationClusters: list(
     'listConversationClusters',
+    'Clusters of issues from conversations.',
     '/v1/orgs/{organizationId}/conversations-clusters',
     issuesCluster,
     { order: z.enum(['asc', 'desc']).optional(), sort: z.string().optional() },
   ),
   getConversationCluster: read(
     'getConversationCluster',
+    'A cluster of issues.',
     '/v1/orgs/{organizationId}/conversations-clusters/{clusterId}',
     issuesCluster,
   ),
   /** The success code is not documented. */
   updateConversationCluster: write(
     'updateConversationCluster',
+    'Mutes a cluster for change requests, or unmutes it.',
     'PATCH',
     '/v1/orgs/{organizationId}/conversations-clusters/{clusterId}',
     { body: z.strictObject({ muted: z.boolean() }), answer: issuesCluster, repeat: 'idempotent' },
   ),
-  listConversationIssues: list('listConversationIssues', '/v1/orgs/{organizationId}/conversations-issues', issueFound, {
-    cluster: z.string().optional(),
-    conversation: z.string().optional(),
-  }),
+  listConversationIssues: list(
+    'listConversationIssues',
+    'Issues from conversations, each with its conversation.',
+    '/v1/orgs/{organizationId}/conversations-issues',
+    issueFound,
+    {
+      cluster: z.string().optional(),
+      conversation: z.string().optional(),
+    },
+  ),
+  getConversationIssue: read(
+    'getConversationIssue',
+    'An issue, with the conversation that it is from.',
+    '/v1/orgs/{organizationId}/conversations-issues/{issueId}',
+    issueFound,
+  ),
 };

@@ -1,10 +1,15 @@
+import { askOperations } from './ask.ts';
 import { changeRequestOperations } from './change-requests.ts';
 import { collectionOperations } from './collections.ts';
-import { commentOperations } from './comments.ts';
+import { changeRequestCommentOperations, spaceCommentOperations } from './comments.ts';
+import { changeRequestContentOperations, spaceContentOperations } from './content.ts';
 import { conversationOperations } from './conversations.ts';
+import { installationOperations, integrationOperations } from './integrations.ts';
+import { invitationOperations } from './invitations.ts';
 import { memberOperations } from './members.ts';
 import { openApiOperations } from './openapi.ts';
 import { organizationOperations } from './organizations.ts';
+import { reviewOperations } from './reviews.ts';
 import { samlOperations } from './saml.ts';
 import { searchOperations } from './search.ts';
 import {
@@ -13,33 +18,46 @@ import {
   siteSpaceOperations,
   structureOperations,
 } from './site-structure.ts';
+import { siteContextOperations } from './site-context.ts';
 import { siteOperations } from './sites.ts';
 import { spaceOperations } from './spaces.ts';
 import { teamOperations } from './teams.ts';
 import { translationOperations } from './translations.ts';
 
 export type { OpenApiSpec } from './openapi.ts';
-export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './site-structure.ts';
-export { isSection, isSectionGroup, isSiteSpace } from './site-structure.ts';
 export type { PublishResult, Site } from './sites.ts';
+export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './structure-shapes.ts';
+export { isSection, isSectionGroup, isSiteSpace } from './structure-shapes.ts';
 
-/** Every operation that Octavo uses, by name. */
+/**
+ * Every operation of the platform, by name (API document, Endpoints; supplement, section 7). Nothing else writes a path
+ * of the platform.
+ */
 export const operations = {
   ...organizationOperations,
   ...memberOperations,
+  ...invitationOperations,
   ...teamOperations,
   ...samlOperations,
   ...collectionOperations,
   ...spaceOperations,
+  ...spaceContentOperations,
+  ...spaceCommentOperations,
+  ...changeRequestOperations,
+  ...changeRequestContentOperations,
+  ...changeRequestCommentOperations,
+  ...reviewOperations,
+  ...searchOperations,
   ...siteOperations,
   ...structureOperations,
   ...siteSpaceOperations,
   ...sectionOperations,
   ...sectionGroupOperations,
+  ...askOperations,
   ...openApiOperations,
   ...translationOperations,
   ...conversationOperations,
-  ...changeRequestOperations,
-  ...commentOperations,
-  ...searchOperations,
+  ...siteContextOperations,
+  ...integrationOperations,
+  ...installationOperations,
 };

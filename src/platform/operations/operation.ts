@@ -8,6 +8,8 @@ export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface Operation {
   /** Unique; used in messages and metrics. */
   readonly name: string;
+  /** What it does, in a line, for people who look for it. */
+  readonly summary: string;
   readonly method: 'GET' | WriteMethod;
   /** From `/v1`, with `{parameters}`; below the connection's base URL. */
   readonly path: string;
@@ -19,6 +21,8 @@ export interface Operation {
   readonly class: RequestClass;
   readonly repeat: Repeat;
   readonly paginated: boolean;
+  /** Answered as a stream of events rather than with one body. */
+  readonly streamed: boolean;
   /** Statuses that mean success. */
   readonly success: readonly number[];
 }
@@ -28,6 +32,7 @@ export interface ReadOperation extends Operation {
   readonly body: null;
   readonly answer: z.ZodType;
   readonly repeat: 'safe';
+  readonly streamed: false;
 }
 
 export interface PaginatedOperation extends ReadOperation {
@@ -38,6 +43,17 @@ export interface PaginatedOperation extends ReadOperation {
 export interface WriteOperation extends Operation {
   readonly method: WriteMethod;
   readonly paginated: false;
+  readonly streamed: false;
+}
+
+/** Answered with a stream of events, each a JSON text, until one that says `done` (API document, Ask). */
+export interface StreamOperation extends Operation {
+  readonly method: 'POST';
+  readonly answer: null;
+  /** One event. Lenient, as answers are. */
+  readonly item: z.ZodType;
+  readonly paginated: false;
+  readonly streamed: true;
 }
 
 interface Get<P extends string, Q extends z.ZodType | null, A extends z.ZodType> extends ReadOperation {
@@ -61,9 +77,18 @@ interface Write<P extends string, B extends z.ZodType | null, A extends z.ZodTyp
   readonly answer: A;
 }
 
+interface Stream<P extends string, Q extends z.ZodType | null, B extends z.ZodType, I extends z.ZodType>
+  extends StreamOperation {
+  readonly path: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly item: I;
+}
+
 /** A read that answers one thing. */
 export function read<const P extends string, A extends z.ZodType, Q extends z.ZodType | null = null>(
   name: string,
+  summary: string,
   path: P,
   answer: A,
   rest: { readonly query?: Q; readonly class?: RequestClass } = {},
@@ -71,6 +96,7 @@ export function read<const P extends string, A extends z.ZodType, Q extends z.Zo
   const query = (rest.query ?? null) as Q;
   return {
     name,
+    summary,
     method: 'GET',
     path,
     query,
@@ -79,6 +105,7 @@ export function read<const P extends string, A extends z.ZodType, Q extends z.Zo
     class: rest.class ?? 'read',
     repeat: 'safe',
     paginated: false,
+    streamed: false,
     success: [200],
   };
 }
@@ -88,6 +115,7 @@ const paging = { page: z.string().optional(), limit: z.int().min(0).max(1000).op
 /** A paginated list. `filters` are the query parameters besides `page` and `limit`. */
 export function list<const P extends string, I extends z.ZodType, F extends z.ZodRawShape = Record<never, z.ZodType>>(
   name: string,
+  summary: string,
   path: P,
   item: I,
   filters?: F,
@@ -96,6 +124,7 @@ export function list<const P extends string, I extends z.ZodType, F extends z.Zo
   const query = z.strictObject({ ...filters, ...paging }) as unknown as z.ZodObject<typeof paging & F, z.core.$strict>;
   return {
     name,
+    summary,
     method: 'GET',
     path,
     query,
@@ -105,6 +134,7 @@ export function list<const P extends string, I extends z.ZodType, F extends z.Zo
     class: rest.class ?? 'read',
     repeat: 'safe',
     paginated: true,
+    streamed: false,
     success: [200],
   };
 }
@@ -122,12 +152,14 @@ export interface WriteShape<B extends z.ZodType | null, A extends z.ZodType | nu
 /** A write other than a deletion. */
 export function write<const P extends string, B extends z.ZodType | null = null, A extends z.ZodType | null = null>(
   name: string,
+  summary: string,
   method: WriteMethod,
   path: P,
   shape: WriteShape<B, A>,
 ): Write<P, B, A> {
   return {
     name,
+    summary,
     method,
     path,
     query: null,
@@ -136,13 +168,46 @@ export function write<const P extends string, B extends z.ZodType | null = null,
     class: shape.class ?? 'write',
     repeat: shape.repeat,
     paginated: false,
+    streamed: false,
     success: shape.success ?? [200],
   };
 }
 
 /** A deletion: 205 when something was deleted, 204 when it was not there, both success (supplement, section 2). */
-export function remove<const P extends string>(name: string, path: P): Write<P, null, null> {
-  return write(name, 'DELETE', path, { repeat: 'idempotent', success: [200, 204, 205] });
+export function remove<const P extends string>(name: string, summary: string, path: P): Write<P, null, null> {
+  return write(name, summary, 'DELETE', path, { repeat: 'idempotent', success: [200, 204, 205] });
+}
+
+/** What {@link stream} cannot guess. */
+export interface StreamShape<Q extends z.ZodType | null, B extends z.ZodType, I extends z.ZodType> {
+  readonly query?: Q;
+  readonly body: B;
+  readonly item: I;
+  readonly class?: RequestClass;
+}
+
+/** A question that is answered with a stream of events. It changes nothing, and may be asked again. */
+export function stream<
+  const P extends string,
+  B extends z.ZodType,
+  I extends z.ZodType,
+  Q extends z.ZodType | null = null,
+>(name: string, summary: string, path: P, shape: StreamShape<Q, B, I>): Stream<P, Q, B, I> {
+  return {
+    name,
+    summary,
+    method: 'POST',
+    path,
+    query: (shape.query ?? null) as Q,
+    body: shape.body,
+    answer: null,
+    item: shape.item,
+    class: shape.class ?? 'write',
+    repeat: 'safe',
+    paginated: false,
+    streamed: true,
+    success: [200],
+  };
 }
 
 type ParameterName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -171,8 +236,8 @@ export type Input<O extends Operation> = PathInput<O['path']> & QueryInput<O['qu
 /** What an operation answers; undefined where a success has no body. */
 export type Answer<O extends Operation> = O['answer'] extends z.ZodType ? z.output<O['answer']> : undefined;
 
-/** One item of a paginated operation's answer. */
-export type Item<O extends PaginatedOperation> = z.output<O['item']>;
+/** One item of a paginated operation's answer, or one event of a stream. */
+export type Item<O extends PaginatedOperation | StreamOperation> = z.output<O['item']>;
 
 /** An input as the transport sees it, whatever the operation. */
 export interface AnyInput {

@@ -7,6 +7,7 @@ import {
   optionalText,
   permissions,
   readMergeRules,
+  richDocument,
   text,
   url,
   urls,
@@ -42,16 +43,44 @@ const organizationUpdate = z.strictObject({
   mergeRules: mergeRules.optional(),
 });
 
+/** What agents are told about the organization. */
+const agentInstructions = z.looseObject({
+  /** A rich document. */
+  instructions: z.unknown().optional(),
+  updatedAt: optionalText,
+  updatedBy: optionalText,
+  urls,
+});
+
 const version = z.looseObject({ version: optionalText, build: optionalText });
 
 /** The version, and organizations. */
 export const organizationOperations = {
-  getVersion: read('getVersion', '/v1/', version),
-  listOrganizations: list('listOrganizations', '/v1/orgs', organization),
-  getOrganization: read('getOrganization', '/v1/orgs/{organizationId}', organization),
-  updateOrganization: write('updateOrganization', 'PATCH', '/v1/orgs/{organizationId}', {
-    body: organizationUpdate,
-    answer: organization,
-    repeat: 'idempotent',
-  }),
+  getVersion: read('getVersion', "The platform's version.", '/v1/', version),
+  listOrganizations: list('listOrganizations', 'Organizations that the token can see.', '/v1/orgs', organization),
+  getOrganization: read('getOrganization', 'An organization.', '/v1/orgs/{organizationId}', organization),
+  updateOrganization: write(
+    'updateOrganization',
+    "Changes an organization's settings.",
+    'PATCH',
+    '/v1/orgs/{organizationId}',
+    {
+      body: organizationUpdate,
+      answer: organization,
+      repeat: 'idempotent',
+    },
+  ),
+  getAgentInstructions: read(
+    'getAgentInstructions',
+    'What agents are told about the organization.',
+    '/v1/orgs/{organizationId}/agent-instructions',
+    agentInstructions,
+  ),
+  updateAgentInstructions: write(
+    'updateAgentInstructions',
+    'Sets what agents are told about the organization.',
+    'PUT',
+    '/v1/orgs/{organizationId}/agent-instructions',
+    { body: z.strictObject({ instructions: richDocument }), answer: agentInstructions, repeat: 'idempotent' },
+  ),
 };

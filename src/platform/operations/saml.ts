@@ -24,18 +24,50 @@ const label = text(1, 30);
 
 /** SAML single sign-on providers. */
 export const samlOperations = {
-  listSamlProviders: list('listSamlProviders', '/v1/orgs/{organizationId}/saml', samlProvider),
-  createSamlProvider: write('createSamlProvider', 'POST', '/v1/orgs/{organizationId}/saml', {
-    body: z.strictObject({ label, ...fields }),
-    answer: samlProvider,
-    repeat: 'never',
-    success: [200, 201],
-  }),
-  getSamlProvider: read('getSamlProvider', '/v1/orgs/{organizationId}/saml/{samlProviderId}', samlProvider),
-  updateSamlProvider: write('updateSamlProvider', 'PATCH', '/v1/orgs/{organizationId}/saml/{samlProviderId}', {
-    body: z.strictObject({ label: label.optional(), ...fields }),
-    answer: samlProvider,
-    repeat: 'idempotent',
-  }),
-  deleteSamlProvider: remove('deleteSamlProvider', '/v1/orgs/{organizationId}/saml/{samlProviderId}'),
+  listSamlProviders: list(
+    'listSamlProviders',
+    'SAML single sign-on providers.',
+    '/v1/orgs/{organizationId}/saml',
+    samlProvider,
+  ),
+  createSamlProvider: write(
+    'createSamlProvider',
+    'Creates a SAML provider.',
+    'POST',
+    '/v1/orgs/{organizationId}/saml',
+    {
+      body: z.strictObject({ label, ...fields }),
+      answer: samlProvider,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  getSamlProvider: read(
+    'getSamlProvider',
+    'A SAML provider.',
+    '/v1/orgs/{organizationId}/saml/{samlProviderId}',
+    samlProvider,
+  ),
+  updateSamlProvider: write(
+    'updateSamlProvider',
+    'Changes a SAML provider.',
+    'PATCH',
+    '/v1/orgs/{organizationId}/saml/{samlProviderId}',
+    {
+      body: z.strictObject({ label: label.optional(), ...fields }),
+      answer: samlProvider,
+      repeat: 'idempotent',
+    },
+  ),
+  deleteSamlProvider: remove(
+    'deleteSamlProvider',
+    'Deletes a SAML provider.',
+    '/v1/orgs/{organizationId}/saml/{samlProviderId}',
+  ),
+  getSsoLogins: read(
+    'getSsoLogins',
+    'Where members sign in through single sign-on.',
+    '/v1/orgs/{organizationId}/sso',
+    z.looseObject({ items: z.array(z.looseObject({ id: z.string(), label: optionalText, startURL: optionalText })) }),
+  ),
 };

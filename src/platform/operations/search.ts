@@ -22,6 +22,13 @@ const options = { class: 'search' } as const;
 
 /** Search, best first. */
 export const searchOperations = {
-  searchOrganization: list('searchOrganization', '/v1/orgs/{organizationId}/search', spaceFound, filters, options),
-  searchSpace: list('searchSpace', '/v1/spaces/{spaceId}/search', page, filters, options),
+  searchOrganization: list(
+    'searchOrganization',
+    "Searches the organization's spaces.",
+    '/v1/orgs/{organizationId}/search',
+    spaceFound,
+    filters,
+    options,
+  ),
+  searchSpace: list('searchSpace', 'Searches a space.', '/v1/spaces/{spaceId}/search', page, filters, options),
 };

@@ -1,15 +1,19 @@
 import * as z from 'zod';
 import type { RichDocument } from '../rich-node.ts';
 
-/** A string whose length is counted in Unicode code points (design: Manifests). */
+/**
+ * A string whose length is counted in Unicode code points (design: Manifests). The limits are in its metadata, under
+ * the names of JSON Schema.
+ */
 export function text(min: number, max: number): z.ZodType<string, string> {
-  return z.string().refine(
+  const checked = z.string().refine(
     (value) => {
       const length = codePoints(value);
       return length >= min && length <= max;
     },
     { error: `must have ${min} to ${max} characters` },
   );
+  return checked.meta(min === 0 ? { maxLength: max } : { minLength: min, maxLength: max });
 }
 
 function codePoints(value: string): number {
@@ -72,6 +76,9 @@ export const move = z
   })
   .refine((body) => Object.keys(body).length > 0, { error: 'must have a parent or a position' });
 
+/** Which organization gets a collection or a space (API document, Collections). */
+export const transfer = z.strictObject({ organization: z.string() });
+
 /** An optional string of an answer. */
 export const optionalText = z.string().nullish();
 /** An optional number of an answer. */
@@ -104,7 +111,19 @@ export interface Page<T> {
   readonly next?: { readonly page?: string | null } | null;
   /** Described as the total; may be absent. */
   readonly count?: number | null;
+  /** In lists of links alone: how many there are, and how many are broken (API document, Other shapes). */
+  readonly stats?: {
+    readonly total?: number | null;
+    readonly broken?: { readonly total?: number | null; readonly changeRequest?: number | null } | null;
+  } | null;
 }
+
+const stats = z
+  .looseObject({
+    total: optionalNumber,
+    broken: z.looseObject({ total: optionalNumber, changeRequest: optionalNumber }).nullish(),
+  })
+  .nullish();
 
 /** The envelope with these items. */
 export function pageOf<I extends z.ZodType>(item: I): z.ZodType<Page<z.output<I>>> {
@@ -112,5 +131,6 @@ export function pageOf<I extends z.ZodType>(item: I): z.ZodType<Page<z.output<I>
     items: z.array(item),
     next: z.looseObject({ page: z.string().nullish() }).nullish(),
     count: optionalNumber,
+    stats,
   }) as unknown as z.ZodType<Page<z.output<I>>>;
 }

@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import { customization } from './customization.ts';
 import { list, read, remove, write } from './operation.ts';
 import { optionalFlag, optionalNumber, optionalText, text, urls } from './shapes.ts';
+import { siteStructure } from './structure-shapes.ts';
 
 export const site = z.looseObject({
   id: z.string(),
@@ -33,6 +35,14 @@ const adaptiveSchema = z.looseObject({
   jsonSchema: z.record(z.string(), z.unknown()).nullish(),
   updatedAt: optionalText,
 });
+/** A site as its visitors get it. */
+const publishedSite = z.looseObject({
+  site,
+  structure: siteStructure,
+  customizations: z.looseObject({}).nullish(),
+  /** Some versions have it (supplement, section 1). */
+  scripts: z.array(z.unknown()).nullish(),
+});
 const title = text(2, 128).optional();
 const visibility = z.enum(['public', 'unlisted', 'share-link', 'visitor-auth']).optional();
 const types = ['basic', 'premium', 'ultimate', 'sponsored', 'legacy-basic', 'legacy-premium'] as const;
@@ -43,54 +53,80 @@ const proxy = text(0, 512).refine((value) => /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\
 
 /** Docs sites and their adaptive-content schemas. */
 export const siteOperations = {
-  listSites: list('listSites', '/v1/orgs/{organizationId}/sites', site, {
+  listSites: list('listSites', 'Docs sites of the organization.', '/v1/orgs/{organizationId}/sites', site, {
     space: z.string().optional(),
     title: z.string().optional(),
     published: z.boolean().optional(),
     type: z.array(z.enum(types)).optional(),
   }),
-  createSite: write('createSite', 'POST', '/v1/orgs/{organizationId}/sites', {
-    body: z.strictObject({
-      type: z.enum(types).optional(),
-      title,
-      visibility,
-      spaces: z.array(z.string()).optional(),
-    }),
-    answer: site,
-    repeat: 'never',
-    success: [200, 201],
-  }),
-  getSite: read('getSite', '/v1/orgs/{organizationId}/sites/{siteId}', site),
-  updateSite: write('updateSite', 'PATCH', '/v1/orgs/{organizationId}/sites/{siteId}', {
-    body: z.strictObject({
-      title,
-      visibility,
-      basename: text(1, 100).optional(),
-      adaptiveContent: z.strictObject({ enabled: z.boolean() }).optional(),
-      agentsContext: z.enum(['excluded', 'included']).optional(),
-      defaultSiteSpace: z.string().optional(),
-      defaultSiteSection: z.string().optional(),
-      proxy: proxy.nullable().optional(),
-    }),
-    answer: site,
-    repeat: 'idempotent',
-  }),
-  deleteSite: remove('deleteSite', '/v1/orgs/{organizationId}/sites/{siteId}'),
-  publishSite: write('publishSite', 'POST', '/v1/orgs/{organizationId}/sites/{siteId}/publish', {
-    answer: publishResult,
-    repeat: 'idempotent',
-  }),
-  unpublishSite: write('unpublishSite', 'POST', '/v1/orgs/{organizationId}/sites/{siteId}/unpublish', {
-    answer: site,
-    repeat: 'idempotent',
-  }),
+  createSite: write(
+    'createSite',
+    'Creates a docs site; it starts unpublished.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites',
+    {
+      body: z.strictObject({
+        type: z.enum(types).optional(),
+        title,
+        visibility,
+        spaces: z.array(z.string()).optional(),
+      }),
+      answer: site,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  getSite: read('getSite', 'A docs site.', '/v1/orgs/{organizationId}/sites/{siteId}', site),
+  updateSite: write(
+    'updateSite',
+    "Changes a docs site's settings.",
+    'PATCH',
+    '/v1/orgs/{organizationId}/sites/{siteId}',
+    {
+      body: z.strictObject({
+        title,
+        visibility,
+        basename: text(1, 100).optional(),
+        adaptiveContent: z.strictObject({ enabled: z.boolean() }).optional(),
+        agentsContext: z.enum(['excluded', 'included']).optional(),
+        defaultSiteSpace: z.string().optional(),
+        defaultSiteSection: z.string().optional(),
+        proxy: proxy.nullable().optional(),
+      }),
+      answer: site,
+      repeat: 'idempotent',
+    },
+  ),
+  deleteSite: remove('deleteSite', 'Deletes a docs site; its spaces stay.', '/v1/orgs/{organizationId}/sites/{siteId}'),
+  publishSite: write(
+    'publishSite',
+    'Publishes a docs site.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/publish',
+    {
+      answer: publishResult,
+      repeat: 'idempotent',
+    },
+  ),
+  unpublishSite: write(
+    'unpublishSite',
+    'Takes a docs site offline.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/unpublish',
+    {
+      answer: site,
+      repeat: 'idempotent',
+    },
+  ),
   getAdaptiveSchema: read(
     'getAdaptiveSchema',
+    "The schema of what a docs site's visitors may be known by.",
     '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
     adaptiveSchema,
   ),
   updateAdaptiveSchema: write(
     'updateAdaptiveSchema',
+    "Sets the schema of what a docs site's visitors may be known by.",
     'PUT',
     '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
     {
@@ -98,5 +134,31 @@ export const siteOperations = {
       answer: adaptiveSchema,
       repeat: 'idempotent',
     },
+  ),
+  getTemplateConditions: read(
+    'getTemplateConditions',
+    "Conditions that a docs site's schema of visitors suggests.",
+    '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema/template-conditions',
+    z.looseObject({ items: z.array(z.looseObject({ description: optionalText, condition: optionalText })) }),
+  ),
+  getPublishedSite: read(
+    'getPublishedSite',
+    'A docs site as it is published: its structure and how it looks.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/published',
+    publishedSite,
+    { query: z.strictObject({ shareKey: z.string().optional() }) },
+  ),
+  getSiteCustomization: read(
+    'getSiteCustomization',
+    'How a docs site looks.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/customization',
+    z.looseObject({}),
+  ),
+  updateSiteCustomization: write(
+    'updateSiteCustomization',
+    'Sets how a docs site looks, all of it.',
+    'PUT',
+    '/v1/orgs/{organizationId}/sites/{siteId}/customization',
+    { body: customization, answer: z.looseObject({}), repeat: 'idempotent' },
   ),
 };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { templateParams } from './content-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
 import {
   language,
@@ -10,6 +11,8 @@ import {
   permissions,
   readMergeRules,
   text,
+  transfer,
+  url,
   urls,
 } from './shapes.ts';
 
@@ -37,44 +40,81 @@ const title = text(0, 50).optional();
 const emoji = text(0, 50);
 const editMode = z.enum(['live', 'locked']).optional();
 
+/** With a template, or computed from a source, or empty: one of them at most (supplement, section 6). */
+const creation = z
+  .strictObject({
+    title,
+    emoji: emoji.optional(),
+    parent: z.string().optional(),
+    language: language.optional(),
+    editMode,
+    template: z.strictObject({ id: z.string(), params: templateParams }).optional(),
+    computedSource: z.looseObject({ type: z.string() }).optional(),
+    empty: z.boolean().optional(),
+  })
+  .refine((body) => [body.template, body.computedSource, body.empty].filter((way) => way !== undefined).length <= 1, {
+    error: 'must have at most one of template, computedSource and empty',
+  });
+/** An emoji or an icon; null clears both (supplement, section 6). */
+const update = z
+  .strictObject({
+    title,
+    emoji: emoji.nullable().optional(),
+    icon: url.nullable().optional(),
+    editMode,
+    defaultLevel: level.optional(),
+    language: language.optional(),
+    mergeRules: mergeRules.optional(),
+  })
+  .refine((body) => !body.emoji || !body.icon, { error: 'must have an emoji or an icon, not both' });
+
 /** Spaces. Lengths: supplement, section 5; what can be written: section 6. */
 export const spaceOperations = {
-  listSpaces: list('listSpaces', '/v1/orgs/{organizationId}/spaces', space),
-  createSpace: write('createSpace', 'POST', '/v1/orgs/{organizationId}/spaces', {
-    body: z.strictObject({
-      title,
-      emoji: emoji.optional(),
-      parent: z.string().optional(),
-      language: language.optional(),
-      editMode,
-      empty: z.boolean().optional(),
-    }),
+  listSpaces: list('listSpaces', 'Spaces of the organization.', '/v1/orgs/{organizationId}/spaces', space),
+  createSpace: write('createSpace', 'Creates a space.', 'POST', '/v1/orgs/{organizationId}/spaces', {
+    body: creation,
     answer: space,
     repeat: 'never',
     success: [200, 201],
   }),
-  getSpace: read('getSpace', '/v1/spaces/{spaceId}', space, {
+  getSpace: read('getSpace', 'A space.', '/v1/spaces/{spaceId}', space, {
     query: z.strictObject({ shareKey: z.string().optional() }),
   }),
-  updateSpace: write('updateSpace', 'PATCH', '/v1/spaces/{spaceId}', {
-    body: z.strictObject({
-      title,
-      emoji: emoji.nullable().optional(),
-      editMode,
-      defaultLevel: level.optional(),
-      language: language.optional(),
-      mergeRules: mergeRules.optional(),
-    }),
+  updateSpace: write('updateSpace', "Changes a space's settings.", 'PATCH', '/v1/spaces/{spaceId}', {
+    body: update,
     answer: space,
     repeat: 'idempotent',
   }),
-  deleteSpace: remove('deleteSpace', '/v1/spaces/{spaceId}'),
-  restoreSpace: write('restoreSpace', 'POST', '/v1/spaces/{spaceId}/restore', { answer: space, repeat: 'never' }),
-  duplicateSpace: write('duplicateSpace', 'POST', '/v1/spaces/{spaceId}/duplicate', {
+  deleteSpace: remove('deleteSpace', 'Deletes a space; it can be restored within 7 days.', '/v1/spaces/{spaceId}'),
+  restoreSpace: write(
+    'restoreSpace',
+    'Restores a space that was deleted within the last 7 days.',
+    'POST',
+    '/v1/spaces/{spaceId}/restore',
+    { answer: space, repeat: 'never' },
+  ),
+  duplicateSpace: write('duplicateSpace', 'Copies a space.', 'POST', '/v1/spaces/{spaceId}/duplicate', {
     answer: space,
     repeat: 'never',
     success: [200, 201],
   }),
   // A move that changes nothing is refused (409), so that a second one would look like a failure.
-  moveSpace: write('moveSpace', 'POST', '/v1/spaces/{spaceId}/move', { body: move, answer: space, repeat: 'never' }),
+  moveSpace: write(
+    'moveSpace',
+    'Moves a space into a collection, or among its siblings.',
+    'POST',
+    '/v1/spaces/{spaceId}/move',
+    { body: move, answer: space, repeat: 'never' },
+  ),
+  transferSpace: write(
+    'transferSpace',
+    'Gives a space to another organization.',
+    'POST',
+    '/v1/spaces/{spaceId}/transfer',
+    {
+      body: transfer,
+      answer: space,
+      repeat: 'never',
+    },
+  ),
 };

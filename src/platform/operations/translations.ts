@@ -15,27 +15,59 @@ const translation = z.looseObject({
 });
 /** Translations of spaces. */
 export const translationOperations = {
-  listTranslations: list('listTranslations', '/v1/orgs/{organizationId}/translations', translation),
-  createTranslation: write('createTranslation', 'POST', '/v1/orgs/{organizationId}/translations', {
-    body: z.strictObject({
-      language,
-      source: z.strictObject({ space: z.string(), language }),
-      instructions: richDocument.optional(),
-    }),
-    answer: translation,
-    repeat: 'never',
-    success: [200, 201],
-  }),
-  getTranslation: read('getTranslation', '/v1/orgs/{organizationId}/translations/{translationId}', translation),
-  updateTranslation: write('updateTranslation', 'PUT', '/v1/orgs/{organizationId}/translations/{translationId}', {
-    body: z.strictObject({ instructions: richDocument }),
-    answer: translation,
-    repeat: 'idempotent',
-  }),
-  deleteTranslation: remove('deleteTranslation', '/v1/orgs/{organizationId}/translations/{translationId}'),
+  listTranslations: list(
+    'listTranslations',
+    'Translations of spaces.',
+    '/v1/orgs/{organizationId}/translations',
+    translation,
+  ),
+  createTranslation: write(
+    'createTranslation',
+    'Creates a translation of a space into another language.',
+    'POST',
+    '/v1/orgs/{organizationId}/translations',
+    {
+      body: z.strictObject({
+        language,
+        source: z.strictObject({ space: z.string(), language }),
+        instructions: richDocument.optional(),
+      }),
+      answer: translation,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  getTranslation: read(
+    'getTranslation',
+    'A translation.',
+    '/v1/orgs/{organizationId}/translations/{translationId}',
+    translation,
+  ),
+  updateTranslation: write(
+    'updateTranslation',
+    "Changes a translation's instructions.",
+    'PUT',
+    '/v1/orgs/{organizationId}/translations/{translationId}',
+    {
+      body: z.strictObject({ instructions: richDocument }),
+      answer: translation,
+      repeat: 'idempotent',
+    },
+  ),
+  deleteTranslation: remove(
+    'deleteTranslation',
+    'Deletes a translation.',
+    '/v1/orgs/{organizationId}/translations/{translationId}',
+  ),
   // A run costs the owner words: one too many is not harmless.
-  runTranslation: write('runTranslation', 'POST', '/v1/orgs/{organizationId}/translations/{translationId}/run', {
-    repeat: 'never',
-    success: [200, 204],
-  }),
+  runTranslation: write(
+    'runTranslation',
+    'Runs a translation again.',
+    'POST',
+    '/v1/orgs/{organizationId}/translations/{translationId}/run',
+    {
+      repeat: 'never',
+      success: [200, 204],
+    },
+  ),
 };

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { format } from './comment-shapes.ts';
+import { stream } from './operation.ts';
+import { optionalText, text } from './shapes.ts';
+
+/** One event of an answer: the answer as far as it goes (supplement, section 7: Ask). */
+const answered = z.looseObject({
+  /** `answer`; events of other types are kept. */
+  type: optionalText,
+  answer: z
+    .looseObject({
+      /** A rich document or Markdown, as the format asked for. */
+      answer: z.unknown().optional(),
+      followupQuestions: z.array(z.string()).nullish(),
+      sources: z
+        .array(
+          z.looseObject({
+            type: optionalText,
+            page: optionalText,
+            revision: optionalText,
+            space: optionalText,
+            reason: optionalText,
+          }),
+        )
+        .nullish(),
+    })
+    .nullish(),
+});
+
+/** The assistant of a docs site. */
+export const askOperations = {
+  askSite: stream(
+    'askSite',
+    'Asks the assistant of a docs site; the last event is the whole answer.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/ask',
+    {
+      query: z.strictObject({ format }),
+      body: z.strictObject({
+        question: text(1, 512),
+        scope: z.union([
+          z.strictObject({ mode: z.literal('default'), currentSiteSpace: z.string().optional() }),
+          z.strictObject({ mode: z.literal('specific'), siteSpaceIds: z.array(z.string()) }),
+          z.strictObject({ mode: z.literal('all') }),
+        ]),
+        context: z.strictObject({ siteSpaceId: z.string().optional() }).optional(),
+      }),
+      item: answered,
+    },
+  ),
+};

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { optionalNumber, optionalText, permissions, richDocument, urls, user } from './shapes.ts';
+
+const reactions = z
+  .array(
+    z.looseObject({
+      emoji: z.string(),
+      count: optionalNumber,
+      users: z.array(z.looseObject({ user: user.nullish(), reactedAt: optionalText })).nullish(),
+    }),
+  )
+  .nullish();
+
+/** What comments and replies have in common. */
+const said = {
+  id: z.string(),
+  postedBy: user.nullish(),
+  postedAt: optionalText,
+  editedAt: optionalText,
+  reactions,
+  /** `{markdown}` or `{document}`, as the format asked for (supplement, section 9). */
+  body: z.looseObject({ markdown: optionalText, document: z.unknown().optional() }).nullish(),
+  urls,
+  permissions,
+};
+
+/** Comment, as read. */
+export const comment = z.looseObject({
+  ...said,
+  replies: optionalNumber,
+  repliers: z.array(z.looseObject({ updatedAt: optionalText, count: optionalNumber, user: user.nullish() })).nullish(),
+  target: z
+    .looseObject({
+      node: z.looseObject({ id: optionalText }).nullish(),
+      tableCell: z.looseObject({ record: optionalText, definition: optionalText }).nullish(),
+      changeRequest: optionalText,
+      review: optionalText,
+      page: z.looseObject({ id: optionalText }).nullish(),
+      space: optionalText,
+      revision: optionalText,
+    })
+    .nullish(),
+  status: optionalText,
+  resolvedAt: optionalText,
+  resolvedBy: user.nullish(),
+});
+
+/** CommentReply, as read. */
+export const reply = z.looseObject(said);
+
+/** Markdown, or a rich document: one of the two (supplement, section 9). */
+export const commentBody = z.union([
+  z.strictObject({ markdown: z.string() }),
+  z.strictObject({ document: richDocument }),
+]);
+
+/** What the answer's text is asked for as (supplement, section 3). */
+export const format = z.enum(['document', 'markdown']).optional();
+
+/** What can be changed of a comment, and of a reply. */
+export const edit = {
+  body: commentBody.optional(),
+  addedReactions: z.array(z.string()).optional(),
+  removedReactions: z.array(z.string()).optional(),
+};

@@ -1,0 +1,147 @@
+import * as z from 'zod';
+import { optionalFlag, optionalNumber, optionalText, permissions, reference, text, url, urls } from './shapes.ts';
+
+/** Supplement, section 4: Integration. */
+export const target = z.enum(['all', 'site', 'space', 'organization']);
+const CATEGORIES = ['analytics', 'collaboration', 'content', 'gitsync', 'marketing', 'visitor-auth', 'other'] as const;
+export const category = z.enum(CATEGORIES);
+const SCOPES = [
+  ...['space:content:read', 'space:content:write', 'space:metadata:read', 'space:metadata:write', 'space:git:sync'],
+  ...['page:feedback:read', 'site:metadata:read', 'site:views:read', 'site:script:inject', 'site:script:cookies'],
+  ...['site:visitor:auth', 'site:adaptive:read', 'site:adaptive:write', 'openapi:read', 'openapi:write'],
+  'conversations:ingest',
+] as const;
+export const scope = z.enum(SCOPES);
+
+const texts = z.array(z.string()).nullish();
+
+/** Integration, as read. */
+export const integration = z.looseObject({
+  name: z.string(),
+  version: optionalNumber,
+  title: optionalText,
+  description: optionalText,
+  summary: optionalText,
+  previewImages: texts,
+  target: optionalText,
+  verified: optionalFlag,
+  visibility: optionalText,
+  scopes: texts,
+  categories: texts,
+  blocks: z.array(z.looseObject({ id: optionalText, title: optionalText })).nullish(),
+  contentSources: z.array(z.looseObject({ id: optionalText, title: optionalText })).nullish(),
+  configurations: z.record(z.string(), z.unknown()).nullish(),
+  externalLinks: z.array(z.looseObject({ url: optionalText, label: optionalText })).nullish(),
+  owner: reference.nullish(),
+  urls,
+  permissions,
+  /** A text, or directives by name. */
+  contentSecurityPolicy: z.unknown().optional(),
+});
+
+/** Installation, as read. */
+export const installation = z.looseObject({
+  id: z.string(),
+  status: optionalText,
+  space_selection: optionalText,
+  site_selection: optionalText,
+  spaces: optionalNumber,
+  configuration: z.record(z.string(), z.unknown()).nullish(),
+  createdAt: optionalText,
+  updatedAt: optionalText,
+  urls,
+  externalIds: texts,
+  target: z.looseObject({ organization: optionalText }).nullish(),
+});
+
+/** An installation on one space or one site, as read: told by id, or shown whole. */
+const place = {
+  integration: optionalText,
+  installation: optionalText,
+  status: optionalText,
+  configuration: z.record(z.string(), z.unknown()).nullish(),
+  externalIds: texts,
+  urls,
+};
+const shown = z.union([z.string(), reference]).nullish();
+export const spaceInstallation = z.looseObject({ ...place, space: shown });
+export const siteInstallation = z.looseObject({ ...place, site: shown });
+
+/** IntegrationEvent, as read. Types that are not known are kept, whatever comes with them. */
+export const integrationEvent = z.looseObject({
+  id: z.string(),
+  integrationId: optionalText,
+  installationId: optionalText,
+  createdAt: optionalText,
+  payload: z.looseObject({ eventId: optionalText, type: optionalText, installationId: optionalText }).nullish(),
+  status: optionalText,
+});
+
+/** An event with what was logged while it was processed. */
+export const tracedEvent = z.looseObject({
+  event: integrationEvent,
+  trace: z
+    .looseObject({
+      logs: z
+        .array(z.looseObject({ message: optionalText, timestamp: z.unknown().optional(), level: optionalText }))
+        .nullish(),
+    })
+    .nullish(),
+});
+
+const named = {
+  id: z.string(),
+  title: text(2, 40),
+  description: text(0, 150).optional(),
+  icon: z.string().optional(),
+};
+/** Fields that people fill in, or a component that asks for them. */
+const configuration = z.union([
+  z.strictObject({ properties: z.record(z.string(), z.looseObject({})), required: z.array(z.string()).optional() }),
+  z.strictObject({ componentId: z.string() }),
+]);
+
+/** What an integration is published with (API document, Integrations; supplement, section 5). */
+export const publication = z.strictObject({
+  runtime: z.enum(['v1', 'v2']).optional(),
+  icon: z.base64().optional(),
+  title: text(2, 30),
+  description: text(0, 100),
+  summary: text(0, 2048).optional(),
+  previewImages: z.array(z.base64()).max(3).optional(),
+  visibility: z.enum(['public', 'private', 'unlisted']).optional(),
+  target: target.optional(),
+  scopes: z.array(scope),
+  categories: z.array(category).optional(),
+  blocks: z
+    .array(
+      z.strictObject({
+        ...named,
+        urlUnfurl: z.array(z.string()).optional(),
+        markdown: z.strictObject({ codeblock: z.string(), body: z.string() }).optional(),
+      }),
+    )
+    .optional(),
+  contentSources: z
+    .array(z.strictObject({ ...named, configuration: z.strictObject({ componentId: z.string() }) }))
+    .optional(),
+  externalLinks: z
+    .array(z.strictObject({ url, label: z.string() }))
+    .max(5)
+    .optional(),
+  configurations: z
+    .strictObject({
+      account: configuration.optional(),
+      space: configuration.optional(),
+      site: configuration.optional(),
+    })
+    .optional(),
+  script: z.string(),
+  /** The id or the subdomain of the organization that owns it. */
+  organization: z.string(),
+  secrets: z
+    .record(z.string(), z.string())
+    .refine((secrets) => Object.keys(secrets).length <= 20, { error: 'must be 20 secrets at most' })
+    .optional(),
+  contentSecurityPolicy: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+});

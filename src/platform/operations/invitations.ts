@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import { list, read, remove, write } from './operation.ts';
+import { nullableRole, optionalFlag, optionalText } from './shapes.ts';
+import { space } from './spaces.ts';
+
+/** A link that makes whoever follows it a member. What it lets into may be less than the organization. */
+const inviteLink = z.looseObject({
+  id: z.string(),
+  role: optionalText,
+  level: optionalText,
+  redundant: optionalFlag,
+  space: z.union([space, z.string()]).nullish(),
+});
+/** Null makes guests (API document, Conventions). */
+const invitation = z.strictObject({ role: nullableRole });
+
+/** Who may come into the organization (supplement, section 7; removal and joining: API document, Organizations). */
+export const invitationOperations = {
+  listInviteLinks: list(
+    'listInviteLinks',
+    'Invite links of the organization.',
+    '/v1/orgs/{organizationId}/link-invites',
+    inviteLink,
+  ),
+  createInviteLink: write(
+    'createInviteLink',
+    'Creates an invite link.',
+    'POST',
+    '/v1/orgs/{organizationId}/link-invites',
+    { body: invitation, answer: inviteLink, repeat: 'never', success: [200, 201] },
+  ),
+  getInviteLink: read(
+    'getInviteLink',
+    'An invite link.',
+    '/v1/orgs/{organizationId}/link-invites/{inviteId}',
+    inviteLink,
+  ),
+  updateInviteLink: write(
+    'updateInviteLink',
+    'Changes the role that an invite link gives.',
+    'PATCH',
+    '/v1/orgs/{organizationId}/link-invites/{inviteId}',
+    { body: invitation, answer: inviteLink, repeat: 'idempotent' },
+  ),
+  deleteInviteLink: remove(
+    'deleteInviteLink',
+    'Deletes an invite link.',
+    '/v1/orgs/{organizationId}/link-invites/{inviteId}',
+  ),
+  // Whether somebody who is in already may join again is not documented.
+  joinOrganization: write(
+    'joinOrganization',
+    "Joins an organization that admits the domain of the caller's email.",
+    'POST',
+    '/v1/orgs/{organizationId}/join',
+    { repeat: 'never', success: [200, 204] },
+  ),
+};

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { optionalFlag, optionalNumber, optionalText, permissions, user } from './shapes.ts';
+
+/** Member, as read. */
+export const member = z.looseObject({
+  id: z.string(),
+  /** Null means guest. */
+  role: optionalText,
+  user: user.nullish(),
+  disabled: optionalFlag,
+  joinedAt: optionalText,
+  lastSeenAt: optionalText,
+  sso: optionalFlag,
+  spaces: optionalNumber,
+  teams: optionalNumber,
+});
+
+/** Team, as read. */
+export const team = z.looseObject({
+  id: z.string(),
+  title: z.string(),
+  members: optionalNumber,
+  spaces: optionalNumber,
+  createdAt: optionalText,
+  permissions,
+});
