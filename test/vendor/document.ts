@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+import { type Places, prepare } from './prepare.ts';
+import type { Named, Schema } from './schema.ts';
+import { Tellings } from './telling.ts';
+
+/** The versions of the vendor's document that judge. */
+export const VERSIONS = ['0.146', '0.202'] as const;
+export type Version = (typeof VERSIONS)[number];
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+export interface Response {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Content;
+}
+
+/** An operation of the document, its references to parameters and answers followed. */
+export interface VendorOperation {
+  readonly id: string;
+  readonly method: string;
+  /** Without `/v1`, with `{names}`. */
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: { readonly required?: boolean; readonly content: Content } | undefined;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Referring {
+  readonly $ref?: string;
+}
+interface RawOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly (Parameter & Referring)[];
+  readonly requestBody?: VendorOperation['requestBody'];
+  readonly responses: Readonly<Record<string, Response & Referring>>;
+}
+interface Raw {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
+  readonly components: {
+    readonly schemas: Named;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
+}
+
+/** What is wrong with a value, and where in the document that is said. */
+export interface Complaint {
+  readonly error: ErrorObject;
+  readonly place: string;
+}
+
+/** A document that judges values; schemas are compiled when they are first needed. */
+export interface VendorDocument {
+  readonly version: Version;
+  readonly named: Named;
+  readonly tellings: Tellings;
+  readonly operations: readonly VendorOperation[];
+  /** What is wrong with a JSON value. */
+  check(schema: Schema, place: string, value: unknown): Complaint[];
+  /** The same of parameters by name, whose numbers and booleans are still text. */
+  checkText(schema: Schema, place: string, value: Record<string, unknown>): Complaint[];
+}
+
+/** Reads one of the vendor's published documents. */
+export function openDocument(version: Version): VendorDocument {
+  const file = import.meta.resolve(`gitbook-api-${version}/spec/openapi.json`);
+  const raw = JSON.parse(readFileSync(fileURLToPath(file), 'utf8')) as Raw;
+  return documentOf(version, raw);
+}
+
+/** The same of a document that is at hand. */
+export function documentOf(version: Version, raw: Raw): VendorDocument {
+  const named = raw.components.schemas;
+  const tellings = new Tellings(named);
+  return {
+    version,
+    named,
+    tellings,
+    operations: operationsOf(raw),
+    check: checker(named, tellings, false),
+    checkText: checker(named, tellings, true),
+  };
+}
+
+function operationsOf({ paths, components }: Raw): VendorOperation[] {
+  const last = (reference: string) => reference.slice(reference.lastIndexOf('/') + 1);
+  const parameterOf = (given: Parameter & Referring) =>
+    given.$ref === undefined ? given : (components.parameters[last(given.$ref)] ?? given);
+  const responseOf = (given: Response & Referring) =>
+    given.$ref === undefined ? given : (components.responses[last(given.$ref)] ?? given);
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, operation]) => operation.operationId !== undefined)
+      .map(([method, operation]) => ({
+        id: operation.operationId,
+        method: method.toUpperCase(),
+        path,
+        parameters: (operation.parameters ?? []).map(parameterOf),
+        requestBody: operation.requestBody,
+        responses: Object.fromEntries(
+          Object.entries(operation.responses).map(([status, given]) => [status, responseOf(given)]),
+        ),
+      })),
+  );
+}
+
+type Check = VendorDocument['check'];
+
+/** Starts validating only when something is to be validated: a document has a thousand schemas. */
+function checker(named: Named, tellings: Tellings, text: boolean): Check {
+  const places: Places = new WeakMap();
+  const preparing = { tellings, places };
+  const compiled = new Map<string, ValidateFunction>();
+  let prepared: Named | undefined;
+  let ajv: Ajv | undefined;
+  return (schema, place, value) => {
+    prepared ??= Object.fromEntries(Object.entries(named).map(([name, one]) => [name, prepare(preparing, one, name)]));
+    ajv ??= open(prepared, text);
+    const validate = compiled.get(place) ?? ajv.compile(prepare(preparing, schema, place));
+    compiled.set(place, validate);
+    return validate(value) ? [] : complaints(validate.errors ?? [], places, prepared);
+  };
+}
+
+function open(prepared: Named, text: boolean): Ajv {
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    validateSchema: false,
+    inlineRefs: false,
+    unicodeRegExp: false,
+    coerceTypes: text ? 'array' : false,
+    formats: { emoji: true, icon: true },
+  });
+  formats.default(ajv);
+  for (const [name, schema] of Object.entries(prepared)) {
+    ajv.addSchema(schema, name);
+  }
+  return ajv;
+}
+
+/** Without what only follows from others: that a condition failed, and what was wrong with each of several choices. */
+function complaints(errors: readonly ErrorObject[], places: Places, prepared: Named): Complaint[] {
+  const choices = errors
+    .filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf')
+    .map(({ instancePath, schema }) => ({ instancePath, within: within(schema as readonly Schema[], prepared) }));
+  const follows = ({ keyword, instancePath, parentSchema }: ErrorObject) =>
+    keyword === 'if' ||
+    choices.some((choice) => instancePath.startsWith(choice.instancePath) && choice.within.has(parentSchema ?? {}));
+  return errors
+    .filter((error) => !follows(error))
+    .map((error) => ({ error, place: places.get(error.parentSchema ?? {}) ?? '' }));
+}
+
+/** Everything that several schemas consist of. */
+function within(schemas: readonly unknown[], prepared: Named, seen = new Set<unknown>()): Set<unknown> {
+  for (const schema of schemas) {
+    if (typeof schema === 'object' && schema !== null && !seen.has(schema)) {
+      seen.add(schema);
+      const { $ref } = schema as Schema;
+      within([...Object.values(schema), ...($ref === undefined ? [] : [prepared[$ref]])], prepared, seen);
+    }
+  }
+  return seen;
+}

@@ -1,0 +1,131 @@
+import { type Named, resolve, type Schema, typeOf } from './schema.ts';
+
+/** What tells several schemas apart, of which a value is to match one. */
+export type Telling =
+  | ({ readonly by: 'tag' } & Tag)
+  | { readonly by: 'type'; readonly types: readonly (readonly string[])[] }
+  | { readonly by: 'key'; readonly keys: readonly (string | undefined)[] }
+  | { readonly by: 'nothing' };
+
+/** Finds out what tells choices apart, once for each of them. */
+export class Tellings {
+  readonly #named: Named;
+  readonly #known = new WeakMap<readonly Schema[], Telling>();
+
+  constructor(named: Named) {
+    this.#named = named;
+  }
+
+  of(choices: readonly Schema[]): Telling {
+    const telling = this.#known.get(choices) ?? tellingOf(this.#named, choices);
+    this.#known.set(choices, telling);
+    return telling;
+  }
+
+  /** Those of the choices that the value may be meant to match. */
+  meant(choices: readonly Schema[], value: unknown): readonly number[] {
+    const telling = this.of(choices);
+    return choices.flatMap((_, at) => (isMeant(telling, at, value) ? [at] : []));
+  }
+}
+
+function isMeant(telling: Telling, at: number, value: unknown): boolean {
+  if (telling.by === 'type') {
+    return (telling.types[at] ?? []).includes(typeOf(value));
+  }
+  if (telling.by === 'nothing' || typeof value !== 'object' || value === null) {
+    return true;
+  }
+  if (telling.by === 'tag') {
+    return (telling.values[at] ?? []).includes((value as Record<string, unknown>)[telling.property]);
+  }
+  const key = telling.keys[at];
+  return key === undefined ? !telling.keys.some((other) => other !== undefined && other in value) : key in value;
+}
+
+function tellingOf(named: Named, choices: readonly Schema[]): Telling {
+  const tag = tagOf(named, choices);
+  if (tag !== undefined) {
+    return { by: 'tag', ...tag };
+  }
+  const types = typesThatTell(named, choices);
+  if (types !== undefined) {
+    return { by: 'type', types };
+  }
+  const keys = keysThatTell(named, choices);
+  return keys === undefined ? { by: 'nothing' } : { by: 'key', keys };
+}
+
+/** A property whose value alone says which of several schemas is meant: its values, one list for each of them. */
+interface Tag {
+  readonly property: string;
+  readonly values: readonly (readonly unknown[])[];
+}
+
+/** The values that a schema requires one of its properties to be one of, by property. */
+function fixedValues(named: Named, schema: Schema): Map<string, readonly unknown[]> {
+  const { properties = {}, required = [], allOf = [], oneOf = [] } = resolve(named, schema);
+  const fixed = new Map<string, readonly unknown[]>();
+  for (const name of required) {
+    const property = properties[name];
+    const values = property === undefined ? undefined : resolve(named, property).enum;
+    if (values !== undefined) {
+      fixed.set(name, values);
+    }
+  }
+  for (const part of allOf) {
+    for (const [name, values] of fixedValues(named, part)) {
+      fixed.set(name, values);
+    }
+  }
+  const choices = oneOf.map((choice) => fixedValues(named, choice));
+  for (const name of choices[0]?.keys() ?? []) {
+    if (choices.every((choice) => choice.has(name))) {
+      fixed.set(name, [...new Set(choices.flatMap((choice) => choice.get(name) ?? []))]);
+    }
+  }
+  return fixed;
+}
+
+/** The property that tells these schemas apart, where there is one. */
+function tagOf(named: Named, choices: readonly Schema[]): Tag | undefined {
+  const fixed = choices.map((choice) => fixedValues(named, choice));
+  for (const property of fixed[0]?.keys() ?? []) {
+    const values = fixed.map((of) => of.get(property) ?? []);
+    if (values.every((of) => of.length > 0) && new Set(values.flat()).size === values.flat().length) {
+      return { property, values };
+    }
+  }
+  return undefined;
+}
+
+/** The types of JSON that a schema allows; undefined where it does not say. */
+function typesOf(named: Named, schema: Schema): readonly string[] | undefined {
+  const { type, nullable, enum: values, allOf = [], properties } = resolve(named, schema);
+  if (values !== undefined) {
+    return [...new Set(values.map(typeOf))];
+  }
+  if (type !== undefined) {
+    return [type, nullable === true ? 'null' : []].flat();
+  }
+  return properties === undefined
+    ? allOf.map((part) => typesOf(named, part)).find((types) => types !== undefined)
+    : ['object'];
+}
+
+/** The types that tell these schemas apart, one list for each of them, where they do. */
+function typesThatTell(named: Named, choices: readonly Schema[]): readonly (readonly string[])[] | undefined {
+  const types = choices.map((choice) => typesOf(named, choice) ?? []);
+  const all = types.flat();
+  return types.every((of) => of.length > 0) && new Set(all).size === all.length ? types : undefined;
+}
+
+/** Properties of which each is required by one of these schemas alone; one schema may have none and be the rest. */
+function keysThatTell(named: Named, choices: readonly Schema[]): readonly (string | undefined)[] | undefined {
+  const all = choices.map((choice) => resolve(named, choice));
+  const keys = all.map(({ required = [] }, at) =>
+    required.find((name) => all.every(({ properties = {} }, other) => other === at || properties[name] === undefined)),
+  );
+  const open = all.some(({ allOf, oneOf, anyOf, type }) => allOf ?? oneOf ?? anyOf ?? type !== 'object');
+  return open || keys.filter((key) => key === undefined).length > 1 ? undefined : keys;
+}
