@@ -1,5 +1,9 @@
 import { ApiError } from './answers.ts';
 import type { ChangeRequestRecord } from './collaboration-records.ts';
+import { addRevision, putSpaceContent, spaceContent } from './content.ts';
+import { type Merged, mergeContent } from './content-merge.ts';
+import { recordRevision } from './integration-work.ts';
+import { refuseUnmetRules } from './merge-rules.ts';
 import type { Context } from './operation.ts';
 import type { SpaceRecord } from './records.ts';
 import { isOutdated } from './views/change-request.ts';
@@ -41,33 +45,56 @@ export function creationTime({ store, now }: Context): string {
 
 /** Remembers the change request as it is from now on. */
 export function change(
-  { store, at }: Context,
+  { store, at }: Pick<Context, 'store' | 'at'>,
   record: ChangeRequestRecord,
   to: Partial<ChangeRequestRecord>,
 ): ChangeRequestRecord {
   return store.changeRequests.put({ ...record, ...to, updatedAt: at < record.updatedAt ? record.updatedAt : at });
 }
 
-/** Makes a new revision of the space out of the change request; 400 unless it is a draft or open. */
-export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): string {
+/** What came of bringing two versions together, and the revision that it made. */
+export interface Outcome {
+  readonly revision: string;
+  readonly hasConflicts: boolean;
+}
+
+/** Both sides of a change request, brought together. */
+function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): Merged {
+  const others = spaceContent(store, space);
+  const own = store.changeRequestContents.get(record.id);
+  return own === undefined ? { content: others, hasConflicts: false } : mergeContent(own.base, own.head, others);
+}
+
+/** Brings the change request's content into the space, as a new revision of it; 400 unless it is a draft or open. */
+export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
   refuseMerged(record);
   refuseLocked(space);
   if (record.status === 'archived') {
     throw new ApiError(400, `Change request "${record.id}" is archived`);
   }
-  const revision = context.store.identify('rev').id;
-  context.store.spaces.put({ ...space, revision, updatedAt: context.at });
+  refuseUnmetRules(context, record, space);
+  const { store, at } = context;
+  const { content, hasConflicts } = together(context, record, space);
+  const parents = [space.revision, record.revision];
+  const revision = addRevision(store, { parents, type: 'merge', createdAt: at, mergedFrom: record.id });
+  putSpaceContent(store, space, content, { revision, at });
   change(context, record, { status: 'merged', revisionMerged: revision });
-  return revision;
+  recordRevision(store, space.id, revision, at);
+  return { revision, hasConflicts };
 }
 
 /** Pulls what the space has become into the change request; its revision stays where there is nothing to pull. */
-export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): string {
+export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
   refuseMerged(record);
   if (!isOutdated(context, record)) {
-    return record.revision;
+    return { revision: record.revision, hasConflicts: false };
   }
-  const revision = context.store.identify('rev').id;
+  const { store, at } = context;
+  const { content, hasConflicts } = together(context, record, space);
+  const parents = [record.revision, space.revision];
+  const revision = addRevision(store, { parents, type: 'update', createdAt: at });
+  const base = spaceContent(store, space);
+  store.changeRequestContents.put({ id: record.id, seq: record.seq, base, head: content });
   change(context, record, { revision, revisionMergedAncestor: space.revision });
-  return revision;
+  return { revision, hasConflicts };
 }

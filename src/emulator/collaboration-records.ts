@@ -22,6 +22,8 @@ export interface ChangeRequestRecord extends Entity {
   readonly description?: Json | undefined;
   /** Absent where the token's user is nobody that the platform knows. */
   readonly createdBy?: string | undefined;
+  /** Who wrote in it besides. */
+  readonly contributors?: readonly string[] | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revision: string;
@@ -29,6 +31,8 @@ export interface ChangeRequestRecord extends Entity {
   readonly revisionMergedAncestor?: string | undefined;
   readonly revisionMerged?: string | undefined;
   readonly conversationsIssuesCluster?: string | undefined;
+  /** What it was drafted for, where the platform drafted it. */
+  readonly siteTopic?: { readonly site: string; readonly topic: string; readonly finding: string } | undefined;
   readonly requestedReviewers: readonly RequestedReviewer[];
 }
 
@@ -55,6 +59,8 @@ export interface SaidRecord extends Entity {
 export interface CommentRecord extends SaidRecord {
   readonly space: string;
   readonly changeRequest?: string | undefined;
+  /** The review that it was said with. */
+  readonly review?: string | undefined;
   /** What of it the comment is about. */
   readonly page?: string | undefined;
   readonly node?: string | undefined;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { type Answer, ApiError, errorBody, noContent, ok } from './answers.ts';
 import type { ClusterSeed, IssueSeed } from './cluster-seed.ts';
+import type { Written } from './content-edit.ts';
+import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema } from './content-seed.ts';
 import { type FaultRule, faultRulesSchema } from './faults.ts';
 import { type RateLimits, rateLimitsSchema } from './limits.ts';
 import type { Features } from './operation.ts';
-import { type PageSeed, pageSeedsSchema } from './page-seed.ts';
 import type { EmulatorState } from './records.ts';
 import type { RequestLog } from './request-log.ts';
 import { parse } from './schema.ts';
@@ -23,6 +24,7 @@ const featuresSchema: z.ZodType<Partial<Features>> = z
     conversations: z.boolean(),
     conversationLists: z.boolean(),
     ingestionByUsers: z.boolean(),
+    installationsByUsers: z.boolean(),
     openapiText: z.boolean(),
     publish: z.boolean(),
     requestedReviewers: z.boolean(),
@@ -47,6 +49,12 @@ const featuresSchema: z.ZodType<Partial<Features>> = z
 /** Where the control over HTTP lies; not part of the API. */
 export const CONTROL_PREFIX = '/_emulator/';
 
+/** Where and in whose name content is written. */
+export interface WriteOptions {
+  readonly changeRequest?: string | undefined;
+  readonly by?: string | undefined;
+}
+
 /** What can be done to a running emulator from outside the API. */
 export interface Controls {
   readonly requests: RequestLog;
@@ -55,6 +63,11 @@ export interface Controls {
   reviseSpace(spaceId: string): string;
   /** As if somebody wrote pages in the space; one with the path of another takes its place. Their ids, in order. */
   writePages(spaceId: string, pages: readonly PageSeed[]): string[];
+  /**
+   * As if somebody edited the space, or a change request in it (by id or number): pages, files, reusable contents and
+   * variables. `by` is the email of who did. Every edit makes a new revision.
+   */
+  writeContent(spaceId: string, content: ContentSeed, options?: WriteOptions): Written;
   /**
    * As if conversations had been worked into these clusters; with the id of one that is there, it takes its place. Their
    * ids, in order. A RangeError where the numbers of one contradict each other.
@@ -78,6 +91,10 @@ function dispatch(controls: Controls, method: string, path: string, body: unknow
   const written = /^POST pages\/([^/]+)$/.exec(command)?.[1];
   if (written !== undefined) {
     return ok({ pages: controls.writePages(written, parse('body', pageSeedsSchema, body)) });
+  }
+  const [, edited, changeRequest] = /^POST content\/([^/]+)(?:\/([^/]+))?$/.exec(command) ?? [];
+  if (edited !== undefined) {
+    return ok(controls.writeContent(edited, parse('body', contentSeedSchema, body), { changeRequest }));
   }
   switch (command) {
     case 'GET requests': {

@@ -16,13 +16,18 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { callers, firstOrganization } from './callers.ts';
 import { writeClusters, writeIssues } from './cluster-seed.ts';
-import type { Controls, Latency } from './control.ts';
+import { addRevision } from './content.ts';
+import { type Written, writeContent } from './content-edit.ts';
+import { placeAt } from './content-family.ts';
+import type { ContentSeed } from './content-seed.ts';
+import type { Controls, Latency, WriteOptions } from './control.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
+import { recordRevision } from './integration-work.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
-import { found, keptSpaceAt, organizationAt, spaceAt } from './lookup.ts';
-import type { Caller, Features, Permission, Processing } from './operation.ts';
-import { writePages } from './page-seed.ts';
+import { found, keptSpaceAt, organizationAt } from './lookup.ts';
+import type { Features, Permission, Processing } from './operation.ts';
 import { settle } from './processing.ts';
 import type { EmulatorState } from './records.ts';
 import { type RequestLog, RequestRecorder } from './request-log.ts';
@@ -51,6 +56,8 @@ export interface TokenOptions {
    * `integration:NAME:INSTALLATION` (supplement, section 4).
    */
   readonly source?: string | undefined;
+  /** Makes it the token of the integration with that name (supplement, section 2). */
+  readonly integration?: string | undefined;
 }
 
 /** How the emulator is to be. Everything has a default. */
@@ -113,46 +120,38 @@ export interface Emulator extends Controls {
 
 const DEFAULT_TOKEN = 'emulator-token';
 
-/** The user whom the admin token stands for. */
-function firstAdmin(store: Store): string {
-  const organization = firstOrganization(store);
-  const members = store.members.by('organization', organization);
-  const admin = members.find((member) => member.role === 'admin') ?? members[0];
-  return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
-}
-
-function firstOrganization(store: Store): string {
-  const [first] = store.organizations.all();
-  return first?.id ?? '';
-}
-
-function callers(
+function writeAs(
   store: Store,
-  token: string,
-  tokens: EmulatorOptions['tokens'],
-): (token: string) => Caller | undefined {
-  return (given) => {
-    if (given === token) {
-      return { user: firstAdmin(store), permission: 'admin' };
-    }
-    return tokens !== undefined && Object.hasOwn(tokens, given) ? tokens[given] : undefined;
-  };
+  clock: Clock,
+  spaceId: string,
+  seed: ContentSeed,
+  { changeRequest, by }: WriteOptions = {},
+): Written {
+  const place = placeAt(
+    { store },
+    { spaceId, ...(changeRequest === undefined ? {} : { changeRequestId: changeRequest }) },
+  );
+  const user = by === undefined ? undefined : store.users.one('email', by.toLowerCase())?.id;
+  return writeContent({ store, at: new Date(clock.now()).toISOString() }, place, seed, user);
 }
 
 function reviseSpace(store: Store, clock: Clock, spaceId: string): string {
   const space = keptSpaceAt(store, clock.now(), spaceId);
-  const revision = store.identify('rev').id;
-  store.spaces.put({ ...space, revision, updatedAt: new Date(clock.now()).toISOString() });
+  const at = new Date(clock.now()).toISOString();
+  const revision = addRevision(store, { parents: [space.revision], type: 'edits', createdAt: at });
+  store.spaces.put({ ...space, revision, updatedAt: at });
+  recordRevision(store, space.id, revision, at);
   return revision;
 }
 
 /** What the HTTP server works with. */
 function listenerOf(store: Store, options: EmulatorOptions): Listener {
   const token = options.token ?? DEFAULT_TOKEN;
+  const clock = options.clock ?? systemClock;
   return {
     store,
-    clock: options.clock ?? systemClock,
-    callerOf: callers(store, token, options.tokens),
+    clock,
+    callerOf: callers(store, clock, token, options.tokens),
     isAdmin: (given) => given === token,
     limiter: new RateLimiter(options.limits ?? {}),
     faults: new FaultInjector(options.faults ?? [], options.seedNumber ?? 1),
@@ -173,10 +172,8 @@ function controlsOf(store: Store, listener: Listener): Controls {
       return store.dump();
     },
     reviseSpace: (spaceId) => reviseSpace(store, listener.clock, spaceId),
-    writePages: (spaceId, pages) => {
-      const space = spaceAt(store, spaceId);
-      return writePages(store, space.id, pages, new Date(listener.clock.now()).toISOString()).map((page) => page.id);
-    },
+    writePages: (spaceId, pages) => [...writeAs(store, listener.clock, spaceId, { pages }).pages],
+    writeContent: (spaceId, seed, options) => writeAs(store, listener.clock, spaceId, seed, options),
     writeClusters: (organizationId, seeds) => {
       const organization = organizationAt(store, organizationId);
       return writeClusters(store, organization.id, seeds, listener.clock.now()).map((cluster) => cluster.id);

@@ -87,12 +87,16 @@ export function spaceReferenced(store: Store, organization: string, id: string, 
   return referenced(usable ? space : undefined, field, 'space', id);
 }
 
-/** By its id, or by its number in the space (platform API, Endpoints); 404 in a space that is deleted. */
-export function changeRequestAt(store: Store, space: string, id: string): ChangeRequestRecord {
+/** By its id, or by its number in the space (platform API, Endpoints). */
+export function changeRequestOf(store: Store, space: string, id: string): ChangeRequestRecord | undefined {
   const { changeRequests } = store;
-  const at = spaceAt(store, space).id;
-  const record = changeRequests.get(id) ?? changeRequests.one('place', placeKey(at, id));
-  return found(record?.space === at ? record : undefined, 'Change request', id);
+  const record = changeRequests.get(id) ?? changeRequests.one('place', placeKey(space, id));
+  return record?.space === space ? record : undefined;
+}
+
+/** The same, or 404; also in a space that is deleted. */
+export function changeRequestAt(store: Store, space: string, id: string): ChangeRequestRecord {
+  return found(changeRequestOf(store, spaceAt(store, space).id, id), 'Change request', id);
 }
 
 export function siteAt(store: Store, organization: string, id: string): SiteRecord {

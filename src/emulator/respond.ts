@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answers.ts';
+import type { Download } from './downloads.ts';
 import type { Trouble } from './faults.ts';
 
 const HTML = '<!doctype html><html><head><title>Please wait</title></head><body><h1>Please wait</h1></body></html>\n';
@@ -46,4 +47,15 @@ export function send(
     return;
   }
   response.end(body);
+}
+
+/** Writes bytes that are no answer of the API. */
+export function sendBytes(
+  response: ServerResponse,
+  download: Download,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const { bytes, contentType } = download;
+  response.writeHead(200, { ...headers, 'Content-Type': contentType, 'Content-Length': String(bytes.length) });
+  response.end(bytes);
 }

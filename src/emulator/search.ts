@@ -3,7 +3,7 @@
  * how it ranks. A word counts for more the fewer pages have it, and in a title for more than in the text; what no page
  * has counts for nothing, so that a long query finds what it can.
  */
-import type { PageRecord } from './records.ts';
+import type { PageRecord } from './content-records.ts';
 import { stems } from './ticket-text.ts';
 
 /** A stretch of a page below one of its headings; the first may have none. */
@@ -68,10 +68,15 @@ function weightIn({ title, sections }: Read, word: string): number {
   );
 }
 
+/** Groups and links have no text; some pages are not to be found. */
+function isSearched(page: PageRecord): boolean {
+  return page.noIndex !== true && (page.type ?? 'document') === 'document';
+}
+
 /** The pages that have words of the query, the best first; of equally good ones the oldest. */
 export function searchPages(pages: readonly PageRecord[], query: string): PageHit[] {
   const words = [...new Set(stems(query))];
-  const all = pages.map(read);
+  const all = pages.filter(isSearched).map(read);
   const rarity = new Map(
     words.map((word) => {
       const having = all.filter((page) => weightIn(page, word) > 0).length;

@@ -1,16 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
-import { type Answer, errorBody } from './answers.ts';
+import { type Answer, ApiError, errorBody } from './answers.ts';
 import { answer, apiRouter } from './api.ts';
 import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.ts';
+import { DOWNLOAD_PREFIX, download } from './downloads.ts';
 import { type FaultInjector, NO_TROUBLE, seededRandom, type Trouble } from './faults.ts';
 import type { Admission, RateLimiter } from './limits.ts';
 import type { Caller, Context, Features, Processing } from './operation.ts';
 import { readJson, receiveBody } from './receive.ts';
 import type { RequestRecorder } from './request-log.ts';
-import { drop, send } from './respond.ts';
+import { drop, send, sendBytes } from './respond.ts';
 import type { Match, Router } from './router.ts';
 import type { Store } from './store.ts';
+import { stream } from './stream.ts';
 
 /** All that answering a request depends on. */
 export interface Listener {
@@ -64,6 +66,8 @@ export function createHttpServer(listener: Listener, controls: Controls): Server
         const received = takeApart(request, response, body);
         if (received.path.startsWith(CONTROL_PREFIX)) {
           answerControl(listener, controls, received);
+        } else if (received.path.startsWith(DOWNLOAD_PREFIX)) {
+          answerDownload(listener, received);
         } else {
           await answerRequest(listener, router, random, received);
         }
@@ -84,6 +88,22 @@ function answerControl(listener: Listener, controls: Controls, received: Receive
   const read = () => readJson(body, request.headers['content-type']);
   const result = control(controls, listener.isAdmin(token), method, path, read);
   send(request, received.response, result, dateHeader(listener.clock), undefined);
+}
+
+/** Without a token, and neither counted, nor limited, nor made to fail. */
+function answerDownload(listener: Listener, { method, path, search, request, response }: Received): void {
+  const headers = dateHeader(listener.clock);
+  try {
+    if (method !== 'GET' && method !== 'HEAD') {
+      throw new ApiError(404, 'No such operation');
+    }
+    sendBytes(response, download(contextOf(listener, baseOf(request)), path, search), headers);
+  } catch (error) {
+    if (!(error instanceof ApiError)) {
+      throw error;
+    }
+    send(request, response, { status: error.status, body: errorBody(error.status, error.message) }, headers, undefined);
+  }
 }
 
 /** The injected clock's date, as Reset is by that clock too. */
@@ -114,9 +134,7 @@ async function answerRequest(
   const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_TROUBLE;
   const result = decide(listener, received, { caller, match, admission, trouble });
   const latency = latencyOf(listener.latency, random) + trouble.delay;
-  if (latency > 0) {
-    await listener.clock.sleep(latency);
-  }
+  await wait(listener, latency);
   if (result === undefined) {
     drop(request);
     return;
@@ -128,7 +146,12 @@ async function answerRequest(
     ...admission.headers,
     ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
   };
-  send(request, response, result, headers, trouble.end);
+  if (result.events === undefined) {
+    send(request, response, result, headers, trouble.end);
+    return;
+  }
+  const pause = (signal: AbortSignal) => wait(listener, latencyOf(listener.latency, random), signal);
+  await stream(request, response, result.events, { headers, end: trouble.end, pause });
 }
 
 interface Circumstances {
@@ -185,6 +208,13 @@ function contextOf(listener: Listener, base: string): Omit<Context, 'caller'> {
 function tooMany(wait: number): Answer {
   const unit = wait === 1 ? 'second' : 'seconds';
   return { status: 429, body: errorBody(429, `Too many requests. Please retry in ${wait} ${unit}.`) };
+}
+
+/** No time at all is no wait at all. */
+async function wait({ clock }: Listener, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (milliseconds > 0) {
+    await clock.sleep(milliseconds, signal);
+  }
 }
 
 function latencyOf(latency: Latency, random: () => number): number {

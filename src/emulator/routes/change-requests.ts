@@ -3,6 +3,8 @@ import type { Json } from '../../core/json.ts';
 import { type Answer, ApiError, created, invalid, ok } from '../answers.ts';
 import { change, creationTime, merge, refuseLocked, refuseMerged, update } from '../change-request-work.ts';
 import type { ChangeRequestRecord } from '../collaboration-records.ts';
+import { openContent } from '../content.ts';
+import { templateParams } from '../content-ref.ts';
 import { callingUser, changeRequestAt, organizationAt, referenced, spaceAt } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { list } from '../paging.ts';
@@ -10,6 +12,7 @@ import { present } from '../patch.ts';
 import type { SpaceRecord } from '../records.ts';
 import { requireDocument } from '../rich-document.ts';
 import { id, listQuery, text } from '../schema.ts';
+import { applyTemplate } from '../template.ts';
 import { changeRequestLocation, viewChangeRequest } from '../views/change-request.ts';
 import { CHANGE_REQUEST_STATUSES } from '../vocabulary.ts';
 
@@ -56,7 +59,7 @@ const changeRequestCreation = z.looseObject({
   template: z
     .strictObject({
       id,
-      params: z.strictObject({ contentRefs: z.record(z.string(), z.looseObject({ kind: id })).optional() }).optional(),
+      params: templateParams.optional(),
     })
     .optional(),
   conversationsIssuesCluster: z.unknown().optional(),
@@ -71,12 +74,16 @@ const changeRequestUpdate = z.strictObject({
   status: z.enum(['draft', 'open', 'archived']).optional(),
 });
 
-/** What the emulator's change requests contain, nobody but their creator wrote. */
+/** Who made it wrote in it. */
+function isContributor(record: ChangeRequestRecord, user: string): boolean {
+  return record.createdBy === user || record.contributors?.includes(user) === true;
+}
+
 function matches(record: ChangeRequestRecord, query: Filters): boolean {
   const { creator, contributor, requestedReviewer, conversationsIssuesCluster, topic } = query;
   return (
     (creator === undefined || record.createdBy === creator) &&
-    (contributor === undefined || record.createdBy === contributor) &&
+    (contributor === undefined || isContributor(record, contributor)) &&
     (requestedReviewer === undefined || record.requestedReviewers.some(({ user }) => user === requestedReviewer)) &&
     (conversationsIssuesCluster === undefined || record.conversationsIssuesCluster === conversationsIssuesCluster) &&
     (topic === undefined || record.siteTopic?.topic === topic)
@@ -140,7 +147,12 @@ function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unk
     revisionInitial: space.revision,
     requestedReviewers: [],
   });
-  return created(viewChangeRequest(call, record), changeRequestLocation(call, record));
+  openContent(store, record, space);
+  if (body.template !== undefined) {
+    applyTemplate(call, { space, changeRequest: record }, body.template, record.createdBy);
+  }
+  const made = changeRequestAt(store, space.id, record.id);
+  return created(viewChangeRequest(call, made), changeRequestLocation(call, made));
 }
 
 const CR = '/spaces/{spaceId}/change-requests/{changeRequestId}';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Answer, deleted, ok } from '../answers.ts';
 import type { CommentRecord } from '../collaboration-records.ts';
 import { type CommentFamily, type CommentParams, commentAt, commentedAt, commentOf } from '../comment-family.ts';
+import { contentOf } from '../content.ts';
 import { callingUser, referenced } from '../lookup.ts';
 import { type Call, type Operation, operation } from '../operation.ts';
 import { list } from '../paging.ts';
@@ -54,8 +55,8 @@ function postComment(call: Call<string, unknown, z.output<typeof commentCreation
   const { store, body } = call;
   const { space, changeRequest } = commentedAt(call, params);
   if (body.page !== undefined) {
-    const page = store.pages.get(body.page);
-    referenced(page?.space === space.id ? page : undefined, 'body.page', 'page', body.page);
+    const page = contentOf(store, { space, changeRequest }).pages.find(({ id }) => id === body.page);
+    referenced(page, 'body.page', 'page', body.page);
   }
   const comment = store.comments.put({
     ...saidNow(call, 'cmt', body.body),

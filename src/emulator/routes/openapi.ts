@@ -4,10 +4,11 @@ import { organizationAt } from '../lookup.ts';
 import { errorsOf } from '../openapi-text.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
-import { progressOf, settle } from '../processing.ts';
+import { settle } from '../processing.ts';
 import type { SpecRecord } from '../records.ts';
 import { listQuery, text, url } from '../schema.ts';
 import type { Store } from '../store.ts';
+import { viewSpec } from '../views/spec.ts';
 import { SPEC_VISIBILITIES } from '../vocabulary.ts';
 
 /** Platform API, OpenAPISpec (the pattern); supplement, section 5 (the length). */
@@ -19,34 +20,6 @@ const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.t
 const source = z.union([z.strictObject({ url: url() }), z.strictObject({ text: z.string() })], {
   error: 'must be {url} (an http or https URL) or {text}',
 });
-
-/** Supplement, section 4: OpenAPI `processingState`. */
-const STATES = { waiting: 'pending', working: 'progress', done: 'complete' } as const;
-
-function viewSpec(context: Context, spec: SpecRecord): unknown {
-  const admin = context.caller.permission === 'admin';
-  const app = `${context.base}/app/o/${spec.organization}/openapi/${spec.slug}`;
-  return {
-    object: 'openapi-spec',
-    id: spec.id,
-    createdAt: spec.createdAt,
-    updatedAt: spec.updatedAt,
-    slug: spec.slug,
-    sourceURL: 'url' in spec.source ? spec.source.url : undefined,
-    processingState: STATES[progressOf(spec.run, context.now)],
-    visibility: spec.visibility,
-    lastVersion: spec.lastVersion,
-    lastProcessedAt: spec.lastProcessedAt,
-    lastProcessErrorCode: spec.lastProcessedErrors[0]?.code,
-    lastProcessedErrors: spec.lastProcessedErrors.length === 0 ? undefined : spec.lastProcessedErrors,
-    permissions: { view: true, edit: admin },
-    urls: {
-      location: `${context.base}/v1/orgs/${spec.organization}/openapi/${spec.slug}`,
-      app,
-      published: spec.visibility === 'public' ? `${context.base}/openapi/${spec.id}` : undefined,
-    },
-  };
-}
 
 function specAt(store: Store, organization: string, slug: string): SpecRecord {
   organizationAt(store, organization);

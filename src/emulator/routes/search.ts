@@ -1,11 +1,9 @@
-import { z } from 'zod';
-import { ok } from '../answers.ts';
 import { organizationAt, spaceAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
 import { list } from '../paging.ts';
-import { flag, listQuery, text } from '../schema.ts';
+import { listQuery, text } from '../schema.ts';
 import { type PageHit, searchPages } from '../search.ts';
-import { viewPageHit, viewPages } from '../views/page.ts';
+import { viewPageHit } from '../views/page.ts';
 
 /** Platform API, Limits. An empty one is refused: it is required. */
 const searchQuery = listQuery.extend({ query: text(1, 512) });
@@ -13,13 +11,10 @@ const searchQuery = listQuery.extend({ query: text(1, 512) });
 /** An organization's result shows so many pages of a space. */
 const PAGES_PER_SPACE = 10;
 
-/** Platform API, Space content: nothing here has git metadata, and nothing is computed. */
-const contentQuery = z.strictObject({ metadata: flag.optional(), computed: flag.optional() });
-
 /** The order of what was found is what pages of a list go by, so that a list can start after any of it. */
 const best = (hit: PageHit | undefined) => -(hit?.score ?? 0);
 
-/** Pages of spaces, and search over them (platform API, Organizations and Space content). */
+/** Search over pages (platform API, Organizations and Space content). */
 export const searchOperations: readonly Operation[] = [
   operation({
     name: 'searchOrganization',
@@ -61,12 +56,5 @@ export const searchOperations: readonly Operation[] = [
         view: (hit) => viewPageHit(call, hit),
       });
     },
-  }),
-  operation({
-    name: 'listPages',
-    method: 'GET',
-    path: '/spaces/{spaceId}/content/pages',
-    query: contentQuery,
-    handle: (call) => ok({ pages: viewPages(call, spaceAt(call.store, call.params.spaceId).id) }),
   }),
 ];

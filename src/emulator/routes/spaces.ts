@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ApiError, created, deleted, ok } from '../answers.ts';
+import { copyContent } from '../content.ts';
 import { deleteSpace, move, moveBody, parentReferenced, transferBody, transferSpace } from '../hierarchy.ts';
 import { keptSpaceAt, organizationAt, spaceAt } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
-import { writePages } from '../page-seed.ts';
 import { listByRank } from '../paging.ts';
 import { patched, present } from '../patch.ts';
 import type { SpaceRecord } from '../records.ts';
@@ -168,7 +168,7 @@ export const spaceOperations: readonly Operation[] = [
         updatedAt: call.at,
         revision: store.identify('rev').id,
       });
-      writePages(store, copy.id, store.pages.by('space', space.id), call.at);
+      copyContent(store, space, copy);
       return created(viewSpace(call, copy), location(call, copy));
     },
   }),

@@ -34,6 +34,7 @@ export function viewChangeRequest(context: Context, record: ChangeRequestRecord)
     comments: openComments(context, record.id),
     outdated: isOutdated(context, record),
     conversationsIssuesCluster: context.features.conversations ? record.conversationsIssuesCluster : undefined,
+    siteTopic: context.features.contextRecords ? record.siteTopic : undefined,
     urls: {
       app: `${context.base}/app/s/${record.space}/~/changes/${record.number}`,
       location: changeRequestLocation(context, record),

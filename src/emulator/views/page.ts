@@ -1,16 +1,51 @@
+import { contentOf, type Place } from '../content.ts';
+import type { Content, FileRecord, GitBlob, PageRecord } from '../content-records.ts';
+import type { ContentRef } from '../content-ref.ts';
+import { anchorOf } from '../markdown.ts';
 import type { Context } from '../operation.ts';
-import type { PageRecord } from '../records.ts';
+import { documentOf, markdownOf, type TextOptions, type TextSurroundings } from '../page-text.ts';
 import type { PageHit, PageSection } from '../search.ts';
 import { placeKey } from '../store.ts';
 
 /** A section of a search result shows so many characters of its text. */
 const EXCERPT = 300;
 
+/** Supplement, section 4: Page layout. What a page has when nobody chose. */
+const LAYOUT = {
+  width: 'default',
+  cover: true,
+  coverSize: 'hero',
+  title: true,
+  description: true,
+  tableOfContents: true,
+  outline: true,
+  pagination: true,
+  metadata: true,
+};
+
+/** What of a page is wanted (platform API, Space content). */
+export interface PageOptions extends TextOptions {
+  readonly format: 'markdown' | 'document';
+  /** Whether git metadata is. */
+  readonly metadata: boolean;
+  /** Whether what is computed is. */
+  readonly computed: boolean;
+}
+
+/** What is wanted when nobody says. */
+export const WHOLE: PageOptions = {
+  format: 'markdown',
+  metadata: true,
+  computed: true,
+  evaluated: 'false',
+  dereferenced: 'false',
+};
+
 /** The page right above in the tree: the longest other path that this one begins with. */
-function parentOf({ store }: Context, page: PageRecord): PageRecord | undefined {
+function parentOf(page: PageRecord, at: (path: string) => PageRecord | undefined): PageRecord | undefined {
   const parts = page.path.split('/');
   for (let length = parts.length - 1; length > 0; length -= 1) {
-    const parent = store.pages.one('place', placeKey(page.space, parts.slice(0, length).join('/')));
+    const parent = at(parts.slice(0, length).join('/'));
     if (parent !== undefined) {
       return parent;
     }
@@ -19,30 +54,127 @@ function parentOf({ store }: Context, page: PageRecord): PageRecord | undefined 
 }
 
 function ancestorsOf(context: Context, page: PageRecord): PageRecord[] {
-  const parent = parentOf(context, page);
+  const parent = parentOf(page, (path) => context.store.pages.one('place', placeKey(page.space, path)));
   return parent === undefined ? [] : [...ancestorsOf(context, parent), parent];
 }
 
-function appUrl(context: Context, page: PageRecord): string {
-  return `${context.base}/app/s/${page.space}/${page.path}`;
+/** What addresses are made from. */
+type Addressing = Pick<Context, 'base'>;
+
+/** Where the app shows the space, or the change request's version of it. */
+export function appOf(context: Addressing, { space, changeRequest }: Place): string {
+  const change = changeRequest === undefined ? '' : `/~/changes/${changeRequest.number}`;
+  return `${context.base}/app/s/${space.id}${change}`;
 }
 
-/** The space's pages as a tree (platform API, Content objects: Page). */
-export function viewPages(context: Context, space: string): unknown[] {
-  const children = Map.groupBy(context.store.pages.by('space', space), (page) => parentOf(context, page)?.id);
-  const view = (page: PageRecord): unknown => ({
+/** Where a file's bytes are read, by whoever has the address. */
+function downloadOf(context: Addressing, { changeRequest }: Place, file: FileRecord): string {
+  const change = changeRequest === undefined ? '' : `?changeRequest=${changeRequest.id}`;
+  return `${context.base}/app/files/${file.space}/${file.id}/${encodeURIComponent(file.name)}${change}`;
+}
+
+/** What texts of that place are read in. */
+export function surroundings(context: Addressing & Pick<Context, 'store'>, place: Place): TextSurroundings {
+  const content = contentOf(context.store, place);
+  const addressOf = (ref: ContentRef) => {
+    if (ref.kind === 'file') {
+      const file = content.files.find(({ id }) => id === ref.file);
+      return file && downloadOf(context, place, file);
+    }
+    if (ref.kind === 'page' || ref.kind === 'anchor') {
+      const page = content.pages.find(({ id }) => id === ref.page);
+      return page && `${appOf(context, place)}/${page.path}${ref.kind === 'anchor' ? `#${ref.anchor}` : ''}`;
+    }
+    return undefined;
+  };
+  return { content, space: place.space.id, app: `${context.base}/app`, addressOf };
+}
+
+/** Git metadata, where it is wanted (platform API, Space content: metadata). */
+export function viewGit(git: GitBlob | undefined, options: { readonly metadata: boolean }): unknown {
+  return options.metadata ? git : undefined;
+}
+
+/** File (platform API, Content objects: File). */
+export function viewFile(context: Context, place: Place, file: FileRecord, options: { metadata: boolean }): unknown {
+  return {
+    id: file.id,
+    name: file.name,
+    contentType: file.contentType,
+    downloadURL: downloadOf(context, place, file),
+    size: Buffer.byteLength(file.data, 'base64'),
+    dimensions: file.dimensions,
+    git: viewGit(file.git, options),
+  };
+}
+
+/** What of a page its kind decides (supplement, section 4: Page `type`). */
+function viewKind(context: Context, place: Place, around: TextSurroundings, page: PageRecord, options: PageOptions) {
+  if (page.type === 'link') {
+    return { kind: 'link', type: 'link', target: page.target, hidden: page.hidden };
+  }
+  const { hidden, noIndex, noRobotsIndex } = page;
+  const where = { slug: page.path.split('/').at(-1), path: page.path, hidden, noIndex, noRobotsIndex };
+  if (page.type === 'group') {
+    return { kind: 'group', type: 'group', ...where };
+  }
+  const shown = page.computed !== undefined && !options.computed ? { ...page, body: '' } : page;
+  return {
+    kind: 'sheet',
+    type: 'document',
+    ...where,
+    description: page.description,
+    ...(options.format === 'document'
+      ? { document: documentOf(around, shown, options) }
+      : { markdown: markdownOf(around, shown, options) }),
+    urls: { app: `${appOf(context, place)}/${page.path}` },
+    layout: LAYOUT,
+    variables: page.variables,
+    computed: page.computed,
+    computedSeed: page.computed === undefined ? undefined : page.id,
+    git: viewGit(page.git, options),
+  };
+}
+
+/** Views of the pages of a place, each made from its record and the views of the pages below it. */
+function viewer(context: Context, place: Place, options: PageOptions) {
+  const around = surroundings(context, place);
+  return (page: PageRecord, below: unknown[]): unknown => ({
     id: page.id,
     title: page.title,
-    type: 'document',
-    slug: page.path.split('/').at(-1),
-    path: page.path,
-    description: page.description,
+    emoji: page.emoji,
+    icon: page.icon,
     createdAt: page.createdAt,
     updatedAt: page.updatedAt,
-    urls: { app: appUrl(context, page) },
-    pages: (children.get(page.id) ?? []).map(view),
+    ...viewKind(context, place, around, page, options),
+    ...(page.type === 'link' ? {} : { pages: below }),
   });
-  return (children.get(undefined) ?? []).map(view);
+}
+
+function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
+  const byPath = new Map(pages.map((page) => [page.path, page]));
+  return Map.groupBy(pages, (page) => parentOf(page, (path) => byPath.get(path))?.id);
+}
+
+/** The pages of a place as a tree (platform API, Content objects: Page). */
+export function viewPages(context: Context, place: Place, options: PageOptions = WHOLE): unknown[] {
+  const children = childrenOf(contentOf(context.store, place));
+  const view = viewer(context, place, options);
+  const viewWithin = (page: PageRecord): unknown => view(page, (children.get(page.id) ?? []).map(viewWithin));
+  return (children.get(undefined) ?? []).map(viewWithin);
+}
+
+/** One page with what is below it. */
+export function viewPage(context: Context, place: Place, page: PageRecord, options: PageOptions): unknown {
+  const children = childrenOf(contentOf(context.store, place));
+  const view = viewer(context, place, options);
+  const viewWithin = (one: PageRecord): unknown => view(one, (children.get(one.id) ?? []).map(viewWithin));
+  return viewWithin(page);
+}
+
+/** One page without what is below it, as a reference shows it. */
+export function viewPageAlone(context: Context, place: Place, page: PageRecord): unknown {
+  return viewer(context, place, WHOLE)(page, []);
 }
 
 /** A page as search shows it (platform API, Other shapes: Search result item). */
@@ -53,8 +185,12 @@ export function viewPageHit(context: Context, { page, sections }: PageHit): unkn
     path: page.path,
     sections: sections.map((section) => viewSection(context, page, section)),
     ancestors: ancestorsOf(context, page).map((ancestor) => ({ title: ancestor.title })),
-    urls: { app: appUrl(context, page) },
+    urls: { app: searchedAt(context, page) },
   };
+}
+
+function searchedAt(context: Context, page: PageRecord): string {
+  return `${context.base}/app/s/${page.space}/${page.path}`;
 }
 
 function viewSection(context: Context, page: PageRecord, section: PageSection): unknown {
@@ -64,13 +200,6 @@ function viewSection(context: Context, page: PageRecord, section: PageSection): 
     title: section.title,
     path: `${page.path}${anchor}`,
     body: [...section.body].slice(0, EXCERPT).join(''),
-    urls: { app: `${appUrl(context, page)}${anchor}` },
+    urls: { app: `${searchedAt(context, page)}${anchor}` },
   };
-}
-
-function anchorOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '');
 }

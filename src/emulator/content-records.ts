@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Entity } from './records.ts';
+
+/** Where a synchronisation with git found something (platform API, Content objects). */
+export interface GitBlob {
+  readonly oid: string;
+  readonly path: string;
+}
+
+/** The commit that a revision was made from (platform API, Content objects: Revision). */
+export interface GitCommit {
+  readonly oid: string;
+  readonly message: string;
+  readonly url?: string | undefined;
+  readonly ref?: string | undefined;
+}
+
+/** What a page's text is computed from (supplement, section 4: Computed `type`). */
+export interface ComputedSource {
+  readonly type: string;
+  readonly props: JsonObject;
+  readonly dependencies?: JsonObject | undefined;
+}
+
+/** A page. Its ancestors are the pages whose path its own begins with. */
+export interface PageRecord extends Entity {
+  /** The space it is in, also where it is a change request's version of it. */
+  readonly space: string;
+  /** `document` where it is absent. */
+  readonly type?: 'document' | 'group' | 'link' | undefined;
+  readonly title: string;
+  /** Unique within what contains it; no slash at either end. */
+  readonly path: string;
+  readonly description?: string | undefined;
+  readonly emoji?: string | undefined;
+  readonly icon?: string | undefined;
+  /** Markdown; empty for a group and a link. */
+  readonly body: string;
+  /** Where a link leads: a content reference. */
+  readonly target?: Json | undefined;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  readonly hidden?: boolean | undefined;
+  /** Neither found by a search nor answered from. */
+  readonly noIndex?: boolean | undefined;
+  readonly noRobotsIndex?: boolean | undefined;
+  readonly computed?: ComputedSource | undefined;
+  readonly git?: GitBlob | undefined;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** An uploaded file. */
+export interface FileRecord extends Entity {
+  readonly space: string;
+  readonly name: string;
+  /** Where links find it; unique within what contains it, no slash at either end. */
+  readonly path: string;
+  readonly contentType: string;
+  /** Its bytes, in base64. */
+  readonly data: string;
+  readonly dimensions?: { readonly width: number; readonly height: number } | undefined;
+  readonly git?: GitBlob | undefined;
+}
+
+/** A text that pages include. */
+export interface ReusableRecord extends Entity {
+  readonly space: string;
+  /** Unique within what contains it. */
+  readonly title: string;
+  /** Markdown. */
+  readonly body: string;
+  readonly git?: GitBlob | undefined;
+}
+
+export type Variables = Readonly<Record<string, string>>;
+
+/** All that a space or a change request contains, each kind in the order of creation. */
+export interface Content {
+  readonly pages: readonly PageRecord[];
+  readonly files: readonly FileRecord[];
+  readonly reusableContents: readonly ReusableRecord[];
+  readonly variables: Variables;
+}
+
+/** What a change request contains; `id` is the change request's. */
+export interface ChangeRequestContentRecord extends Entity {
+  /** The space's content when the change request was created or last updated. */
+  readonly base: Content;
+  readonly head: Content;
+}
+
+/** How a revision came about. That of a new space or change request is not remembered: its parents say it all. */
+export interface RevisionRecord extends Entity {
+  readonly parents: readonly string[];
+  readonly type: 'edits' | 'merge' | 'update';
+  readonly createdAt: string;
+  /** The change request whose merge it is. */
+  readonly mergedFrom?: string | undefined;
+  readonly git?: GitCommit | undefined;
+}

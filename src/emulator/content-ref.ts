@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { id } from './schema.ts';
+
+/** A content reference of any kind (platform API, Conventions; supplement, section 9: ContentRef kinds). */
+export const contentRef = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('file'), file: id, space: id.optional() }),
+  z.strictObject({ kind: z.literal('url'), url: z.string() }),
+  z.strictObject({ kind: z.literal('page'), page: id, space: id.optional() }),
+  z.strictObject({ kind: z.literal('anchor'), anchor: z.string(), page: id.optional(), space: id.optional() }),
+  z.strictObject({ kind: z.literal('user'), user: id }),
+  z.strictObject({ kind: z.literal('collection'), collection: id }),
+  z.strictObject({ kind: z.literal('space'), space: id }),
+  z.strictObject({ kind: z.literal('reusable-content'), reusableContent: id, space: id.optional() }),
+  z.strictObject({ kind: z.literal('openapi'), spec: id }),
+]);
+export type ContentRef = z.output<typeof contentRef>;
+
+/** What a template is filled with (platform API, Space content). */
+export const templateParams = z.strictObject({ contentRefs: z.record(z.string(), contentRef).optional() });
+export type TemplateParams = z.output<typeof templateParams>;

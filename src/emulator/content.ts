@@ -1,0 +1,104 @@
+import type { ChangeRequestRecord } from './collaboration-records.ts';
+import type { Content, RevisionRecord } from './content-records.ts';
+import { recordRevision } from './integration-work.ts';
+import type { SpaceRecord } from './records.ts';
+import type { Store } from './store.ts';
+
+/*
+ * What spaces and change requests contain. Decisions of this emulator: a change request contains what the space did
+ * when it was created or last updated, and what was changed in it since; every change makes a new revision, of which
+ * only the latest can be read, as no operation names another.
+ */
+
+/** What has content of its own: a space, or a change request in it. */
+export interface Place {
+  readonly space: SpaceRecord;
+  readonly changeRequest?: ChangeRequestRecord | undefined;
+}
+
+/** What the space contains. */
+export function spaceContent(store: Store, space: SpaceRecord): Content {
+  const bySeq = (a: { readonly seq: number }, b: { readonly seq: number }) => a.seq - b.seq;
+  return {
+    pages: store.pages.by('space', space.id).toSorted(bySeq),
+    files: store.files.by('space', space.id).toSorted(bySeq),
+    reusableContents: store.reusableContents.by('space', space.id).toSorted(bySeq),
+    variables: space.variables ?? {},
+  };
+}
+
+/** What is in that place. A change request of a state that knew no content has the space's. */
+export function contentOf(store: Store, { space, changeRequest }: Place): Content {
+  const own = changeRequest === undefined ? undefined : store.changeRequestContents.get(changeRequest.id);
+  return own?.head ?? spaceContent(store, space);
+}
+
+/** The id of the place's latest revision. */
+export function revisionOf({ space, changeRequest }: Place): string {
+  return changeRequest?.revision ?? space.revision;
+}
+
+/** Remembers that a revision followed on others, and how. */
+export function addRevision(store: Store, revision: Omit<RevisionRecord, 'id' | 'seq'>): string {
+  return store.revisions.put({ ...store.identify('rev'), ...revision }).id;
+}
+
+/** What `replace` needs of a table. */
+interface BySpace<R> {
+  by(index: 'space', key: string): readonly R[];
+  get(id: string): R | undefined;
+  put(record: R): R;
+  remove(id: string): boolean;
+}
+
+/** Makes the table's records of the space these and no others. */
+function replace<R extends { readonly id: string }>(table: BySpace<R>, space: string, records: readonly R[]): void {
+  const kept = new Set(records.map((record) => record.id));
+  for (const record of table.by('space', space)) {
+    if (!kept.has(record.id)) {
+      table.remove(record.id);
+    }
+  }
+  for (const record of records) {
+    if (table.get(record.id) !== record) {
+      table.put(record);
+    }
+  }
+}
+
+/** Gives the space that content and makes it the revision. */
+export function putSpaceContent(
+  store: Store,
+  space: SpaceRecord,
+  content: Content,
+  change: { readonly revision: string; readonly at: string },
+): SpaceRecord {
+  replace(store.pages, space.id, content.pages);
+  replace(store.files, space.id, content.files);
+  replace(store.reusableContents, space.id, content.reusableContents);
+  const { variables } = content;
+  const updated = store.spaces.put({ ...space, variables, revision: change.revision, updatedAt: change.at });
+  recordRevision(store, space.id, change.revision, change.at);
+  return updated;
+}
+
+/** Remembers what a new change request begins with. */
+export function openContent(store: Store, record: ChangeRequestRecord, space: SpaceRecord): void {
+  const base = spaceContent(store, space);
+  store.changeRequestContents.put({ id: record.id, seq: record.seq, base, head: base });
+}
+
+/** Gives a copy of a space copies of what that contains. */
+export function copyContent(store: Store, from: SpaceRecord, to: SpaceRecord): void {
+  const content = spaceContent(store, from);
+  const copy = <R>(record: R, prefix: string) => ({ ...record, ...store.identify(prefix), space: to.id });
+  for (const page of content.pages) {
+    store.pages.put(copy(page, 'page'));
+  }
+  for (const file of content.files) {
+    store.files.put(copy(file, 'file'));
+  }
+  for (const reusable of content.reusableContents) {
+    store.reusableContents.put(copy(reusable, 'rc'));
+  }
+}

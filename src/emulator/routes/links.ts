@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { Answer } from '../answers.ts';
+import { contentOf, type Place } from '../content.ts';
+import {
+  CONTENT_FAMILIES,
+  type ContentFamily,
+  type ContentParams,
+  fileAt,
+  pageAt,
+  placeAt,
+} from '../content-family.ts';
+import { LINK_STATUSES, type Reference, referencesOf, refOf } from '../content-links.ts';
+import type { PageRecord } from '../content-records.ts';
+import { type Call, type Context, type Operation, operation } from '../operation.ts';
+import { list } from '../paging.ts';
+import { listQuery } from '../schema.ts';
+import { surroundings } from '../views/page.ts';
+import { viewLocation, viewTarget } from '../views/reference.ts';
+
+/** Supplement, section 3: the filter's name. */
+const linksQuery = listQuery.extend({ status: z.enum(LINK_STATUSES).optional() });
+
+/** One thing that pages refer to, and the pages. */
+interface Link extends Reference {
+  readonly pages: readonly PageRecord[];
+}
+
+/** What the pages refer to, each thing once for each way in which they do. */
+function linksOf(context: Context, place: Place, pages: readonly PageRecord[]): Link[] {
+  const around = surroundings(context, place);
+  const links = new Map<string, Link>();
+  for (const page of pages) {
+    for (const reference of referencesOf(context, around, page)) {
+      const key = JSON.stringify([reference.status, reference.relation, refOf(reference.target)]);
+      const before = links.get(key);
+      const known = before?.pages ?? [];
+      links.set(key, { ...reference, pages: known.includes(page) ? known : [...known, page] });
+    }
+  }
+  return [...links.values()];
+}
+
+function viewLink(context: Context, place: Place, link: Link): Record<string, unknown> {
+  return {
+    status: link.status,
+    relation: link.relation,
+    targetReference: viewTarget(context, place, link.target),
+    locationReferences: link.pages.map((page) => viewLocation(context, place, page)),
+  };
+}
+
+/** The list, and numbers of all links, whichever are asked for (platform API, Other shapes: Link item). */
+function listLinks(
+  call: Call<string, z.output<typeof linksQuery>>,
+  place: Place,
+  pages: readonly PageRecord[],
+): Answer {
+  const links = linksOf(call, place, pages);
+  const { status } = call.query;
+  const answer = list(call, {
+    items: links.map((link, at) => ({ link, at })).filter(({ link }) => status === undefined || link.status === status),
+    key: ({ at }) => [at, 0],
+    view: ({ link }) => viewLink(call, place, link),
+  });
+  // No change request is looked at, so that none broke any.
+  const broken = { total: links.filter((link) => link.status === 'broken').length, changeRequest: 0 };
+  return { ...answer, body: { ...(answer.body as object), stats: { total: links.length, broken } } };
+}
+
+const paramsOf = (call: { readonly params: object }) => call.params as ContentParams;
+
+/**
+ * The pages that refer to a file. The documents disagree on what the items are: each is a link item, as the platform API
+ * has it, and at the same time the page that the file is linked on.
+ */
+function backlinksOf({ base, name }: ContentFamily): Operation {
+  return operation({
+    name: `list${name}FileBacklinks`,
+    method: 'GET',
+    path: `${base}/content/files/{fileId}/backlinks`,
+    query: listQuery,
+    handle: (call) => {
+      const place = placeAt(call, paramsOf(call));
+      const file = fileAt(call, place, paramsOf(call).fileId ?? '');
+      const links = linksOf(call, place, contentOf(call.store, place).pages);
+      const backlinks = links
+        .filter(({ target }) => target.kind === 'file' && target.file.id === file.id)
+        .flatMap((link) => link.pages.map((page) => ({ ...link, pages: [page], page })));
+      return list(call, {
+        items: backlinks,
+        key: ({ page, relation }) => [page.seq, relation === 'reference' ? 0 : 1],
+        view: (link) => ({
+          ...viewLink(call, place, link),
+          ...(viewLocation(call, place, link.page) as object),
+        }),
+      });
+    },
+  });
+}
+
+/** What spaces and pages refer to, and what refers to files (platform API, Spaces and Space content). */
+export const linkOperations: readonly Operation[] = [
+  operation({
+    name: 'listSpaceLinks',
+    method: 'GET',
+    path: '/spaces/{spaceId}/links',
+    query: linksQuery,
+    handle: (call) => {
+      const place = placeAt(call, call.params);
+      return listLinks(call, place, contentOf(call.store, place).pages);
+    },
+  }),
+  operation({
+    name: 'listPageLinks',
+    method: 'GET',
+    path: '/spaces/{spaceId}/content/page/{pageId}/links',
+    query: linksQuery,
+    handle: (call) => {
+      const place = placeAt(call, { spaceId: call.params.spaceId });
+      return listLinks(call, place, [pageAt(call, place, call.params.pageId)]);
+    },
+  }),
+  ...CONTENT_FAMILIES.map(backlinksOf),
+];

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { ok } from '../answers.ts';
+import { pageAt, placeAt } from '../content-family.ts';
+import { PRINT_LIFE } from '../downloads.ts';
+import { type Operation, operation } from '../operation.ts';
+import { flag } from '../schema.ts';
+
+/** Platform API, Change requests. A decision of this emulator: only a page that is named is printed alone. */
+const printQuery = z
+  .strictObject({ only: flag.optional(), page: z.string().optional() })
+  .refine((query) => query.only !== true || query.page !== undefined, { error: 'must have a page with only' });
+
+/** Change requests as PDF (platform API, Change requests): the page with those below it, or all pages. */
+export const printOperations: readonly Operation[] = [
+  operation({
+    name: 'getChangeRequestPdf',
+    method: 'GET',
+    path: '/spaces/{spaceId}/change-requests/{changeRequestId}/pdf',
+    query: printQuery,
+    handle: (call) => {
+      const place = placeAt(call, call.params);
+      const { page, only } = call.query;
+      const asked = {
+        ...(page === undefined ? {} : { page: pageAt(call, place, page).id }),
+        ...(only === true ? { only: 'true' } : {}),
+        until: new Date(call.now + PRINT_LIFE).toISOString(),
+      };
+      const id = place.changeRequest?.id ?? '';
+      return ok({ url: `${call.base}/app/print/${place.space.id}/${id}?${new URLSearchParams(asked)}` });
+    },
+  }),
+];

@@ -1,0 +1,61 @@
+import type { Place } from './content.ts';
+import { writeContent } from './content-edit.ts';
+import { refOf, targetOf } from './content-links.ts';
+import type { ContentRef, TemplateParams } from './content-ref.ts';
+import { referenced } from './lookup.ts';
+import type { Context } from './operation.ts';
+import type { SpaceRecord } from './records.ts';
+import { surroundings } from './views/page.ts';
+
+/*
+ * Templates. No document names any, or says what is in one. Decisions of this emulator: every id names one, which writes
+ * a page with that title, on which each of the given references has a line with its name and a link; what is referred to
+ * has to be there (400), also in the content that the page goes to.
+ */
+
+interface Template {
+  readonly id: string;
+  readonly params?: TemplateParams | undefined;
+}
+
+/** Where the app shows what no path of the space leads to. */
+function appAddress(context: Context, space: SpaceRecord, ref: ContentRef): string {
+  const app = `${context.base}/app`;
+  switch (ref.kind) {
+    case 'user':
+      return `${app}/u/${ref.user}`;
+    case 'collection':
+      return `${app}/c/${ref.collection}`;
+    case 'openapi':
+      return `${app}/o/${space.organization}/openapi/${ref.spec}`;
+    case 'url':
+      return ref.url;
+    default:
+      return `${app}/s/${ref.space ?? space.id}`;
+  }
+}
+
+/** A line of Markdown that refers to it. */
+function lineFor(context: Context, place: Place, name: string, ref: ContentRef): string {
+  const around = surroundings(context, place);
+  const field = `body.params.contentRefs.${name}`;
+  const target = referenced(targetOf(context, around, ref), field, ref.kind, JSON.stringify(ref));
+  const isHere = 'space' in target && target.space === place.space.id;
+  if (target.kind === 'reusable-content' && isHere) {
+    return `{% include "${target.reusable.title}" %}`;
+  }
+  if (target.kind === 'page' && isHere) {
+    return `[${name}](</${target.page.path}${target.anchor === undefined ? '' : `#${target.anchor}`}>)`;
+  }
+  if (target.kind === 'file' && isHere) {
+    return `[${name}](</${target.file.path}>)`;
+  }
+  return `[${name}](<${appAddress(context, place.space, refOf(target))}>)`;
+}
+
+/** Writes what the template says into the place, in the name of that user. */
+export function applyTemplate(context: Context, place: Place, template: Template, user: string | undefined): void {
+  const refs = Object.entries(template.params?.contentRefs ?? {});
+  const body = refs.map(([name, ref]) => lineFor(context, place, name, ref)).join('\n\n');
+  writeContent(context, place, { pages: [{ title: template.id, body }] }, user);
+}
