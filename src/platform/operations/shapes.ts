@@ -58,11 +58,13 @@ export const mergeRules = z.union([
 ]);
 
 /** A rich document (supplement, section 9). Its nodes are made by the rich document modules. */
-export const richDocument = z.looseObject({
-  object: z.literal('document'),
-  data: z.record(z.string(), z.unknown()),
-  nodes: z.array(z.looseObject({ object: z.string() })),
-}) as unknown as z.ZodType<RichDocument, RichDocument>;
+export const richDocument = z
+  .looseObject({
+    object: z.literal('document'),
+    data: z.record(z.string(), z.unknown()),
+    nodes: z.array(z.looseObject({ object: z.string() })),
+  })
+  .meta({ title: 'rich document' }) as unknown as z.ZodType<RichDocument, RichDocument>;
 
 /** Where a collection or a space is put among its siblings (API document, Collections; supplement, section 1). */
 const movePointer = z.union([
