@@ -8,6 +8,7 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   conversations: 'conversations',
   conversationLists: 'conversation-lists',
   ingestionByUsers: 'ingestion-by-users',
+  installationsByUsers: 'installations-by-users',
   openapiText: 'openapi-text',
   publish: 'publish',
   requestedReviewers: 'requested-reviewers',

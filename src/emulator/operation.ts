@@ -20,9 +20,7 @@ export interface Caller {
   /** Whose token it is, where it is an integration's or an installation's. */
   readonly integration?: string | undefined;
   /** Where an installation's token may do what. */
-  readonly installation?:
-    | { readonly organization: string; readonly scopes: readonly IntegrationScope[] }
-    | undefined;
+  readonly installation?: { readonly organization: string; readonly scopes: readonly IntegrationScope[] } | undefined;
 }
 
 /** What versions of the platform differ in (supplement, sections 7 and 10). */

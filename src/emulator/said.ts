@@ -35,19 +35,19 @@ interface Edit {
 /** The query of an operation that shows what was said. */
 export const formatQuery = { format: z.enum(['document', 'markdown']).optional() };
 
-function bodyOf(given: GivenBody): CommentBody {
+function bodyOf(given: GivenBody, place: string): CommentBody {
   return given.markdown === undefined
-    ? { document: requireDocument(given.document, 'body.body.document') }
+    ? { document: requireDocument(given.document, `${place}.document`) }
     : { markdown: given.markdown };
 }
 
-/** Said now, by the token's user. */
-export function saidNow(context: Context, prefix: string, given: GivenBody): SaidRecord {
+/** Said now, by the token's user, at that place of the body. */
+export function saidNow(context: Context, prefix: string, given: GivenBody, place = 'body.body'): SaidRecord {
   return {
     ...context.store.identify(prefix),
     postedBy: callingUser(context.store, context.caller)?.id,
     postedAt: context.at,
-    body: bodyOf(given),
+    body: bodyOf(given, place),
     reactions: [],
   };
 }
@@ -59,6 +59,6 @@ export function edited(context: Context, said: SaidRecord, edit: Edit): Pick<Sai
   const kept = said.reactions.filter((reaction) => reaction.user !== user || !touched.has(reaction.emoji));
   const added = new Set(edit.addedReactions?.filter((emoji) => edit.removedReactions?.includes(emoji) !== true));
   const reactions: Reaction[] = [...kept, ...[...added].map((emoji) => ({ emoji, user, reactedAt: context.at }))];
-  const change = edit.body === undefined ? {} : { body: bodyOf(edit.body), editedAt: context.at };
+  const change = edit.body === undefined ? {} : { body: bodyOf(edit.body, 'body.body'), editedAt: context.at };
   return { body: said.body, ...change, reactions };
 }

@@ -1,5 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { adaptiveSchemaOperations } from './adaptive-schema.ts';
+import { agentInstructionOperations } from './agent-instructions.ts';
+import { askOperations } from './ask.ts';
 import { changeRequestOperations } from './change-requests.ts';
 import { collectionOperations } from './collections.ts';
 import { commenterOperations } from './commenters.ts';
@@ -7,7 +9,12 @@ import { commentOperations } from './comments.ts';
 import { contentOperations } from './content.ts';
 import { conversationClusterOperations, conversationIssueOperations } from './conversation-issues.ts';
 import { conversationOperations } from './conversations.ts';
+import { customizationOperations } from './customization.ts';
 import { externalLinkOperations } from './external-links.ts';
+import { installationOperations } from './installations.ts';
+import { integrationEventOperations } from './integration-events.ts';
+import { integrationOperations } from './integrations.ts';
+import { linkInviteOperations } from './link-invites.ts';
 import { linkOperations } from './links.ts';
 import { memberOperations } from './members.ts';
 import { openapiOperations } from './openapi.ts';
@@ -16,6 +23,7 @@ import { platformOperations } from './platform.ts';
 import { printOperations } from './prints.ts';
 import { replyOperations } from './replies.ts';
 import { requestedReviewerOperations } from './requested-reviewers.ts';
+import { reviewOperations } from './reviews.ts';
 import { samlOperations } from './saml.ts';
 import { searchOperations } from './search.ts';
 import { sectionGroupOperations } from './section-groups.ts';
@@ -29,14 +37,6 @@ import { spaceOperations } from './spaces.ts';
 import { teamMemberOperations } from './team-members.ts';
 import { teamOperations } from './teams.ts';
 import { translationOperations } from './translations.ts';
-import { agentInstructionOperations } from './agent-instructions.ts';
-import { askOperations } from './ask.ts';
-import { customizationOperations } from './customization.ts';
-import { installationOperations } from './installations.ts';
-import { integrationEventOperations } from './integration-events.ts';
-import { integrationOperations } from './integrations.ts';
-import { linkInviteOperations } from './link-invites.ts';
-import { reviewOperations } from './reviews.ts';
 
 /** Every operation of the API that the emulator has. A new resource is one file and one line here. */
 export const OPERATIONS: readonly (readonly Operation[])[] = [

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError, invalid, ok } from '../answers.ts';
+import { viewCustomization } from '../customization.ts';
 import { externalLinkOf, groupOf, referenced, sectionOf, siteAt, siteSpaceOf } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { indexFor, type Pointer, reorder, type Slot, slot } from '../order.ts';
@@ -101,6 +102,13 @@ function viewItem(context: Context, site: SiteRecord, item: Pointer): unknown {
   return group === undefined ? undefined : viewSectionGroup(context, group);
 }
 
+/** How the site looks, and by site space: no operation gives one of them a look of its own. */
+function viewCustomizations(store: Store, site: SiteRecord): unknown {
+  const settings = viewCustomization(site);
+  const siteSpaces = store.siteSpaces.by('site', site.id).map((siteSpace) => [siteSpace.id, settings]);
+  return { site: settings, siteSpaces: Object.fromEntries(siteSpaces) };
+}
+
 /** The structure of a site (supplement, section 7), and what visitors get of it (platform API, Docs sites). */
 export const siteStructureOperations: readonly Operation[] = [
   operation({
@@ -139,7 +147,7 @@ export const siteStructureOperations: readonly Operation[] = [
         object: 'published-content-site',
         site: viewSite(call, site),
         structure: viewStructure(call, site),
-        customizations: { site: { title: site.title }, siteSpaces: {} },
+        customizations: viewCustomizations(call.store, site),
         scripts: [],
       });
     },

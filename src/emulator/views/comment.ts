@@ -32,6 +32,7 @@ export function viewComment(context: Context, comment: CommentRecord, format: Co
       node: comment.node === undefined ? undefined : { id: comment.node },
       tableCell: comment.tableCell,
       changeRequest: comment.changeRequest,
+      review: comment.review,
       page: comment.page === undefined ? undefined : { id: comment.page },
       space: comment.space,
       revision: comment.revision,

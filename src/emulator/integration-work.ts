@@ -1,0 +1,126 @@
+/*
+ * Integrations: what is published, installed, and recorded about it. Decisions of this emulator, the platform API naming
+ * no more than one event and one status (platform API, Events; supplement, section 12):
+ * - an integration belongs to the organization that it was first published for; another's name is refused (403), and who
+ *   is no member of the owner does not see a private one (404), which its owner alone may install (403);
+ * - unpublishing an integration uninstalls it and forgets its events;
+ * - an organization installs an integration once (409);
+ * - an installation is pending until its configuration has what the integration's account configuration requires;
+ * - it hears of its setup, of every change of its configuration, and of its end; and, where its scopes have
+ *   `space:content:read`, of every new revision of a space of its organization. Every event succeeds.
+ */
+import type { Json, JsonObject } from '../core/json.ts';
+import { ApiError, notFound } from './answers.ts';
+import type { EventPayload, InstallationRecord, IntegrationRecord } from './integration-records.ts';
+import { requireName } from './integration-schema.ts';
+import type { InstallationStatus } from './integration-vocabulary.ts';
+import { callingUser, found } from './lookup.ts';
+import type { Context } from './operation.ts';
+import type { Store } from './store.ts';
+
+/** Whether the token's user is a member of the organization that owns it, or the token is the integration's own. */
+export function isOwner(context: Context, integration: IntegrationRecord): boolean {
+  const user = callingUser(context.store, context.caller)?.id;
+  const isMember = context.store.members.get(`${integration.organization}/${user}`) !== undefined;
+  return isMember || context.caller.integration === integration.id;
+}
+
+/** The integration that a path names, where the caller sees it. */
+export function integrationAt(context: Context, name: string): IntegrationRecord {
+  const integration = found(context.store.integrations.get(requireName(name)), 'Integration', name);
+  if (integration.visibility === 'private' && !isOwner(context, integration)) {
+    throw notFound('Integration', name);
+  }
+  return integration;
+}
+
+/** The same, where only its owner may do what is to be done (403). */
+export function ownIntegrationAt(context: Context, name: string): IntegrationRecord {
+  const integration = integrationAt(context, name);
+  refuseForeign(context, integration);
+  return integration;
+}
+
+/** 403 for an integration of an organization that the caller does not belong to. */
+export function refuseForeign(context: Context, integration: IntegrationRecord): void {
+  if (!isOwner(context, integration)) {
+    throw new ApiError(403, `Integration "${integration.id}" belongs to another organization`);
+  }
+}
+
+export function installationAt(context: Context, name: string, id: string): InstallationRecord {
+  const integration = integrationAt(context, name);
+  const installation = context.store.installations.get(id);
+  return found(installation?.integration === integration.id ? installation : undefined, 'Installation', id);
+}
+
+/** Whether something that the integration requires has neither a value nor a default. */
+export function statusOf(integration: IntegrationRecord | undefined, configuration: JsonObject): InstallationStatus {
+  const account = integration?.configurations?.account;
+  const missing = (account?.required ?? []).some(
+    (name) => configuration[name] === undefined && account?.properties?.[name]?.default === undefined,
+  );
+  return missing ? 'pending' : 'active';
+}
+
+/** What a configuration says wrong of the properties that the integration names; others are free. */
+export function configurationFaults(integration: IntegrationRecord, configuration: JsonObject): string[] {
+  const properties = integration.configurations?.account?.properties ?? {};
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const value: Json | undefined = configuration[name];
+    if (value === undefined || property.type === 'button') {
+      return [];
+    }
+    if (typeof value !== property.type) {
+      return [`body.configuration.${name}: must be a ${property.type}`];
+    }
+    const allowed = property.enum;
+    return allowed === undefined || allowed.includes(String(value))
+      ? []
+      : [`body.configuration.${name}: must be one of ${allowed.join(', ')}`];
+  });
+}
+
+/** Writes down that something happened to an installation, and what its integration made of it. */
+export function record(store: Store, installation: InstallationRecord, payload: EventPayload, at: string): void {
+  const { version } = found(store.integrations.get(installation.integration), 'Integration', installation.integration);
+  const { integration, id } = installation;
+  store.integrationEvents.put({
+    ...store.identify('evt'),
+    integration,
+    installation: id,
+    createdAt: at,
+    payload,
+    logs: [
+      { message: `${payload.type} for installation ${id}`, timestamp: at, level: 'debug' },
+      { message: `handled by version ${version} of ${integration}`, timestamp: at, level: 'info' },
+    ],
+  });
+}
+
+/** Tells the installations that may read it of a space's new revision. */
+export function recordRevision(store: Store, spaceId: string, revisionId: string, at: string): void {
+  const organization = store.spaces.get(spaceId)?.organization ?? '';
+  for (const installation of store.installations.by('organization', organization)) {
+    const scopes = store.integrations.get(installation.integration)?.scopes ?? [];
+    if (installation.spaceSelection === 'all' && scopes.includes('space:content:read')) {
+      const payload = { type: 'space_content_updated', installationId: installation.id, spaceId, revisionId } as const;
+      record(store, installation, payload, at);
+    }
+  }
+}
+
+/** Ends an installation and its tokens; its events stay. */
+export function uninstall(store: Store, installation: InstallationRecord, at: string): void {
+  const { configuration } = installation;
+  const payload = {
+    type: 'installation_deleted',
+    installationId: installation.id,
+    previous: { configuration },
+  } as const;
+  record(store, installation, payload, at);
+  for (const token of store.installationTokens.by('installation', installation.id)) {
+    store.installationTokens.remove(token.id);
+  }
+  store.installations.remove(installation.id);
+}

@@ -1,0 +1,65 @@
+import { ApiError } from './answers.ts';
+import type { ChangeRequestRecord } from './collaboration-records.ts';
+import { callingUser, organizationAt } from './lookup.ts';
+import type { Context } from './operation.ts';
+import type { SpaceRecord } from './records.ts';
+import { isOutdated } from './views/change-request.ts';
+import { lastReviews } from './views/review.ts';
+
+/*
+ * What has to be so before a change request is merged (supplement, section 4: Merge rule). Decisions of this emulator:
+ * what is not yet so is 400; each person's last review counts; the agent approves of everything at once; and what a
+ * `custom` expression says is not looked at.
+ */
+
+interface Rule {
+  readonly rule?: unknown;
+  readonly users?: unknown;
+}
+
+function usersOf({ users }: Rule): readonly string[] {
+  return Array.isArray(users) ? users.map(String) : [];
+}
+
+/** The space's own, or where it inherits them, its organization's. */
+function rulesOf({ store }: Context, space: SpaceRecord): readonly Rule[] {
+  const own =
+    space.mergeRules.type === 'inherit' ? organizationAt(store, space.organization).mergeRules : space.mergeRules;
+  return own.type === 'rules' ? (own.rules ?? []) : [];
+}
+
+function isMet(context: Context, record: ChangeRequestRecord, rule: Rule): boolean {
+  const reviews = [...lastReviews(context, record.id)];
+  const approvals = new Set(reviews.filter((review) => review.status === 'approved').map((review) => review.reviewer));
+  switch (rule.rule) {
+    case 'require_at_least_one_review':
+      return reviews.length > 0;
+    case 'require_all_reviews_approved':
+      return reviews.every((review) => review.status === 'approved');
+    case 'require_specific_reviewers':
+      return usersOf(rule).every((user) => approvals.has(user));
+    case 'require_one_of_specific_reviewers':
+      return usersOf(rule).some((user) => approvals.has(user));
+    case 'require_up_to_date_change_request':
+      return !isOutdated(context, record);
+    case 'require_change_request_subject':
+      return record.subject.trim() !== '';
+    case 'require_change_request_description':
+      return record.description !== undefined;
+    default:
+      return true;
+  }
+}
+
+/** 400 while a merge rule is not met, unless the caller is one of those who may bypass them. */
+export function refuseUnmetRules(context: Context, record: ChangeRequestRecord, space: SpaceRecord): void {
+  const rules = rulesOf(context, space);
+  const user = callingUser(context.store, context.caller)?.id ?? '';
+  if (rules.some((rule) => rule.rule === 'allow_bypass' && usersOf(rule).includes(user))) {
+    return;
+  }
+  const unmet = rules.filter((rule) => !isMet(context, record, rule)).map((rule) => String(rule.rule));
+  if (unmet.length > 0) {
+    throw new ApiError(400, `Change request "${record.id}" cannot be merged yet: ${unmet.join(', ')}`);
+  }
+}

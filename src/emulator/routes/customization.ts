@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../core/json.ts';
+import { ok } from '../answers.ts';
+import { customizationSettings, viewCustomization } from '../customization.ts';
+import { siteAt } from '../lookup.ts';
+import { type Operation, operation } from '../operation.ts';
+import { flag } from '../schema.ts';
+
+const CUSTOMIZATION = '/orgs/{organizationId}/sites/{siteId}/customization';
+
+/** How a site looks: read and written whole (supplement, section 7). */
+export const customizationOperations: readonly Operation[] = [
+  operation({
+    name: 'getSiteCustomization',
+    method: 'GET',
+    path: CUSTOMIZATION,
+    // Deprecated in the vendor's published document: it makes no difference.
+    query: z.strictObject({ unmasked: flag.optional() }),
+    handle: (call) => ok(viewCustomization(siteAt(call.store, call.params.organizationId, call.params.siteId))),
+  }),
+  operation({
+    name: 'setSiteCustomization',
+    method: 'PUT',
+    path: CUSTOMIZATION,
+    body: customizationSettings,
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      const customization = call.body as unknown as JsonObject;
+      return ok(viewCustomization(call.store.sites.put({ ...site, customization })));
+    },
+  }),
+];

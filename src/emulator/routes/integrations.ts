@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { type Answer, ApiError, deleted, ok } from '../answers.ts';
+import type { IntegrationRecord } from '../integration-records.ts';
+import { blockDomain, type Publication, publication, requireName } from '../integration-schema.ts';
+import { INTEGRATION_CATEGORIES, INTEGRATION_SCOPES, INTEGRATION_TARGETS } from '../integration-vocabulary.ts';
+import { integrationAt, isOwner, refuseForeign, uninstall } from '../integration-work.ts';
+import { found } from '../lookup.ts';
+import { type Call, type Context, type Operation, operation } from '../operation.ts';
+import { listBySeq } from '../paging.ts';
+import { containsText } from '../patch.ts';
+import type { OrganizationRecord } from '../records.ts';
+import { flag, listQuery } from '../schema.ts';
+import type { Store } from '../store.ts';
+import { viewIntegration } from '../views/integration.ts';
+
+const NAMED = '/integrations/{integrationName}';
+
+/** Supplement, section 3. */
+const integrationQuery = listQuery.extend({
+  search: z.string().optional(),
+  category: z.enum(INTEGRATION_CATEGORIES).optional(),
+  blockDomain: blockDomain.optional(),
+  blocks: flag.optional(),
+  contentSources: flag.optional(),
+  owner: z.string().optional(),
+  scope: z.enum(INTEGRATION_SCOPES).optional(),
+  target: z.enum(INTEGRATION_TARGETS).optional(),
+});
+type Filters = z.output<typeof integrationQuery>;
+
+function has(items: readonly unknown[] | undefined): boolean {
+  return (items ?? []).length > 0;
+}
+
+/** Whether a block unfurls addresses of the domain, or of one above it: `https://*.figma.com/file` is of `figma.com`. */
+function unfurls(integration: IntegrationRecord, domain: string): boolean {
+  const hosts = (integration.blocks ?? [])
+    .flatMap((block) => block.urlUnfurl ?? [])
+    .map((pattern) => pattern.replace(/^\w+:\/\//, '').split(/[/:?#]/, 1)[0] ?? '')
+    .map((host) => host.replace(/^\*\./, '').toLowerCase());
+  const wanted = domain.toLowerCase();
+  return hosts.some((host) => host !== '' && (wanted === host || wanted.endsWith(`.${host}`)));
+}
+
+function matches(integration: IntegrationRecord, query: Filters): boolean {
+  const { search, category, scope } = query;
+  return (
+    (search === undefined || containsText(integration.title, search) || containsText(integration.id, search)) &&
+    (category === undefined || integration.categories.includes(category)) &&
+    (query.blockDomain === undefined || unfurls(integration, query.blockDomain)) &&
+    (query.blocks === undefined || has(integration.blocks) === query.blocks) &&
+    (query.contentSources === undefined || has(integration.contentSources) === query.contentSources) &&
+    (scope === undefined || integration.scopes.includes(scope)) &&
+    (query.target === undefined || integration.target === query.target)
+  );
+}
+
+/** Public ones; of an owner that the caller belongs to, all of them, which no document says. */
+function isListed(context: Context, integration: IntegrationRecord, owner: string | undefined): boolean {
+  if (owner !== undefined && integration.organization !== owner) {
+    return false;
+  }
+  return integration.visibility === 'public' || (owner !== undefined && isOwner(context, integration));
+}
+
+/** By its id or its subdomain (platform API, Integrations: `organization`); 404 for an unknown one (Errors). */
+function publisherOf(store: Store, name: string): OrganizationRecord {
+  const byHostname = [...store.organizations.all()].find((organization) => organization.hostname === name);
+  return found(store.organizations.get(name) ?? byHostname, 'Organization', name);
+}
+
+/** Each publication replaces the one before it and counts one version more. */
+function publish(call: Call<typeof NAMED, unknown, Publication>): Answer {
+  const { store } = call;
+  const name = requireName(call.params.integrationName);
+  const { organization, runtime, ...body } = call.body;
+  const publisher = publisherOf(store, organization);
+  const before = store.integrations.get(name);
+  const integration: IntegrationRecord = {
+    id: name,
+    seq: before?.seq ?? store.next(),
+    organization: publisher.id,
+    version: (before?.version ?? 0) + 1,
+    visibility: 'private',
+    target: 'all',
+    categories: [],
+    previewImages: [],
+    externalLinks: [],
+    secrets: {},
+    ...body,
+  };
+  if (before !== undefined && before.organization !== publisher.id) {
+    throw new ApiError(403, `Integration "${name}" belongs to another organization`);
+  }
+  refuseForeign(call, integration);
+  return ok(viewIntegration(call, store.integrations.put(integration)));
+}
+
+function unpublish(call: Call<typeof NAMED>): Answer {
+  const { store } = call;
+  const integration = store.integrations.get(requireName(call.params.integrationName));
+  if (integration === undefined) {
+    return deleted(false);
+  }
+  refuseForeign(call, integration);
+  for (const installation of store.installations.by('integration', integration.id)) {
+    uninstall(store, installation, call.at);
+  }
+  for (const event of store.integrationEvents.by('integration', integration.id)) {
+    store.integrationEvents.remove(event.id);
+  }
+  return deleted(store.integrations.remove(integration.id));
+}
+
+/** Integrations (platform API, Integrations). */
+export const integrationOperations: readonly Operation[] = [
+  operation({
+    name: 'listIntegrations',
+    method: 'GET',
+    path: '/integrations',
+    query: integrationQuery,
+    handle: (call) => {
+      const items = [...call.store.integrations.all()]
+        .filter((integration) => isListed(call, integration, call.query.owner))
+        .filter((integration) => matches(integration, call.query));
+      return listBySeq(call, items, (integration) => viewIntegration(call, integration));
+    },
+  }),
+  operation({
+    name: 'getIntegration',
+    method: 'GET',
+    path: NAMED,
+    handle: (call) => ok(viewIntegration(call, integrationAt(call, call.params.integrationName))),
+  }),
+  operation({ name: 'publishIntegration', method: 'POST', path: NAMED, body: publication, handle: publish }),
+  operation({ name: 'unpublishIntegration', method: 'DELETE', path: NAMED, handle: unpublish }),
+];

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Trouble } from './faults.ts';
+
+/** How a streamed answer is sent. */
+export interface Streaming {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly end: Trouble['end'];
+  /** What there is between two pieces; ends early, one way or the other, when the signal aborts. */
+  pause(signal: AbortSignal): Promise<void>;
+}
+
+/** How each piece is sent: as a line that begins with `data:`, and an empty one (platform API, Ask). */
+function pieceOf(data: string): string {
+  return `data: ${data}\n\n`;
+}
+
+/** What is sent, spoiled the way the fault says: of half an answer, half of the pieces; cut off, half of one more. */
+function piecesOf(events: readonly unknown[], end: Trouble['end']): string[] {
+  const pieces = [...events.map((event) => JSON.stringify(event)), 'done'].map(pieceOf);
+  const half = Math.floor(pieces.length / 2);
+  if (end?.kind === 'half') {
+    return pieces.slice(0, half);
+  }
+  if (end?.kind === 'truncate') {
+    const broken = pieces[half] ?? '';
+    return [...pieces.slice(0, half), broken.slice(0, Math.floor(broken.length / 2))];
+  }
+  return pieces;
+}
+
+/** Hands a piece to the network, which has it when this resolves. */
+function flush(response: ServerResponse, piece: string): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(piece, () => resolve());
+  });
+}
+
+/** Writes an answer piece by piece, until its end or until the client goes away. */
+export async function stream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  events: readonly unknown[],
+  { headers, end, pause }: Streaming,
+): Promise<void> {
+  const gone = new AbortController();
+  const closed = new Promise<void>((resolve) => {
+    response.once('close', () => {
+      gone.abort();
+      resolve();
+    });
+  });
+  const contentType = end?.kind === 'wrong-content-type' ? 'text/plain' : 'text/event-stream; charset=utf-8';
+  response.writeHead(200, { ...headers, 'Content-Type': contentType, 'Cache-Control': 'no-cache' });
+  for (const [at, piece] of piecesOf(events, end).entries()) {
+    if (at > 0) {
+      await pause(gone.signal).catch(() => {});
+    }
+    if (gone.signal.aborted || response.destroyed) {
+      return;
+    }
+    await Promise.race([flush(response, piece), closed]);
+  }
+  if (end?.kind === 'truncate') {
+    request.socket.destroy();
+    return;
+  }
+  response.end();
+}

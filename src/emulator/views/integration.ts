@@ -1,0 +1,84 @@
+import type { InstallationRecord, IntegrationEventRecord, IntegrationRecord } from '../integration-records.ts';
+import { isOwner, statusOf } from '../integration-work.ts';
+import type { Context } from '../operation.ts';
+import { viewOrganization } from './organization.ts';
+
+function integrationLocation(context: Context, name: string): string {
+  return `${context.base}/v1/integrations/${name}`;
+}
+
+/** Where the installation is read. */
+export function installationLocation(context: Context, installation: InstallationRecord): string {
+  return `${integrationLocation(context, installation.integration)}/installations/${installation.id}`;
+}
+
+/** Integration: images are written as base64 and read as addresses, the script and secrets never (platform API, Integration). */
+export function viewIntegration(context: Context, integration: IntegrationRecord): unknown {
+  const { store, base } = context;
+  const owner = store.organizations.get(integration.organization);
+  const assets = `${base}/app/integrations/${integration.id}/assets`;
+  const { previewImages, icon } = integration;
+  return {
+    object: 'integration',
+    name: integration.id,
+    version: integration.version,
+    title: integration.title,
+    description: integration.description,
+    summary: integration.summary,
+    previewImages: previewImages.map((_, at) => `${assets}/preview-${at}`),
+    target: integration.target,
+    verified: false,
+    visibility: integration.visibility,
+    scopes: integration.scopes,
+    categories: integration.categories,
+    blocks: integration.blocks,
+    contentSources: integration.contentSources,
+    configurations: integration.configurations,
+    externalLinks: integration.externalLinks,
+    owner: owner === undefined ? undefined : viewOrganization(context, owner),
+    urls: {
+      location: integrationLocation(context, integration.id),
+      icon: icon === undefined ? undefined : `${assets}/icon`,
+      app: `${base}/app/integrations/${integration.id}`,
+      assets,
+      publicEndpoint: `${base}/integrations/${integration.id}`,
+    },
+    permissions: { admin: context.caller.permission === 'admin' && isOwner(context, integration) },
+    contentSecurityPolicy: integration.contentSecurityPolicy,
+  };
+}
+
+/** Installation: no space is selected by hand here, so it manages all spaces or none (platform API, Installation). */
+export function viewInstallation(context: Context, installation: InstallationRecord): unknown {
+  const { store, base } = context;
+  const { integration, organization, configuration } = installation;
+  return {
+    id: installation.id,
+    status: statusOf(store.integrations.get(integration), configuration),
+    space_selection: installation.spaceSelection,
+    site_selection: installation.siteSelection,
+    spaces: installation.spaceSelection === 'all' ? store.spaces.count('organization', organization) : 0,
+    configuration,
+    createdAt: installation.createdAt,
+    updatedAt: installation.updatedAt,
+    urls: {
+      location: installationLocation(context, installation),
+      app: `${base}/app/o/${organization}/integrations/${integration}/${installation.id}`,
+      publicEndpoint: `${base}/integrations/${integration}/installations/${installation.id}`,
+    },
+    externalIds: installation.externalIds,
+    target: { organization },
+  };
+}
+
+/** IntegrationEvent (platform API, IntegrationEvent). An integration's id is its name. */
+export function viewIntegrationEvent(event: IntegrationEventRecord): unknown {
+  return {
+    id: event.id,
+    integrationId: event.integration,
+    installationId: event.installation,
+    createdAt: event.createdAt,
+    payload: { eventId: event.id, ...event.payload },
+    status: 'success',
+  };
+}
