@@ -17,7 +17,19 @@ const changeRequests: Rows = {
     ['POST', requests, { conversationsIssuesCluster: '{cluster}' }, 201, { conversationsIssuesCluster: '{cluster}' }],
     ['POST', requests, { description: document('d') }, 201, { description: document('d') }],
     ['POST', requests, { template: { id: 't' } }, 201],
-    ['POST', requests, { template: { id: 't', params: { contentRefs: { a: { kind: 'page', page: 'p' } } } } }, 201],
+    [
+      'POST',
+      requests,
+      { template: { id: 't', params: { contentRefs: { a: { kind: 'page', page: '{page}' } } } } },
+      201,
+    ],
+    [
+      'POST',
+      requests,
+      { template: { id: 't', params: { contentRefs: { a: { kind: 'page', page: 'none' } } } } },
+      400,
+      'body.params.contentRefs.a: page',
+    ],
     ['POST', requests, undefined, 400, 'body: '],
     ['POST', requests, { subject: long(101) }, 400, 'body.subject: must be at most 100 characters'],
     ['POST', requests, { subject: 1 }, 400, 'body.subject: expected string'],
@@ -160,9 +172,6 @@ const search: Rows = {
     ['GET', '/spaces/{two}/search?query=password', undefined, 200, { count: 0 }],
     ['GET', '/spaces/{dead}/search?query=password', undefined, 404],
     ['GET', '/spaces/{one}/search', undefined, 400, 'query.query: required'],
-    ['GET', '/spaces/{one}/content/pages?metadata=false', undefined, 200, { pages: [{ id: '{page}', path: 'login' }] }],
-    ['GET', '/spaces/{one}/content/pages?computed=1', undefined, 400, 'query.computed'],
-    ['GET', '/spaces/{dead}/content/pages', undefined, 404],
   ],
 };
 

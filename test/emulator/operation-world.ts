@@ -27,6 +27,28 @@ export const SEED = createState({
   ],
 });
 
+const BODY = `# Password
+
+Reset your *password* on [this page](export.md#pdf), not [that one](gone.md).
+
+![Logo](/files/logo.svg)
+
+{% include "Support" %}
+
+Version <code class="expression">space.vars.version</code>`;
+
+/** What the space \`one\` contains, as a synchronisation with git wrote it. */
+const CONTENT = {
+  pages: [
+    { title: 'Login', body: BODY },
+    { title: 'Export', path: 'export', body: '## PDF\n\nBack to [the login](/login).' },
+  ],
+  files: [{ name: 'logo.svg', contentType: 'image/svg+xml', text: '<svg/>', dimensions: { width: 1, height: 1 } }],
+  reusableContents: [{ title: 'Support', body: 'Ask **us**.' }],
+  variables: { version: '1.2' },
+  git: { oid: 'a1b2', message: 'Docs' },
+};
+
 /** Two conversations in one cluster, and one that is like none. */
 async function buildConversations({ org }: Fixture): Promise<Record<string, string>> {
   const parts = (body: string) => [{ type: 'message', role: 'user', body }];
@@ -43,6 +65,7 @@ async function buildConversations({ org }: Fixture): Promise<Record<string, stri
 /** A draft that somebody is asked to review, a merged change request, and a comment with a reply in both places. */
 async function buildCollaboration({ call, emulator }: Fixture, ids: Record<string, string>) {
   const { one = '', bo, cluster } = ids;
+  const content = emulator.writeContent(one, CONTENT);
   const post = async (path: string, body?: unknown) => (await call('POST', `/spaces/${one}${path}`, body)).body;
   const draft = (await post('/change-requests', { subject: 'Drafted', conversationsIssuesCluster: cluster })).id;
   await post(`/change-requests/${draft}/requested-reviewers`, { users: [bo] });
@@ -53,8 +76,9 @@ async function buildCollaboration({ call, emulator }: Fixture, ids: Record<strin
   const reply = (await post(`/comments/${comment}/replies`, said('Yes'))).id;
   const crComment = (await post(`/change-requests/${draft}/comments`, said('Well'))).id;
   const crReply = (await post(`/change-requests/${draft}/comments/${crComment}/replies`, said('Yes'))).id;
-  const [page] = emulator.writePages(one, [{ title: 'Login', body: 'Reset your password here.' }]);
-  return { draft, merged, comment, reply, crComment, crReply, page };
+  const [page, exports] = content.pages;
+  const [file] = content.files;
+  return { draft, merged, comment, reply, crComment, crReply, page, exports, file };
 }
 
 /** One of everything; rows name them in braces. */

@@ -5,13 +5,21 @@ import { type Fixture, fixture } from './fixture.ts';
 import { collaborationRows } from './operation-rows-collaboration.ts';
 import { contentRows } from './operation-rows-content.ts';
 import { conversationRows } from './operation-rows-conversations.ts';
+import { documentRows } from './operation-rows-documents.ts';
 import { organizationRows } from './operation-rows-organization.ts';
 import { siteRows } from './operation-rows-site.ts';
 import { buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
 
 /* Every operation: what it takes and answers, and what it refuses and how it says so. */
 
-const tables = { ...organizationRows, ...contentRows, ...conversationRows, ...siteRows, ...collaborationRows };
+const tables = {
+  ...organizationRows,
+  ...contentRows,
+  ...conversationRows,
+  ...siteRows,
+  ...collaborationRows,
+  ...documentRows,
+};
 
 let world: Fixture;
 let state: EmulatorState;

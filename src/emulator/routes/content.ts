@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Answer, noContent, ok } from '../answers.ts';
+import { type Answer, created, noContent, ok } from '../answers.ts';
 import { refuseLocked } from '../change-request-work.ts';
 import { contentOf, type Place } from '../content.ts';
 import {
@@ -123,7 +123,7 @@ function templateContent(
           ),
         };
   applyTemplate(call, place, body, callingUser(store, call.caller)?.id);
-  return noContent();
+  return call.features.templateCreates ? created(undefined) : noContent();
 }
 
 /** What spaces and change requests contain (platform API, Space content). */

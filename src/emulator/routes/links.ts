@@ -78,6 +78,7 @@ function backlinksOf({ base, name }: ContentFamily): Operation {
     name: `list${name}FileBacklinks`,
     method: 'GET',
     path: `${base}/content/files/{fileId}/backlinks`,
+    feature: 'linkListings',
     query: listQuery,
     handle: (call) => {
       const place = placeAt(call, paramsOf(call));
@@ -104,6 +105,7 @@ export const linkOperations: readonly Operation[] = [
     name: 'listSpaceLinks',
     method: 'GET',
     path: '/spaces/{spaceId}/links',
+    feature: 'linkListings',
     query: linksQuery,
     handle: (call) => {
       const place = placeAt(call, call.params);
@@ -114,6 +116,7 @@ export const linkOperations: readonly Operation[] = [
     name: 'listPageLinks',
     method: 'GET',
     path: '/spaces/{spaceId}/content/page/{pageId}/links',
+    feature: 'linkListings',
     query: linksQuery,
     handle: (call) => {
       const place = placeAt(call, { spaceId: call.params.spaceId });

@@ -1,0 +1,107 @@
+import type { Row, Rows } from './operation-world.ts';
+
+const space = '/spaces/{one}';
+const cr = `${space}/change-requests/{draft}`;
+const gone = '/spaces/{dead}';
+
+/** The two families of content are identical (platform API, Space content). */
+function content(base: string, unknown: string): readonly Row[] {
+  const at = `${base}/content`;
+  return [
+    ['GET', at, undefined, 200, { object: 'revision', variables: { version: '1.2' } }],
+    ['GET', `${at}?metadata=true&computed=false`, undefined, 200, { files: [{ git: { path: 'files/logo.svg' } }] }],
+    ['GET', `${at}?metadata=no`, undefined, 400, 'query.metadata: must be one of true, false'],
+    ['GET', `${unknown}/content`, undefined, 404],
+    ['GET', `${at}/pages?metadata=false`, undefined, 200, { pages: [{ id: '{page}', path: 'login' }, { pages: [] }] }],
+    ['GET', `${at}/pages?computed=1`, undefined, 400, 'query.computed'],
+    ['GET', `${at}/pages?limit=1`, undefined, 400, 'query.limit: unknown parameter'],
+    ['GET', `${unknown}/content/pages`, undefined, 404],
+    ['GET', `${at}/files`, undefined, 200, { count: 1, items: [{ id: '{file}', name: 'logo.svg', size: 6 }] }],
+    ['GET', `${at}/files?limit=0&computed=false`, undefined, 200, { count: 1, items: [] }],
+    ['GET', `${at}/files?page=x`, undefined, 400, 'query.page'],
+    ['GET', `${unknown}/content/files`, undefined, 404],
+    ['GET', `${at}/files/{file}`, undefined, 200, { contentType: 'image/svg+xml', dimensions: { width: 1 } }],
+    ['GET', `${at}/files/{page}`, undefined, 404, 'File'],
+    ['GET', `${at}/files/{file}?limit=1`, undefined, 400, 'query.limit'],
+    ['GET', `${at}/files/{file}/backlinks`, undefined, 200, { count: 1, items: [{ kind: 'page', status: 'ok' }] }],
+    ['GET', `${at}/files/none/backlinks`, undefined, 404],
+    ['GET', `${at}/files/{file}/backlinks?status=ok`, undefined, 400, 'query.status: unknown parameter'],
+    ['GET', `${at}/page/{page}`, undefined, 200, { type: 'document', title: 'Login', slug: 'login' }],
+    [
+      'GET',
+      `${at}/page/{page}?format=document&evaluated=true&dereferenced=reusable-contents`,
+      undefined,
+      200,
+      DOCUMENT,
+    ],
+    ['GET', `${at}/page/{page}?evaluated=deterministic-only&dereferenced=true&metadata=false`, undefined, 200],
+    ['GET', `${at}/page/{page}?format=html`, undefined, 400, 'query.format: must be one of document, markdown'],
+    ['GET', `${at}/page/{page}?evaluated=1`, undefined, 400, 'query.evaluated'],
+    ['GET', `${at}/page/{page}?dereferenced=pages`, undefined, 400, 'query.dereferenced'],
+    ['GET', `${at}/page/{file}`, undefined, 404, 'Page'],
+    ['GET', `${unknown}/content/page/{page}`, undefined, 404],
+  ];
+}
+
+const DOCUMENT = { document: { object: 'document', data: {} } };
+const LINKS = { stats: { total: 5, broken: { total: 1 } } };
+
+const template = `${space}/content/template`;
+const refs = (ref: unknown) => ({ id: 'guide', params: { contentRefs: { it: ref } } });
+
+/** What spaces and change requests contain. */
+export const documentRows: Rows = {
+  'content of spaces': content(space, gone),
+  'content of change requests': content(cr, `${space}/change-requests/none`),
+  links: [
+    ['GET', `${space}/links`, undefined, 200, { count: 5, ...LINKS }],
+    ['GET', `${space}/links?status=broken`, undefined, 200, { count: 1, items: [{ status: 'broken' }], ...LINKS }],
+    ['GET', `${space}/links?status=in-app`, undefined, 200, { count: 0, items: [] }],
+    ['GET', `${space}/links?status=all`, undefined, 400, 'query.status: must be one of ok, broken, in-app'],
+    ['GET', `${space}/links?brokenContext=space`, undefined, 400, 'query.brokenContext: unknown parameter'],
+    ['GET', `${gone}/links`, undefined, 404],
+    ['GET', `${space}/content/page/{page}/links?status=ok&limit=1`, undefined, 200, { count: 3, stats: { total: 4 } }],
+    [
+      'GET',
+      `${space}/content/page/{exports}/links`,
+      undefined,
+      200,
+      { items: [{ targetReference: { kind: 'page' } }] },
+    ],
+    ['GET', `${space}/content/page/none/links`, undefined, 404],
+    ['GET', `${space}/content/page/{page}/links?status=`, undefined, 400, 'query.status'],
+  ],
+  templates: [
+    ['POST', template, { id: 'guide' }, 204],
+    ['POST', template, { id: 'guide', changeRequestId: '{draft}' }, 204],
+    ['POST', template, refs({ kind: 'file', file: '{file}', space: '{one}' }), 204],
+    ['POST', template, refs({ kind: 'openapi', spec: '{spec}' }), 204],
+    ['POST', template, {}, 400, 'body.id: required'],
+    ['POST', template, { id: 'guide', title: 'T' }, 400, 'body.title: unknown field'],
+    ['POST', template, { id: 'guide', changeRequestId: 'none' }, 400, 'body.changeRequestId: change request "none"'],
+    ['POST', template, { id: 'guide', changeRequestId: '{merged}' }, 400, 'is merged'],
+    ['POST', template, refs({ kind: 'page' }), 400, 'body.params.contentRefs.it.page: required'],
+    ['POST', template, refs({ kind: 'tag', tag: 't' }), 400, 'body.params.contentRefs.it'],
+    ['POST', template, refs({ kind: 'page', page: 'none' }), 400, 'body.params.contentRefs.it: page'],
+    ['POST', template, refs({ kind: 'anchor', anchor: 'pdf' }), 400, 'body.params.contentRefs.it: anchor'],
+    ['POST', template, refs({ kind: 'page', page: '{page}', space: '{dead}' }), 400, 'does not exist'],
+    ['POST', '/spaces/{inside}/content/template', { id: 'guide' }, 403, 'is locked'],
+    ['POST', `${gone}/content/template`, { id: 'guide' }, 404],
+  ],
+  commenters: [
+    ['GET', `${space}/commenters`, undefined, 200, { count: 1, items: [{ object: 'member', id: '{ana}' }] }],
+    ['GET', `${space}/commenters?order=asc`, undefined, 400, 'query.order: unknown parameter'],
+    ['GET', `${gone}/commenters`, undefined, 404],
+    ['GET', `${cr}/commenters?limit=1`, undefined, 200, { count: 1 }],
+    ['GET', `${space}/change-requests/{merged}/commenters`, undefined, 200, { count: 0 }],
+    ['GET', `${space}/change-requests/none/commenters`, undefined, 404],
+  ],
+  PDF: [
+    ['GET', `${cr}/pdf`, undefined, 200],
+    ['GET', `${cr}/pdf?page={page}&only=true`, undefined, 200],
+    ['GET', `${cr}/pdf?page=none`, undefined, 404, 'Page'],
+    ['GET', `${cr}/pdf?only=true`, undefined, 400, 'must have a page with only'],
+    ['GET', `${cr}/pdf?only=yes`, undefined, 400, 'query.only'],
+    ['GET', `${space}/change-requests/9/pdf`, undefined, 404],
+  ],
+};
