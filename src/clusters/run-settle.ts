@@ -213,8 +213,8 @@ async function update(
   }
   return orTold(context, cluster, async () => {
     const path = { spaceId: space, changeRequestId: id };
-    const { urls } = await writer.send(operations.updateChangeRequest, { path, body });
-    return urls?.app ?? urls?.location ?? '';
+    const answer = await writer.send(operations.updateChangeRequest, { path, body });
+    return answer?.urls?.app ?? answer?.urls?.location ?? '';
   });
 }
 

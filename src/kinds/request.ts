@@ -50,19 +50,35 @@ export interface PlannedRequest {
   readonly learns: (answer: unknown) => Learned;
   /** Statuses of refusals that mean it is so already: a move that would change nothing (409). */
   readonly tolerates: readonly number[];
+  /** What is sent where the platform answers 404, because it has no such operation; null: every version has it. */
+  readonly instead: Alternative | null;
+}
+
+/** How a version of the platform that lacks an operation does the same. */
+export interface Alternative {
+  /** What versions have or lack as a whole: what one request tells of it holds for all. */
+  readonly feature: string;
+  readonly request: PlannedRequest;
+  /** Whether the answer shows that it was done: a version that does not know a field may pass over it. */
+  readonly isDone: (answer: unknown, input: unknown) => boolean;
 }
 
 /** Plans one write. The types are those of the operation, so that a wrong body does not compile. */
 export function request<O extends WriteOperation>(
   operation: O,
   input: WithRefs<Input<O>>,
-  rest: { readonly learns?: (answer: Answer<O>) => Learned; readonly tolerates?: readonly number[] } = {},
+  rest: {
+    readonly learns?: (answer: Answer<O>) => Learned;
+    readonly tolerates?: readonly number[];
+    readonly instead?: Alternative;
+  } = {},
 ): PlannedRequest {
   return {
     operation,
     input,
     learns: (rest.learns as ((answer: unknown) => Learned) | undefined) ?? (() => []),
     tolerates: rest.tolerates ?? [],
+    instead: rest.instead ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { reference } from '../plan/diff.ts';
+import { counted } from '../plan/words.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { present, ref, request } from './request.ts';
@@ -30,6 +31,10 @@ export const sectionGroup: Kind = {
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],
+  impact(actual) {
+    const links = Number(actual.facts?.links ?? 0);
+    return { weight: links, text: links === 0 ? '' : `${counted(links, 'link')} to elsewhere in it` };
+  },
   renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.parent ?? null }),
   writes(change) {
     const path = { siteId: ref(change.within), siteSectionGroupId: ref(change.address) };

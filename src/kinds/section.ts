@@ -2,9 +2,10 @@ import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { reference } from '../plan/diff.ts';
 import { counted } from '../plan/words.ts';
-import { operations } from '../platform/operations/index.ts';
+import { operations, type Section } from '../platform/operations/index.ts';
+import type { Input } from '../platform/operations/operation.ts';
 import type { Kind } from './kind.ts';
-import { type PlannedRequest, present, ref, request } from './request.ts';
+import { type Alternative, type PlannedRequest, present, ref, request } from './request.ts';
 import { seedOf, spacesOf } from './section-seed.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
 import { says, written } from './written.ts';
@@ -118,14 +119,29 @@ export const section: Kind = {
   },
 };
 
+/** By the group's operations, or from 0.181 on by the section's own update (supplement, section 10). */
 function moveToGroup(change: Change, group: string | null): PlannedRequest {
   const siteId = ref(change.within);
   const siteSectionId = ref(change.address);
+  const instead: Alternative = {
+    feature: 'members of section groups',
+    request: request(operations.updateSection, {
+      path: { siteId, siteSectionId },
+      body: { siteSectionGroupId: group === null ? null : ref(group) },
+    }),
+    isDone: isInGroup,
+  };
   if (group !== null) {
     const path = { siteId, siteSectionGroupId: ref(group) };
-    return request(operations.addSectionToGroup, { path, body: { sectionId: siteSectionId } });
+    return request(operations.addSectionToGroup, { path, body: { sectionId: siteSectionId } }, { instead });
   }
   const before = change.fields.find((field) => field.path === 'group')?.from;
   const path = { siteId, siteSectionGroupId: ref(before ?? ''), siteSectionId };
-  return request(operations.removeSectionFromGroup, { path });
+  return request(operations.removeSectionFromGroup, { path }, { instead });
+}
+
+/** An answer without a body says nothing else (supplement, section 2). */
+function isInGroup(answer: unknown, input: unknown): boolean {
+  const wanted = (input as Input<typeof operations.updateSection>).body.siteSectionGroupId;
+  return answer === undefined || ((answer as Section).sectionGroup ?? null) === wanted;
 }

@@ -1,5 +1,6 @@
+import { RejectedError } from '../core/errors.ts';
 import { reference } from '../plan/diff.ts';
-import { operations } from '../platform/operations/index.ts';
+import { operations, type SiteSpace } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { present, ref, request } from './request.ts';
 import { seedOf, spaceRef } from './section-seed.ts';
@@ -52,6 +53,10 @@ export const siteSpace: Kind = {
     ];
   },
   renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
+  notes: (declared, actual) =>
+    declared.fields.hidden === true && actual.facts?.hidden !== undefined
+      ? ['hidden: the platform does not tell whether it is; versions before 0.167 cannot hide a site space']
+      : [],
   goesWith: (fields) => fields.section,
   keepsOne: true,
   unique: 'path',
@@ -78,14 +83,15 @@ export const siteSpace: Kind = {
       return { first: sortRequests(change) };
     }
     const { space, section, ...rest } = written<SiteSpaceFields>(change);
+    const checks = rest.hidden === true ? { learns: mustBeHidden } : {};
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
-      const update = request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) });
+      const update = request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
       return change.aside === true
         ? { first: [request(operations.updateSiteSpace, { path, body: { path: pathAside(change) } })], late: [update] }
         : { first: [update] };
     }
-    const settings = says(rest) ? [request(operations.updateSiteSpace, { path, body: present(rest) })] : [];
+    const settings = says(rest) ? [request(operations.updateSiteSpace, { path, body: present(rest) }, checks)] : [];
     const holder = section ? context.creation(section) : undefined;
     const isSeed = holder !== undefined && seedOf(holder, context.creation).address === change.address;
     const create = request(
@@ -94,8 +100,19 @@ export const siteSpace: Kind = {
         path: { siteId: ref(change.within) },
         body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined }),
       },
-      { learns: (answer) => [[change.address, answer.id]] },
+      { learns: (answer) => (answer === undefined ? [] : [[change.address, answer.id]]) },
     );
     return { first: [...(isSeed ? [] : [create]), ...settings, ...sortRequests(change)] };
   },
 };
+
+/** A version that does not know the field may pass over it, and then every plan would ask for it again. */
+function mustBeHidden(answer: SiteSpace | undefined): [] {
+  if (answer !== undefined && answer.hidden !== true) {
+    throw new RejectedError(
+      'updateSiteSpace: this version of the platform cannot hide a site space: take out hidden',
+      400,
+    );
+  }
+  return [];
+}

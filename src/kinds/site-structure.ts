@@ -21,7 +21,10 @@ export interface ObservedStructure {
   readonly first: Json;
 }
 
-/** Reads the parts of a site out of its structure. Items that this version does not know are passed over. */
+/**
+ * Reads the parts of a site out of its structure. Items that no manifest declares, such as links to elsewhere (supplement,
+ * section 10), are passed over: they keep their places, and the others their order around them.
+ */
 export function observeStructure(site: string, structure: SiteStructure): ObservedStructure {
   const reader = new StructureReader(site);
   reader.read(structure.structure, site, null);
@@ -69,6 +72,8 @@ class StructureReader {
   }
 
   #group(item: SectionGroup, place: { list: string; index: number }, parent: string | null): void {
+    const children = item.children ?? [];
+    const links = children.filter((each) => each.object === 'site-external-link').length;
     this.parts.push({
       kind: 'section-group',
       id: item.id,
@@ -76,8 +81,9 @@ class StructureReader {
       fields: { title: item.title, icon: item.icon ?? null, parent: parent && idRef(parent, 'section-group') },
       within: this.#site,
       place,
+      ...(links > 0 ? { facts: { links } } : {}),
     });
-    this.read(item.children ?? [], item.id, item.id);
+    this.read(children, item.id, item.id);
   }
 
   #section(item: Section, place: { list: string; index: number }, group: string | null): void {
@@ -120,6 +126,8 @@ class StructureReader {
       },
       within: this.#site,
       place,
+      // Versions that lack it tell nothing, and others may not tell what is false (supplement, section 1).
+      ...(typeof item.hidden === 'boolean' ? {} : { facts: { hidden: 'untold' } }),
     });
   }
 }

@@ -38,7 +38,10 @@ export const site: Kind = {
     visibility: {},
     basename: {},
     proxy: {},
-    agentsContext: {},
+    agentsContext: {
+      untold:
+        'agentsContext was not compared: this version of the platform has no such setting (none has from 0.167 on)',
+    },
     adaptiveContent: {},
     adaptiveSchema: {},
     default: reference({ late: true, weak: true }),
@@ -100,16 +103,21 @@ export const site: Kind = {
       return { first: [request(operations.deleteSite, { path })] };
     }
     const { adaptiveSchema, published, default: first, type, ...fields } = written<SiteFields>(change);
-    const { title, visibility, adaptiveContent, ...settings } = fields;
+    const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
     const creates = change.action === 'create';
     const body = {
       ...(creates ? {} : { title, visibility }),
       ...settings,
+      agentsContext: creates ? undefined : agentsContext,
       adaptiveContent: adaptiveContent === undefined ? undefined : { enabled: adaptiveContent },
       ...defaultOf(first),
     };
     const requests: PlannedRequest[] = [
       ...(says(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
+      // Versions without it refuse it, and a new site does not tell beforehand whether this is one: the next plan says so.
+      ...(creates && agentsContext !== undefined
+        ? [request(operations.updateSite, { path, body: { agentsContext } }, { tolerates: [400] })]
+        : []),
       ...(adaptiveSchema === undefined
         ? []
         : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
@@ -170,7 +178,8 @@ function observed(each: Site): Actual {
       published: each.published ?? false,
       basename: each.basename ?? null,
       proxy: withoutScheme(each.proxy?.target ?? each.proxy?.origin),
-      agentsContext: each.agentsContext ?? null,
+      // Told by every version that has it (supplement, section 10).
+      ...(each.agentsContext ? { agentsContext: each.agentsContext } : {}),
       adaptiveContent: each.adaptiveContent?.enabled ?? false,
     },
     within: null,

@@ -91,6 +91,10 @@ export function diffFields(
     if (value === undefined || rules.hidden === true || declared.ignore.includes(path)) {
       continue;
     }
+    if (rules.untold !== undefined && actual[path] === undefined) {
+      notes.push(rules.untold);
+      continue;
+    }
     if (rules.compare === 'base' && base === null) {
       notes.push(...(rules.uncompared === undefined ? [] : [rules.uncompared]));
       continue;

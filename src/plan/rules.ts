@@ -13,6 +13,11 @@ export interface FieldRules {
   readonly fixed?: 'create' | 'replace';
   /** The platform does not give it back: compared with the base, by what `kept` makes of it. */
   readonly compare?: 'actual' | 'base';
+  /**
+   * What a plan says where the platform does not tell the field, because its version has none: then it is not compared.
+   * Without such words, what is not told is null.
+   */
+  readonly untold?: string;
   /** What a plan says where there is no base to compare with. */
   readonly uncompared?: string;
   /** How a value is compared, recorded and shown: large texts by their hash, what has no order in one order. */

@@ -1,8 +1,10 @@
-import { NotThePlatformError, RejectedError } from '../core/errors.ts';
+import type { ZodError } from 'zod';
+import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
 import { readRateHeaders } from '../queue/rate-headers.ts';
 import type { Priority, Reply } from '../queue/request.ts';
 import type { Connection } from './connection.ts';
-import { errorOf, notJson } from './errors.ts';
+import { errorOf, notEvents, notJson } from './errors.ts';
+import { readEvents } from './event-stream.ts';
 import type {
   Answer,
   AnyInput,
@@ -11,12 +13,13 @@ import type {
   Operation,
   PaginatedOperation,
   ReadOperation,
+  StreamOperation,
   WriteOperation,
 } from './operations/operation.ts';
 import type { Page } from './operations/shapes.ts';
 import { problemsOf } from './problems.ts';
 import { requestPath } from './request-path.ts';
-import { type HttpAnswer, type HttpRequest, readOnly, type Transport } from './transport.ts';
+import { type HttpAnswer, type HttpRequest, type HttpStream, readOnly, type Transport } from './transport.ts';
 
 /** What can be said about one call. */
 export interface CallOptions {
@@ -50,6 +53,12 @@ export interface Writer extends Reader {
    * TransientError with `maybeDone` when the write may have happened.
    */
   send<O extends WriteOperation>(operation: O, ...call: CallArguments<O>): Promise<Answer<O>>;
+  /**
+   * The events of one answer, as they come. It is asked when the first is asked for, and again where no answer began;
+   * once one began, it is not repeated. Throws AppError; where the stream ends before the platform said it was done,
+   * TransientError. Leaving the loop ends the stream. A stream counts as in flight until it begins.
+   */
+  stream<O extends StreamOperation>(operation: O, ...call: CallArguments<O>): AsyncIterable<Item<O>>;
 }
 
 /** Who reads or writes, and how urgently. */
@@ -77,6 +86,7 @@ export function openWriter(connection: Connection, options: ClientOptions): Writ
   return {
     ...readerOf(caller),
     send: (operation, ...[input, call]) => caller.call(operation, (input ?? {}) as AnyInput, call) as Promise<never>,
+    stream: (operation, ...[input, call]) => caller.stream(operation, (input ?? {}) as AnyInput, call),
   };
 }
 
@@ -102,7 +112,20 @@ class Caller {
     this.#options = options;
   }
 
-  async call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
+  call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
+    const { origin } = this.#connection;
+    return this.#request(operation, input, call, async (request, signal) => {
+      const answer = await this.#transport.send(request, signal);
+      return this.#reply(operation, answer, (body) => readAnswer(operation, answer, body, origin));
+    });
+  }
+
+  async #request<T>(
+    operation: Operation,
+    input: AnyInput,
+    call: CallOptions,
+    attempt: (request: HttpRequest, signal: AbortSignal) => Promise<Reply<T>>,
+  ): Promise<T> {
     call.onNeed?.(operation);
     const path = requestPath(operation, input, this.organization);
     const request: HttpRequest = { method: operation.method, path, body: bodyText(operation, input.body) };
@@ -116,7 +139,7 @@ class Caller {
       attempt: async (signal) => {
         this.#options.onRequest?.(operation);
         call.onAttempt?.();
-        return this.#reply(operation, await this.#transport.send(request, signal));
+        return attempt(request, signal);
       },
     });
   }
@@ -137,7 +160,43 @@ class Caller {
     } while (page);
   }
 
-  #reply(operation: Operation, answer: HttpAnswer): Reply<unknown> {
+  async *stream<O extends StreamOperation>(operation: O, input: AnyInput, call: CallOptions = {}) {
+    const end = new AbortController();
+    const given = eitherSignal(this.#options.signal, call.signal);
+    const cancel = () => end.abort(new CancelledError(`${operation.name} was given up: it was cancelled`));
+    given?.addEventListener('abort', cancel, { once: true });
+    try {
+      const { chunks } = await this.#request(operation, input, call, (request, signal) =>
+        this.#open(operation, request, AbortSignal.any([signal, end.signal])),
+      );
+      for await (const event of readEvents(operation.name, chunks)) {
+        const checked = operation.item.safeParse(event);
+        if (!checked.success) {
+          throw notDocumented(operation, checked.error);
+        }
+        yield checked.data as Item<O>;
+      }
+    } finally {
+      given?.removeEventListener('abort', cancel);
+      end.abort();
+    }
+  }
+
+  async #open(operation: Operation, request: HttpRequest, signal: AbortSignal): Promise<Reply<HttpStream>> {
+    const answer = await this.#transport.open(request, signal);
+    if ('chunks' in answer) {
+      return {
+        headers: readRateHeaders(answer.headers),
+        receivedAt: answer.receivedAt,
+        result: { ok: true, value: answer },
+      };
+    }
+    const { origin } = this.#connection;
+    return this.#reply(operation, answer, () => ({ ok: false, error: notEvents(operation.name, answer, origin) }));
+  }
+
+  /** `read`: makes something of a body that came with a success. */
+  #reply<T>(operation: Operation, answer: HttpAnswer, read: (body: string) => Reply<T>['result']): Reply<T> {
     const headers = readRateHeaders(answer.headers);
     const { receivedAt } = answer;
     const { origin } = this.#connection;
@@ -151,7 +210,7 @@ class Caller {
     if (typeof answer.body !== 'string') {
       return { headers, receivedAt, result: { ok: false, error: answer.body } };
     }
-    return { headers, receivedAt, result: readAnswer(operation, answer, answer.body, origin) };
+    return { headers, receivedAt, result: read(answer.body) };
   }
 }
 
@@ -162,12 +221,14 @@ function isSuccess(operation: Operation, status: number): boolean {
 
 function readAnswer(operation: Operation, answer: HttpAnswer, body: string, origin: string): Reply<unknown>['result'] {
   // A success without a body is one; a page of some proxy's is none, whatever its status.
-  if (operation.answer === null && body.trim() === '') {
+  const isEmpty = body.trim() === '';
+  if (operation.answer === null && isEmpty) {
     return { ok: true, value: undefined };
   }
   let json: unknown;
   try {
-    json = JSON.parse(body);
+    // Some writes are answered without a body where somebody on the way prefers that (supplement, section 2).
+    json = isEmpty && answer.status === 204 ? undefined : JSON.parse(body);
   } catch {
     return { ok: false, error: notJson(operation.name, answer, origin) };
   }
@@ -175,12 +236,14 @@ function readAnswer(operation: Operation, answer: HttpAnswer, body: string, orig
     return { ok: true, value: undefined };
   }
   const checked = operation.answer.safeParse(json);
-  if (!checked.success) {
-    const problems = problemsOf(checked.error);
-    const message = `${operation.name}: the answer is not what the platform documents: ${problems}`;
-    return { ok: false, error: new NotThePlatformError(message) };
-  }
-  return { ok: true, value: checked.data };
+  return checked.success
+    ? { ok: true, value: checked.data }
+    : { ok: false, error: notDocumented(operation, checked.error) };
+}
+
+function notDocumented(operation: Operation, error: ZodError): NotThePlatformError {
+  const problems = problemsOf(error);
+  return new NotThePlatformError(`${operation.name}: the answer is not what the platform documents: ${problems}`);
 }
 
 /** The body as JSON, checked. Throws RejectedError; nothing is sent then. */

@@ -7,6 +7,7 @@ import type { Writer } from '../platform/client.ts';
 import type { Planned } from './planning.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
 import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
+import { VersionMemory } from './version-memory.ts';
 
 /** How far a change got: all its requests were made, some were or may have been, or certainly nothing was done. */
 export type Reach = 'all' | 'part' | 'nothing';
@@ -58,6 +59,7 @@ interface Node extends Step {
 class Applying {
   readonly #options: ApplyOptions;
   readonly #bindings: Bindings;
+  readonly #versions = new VersionMemory();
   readonly #nodes = new Map<string, Node>();
   readonly #succeeded = new Set<string>();
   readonly #results = new Map<string, ChangeResult>();
@@ -178,6 +180,7 @@ class Applying {
         await sendPlanned(planned, change, {
           writer: this.#options.writer,
           bindings: this.#bindings,
+          versions: this.#versions,
           signal: this.#options.abort,
           locate: (lost) => this.#options.locate(lost, this.#bindings),
           onMaybeDone: () => {

@@ -4,6 +4,7 @@ import { AuthError, DependencyNotReadyError, RejectedError, TransientError } fro
 import { isObject } from '../core/json.ts';
 import { type PlannedRequest, Ref, RefMap } from '../kinds/request.ts';
 import type { Writer } from '../platform/client.ts';
+import type { VersionMemory } from './version-memory.ts';
 
 /** Ids by address, growing while a plan is applied. */
 export type Bindings = Map<Address, string>;
@@ -17,15 +18,43 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** Finds what a creation whose answer was lost has made, and binds it; null where it made nothing. */
   readonly locate: (change: Change) => Promise<string | null>;
+  /** What was learned of the version of the platform. */
+  readonly versions: VersionMemory;
   /** Told as soon as something was done, or may have been. */
   readonly onMaybeDone: () => void;
 }
 
-/**
- * Sends one planned request. A creation whose answer was lost is looked up before it is sent again; what says that it
- * is so already, where that is tolerated, counts as done.
- */
+/** Sends one planned request, or what does the same on this version of the platform. */
 export async function sendPlanned(planned: PlannedRequest, change: Change, context: SendContext): Promise<void> {
+  const { instead } = planned;
+  if (instead === null) {
+    await sendOne(planned, change, context);
+    return;
+  }
+  await context.versions.choose(instead.feature, {
+    usual: async () => {
+      await sendOne(planned, change, context);
+    },
+    other: async () => {
+      const { request } = instead;
+      const { input, answer } = await sendOne(request, change, context);
+      if (!instead.isDone(answer, input)) {
+        throw new RejectedError(`${request.operation.name}: the platform answered, and did not do it`, 404);
+      }
+    },
+  });
+}
+
+interface Sent {
+  readonly input: unknown;
+  readonly answer: unknown;
+}
+
+/**
+ * A creation whose answer was lost is looked up before it is sent again, and so is one whose answer had no body; what
+ * says that it is so already, where that is tolerated, counts as done.
+ */
+async function sendOne(planned: PlannedRequest, change: Change, context: SendContext): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
     const input = fillIn(planned.input, change, context.bindings);
     let sent = 0;
@@ -36,10 +65,8 @@ export async function sendPlanned(planned: PlannedRequest, change: Change, conte
       const options = { signal: context.signal, onAttempt };
       const answer = await context.writer.send(planned.operation, input as never, options);
       context.onMaybeDone();
-      for (const [address, id] of planned.learns(answer)) {
-        context.bindings.set(address, id);
-      }
-      return;
+      await learn(planned, answer, change, context);
+      return { input, answer };
     } catch (error) {
       // The queue repeats what is idempotent by itself: only the last of its attempts is known to have done nothing.
       const nothing = sent === 0 || (isRefusal(error) && (sent === 1 || planned.operation.repeat === 'never'));
@@ -47,16 +74,27 @@ export async function sendPlanned(planned: PlannedRequest, change: Change, conte
         context.onMaybeDone();
       }
       if (error instanceof RejectedError && planned.tolerates.includes(error.status)) {
-        return;
+        return { input, answer: undefined };
       }
       const lost = error instanceof TransientError && error.maybeDone && planned.operation.repeat === 'never';
       if (!lost || attempt === ATTEMPTS) {
         throw error;
       }
       if (change.action === 'create' && (await context.locate(change)) !== null) {
-        return;
+        return { input, answer: undefined };
       }
     }
+  }
+}
+
+/** Notes the ids that an answer tells. One without a body tells none, though something was made (supplement, section 2). */
+async function learn(planned: PlannedRequest, answer: unknown, change: Change, context: SendContext): Promise<void> {
+  if (answer !== undefined || planned.operation.answer === null) {
+    for (const [address, id] of planned.learns(answer)) {
+      context.bindings.set(address, id);
+    }
+  } else if (change.action === 'create' && planned.operation.repeat === 'never') {
+    await context.locate(change);
   }
 }
 

@@ -194,7 +194,7 @@ describe('change requests', () => {
     nock(BASE)
       .patch(CR, body)
       .reply(200, { ...changeRequest, status: 'open' });
-    expect((await client().send(operations.updateChangeRequest, { path, body })).status).toBe('open');
+    expect((await client().send(operations.updateChangeRequest, { path, body }))?.status).toBe('open');
   });
 
   test('become merged by merging alone', async () => {

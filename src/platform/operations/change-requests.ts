@@ -107,7 +107,7 @@ export const changeRequestOperations = {
         description: richDocument.optional(),
         status: z.enum(['draft', 'open', 'archived']).optional(),
       }),
-      answer: changeRequest,
+      answer: changeRequest.optional(),
       repeat: 'idempotent',
     },
   ),

@@ -16,7 +16,7 @@ export interface Operation {
   readonly query: z.ZodType | null;
   /** Strict: what the documents do not allow is not sent. */
   readonly body: z.ZodType | null;
-  /** Lenient: what is unknown is kept. Null where a success has no body. */
+  /** Lenient: what is unknown is kept. Optional where a 204 may take its place; null where a success has no body. */
   readonly answer: z.ZodType | null;
   readonly class: RequestClass;
   readonly repeat: Repeat;

@@ -67,7 +67,7 @@ export const siteSpaceOperations = {
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces',
     {
       body: z.strictObject({ spaceId: z.string(), sectionId: z.string().optional() }),
-      answer: siteSpace,
+      answer: siteSpace.optional(),
       repeat: 'never',
       success: [200, 201],
     },
@@ -79,7 +79,7 @@ export const siteSpaceOperations = {
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
     {
       body: z.strictObject({ path, condition, spaceId: z.string().optional(), hidden: z.boolean().optional() }),
-      answer: siteSpace,
+      answer: siteSpace.optional(),
       repeat: 'idempotent',
     },
   ),
@@ -135,8 +135,10 @@ export const sectionOperations = {
         condition,
         icon,
         description: text(0, 256).nullable().optional(),
+        // Which group it is in, null for none: from 0.181 on (supplement, section 10).
+        siteSectionGroupId: z.string().nullable().optional(),
       }),
-      answer: section,
+      answer: section.optional(),
       repeat: 'idempotent',
     },
   ),
@@ -185,7 +187,7 @@ export const sectionGroupOperations = {
   ),
   updateSectionGroup: write('updateSectionGroup', "Changes a section group's title or icon.", 'PATCH', groupPath, {
     body: z.strictObject({ title: groupTitle.optional(), icon }),
-    answer: sectionGroup,
+    answer: sectionGroup.optional(),
     repeat: 'idempotent',
   }),
   deleteSectionGroup: remove('deleteSectionGroup', 'Deletes a section group; its sections stay.', groupPath),

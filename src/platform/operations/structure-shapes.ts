@@ -65,12 +65,17 @@ export const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
   },
 });
 
+const KNOWN_ITEMS: readonly string[] = ['site-section', 'site-section-group', 'site-space'];
+
 const structureItem: z.ZodType<StructureItem> = z.lazy(() =>
   z.union([
     section.extend({ object: z.literal('site-section') }),
     sectionGroup.refine((item) => item.object === 'site-section-group'),
     siteSpace.extend({ object: z.literal('site-space') }),
-    z.looseObject({ object: z.string().optional(), id: z.string().optional() }),
+    // What is known and not as documented is an error: passed over, it would be taken for gone.
+    z
+      .looseObject({ object: z.string().optional(), id: z.string().optional() })
+      .refine(({ object = '' }) => !KNOWN_ITEMS.includes(object)),
   ]),
 );
 
