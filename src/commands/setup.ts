@@ -185,21 +185,23 @@ function connect(config: Config, organization: OrganizationConfig, around: Surro
     timeouts: { headers: timeout, body: timeout },
     queue,
   });
-  const transport: Connection['transport'] = {
-    async send(request, signal) {
-      try {
-        const answer = await connection.transport.send(request, signal);
-        if (answer.status >= 500) {
-          reach.failed(new TransientError(`${connection.origin} answers with ${answer.status}`, false));
-        }
-        return answer;
-      } catch (error) {
-        if (!signal.aborted) {
-          reach.failed(error);
-        }
-        throw error;
+  const watched = async <T extends { readonly status: number }>(answering: Promise<T>, signal: AbortSignal) => {
+    try {
+      const answer = await answering;
+      if (answer.status >= 500) {
+        reach.failed(new TransientError(`${connection.origin} answers with ${answer.status}`, false));
       }
-    },
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) {
+        reach.failed(error);
+      }
+      throw error;
+    }
+  };
+  const transport: Connection['transport'] = {
+    send: (request, signal) => watched(connection.transport.send(request, signal), signal),
+    open: (request, signal) => watched(connection.transport.open(request, signal), signal),
   };
   return {
     ...connection,

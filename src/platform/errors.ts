@@ -43,6 +43,14 @@ export function notJson(operation: string, answer: HttpAnswer, origin: string): 
   return new NotThePlatformError(`${operation}: ${origin} answered ${what} (${answer.status}): is the base URL right?`);
 }
 
+/** Something else where a stream of events belongs. */
+export function notEvents(operation: string, answer: HttpAnswer, origin: string): NotThePlatformError {
+  const what = isHtml(answer) ? 'with HTML' : 'with something else';
+  return new NotThePlatformError(
+    `${operation}: ${origin} answered ${what}, not a stream of events (${answer.status}): is the base URL right?`,
+  );
+}
+
 function redirected(answer: HttpAnswer, origin: string): NotThePlatformError {
   const location = answer.headers.location;
   const to = typeof location === 'string' && URL.canParse(location, origin) ? new URL(location, origin).origin : null;

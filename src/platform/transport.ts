@@ -1,7 +1,7 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { type Dispatcher, errors, Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { NotThePlatformError, RejectedError, type TransientError } from '../core/errors.ts';
+import { type NotThePlatformError, RejectedError, type TransientError } from '../core/errors.ts';
+import { LARGEST_BODY, readBody, readChunks } from './body.ts';
 import { networkError } from './network-error.ts';
 import type { WriteMethod } from './operations/operation.ts';
 
@@ -23,10 +23,24 @@ export interface HttpAnswer {
   readonly body: string | TransientError | NotThePlatformError;
 }
 
+/** An answer that goes on after its headers, as a stream of events. */
+export interface HttpStream extends Omit<HttpAnswer, 'body'> {
+  /**
+   * Its text as it comes, of 64 MiB at most. Throws TransientError where it breaks off, NotThePlatformError where it
+   * cannot be read, and the signal's reason when that aborts.
+   */
+  readonly chunks: AsyncIterable<string>;
+}
+
 /** Makes single requests to one origin. */
 export interface Transport {
   /** Rejects with TransientError where no answer came, and with the signal's reason when that aborts. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /**
+   * The same for what is answered with a stream of events; any other answer is read to its end. The signal ends the
+   * stream too: abort it once no more of the stream is wanted.
+   */
+  open(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer | HttpStream>;
 }
 
 /** How long to wait for what, in milliseconds. */
@@ -47,8 +61,7 @@ export interface TransportOptions {
   readonly clock: Clock;
 }
 
-/** The largest body that is read, in bytes. */
-const LARGEST_BODY = 64 * 1024 * 1024;
+const EVENT_STREAM = 'text/event-stream';
 
 /**
  * Opens connections to the base URL's origin as they are needed. The token is sent to that origin and nowhere else:
@@ -64,93 +77,50 @@ export function openTransport(options: TransportOptions): Transport & { close():
     bodyTimeout: timeouts.body,
     maxResponseSize: LARGEST_BODY,
   });
-  const headers = {
-    authorization: `Bearer ${options.token}`,
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'user-agent': options.userAgent,
+  const common = { authorization: `Bearer ${options.token}`, 'user-agent': options.userAgent };
+  const whole = { ...common, accept: 'application/json', 'accept-encoding': 'gzip' };
+  // What is packed comes in fewer and later pieces.
+  const pieces = { ...common, accept: EVENT_STREAM, 'accept-encoding': 'identity' };
+  const request = async ({ method, path, body }: HttpRequest, accepts: typeof whole, signal: AbortSignal) => {
+    const headers = body === null ? accepts : { ...accepts, 'content-type': 'application/json' };
+    try {
+      const data = await pool.request({ method, path: prefix + path, headers, body, signal });
+      return { data, receivedAt: clock.monotonic() };
+    } catch (error) {
+      throw signal.aborted ? signal.reason : networkError(error, base.origin);
+    }
   };
-  const withBody = { ...headers, 'content-type': 'application/json' };
+  const readAll = async (data: Dispatcher.ResponseData, receivedAt: number, signal: AbortSignal) => {
+    const body = await readBody(data, base.origin, signal);
+    return { status: data.statusCode, headers: data.headers, receivedAt, body };
+  };
   return {
-    async send(request, signal) {
-      let answer: Dispatcher.ResponseData;
-      try {
-        answer = await pool.request({
-          method: request.method,
-          path: prefix + request.path,
-          headers: request.body === null ? headers : withBody,
-          body: request.body,
-          signal,
-        });
-      } catch (error) {
-        throw signal.aborted ? signal.reason : networkError(error, base.origin);
+    async send(given, signal) {
+      const { data, receivedAt } = await request(given, whole, signal);
+      return readAll(data, receivedAt, signal);
+    },
+    async open(given, signal) {
+      const { data, receivedAt } = await request(given, pieces, signal);
+      if (data.statusCode !== 200 || !String(data.headers['content-type'] ?? '').startsWith(EVENT_STREAM)) {
+        return readAll(data, receivedAt, signal);
       }
-      const receivedAt = clock.monotonic();
-      const body = await readBody(answer, base.origin, signal);
-      return { status: answer.statusCode, headers: answer.headers, receivedAt, body };
+      const chunks = readChunks(data, base.origin, signal);
+      return { status: data.statusCode, headers: data.headers, receivedAt, chunks };
     },
     close: () => pool.destroy(),
   };
 }
 
-async function readBody(
-  answer: Dispatcher.ResponseData,
-  origin: string,
-  signal: AbortSignal,
-): Promise<HttpAnswer['body']> {
-  if (answer.statusCode === 204 || answer.statusCode === 205) {
-    // No body by definition; some servers do not say where it ends, and waiting for that would end in a timeout.
-    answer.body.dump().catch(() => {});
-    return '';
-  }
-  let bytes: Uint8Array;
-  try {
-    bytes = await answer.body.bytes();
-  } catch (error) {
-    if (signal.aborted) {
-      throw signal.reason;
-    }
-    const tooLarge = error instanceof errors.ResponseExceededMaxSizeError;
-    return tooLarge
-      ? new NotThePlatformError(`${origin} answered with more than ${LARGEST_BODY / 2 ** 20} MiB`, { cause: error })
-      : networkError(error, origin, true);
-  }
-  try {
-    return decode(
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-      String(answer.headers['content-encoding'] ?? '').toLowerCase(),
-    );
-  } catch (error) {
-    return new NotThePlatformError(`${origin} answered with a body that cannot be unpacked`, { cause: error });
-  }
-}
-
-function decode(bytes: Buffer, encoding: string): string {
-  const limits = { maxOutputLength: LARGEST_BODY };
-  if (bytes.length === 0) {
-    return '';
-  }
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return gunzipSync(bytes, limits).toString('utf8');
-    case 'deflate':
-      return inflateSync(bytes, limits).toString('utf8');
-    case 'br':
-      return brotliDecompressSync(bytes, limits).toString('utf8');
-    default:
-      return bytes.toString('utf8');
-  }
-}
-
 /** The same transport without a way to write: anything but GET is refused before it is sent. */
 export function readOnly(transport: Transport): Transport {
+  const guarded =
+    <T>(pass: (request: HttpRequest, signal: AbortSignal) => Promise<T>) =>
+    (request: HttpRequest, signal: AbortSignal): Promise<T> =>
+      request.method === 'GET'
+        ? pass(request, signal)
+        : Promise.reject(new RejectedError(`${request.method} was not sent: this connection only reads`, 405));
   return {
-    send(request, signal) {
-      if (request.method !== 'GET') {
-        return Promise.reject(new RejectedError(`${request.method} was not sent: this connection only reads`, 405));
-      }
-      return transport.send(request, signal);
-    },
+    send: guarded((request, signal) => transport.send(request, signal)),
+    open: guarded((request, signal) => transport.open(request, signal)),
   };
 }

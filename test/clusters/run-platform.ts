@@ -16,6 +16,7 @@ import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer, HttpRequest } from '../../src/platform/transport.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/store.ts';
+import { noStreams } from '../support/no-streams.ts';
 import { NOW } from './samples.ts';
 
 const ORGANIZATION = 'org_acme';
@@ -160,7 +161,7 @@ export class ClusterPlatform implements Disposable {
       baseUrl: 'http://platform.example',
       origin: 'http://platform.example',
       queue,
-      transport: { send: (request) => this.#send(daemon, request) },
+      transport: { ...noStreams, send: (request) => this.#send(daemon, request) },
       clock,
       close: async () => undefined,
     };

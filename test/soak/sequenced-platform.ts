@@ -6,6 +6,7 @@ import type { Connection } from '../../src/platform/connection.ts';
 import { openTransport, type Transport } from '../../src/platform/transport.ts';
 import { createRequestQueue } from '../../src/queue/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import { noStreams } from '../support/no-streams.ts';
 
 /** Milliseconds from sending to arriving, and from there to the answer: anything in between. */
 const WAY = { least: 5, most: 250 };
@@ -63,7 +64,7 @@ export class SequencedPlatform implements AsyncDisposable {
       baseUrl: this.emulator.url,
       origin: this.emulator.url,
       queue: createRequestQueue({ clock, random, concurrency }),
-      transport: { send: (request, signal) => this.#send(request, signal) },
+      transport: { ...noStreams, send: (request, signal) => this.#send(request, signal) },
       clock,
       close: async () => undefined,
     };

@@ -6,6 +6,7 @@ import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer } from '../../src/platform/transport.ts';
 import { createRequestQueue } from '../../src/queue/request-queue.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';
+import { noStreams } from './no-streams.ts';
 
 /** What goes wrong: a status instead of taking it, no answer with nothing done, or no answer once it was taken. */
 export type SinkFault = number | 'drop-before' | 'drop-after';
@@ -91,7 +92,7 @@ export class ConversationSink {
       baseUrl: 'http://platform.example',
       origin: 'http://platform.example',
       queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10 }),
-      transport: { send: ({ body }, signal) => this.#send(body ?? '', signal, clock, isDead) },
+      transport: { ...noStreams, send: ({ body }, signal) => this.#send(body ?? '', signal, clock, isDead) },
       clock,
       close: async () => undefined,
     };

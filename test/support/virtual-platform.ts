@@ -12,6 +12,7 @@ import type { HttpAnswer, HttpRequest } from '../../src/platform/transport.ts';
 import type { QueueOptions } from '../../src/queue/queue-contract.ts';
 import { createRequestQueue } from '../../src/queue/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import { noStreams } from './no-streams.ts';
 
 /** What is wrong with a request: it is answered with this status, or never. */
 export type Malady = number | 'silence';
@@ -71,7 +72,7 @@ export class VirtualPlatform {
       baseUrl: 'http://platform.example',
       origin: 'http://platform.example',
       queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10, ...options }),
-      transport: { send: (request) => this.#send(request, token) },
+      transport: { ...noStreams, send: (request) => this.#send(request, token) },
       clock,
       close: async () => undefined,
     };
