@@ -1,0 +1,75 @@
+import type { PlatformVersion } from '../../src/emulator/emulator.ts';
+import { at, ORG, type Row, SITE } from './operation-world.ts';
+
+const SORT = `${SITE}/structure/sort`;
+const LINKS = `${SITE}/external-links`;
+const STATUS = { title: 'Status', url: 'https://status.acme.example' };
+
+/** What only some versions do, or no longer do (supplement, sections 1, 5 and 10). `{link}` is there from 0.201 on. */
+export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
+  '0.146': [
+    ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 400, 'siteSectionGroupId: unknown field'],
+    ['GET', `${ORG}/change-requests?status=draft`, undefined, 400, 'query.status: unknown parameter'],
+    ['PATCH', ORG, { title: '  ' }, 200],
+    ['GET', `${ORG}/sites/a%20b`, undefined, 404],
+    ['POST', LINKS, STATUS, 404, 'No such operation'],
+    [
+      'PATCH',
+      SORT,
+      { item: at('site-section', '{api}'), position: { after: at('site-external-link', 'x') } },
+      400,
+      'body.position.after.type',
+    ],
+    ['PATCH', SORT, { item: at('site-external-link', 'x'), position: { after: at('site-section', '{api}') } }, 400],
+  ],
+  '0.167': [
+    ['PATCH', SITE, { agentsContext: 'excluded' }, 400, 'body.agentsContext: unknown field'],
+    ['PATCH', ORG, { title: '  ' }, 400, 'body.title: must match'],
+    ['PATCH', ORG, { title: ' A b ' }, 200, { title: ' A b ' }],
+    ['GET', `${ORG}/sites/a%20b`, undefined, 400, 'path.siteId'],
+    ['GET', `${ORG}/change-requests`, undefined, 200, { count: 0 }],
+    ['GET', `${ORG}/change-requests?status=draft`, undefined, 200, { count: 1 }],
+    ['GET', `${ORG}/change-requests?status=draft&status=merged`, undefined, 200, { count: 2 }],
+    ['GET', `${ORG}/change-requests?status=lost`, undefined, 400, 'query.status'],
+    ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 201],
+    ['POST', '/spaces/{one}/transfer', { organization: 'none' }, 400, 'body.organization'],
+  ],
+  '0.181': [
+    ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 404, 'No such operation'],
+    ['DELETE', `${SITE}/section-groups/{group}/sections/{api}`, undefined, 404, 'No such operation'],
+    ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 200, { sectionGroup: '{group}' }],
+    ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: null, title: 'New' }, 200, { title: 'New' }],
+    ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: 'none' }, 400, 'body.siteSectionGroupId'],
+    ['PATCH', `${SITE}/sections/none`, { siteSectionGroupId: null }, 404],
+    ['POST', '/spaces/{two}/transfer', { organization: 'org_other' }, 404, 'No such operation'],
+    ['POST', LINKS, STATUS, 404, 'No such operation'],
+  ],
+  '0.201': [
+    ['POST', LINKS, STATUS, 201, { object: 'site-external-link', draft: false, ...STATUS }],
+    ['POST', LINKS, { ...STATUS, parent: '{group}', icon: 'gear' }, 201, { sectionGroup: '{group}', icon: 'gear' }],
+    ['POST', LINKS, { ...STATUS, url: 'ftp://acme.example' }, 400, 'body.url'],
+    ['POST', LINKS, { ...STATUS, parent: 'none' }, 400, 'body.parent'],
+    ['POST', `${ORG}/sites/{plain}/external-links`, STATUS, 400, 'has no sections'],
+    ['PATCH', `${LINKS}/{link}`, { parent: '{group}', draft: true }, 200, { sectionGroup: '{group}', draft: true }],
+    ['PATCH', `${LINKS}/{link}`, { title: 'X' }, 400, 'body.title'],
+    ['PATCH', `${LINKS}/none`, {}, 404],
+    ['DELETE', `${LINKS}/{link}`, undefined, 205],
+    ['DELETE', `${LINKS}/none`, undefined, 204],
+    ['DELETE', `${ORG}/sites/none/external-links/{link}`, undefined, 404],
+    [
+      'PATCH',
+      SORT,
+      { item: at('site-external-link', '{link}'), position: { before: at('site-section', '{section}') } },
+      200,
+      { object: 'site-external-link', id: '{link}' },
+    ],
+    [
+      'PATCH',
+      SORT,
+      { item: at('site-section', '{section}'), position: { after: at('site-external-link', '{link}') } },
+      200,
+      { id: '{section}' },
+    ],
+    ['PATCH', SORT, { item: at('site-external-link', 'none'), position: { after: at('site-section', '{api}') } }, 400],
+  ],
+};
