@@ -45,6 +45,7 @@ export function viewChangeRequest(context: Context, record: ChangeRequestRecord)
 /** An item of a change request's requested reviewers (supplement, section 7). */
 export function viewRequestedReviewer(context: Context, reviewer: RequestedReviewer): unknown {
   return {
+    object: 'change-request-requested-reviewer',
     kind: 'user',
     user: viewUserOf(context, reviewer.user),
     revision: reviewer.revision,
