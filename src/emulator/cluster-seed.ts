@@ -1,4 +1,4 @@
-import type { ClusterRecord, Impact, IssueRecord } from './conversation-records.ts';
+import { type ClusterRecord, type Impact, type IssueRecord, scopeOf } from './conversation-records.ts';
 import type { Store } from './store.ts';
 import { readContent } from './ticket-text.ts';
 
@@ -29,6 +29,8 @@ export interface IssueSeed {
  */
 export interface ClusterSeed {
   readonly id?: string | undefined;
+  /** Makes it a topic of this site, its conversations context records, and its issues findings. */
+  readonly site?: string | undefined;
   readonly label: string;
   /** Of its issues where it is left out. */
   readonly impact?: Impact | undefined;
@@ -93,7 +95,7 @@ function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
 
 /** Adds issues to a cluster, each with its conversation. */
 export function writeIssues(store: Store, cluster: ClusterRecord, seeds: readonly IssueSeed[], at: string): void {
-  const topics = store.topics(cluster.organization);
+  const topics = store.topics(scopeOf(cluster));
   const known = new Map<string, string>();
   for (const seed of seeds) {
     const conversation = known.get(seed.conversation ?? '') ?? writeConversation(store, cluster, seed, at);
@@ -103,6 +105,7 @@ export function writeIssues(store: Store, cluster: ClusterRecord, seeds: readonl
     const issue: IssueRecord = {
       ...store.identify('iss'),
       organization: cluster.organization,
+      site: cluster.site,
       conversation,
       cluster: cluster.id,
       title: seed.title,
@@ -125,6 +128,8 @@ function writeConversation(store: Store, cluster: ClusterRecord, seed: IssueSeed
   return store.conversations.put({
     ...identity,
     organization: cluster.organization,
+    site: cluster.site,
+    record: cluster.site === undefined ? undefined : { type: 'ticket' },
     source: seed.source ?? 'email',
     externalId,
     content: { subject: seed.title, parts: [], metadata: { url, createdAt } },
@@ -152,6 +157,7 @@ export function writeClusters(
       ...identity,
       id: seed.id ?? identity.id,
       organization,
+      site: seed.site,
       label: seed.label,
       impact: seed.impact,
       muted: seed.muted ?? false,
@@ -160,7 +166,7 @@ export function writeClusters(
     });
     for (const issue of store.conversationIssues.by('cluster', cluster.id)) {
       store.conversationIssues.remove(issue.id);
-      store.topics(organization).clusters.remove(cluster.id, issue.terms);
+      store.topics(scopeOf(cluster)).clusters.remove(cluster.id, issue.terms);
     }
     writeIssues(store, cluster, issues, at);
     return cluster;

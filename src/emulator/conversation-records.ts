@@ -21,9 +21,19 @@ export interface ConversationContent {
     | undefined;
 }
 
+/** What else was sent for a context record (supplement, section 10). */
+export interface RecordContent {
+  readonly type: 'ticket' | 'document';
+  readonly description?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string | number>> | undefined;
+}
+
 /** `externalId` is the id that was sent: unique within its source, and therefore not the conversation's `id` here. */
 export interface ConversationRecord extends Entity {
   readonly organization: string;
+  /** Set for a context record of this site: it is worked into the site's topics as conversations are into clusters. */
+  readonly site?: string | undefined;
+  readonly record?: RecordContent | undefined;
   readonly source: string;
   readonly externalId: string;
   readonly content: ConversationContent;
@@ -46,9 +56,18 @@ export type Terms = Readonly<Record<string, number>>;
 /** Platform API, Conversation objects: the impact enumeration. */
 export type Impact = 'low' | 'medium' | 'high';
 
+/** What becomes of a finding of a site (supplement, section 10). */
+export type FindingStatus = 'candidate' | 'open' | 'done' | 'canceled';
+
 /** Its `id` follows from the conversation's: each conversation that says something has one. */
 export interface IssueRecord extends Entity {
   readonly organization: string;
+  /** Set for a finding of this site, which is of a context record. */
+  readonly site?: string | undefined;
+  /** Of a finding; `open` where nobody set it. */
+  readonly status?: FindingStatus | undefined;
+  /** Until a change request for the finding is drafted. */
+  readonly run?: Run | null | undefined;
   readonly conversation: string;
   /** Absent while no other issue is like it. */
   readonly cluster?: string | undefined;
@@ -63,9 +82,16 @@ export interface IssueRecord extends Entity {
 /** Everything else about a cluster follows from its issues, and so do its label and impact where nobody gave them. */
 export interface ClusterRecord extends Entity {
   readonly organization: string;
+  /** Set for a topic of this site. */
+  readonly site?: string | undefined;
   readonly label?: string | undefined;
   readonly impact?: Impact | undefined;
   readonly muted: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** Where things are alike: a site for what is a site's, else the organization. */
+export function scopeOf({ site, organization }: Pick<ClusterRecord, 'site' | 'organization'>): string {
+  return site ?? organization;
 }

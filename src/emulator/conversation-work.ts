@@ -1,5 +1,5 @@
 import { JOIN, PAIR } from './clustering.ts';
-import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
+import { type ClusterRecord, type ConversationRecord, type IssueRecord, scopeOf } from './conversation-records.ts';
 import { impactOfText } from './impact.ts';
 import type { Run } from './records.ts';
 import type { Store } from './store.ts';
@@ -21,6 +21,7 @@ export function workConversation(store: Store, conversation: ConversationRecord,
     const issue = {
       ...(before ?? store.identify('iss')),
       organization: conversation.organization,
+      site: conversation.site,
       conversation: conversation.id,
       title: read.title,
       excerpt: read.excerpt,
@@ -37,7 +38,7 @@ export function workConversation(store: Store, conversation: ConversationRecord,
 }
 
 function place(store: Store, issue: IssueRecord, at: string): void {
-  const topics = store.topics(issue.organization);
+  const topics = store.topics(scopeOf(issue));
   const known = store.issuesClusters.get(topics.clusters.best(issue.terms, JOIN) ?? '');
   const partner = store.conversationIssues.get(topics.loose.best(issue.terms, PAIR) ?? '');
   if (known === undefined && partner === undefined) {
@@ -45,7 +46,7 @@ function place(store: Store, issue: IssueRecord, at: string): void {
     topics.loose.add(issue.id, issue.seq, issue.terms);
     return;
   }
-  const cluster = known ?? newCluster(store, issue.organization, at);
+  const cluster = known ?? newCluster(store, issue, at);
   if (known === undefined && partner !== undefined) {
     topics.loose.remove(partner.id, partner.terms);
     join(store, cluster, partner, at);
@@ -56,7 +57,7 @@ function place(store: Store, issue: IssueRecord, at: string): void {
 
 /** What came before the cluster was about this too may belong to it now. */
 function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
-  const { clusters, loose } = store.topics(cluster.organization);
+  const { clusters, loose } = store.topics(scopeOf(cluster));
   for (const id of loose.sharing(joined.terms)) {
     const issue = store.conversationIssues.get(id);
     if (issue !== undefined && clusters.likeness(cluster.id, issue.terms) >= JOIN) {
@@ -66,19 +67,20 @@ function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: s
   }
 }
 
-function newCluster(store: Store, organization: string, at: string): ClusterRecord {
-  return { ...store.identify('clu'), organization, muted: false, createdAt: at, updatedAt: at };
+function newCluster(store: Store, { organization, site }: IssueRecord, at: string): ClusterRecord {
+  const identity = store.identify(site === undefined ? 'clu' : 'top');
+  return { ...identity, organization, site, muted: false, createdAt: at, updatedAt: at };
 }
 
 function join(store: Store, cluster: ClusterRecord, issue: IssueRecord, at: string): void {
-  store.topics(cluster.organization).clusters.add(cluster.id, cluster.seq, issue.terms);
+  store.topics(scopeOf(cluster)).clusters.add(cluster.id, cluster.seq, issue.terms);
   store.conversationIssues.put({ ...issue, cluster: cluster.id });
   store.issuesClusters.put({ ...cluster, updatedAt: at });
 }
 
 /** Of its cluster, or of those that have none. */
 function takeOut(store: Store, issue: IssueRecord, at: string): void {
-  const { clusters, loose } = store.topics(issue.organization);
+  const { clusters, loose } = store.topics(scopeOf(issue));
   const cluster = issue.cluster === undefined ? undefined : store.issuesClusters.get(issue.cluster);
   if (cluster === undefined) {
     loose.remove(issue.id, issue.terms);

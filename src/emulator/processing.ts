@@ -1,5 +1,6 @@
 import { workConversation } from './conversation-work.ts';
 import type { Run, SpecRecord, TranslationRecord } from './records.ts';
+import { completeFixes } from './site-context.ts';
 import type { Store } from './store.ts';
 
 /** What the emulator pretends a translation of any space amounts to. */
@@ -32,6 +33,9 @@ export function settle(store: Store, now: number): void {
   }
   if (store.conversations.count('running', 'yes') > 0) {
     workConversations(store, now);
+  }
+  if (store.conversationIssues.count('running', 'yes') > 0) {
+    completeFixes(store, now);
   }
 }
 

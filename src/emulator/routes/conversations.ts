@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Answer, ApiError, noContent, ok } from '../answers.ts';
 import type { ConversationContent } from '../conversation-records.ts';
+import { originKey } from '../conversation-tables.ts';
 import { conversationAt, organizationAt } from '../lookup.ts';
 import { type Call, type Caller, type Context, mayIngest, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { settle } from '../processing.ts';
 import { listQuery, parse, text } from '../schema.ts';
-import { originKey } from '../store.ts';
 import { viewConversation } from '../views/conversation.ts';
 import { PART_ROLES } from '../vocabulary.ts';
 

@@ -1,0 +1,43 @@
+import { type ClusterRecord, type ConversationRecord, type IssueRecord, scopeOf } from './conversation-records.ts';
+import { Table } from './table.ts';
+
+interface Scoped {
+  readonly organization: string;
+  readonly site?: string | undefined;
+}
+
+/** What is a site's is not the organization's (supplement, section 10). */
+const ownOf = ({ organization, site }: Scoped) => (site === undefined ? organization : undefined);
+const siteOf = ({ site }: Scoped) => site;
+const runningOf = (record: { readonly run?: unknown }) => (record.run ? 'yes' : undefined);
+
+/** Conversations and context records, what they are about, and what is alike. */
+export function conversationTables(changed: () => void) {
+  return {
+    conversations: new Table<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>(
+      {
+        organization: ownOf,
+        site: siteOf,
+        origin: (record) => originKey(scopeOf(record), record.source, record.externalId),
+        running: runningOf,
+      },
+      changed,
+    ),
+    conversationIssues: new Table<IssueRecord, 'organization' | 'site' | 'cluster' | 'conversation' | 'running'>(
+      {
+        organization: ownOf,
+        site: siteOf,
+        cluster: (issue) => issue.cluster,
+        conversation: (issue) => issue.conversation,
+        running: runningOf,
+      },
+      changed,
+    ),
+    issuesClusters: new Table<ClusterRecord, 'organization' | 'site'>({ organization: ownOf, site: siteOf }, changed),
+  };
+}
+
+/** A conversation's id is unique within its source (supplement, section 8), a context record's within its site. */
+export function originKey(scope: string, source: string, externalId: string): string {
+  return JSON.stringify([scope, source, externalId]);
+}

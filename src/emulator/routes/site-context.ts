@@ -1,0 +1,170 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type Answer, noContent, ok } from '../answers.ts';
+import type { ConversationRecord } from '../conversation-records.ts';
+import { originKey } from '../conversation-tables.ts';
+import { siteAt } from '../lookup.ts';
+import { type Call, type Context, type Operation, operation } from '../operation.ts';
+import { listBySeq } from '../paging.ts';
+import { settle } from '../processing.ts';
+import type { SiteRecord } from '../records.ts';
+import { listQuery, text } from '../schema.ts';
+import { contextRecordAt, topicAt } from '../site-context.ts';
+import { viewContextRecord, viewTopic } from '../views/site-context.ts';
+
+/** Not declared, as for conversations: so many records, and so many bytes, in one request at most. */
+const MAX_BATCH = 100;
+const MAX_BYTES = 5 * 1024 * 1024;
+
+const TYPES = ['ticket', 'document'] as const;
+
+const dateTime = z.iso
+  .datetime({ offset: true, error: 'must be a date-time' })
+  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
+
+/** Supplement, section 10. */
+const contextRecordInput = z.strictObject({
+  id: z.string().min(1, { error: 'must not be empty' }),
+  type: z.enum(TYPES),
+  title: text(1, 256),
+  description: text(0, 512).optional(),
+  body: z.string(),
+  url: z
+    .string()
+    .refine((value) => URL.canParse(value), { error: 'must be a URL' })
+    .optional(),
+  createdAt: dateTime.optional(),
+  metadata: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+});
+type ContextRecordInput = z.output<typeof contextRecordInput>;
+
+const contextRecordInputs = z
+  .array(contextRecordInput)
+  .max(MAX_BATCH, { error: `must have at most ${MAX_BATCH} context records` });
+
+type Put = Call<'/orgs/{organizationId}/sites/{siteId}/context-records', unknown, readonly ContextRecordInput[]>;
+
+/** A list is taken whole or not at all; the later of two with one id wins. */
+function putRecords(call: Put): Answer {
+  const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+  for (const input of call.body) {
+    keep(call, site, input);
+  }
+  settle(call.store, call.now);
+  return noContent();
+}
+
+/** Created, or updated where its id is there already; what it says already is not worked on again. */
+function keep(
+  call: Context,
+  site: SiteRecord,
+  { id, title, body, url, createdAt, ...record }: ContextRecordInput,
+): void {
+  const { conversations } = call.store;
+  const source = 'builtin:api';
+  const before = conversations.one('origin', originKey(site.id, source, id));
+  const content: ConversationRecord['content'] = {
+    subject: title,
+    parts: [{ type: 'message', role: 'user', body }],
+    metadata: { url, createdAt },
+  };
+  if (before !== undefined && isDeepStrictEqual([before.content, before.record], [content, record])) {
+    conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });
+    return;
+  }
+  conversations.put({
+    ...(before ?? call.store.identify('rec')),
+    organization: site.organization,
+    site: site.id,
+    record,
+    source,
+    externalId: id,
+    content,
+    createdAt: createdAt ?? before?.createdAt ?? call.at,
+    ingestedAt: call.at,
+    received: (before?.received ?? 0) + 1,
+    repeats: before?.repeats ?? 0,
+    processedAt: undefined,
+    run: { startedAt: call.now, due: call.now + call.processing.conversations },
+  });
+}
+
+const recordsQuery = listQuery.extend({ type: z.enum(TYPES).optional(), topic: z.string().optional() });
+
+/** Context records (supplement, section 10). */
+export const contextRecordOperations: readonly Operation[] = [
+  operation({
+    name: 'putContextRecords',
+    method: 'PUT',
+    path: '/orgs/{organizationId}/sites/{siteId}/context-records',
+    feature: 'contextRecords',
+    limit: 'ingest',
+    maxBytes: MAX_BYTES,
+    body: contextRecordInputs,
+    handle: putRecords,
+  }),
+  operation({
+    name: 'listContextRecords',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/context-records',
+    feature: 'contextRecords',
+    query: recordsQuery,
+    handle: (call) => {
+      const { store, query } = call;
+      const site = siteAt(store, call.params.organizationId, call.params.siteId);
+      const topicOf = (id: string) => store.conversationIssues.one('conversation', id)?.cluster;
+      const items = store.conversations
+        .by('site', site.id)
+        .filter(({ record }) => query.type === undefined || record?.type === query.type)
+        .filter(({ id }) => query.topic === undefined || topicOf(id) === query.topic);
+      return listBySeq(call, items, (record) => viewContextRecord(call, record));
+    },
+  }),
+  operation({
+    name: 'getContextRecord',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/context-records/{contextRecordId}',
+    feature: 'contextRecords',
+    handle: (call) => {
+      const { organizationId, siteId, contextRecordId } = call.params;
+      return ok(viewContextRecord(call, contextRecordAt(call.store, organizationId, siteId, contextRecordId)));
+    },
+  }),
+];
+
+/** Topics of a site: their list has no pages (supplement, section 10). */
+export const siteTopicOperations: readonly Operation[] = [
+  operation({
+    name: 'listSiteTopics',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/topics',
+    feature: 'contextRecords',
+    handle: (call) => {
+      const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      return ok({ items: call.store.issuesClusters.by('site', site.id).map((topic) => viewTopic(call, topic)) });
+    },
+  }),
+  operation({
+    name: 'getSiteTopic',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/topics/{siteTopicId}',
+    feature: 'contextRecords',
+    handle: (call) => {
+      const { organizationId, siteId, siteTopicId } = call.params;
+      return ok(viewTopic(call, topicAt(call.store, organizationId, siteId, siteTopicId)));
+    },
+  }),
+  operation({
+    name: 'updateSiteTopic',
+    method: 'PATCH',
+    path: '/orgs/{organizationId}/sites/{siteId}/topics/{siteTopicId}',
+    feature: 'contextRecords',
+    body: z.strictObject({ usageSettings: z.strictObject({ changeRequests: z.boolean() }) }),
+    handle: (call) => {
+      const { organizationId, siteId, siteTopicId } = call.params;
+      const topic = topicAt(call.store, organizationId, siteId, siteTopicId);
+      const muted = !call.body.usageSettings.changeRequests;
+      return ok(viewTopic(call, call.store.issuesClusters.put({ ...topic, muted })));
+    },
+  }),
+];

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { type Answer, ok } from '../answers.ts';
+import type { IssueRecord } from '../conversation-records.ts';
+import { siteAt } from '../lookup.ts';
+import { type Call, type Operation, operation } from '../operation.ts';
+import { listBySeq } from '../paging.ts';
+import { listQuery } from '../schema.ts';
+import { beginFix, findingAt, fixesOf } from '../site-context.ts';
+import { viewChangeRequest } from '../views/change-request.ts';
+import { viewFinding } from '../views/site-context.ts';
+
+/** Supplement, section 10: what they were in 0.167, and what came with 0.181. */
+const ISSUE_STATUSES = ['open', 'done', 'canceled'] as const;
+const FINDING_STATUSES = ['candidate', ...ISSUE_STATUSES] as const;
+const LEVELS = ['low', 'medium', 'high'] as const;
+
+const issuesQuery = listQuery.extend({
+  topic: z.string().optional(),
+  status: z.enum(ISSUE_STATUSES).optional(),
+  priority: z.enum(LEVELS).optional(),
+});
+const findingsQuery = listQuery.extend({
+  topic: z.string().optional(),
+  status: z.enum(FINDING_STATUSES).optional(),
+  severity: z.enum(LEVELS).optional(),
+});
+
+type Site = '/orgs/{organizationId}/sites/{siteId}';
+type Filters = z.output<typeof listQuery> & {
+  readonly topic?: string | undefined;
+  readonly status?: IssueRecord['status'] | undefined;
+};
+
+function listFindings(call: Call<Site, Filters>, level: string | undefined): Answer {
+  const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+  const { topic, status } = call.query;
+  const items = call.store.conversationIssues
+    .by('site', site.id)
+    .filter((finding) => topic === undefined || finding.cluster === topic)
+    .filter((finding) => status === undefined || (finding.status ?? 'open') === status)
+    .filter((finding) => level === undefined || finding.impact === level);
+  return listBySeq(call, items, (finding) => viewFinding(call, finding));
+}
+
+function setStatus(call: Call<string>, finding: IssueRecord, status: NonNullable<IssueRecord['status']>): Answer {
+  const topic = call.store.issuesClusters.get(finding.cluster ?? '');
+  if (topic !== undefined) {
+    call.store.issuesClusters.put({ ...topic, updatedAt: call.at });
+  }
+  return ok(viewFinding(call, call.store.conversationIssues.put({ ...finding, status })));
+}
+
+/** Issues of a site, as 0.167 has them (supplement, section 10). */
+export const siteIssueOperations: readonly Operation[] = [
+  operation({
+    name: 'listSiteIssues',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/issues',
+    feature: 'siteIssues',
+    query: issuesQuery,
+    handle: (call) => listFindings(call, call.query.priority),
+  }),
+  operation({
+    name: 'getSiteIssue',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/issues/{siteIssueId}',
+    feature: 'siteIssues',
+    handle: (call) => {
+      const { organizationId, siteId, siteIssueId } = call.params;
+      return ok(viewFinding(call, findingAt(call.store, organizationId, siteId, siteIssueId)));
+    },
+  }),
+  operation({
+    name: 'updateSiteIssue',
+    method: 'PATCH',
+    path: '/orgs/{organizationId}/sites/{siteId}/issues/{siteIssueId}',
+    feature: 'siteIssues',
+    body: z.strictObject({ status: z.enum(ISSUE_STATUSES) }),
+    handle: (call) => {
+      const { organizationId, siteId, siteIssueId } = call.params;
+      return setStatus(call, findingAt(call.store, organizationId, siteId, siteIssueId), call.body.status);
+    },
+  }),
+];
+
+/** Findings of a site, as they are from 0.181 on (supplement, section 10). */
+export const siteFindingOperations: readonly Operation[] = [
+  operation({
+    name: 'listSiteFindings',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/findings',
+    feature: 'siteFindings',
+    query: findingsQuery,
+    handle: (call) => listFindings(call, call.query.severity),
+  }),
+  operation({
+    name: 'getSiteFinding',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}',
+    feature: 'siteFindings',
+    handle: (call) => {
+      const { organizationId, siteId, siteFindingId } = call.params;
+      return ok(viewFinding(call, findingAt(call.store, organizationId, siteId, siteFindingId)));
+    },
+  }),
+  operation({
+    name: 'updateSiteFinding',
+    method: 'PATCH',
+    path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}',
+    feature: 'siteFindings',
+    body: z.strictObject({ status: z.enum(FINDING_STATUSES) }),
+    handle: (call) => {
+      const { organizationId, siteId, siteFindingId } = call.params;
+      return setStatus(call, findingAt(call.store, organizationId, siteId, siteFindingId), call.body.status);
+    },
+  }),
+  operation({
+    name: 'listFindingChangeRequests',
+    method: 'GET',
+    path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests',
+    feature: 'siteFindings',
+    query: listQuery,
+    handle: (call) => {
+      const { organizationId, siteId, siteFindingId } = call.params;
+      const finding = findingAt(call.store, organizationId, siteId, siteFindingId);
+      return listBySeq(call, fixesOf(call.store, finding), (record) => viewChangeRequest(call, record));
+    },
+  }),
+  operation({
+    name: 'draftFindingChangeRequests',
+    method: 'POST',
+    path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests',
+    feature: 'siteFindings',
+    handle: (call) => {
+      const { organizationId, siteId, siteFindingId } = call.params;
+      const finding = findingAt(call.store, organizationId, siteId, siteFindingId);
+      beginFix(call.store, finding, call.now, call.processing.conversations);
+      return { status: 202 };
+    },
+  }),
+];

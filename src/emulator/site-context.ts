@@ -1,0 +1,88 @@
+import { ApiError } from './answers.ts';
+import type { ChangeRequestRecord } from './collaboration-records.ts';
+import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
+import { found, siteAt } from './lookup.ts';
+import type { SiteRecord } from './records.ts';
+import type { Store } from './store.ts';
+
+/*
+ * What a site learns from (supplement, section 10): context records are worked into findings and topics as
+ * conversations are into issues and clusters, each site's for itself. Decisions of this emulator, as the supplement says
+ * nothing: a record that says something has one finding, as bad as its words are; a finding's change request is drafted
+ * in the site's first space, and only while the finding has none that is open or a draft.
+ */
+
+function ofSite<R extends { readonly site?: string | undefined }>(record: R | undefined, site: SiteRecord) {
+  return record?.site === site.id ? record : undefined;
+}
+
+export function topicAt(store: Store, organization: string, siteId: string, id: string): ClusterRecord {
+  const site = siteAt(store, organization, siteId);
+  return found(ofSite(store.issuesClusters.get(id), site), 'Site topic', id);
+}
+
+export function findingAt(store: Store, organization: string, siteId: string, id: string): IssueRecord {
+  const site = siteAt(store, organization, siteId);
+  return found(ofSite(store.conversationIssues.get(id), site), 'Site finding', id);
+}
+
+export function contextRecordAt(store: Store, organization: string, siteId: string, id: string): ConversationRecord {
+  const site = siteAt(store, organization, siteId);
+  return found(ofSite(store.conversations.get(id), site), 'Context record', id);
+}
+
+/** The change requests that were drafted for a finding, the oldest first. */
+export function fixesOf(store: Store, finding: IssueRecord): readonly ChangeRequestRecord[] {
+  return spacesOf(store, finding).flatMap((space) =>
+    store.changeRequests.by('space', space).filter(({ siteTopic }) => siteTopic?.finding === finding.id),
+  );
+}
+
+function spacesOf(store: Store, { site }: IssueRecord): readonly string[] {
+  const spaces = store.siteSpaces.by('site', site ?? '').map(({ space }) => space);
+  return [...new Set(spaces)].filter((id) => {
+    const space = store.spaces.get(id);
+    return space !== undefined && space.deletedAt === undefined;
+  });
+}
+
+/** Begins to draft a change request for a finding, unless there is one. 400 where the site has no space to draft in. */
+export function beginFix(store: Store, finding: IssueRecord, now: number, duration: number): void {
+  if (spacesOf(store, finding).length === 0) {
+    throw new ApiError(400, `Site "${finding.site}" has no space to draft a change request in`);
+  }
+  const isThere = fixesOf(store, finding).some(({ status }) => status === 'open' || status === 'draft');
+  if (!finding.run && !isThere) {
+    store.conversationIssues.put({ ...finding, run: { startedAt: now, due: now + duration } });
+  }
+}
+
+/** Opens the change requests whose drafting is due. */
+export function completeFixes(store: Store, now: number): void {
+  for (const finding of store.conversationIssues.by('running', 'yes')) {
+    if (finding.run && now >= finding.run.due) {
+      store.conversationIssues.put({ ...finding, run: null });
+      openFix(store, finding, new Date(finding.run.due).toISOString());
+    }
+  }
+}
+
+function openFix(store: Store, finding: IssueRecord, at: string): void {
+  const space = store.spaces.get(spacesOf(store, finding)[0] ?? '');
+  if (space === undefined || finding.site === undefined) {
+    return;
+  }
+  store.changeRequests.put({
+    ...store.identify('cr'),
+    space: space.id,
+    number: store.changeRequests.count('space', space.id) + 1,
+    status: 'open',
+    subject: [...finding.title].slice(0, 100).join(''),
+    siteTopic: { site: finding.site, topic: finding.cluster ?? '', finding: finding.id },
+    createdAt: at,
+    updatedAt: at,
+    revision: store.identify('rev').id,
+    revisionInitial: space.revision,
+    requestedReviewers: [],
+  });
+}
