@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
-import type { Change } from '../core/change.ts';
+import { posix, relative, resolve } from 'node:path';
+import type { Change, Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import type { FileTree } from '../core/file-tree.ts';
 import { type Drift, type DriftedField, settledDrift } from '../import/drift.ts';
 import { withFiles } from '../import/overlay.ts';
 import { kinds } from '../kinds/registry.ts';
@@ -9,9 +10,8 @@ import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { computePlan } from '../plan/plan.ts';
 import { counted, printable, valueWords } from '../plan/words.ts';
-import type { Planned } from '../reconcile/planning.ts';
-import type { PassInput } from '../reconcile/reconcile.ts';
-import { passInput, planOnly } from './planning.ts';
+import { type LoadedFolder, loadFolder } from './desired.ts';
+import { passInputOver, planOnly } from './planning.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
 
 export interface DriftFlags {
@@ -25,18 +25,29 @@ export interface DriftFlags {
   readonly organization?: string;
 }
 
+/** Manifests that drift is written into. */
+export interface DriftPlace {
+  readonly tree: FileTree;
+  /** Where they lie, as problems and sources say it. */
+  readonly root: string;
+  readonly loaded: LoadedFolder;
+}
+
+/** What drifted from the manifests of a place. */
+export interface FoundDrift {
+  readonly plan: Plan;
+  readonly drift: Drift;
+  /** The manifests as they were read, by the path that sources name. */
+  readonly before: ReadonlyMap<string, string>;
+}
+
 /** `octavo import --drift`: what was changed behind the manifests' back comes back into them, to be reviewed as a commit. */
 export async function importDrift(flags: DriftFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
-  const { out: folder } = flags;
-  const config = await readConfig(flags.config, around);
-  const organization = chooseOrganization(config, flags.organization);
-  const { input, planned } = await withPlatform(config, organization, around, async (way) => {
-    const made = await passInput(folder, flags, config, organization, way.connection, around);
-    return { input: made, planned: await planOnly(made, way, terminal) };
-  });
-  const before = await textsOf(planned.plan.changes, terminal.cwd);
-  const drift = await findDrift(flags, { input, planned, before }, terminal.cwd);
+  const folder = resolve(terminal.cwd, flags.out);
+  const loaded = await loadFolder(terminal.cwd, flags.out, flags.config);
+  const place = { tree: openDiskTree(folder), root: relative(terminal.cwd, folder), loaded };
+  const { drift, before } = await findDrift(place, flags, around);
   if (flags.dryRun !== true) {
     await writeTexts(drift, before, terminal.cwd);
   }
@@ -45,17 +56,19 @@ export async function importDrift(flags: DriftFlags, around: Surroundings): Prom
   return EXIT.done;
 }
 
-interface Found {
-  readonly input: PassInput;
-  readonly planned: Planned;
-  readonly before: ReadonlyMap<string, string>;
-}
-
-async function findDrift(flags: DriftFlags, { input, planned, before }: Found, cwd: string): Promise<Drift> {
+/** Plans over the manifests of a place, and finds how they come to say what there is. */
+export async function findDrift(place: DriftPlace, flags: DriftFlags, around: Surroundings): Promise<FoundDrift> {
+  const config = await readConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const { input, planned } = await withPlatform(config, organization, around, async (way) => {
+    const made = await passInputOver(place.loaded, flags.out, flags, config, organization, way.connection, around);
+    return { input: made, planned: await planOnly(made, way, around.terminal) };
+  });
+  const { observation, identity, plan } = planned;
+  const before = await textsOf(plan.changes, place);
   const wanted = new Set(flags.kinds);
   const partOf = (name: string) => kinds.find((kind) => kind.name === name)?.partOf ?? name;
-  const { observation, identity, plan } = planned;
-  return settledDrift(
+  const drift = await settledDrift(
     {
       kinds,
       changes: plan.changes.filter(({ kind }) => wanted.size === 0 || wanted.has(partOf(kind))),
@@ -66,43 +79,51 @@ async function findDrift(flags: DriftFlags, { input, planned, before }: Found, c
       manifests: before,
     },
     async (texts) => {
-      const declared = await declaredWith(texts, flags, cwd);
+      const declared = await declaredWith(texts, place, flags, around);
       const cost = () => plan.cost;
       return computePlan({ ...input, declared, observation, cost }).plan.changes;
     },
   );
+  return { plan, drift, before };
+}
+
+/** A path as sources name it, inside of the tree. */
+export function pathInTree(root: string, path: string): string {
+  return root === '' ? path : posix.relative(root, path);
 }
 
 /** What the folder declares once these texts are in it. */
-async function declaredWith(texts: ReadonlyMap<string, string>, { out, config }: DriftFlags, cwd: string) {
-  const root = resolve(cwd, out);
-  const inside = new Map(
-    [...texts].map(([path, text]) => [relative(root, resolve(cwd, path)).split(sep).join('/'), text]),
-  );
-  const { declared } = await createManifestLoader(kinds).load(withFiles(openDiskTree(root), inside), {
-    root: relative(cwd, root),
-    ...(config === undefined ? {} : { config: relative(root, resolve(cwd, config)) }),
+async function declaredWith(
+  texts: ReadonlyMap<string, string>,
+  { tree, root }: DriftPlace,
+  { out, config }: DriftFlags,
+  { terminal }: Surroundings,
+) {
+  const folder = resolve(terminal.cwd, out);
+  const inside = new Map([...texts].map(([path, text]) => [pathInTree(root, path), text]));
+  const { declared } = await createManifestLoader(kinds).load(withFiles(tree, inside), {
+    root,
+    ...(config === undefined ? {} : { config: relative(folder, resolve(terminal.cwd, config)) }),
   });
   return declared;
 }
 
 /** The manifests that changes come from, by the path that their sources name. */
-async function textsOf(changes: readonly Change[], cwd: string): Promise<ReadonlyMap<string, string>> {
+async function textsOf(changes: readonly Change[], { tree, root }: DriftPlace): Promise<ReadonlyMap<string, string>> {
   const paths = new Set(changes.flatMap(({ source }) => (source === null ? [] : [source.file])));
-  return new Map(
-    await Promise.all([...paths].map(async (path) => [path, await readFile(resolve(cwd, path), 'utf8')] as const)),
-  );
+  const read = async (path: string) => Buffer.from(await tree.read(pathInTree(root, path))).toString('utf8');
+  return new Map(await Promise.all([...paths].map(async (path) => [path, await read(path)] as const)));
 }
 
 async function writeTexts({ texts }: Drift, before: ReadonlyMap<string, string>, cwd: string): Promise<void> {
+  const disk = (path: string) => resolve(cwd, path);
   for (const [path, text] of texts) {
-    const full = resolve(cwd, path);
     try {
       const read = before.get(path);
-      if (read !== undefined && (await readFile(full, 'utf8')) !== read) {
+      if (read !== undefined && (await readFile(disk(path), 'utf8')) !== read) {
         throw new Error('it has changed since it was read; import again');
       }
-      await writeFile(full, text);
+      await writeFile(disk(path), text);
     } catch (error) {
       throw new ConfigError(`cannot write ${path}: ${messageOf(error)}`, { cause: error });
     }

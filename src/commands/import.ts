@@ -14,6 +14,7 @@ import { createManifestLoader } from '../manifests/loader.ts';
 import { findManifestFiles, isConfig } from '../manifests/manifest-files.ts';
 import { printable, printableLines } from '../plan/words.ts';
 import { openReader } from '../platform/client.ts';
+import { driftPullRequest } from './drift-pull.ts';
 import { importDrift } from './import-drift.ts';
 import { showReading } from './progress.ts';
 import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
@@ -25,6 +26,10 @@ export interface ImportFlags {
   /** Writes what was changed behind the manifests' back into them. */
   readonly drift?: boolean;
   readonly base?: string;
+  /** With drift: commits that on a branch of its own, and keeps a pull request open for it. */
+  readonly pullRequest?: boolean;
+  readonly onto?: string;
+  readonly author?: string;
   /** The folder whose manifests declare what is managed already; `true`: the working directory. */
   readonly unmanaged?: string | true;
   readonly dryRun?: boolean;
@@ -36,16 +41,10 @@ export interface ImportFlags {
 export async function importCommand(flags: ImportFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
   const choice = choiceOf(flags);
+  checkFlags(flags);
   if (flags.drift === true) {
-    if (flags.unmanaged !== undefined || choice.sites.length > 0) {
-      throw new ConfigError(
-        '--drift is about what manifests declare already: --site and --unmanaged say nothing to it',
-      );
-    }
-    return importDrift({ ...flags, kinds: choice.kinds }, around);
-  }
-  if (flags.base !== undefined) {
-    throw new ConfigError('--base is for --drift, which tells by it what a commit is about to change');
+    const drift = { ...flags, kinds: choice.kinds };
+    return flags.pullRequest === true ? driftPullRequest(drift, around) : importDrift(drift, around);
   }
   const place = await placeOf(flags, terminal.cwd);
   const config = await readConfig(flags.config, around);
@@ -77,6 +76,22 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
     }
   }
   return { kinds: kind, sites: site };
+}
+
+/** What says nothing where it stands is refused. */
+function checkFlags({ drift, unmanaged, site = [], base, pullRequest, onto, author }: ImportFlags): void {
+  if (drift === true && (unmanaged !== undefined || site.length > 0)) {
+    throw new ConfigError('--drift is about what manifests declare already: --site and --unmanaged say nothing to it');
+  }
+  if (drift !== true && base !== undefined) {
+    throw new ConfigError('--base is for --drift, which tells by it what a commit is about to change');
+  }
+  if (drift !== true && pullRequest === true) {
+    throw new ConfigError('--pull-request is for --drift');
+  }
+  if (pullRequest !== true && (onto !== undefined || author !== undefined)) {
+    throw new ConfigError('--onto and --author are for --pull-request');
+  }
 }
 
 function checkSites({ sites }: Choice, { observation }: ReadAll): void {

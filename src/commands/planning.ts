@@ -5,7 +5,7 @@ import { openReader } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
 import type { Planned } from '../reconcile/planning.ts';
 import { type PassInput, plan } from '../reconcile/reconcile.ts';
-import { loadBase, loadFolder } from './desired.ts';
+import { type LoadedFolder, loadBase, loadFolder } from './desired.ts';
 import { showReading } from './progress.ts';
 import { RequestCount, type Surroundings, type Way } from './setup.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,11 +29,24 @@ export async function passInput(
   flags: PlanningFlags,
   config: Config,
   organization: OrganizationConfig,
+  way: { readonly queue: Pick<Connection['queue'], 'estimate'> },
+  around: Surroundings,
+): Promise<PassInput> {
+  const loaded = await loadFolder(around.terminal.cwd, folder, flags.config);
+  return passInputOver(loaded, folder, flags, config, organization, way, around);
+}
+
+/** The same over manifests that were read already, wherever they are from. */
+export async function passInputOver(
+  { state, commit }: LoadedFolder,
+  folder: string,
+  flags: PlanningFlags,
+  config: Config,
+  organization: OrganizationConfig,
   { queue }: { readonly queue: Pick<Connection['queue'], 'estimate'> },
   around: Surroundings,
 ): Promise<PassInput> {
   const { cwd } = around.terminal;
-  const { state, commit } = await loadFolder(cwd, folder, flags.config);
   const base = await loadBase(cwd, folder, flags.base, {
     organization: organization.id,
     offline: flags.snapshot !== undefined,

@@ -122,6 +122,12 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
     .option('--unmanaged [dir]', 'only what no manifest of this folder declares, of which --out is a part (default: .)')
     .option('--drift', 'write what was changed behind the back of the manifests into them, each at its line')
     .option('--base <ref>', 'with --drift: the commit last applied, or "applied"; what differs from it is not drift')
+    .option(
+      '--pull-request',
+      'with --drift, in a CI job: commit it on a branch of its own, and keep a pull request open',
+    )
+    .option('--onto <branch>', "with --pull-request: the branch it goes to (default: the remote's default branch)")
+    .option('--author <author>', 'with --pull-request: who commits, as "Name <email>" (default: as git is configured)')
     .option('--dry-run', 'print what would be written')
     .option(...CONFIG)
     .option(...ORGANIZATION)

@@ -99,7 +99,7 @@ function shorten(text: string, budget: number): string {
 }
 
 /** Lines from the start for as long as they and the mark of a gap fit, each with its line break. */
-function take(lines: readonly string[], budget: number, gap: string): readonly string[] {
+export function take(lines: readonly string[], budget: number, gap: string): readonly string[] {
   const kept: string[] = [];
   let left = budget - gap.length - 1;
   for (const line of lines) {

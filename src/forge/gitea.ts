@@ -3,21 +3,25 @@ import { type Forge, timedFetch } from './forge.ts';
 import { refusalError, silenceError, unlessGone } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
-const LABEL = 'Gitea';
+export const GITEA = 'Gitea';
 /** Gitea names no limit; what is too long for GitHub is too long for a page anywhere. */
-const LONGEST = 65_535;
+export const GITEA_LONGEST = 65_535;
 /** Whoever the token of a workflow is: no person has a number below zero. */
 const ACTIONS_USER = -2;
 
+export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) {
+  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: timedFetch(signal) });
+}
+
 /** A pull request at Gitea or Forgejo. */
 export function openGitea(pull: PullRequest, token: string, signal: AbortSignal): Forge {
-  const api = giteaApi(pull.apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: timedFetch(signal) });
+  const api = giteaClient(pull.apiUrl, token, signal);
   const [owner = '', repo = ''] = pull.repository.split('/');
   return {
-    label: LABEL,
-    longest: LONGEST,
+    label: GITEA,
+    longest: GITEA_LONGEST,
     listOwn: () =>
-      asking('list the comments', async () => {
+      askGitea('list the comments', async () => {
         const self = await api.user.userGetCurrent().then(
           ({ data }) => data.id,
           (error: { status?: number }) => {
@@ -35,35 +39,35 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
           .sort((a, b) => a.id - b.id);
       }),
     create: (body) =>
-      asking('write a comment', async () => {
+      askGitea('write a comment', async () => {
         const { data } = await api.repos.issueCreateComment(owner, repo, pull.number, { body });
         return { id: data.id ?? 0, body };
       }),
     update: (id, body) =>
-      asking('update the comment', async () => {
+      askGitea('update the comment', async () => {
         await api.repos.issueEditComment(owner, repo, id, { body });
       }),
     remove: (id) =>
-      asking('remove a comment', async () => {
+      askGitea('remove a comment', async () => {
         await api.repos.issueDeleteComment(owner, repo, id);
       }).catch(unlessGone),
     setStatus: (status) =>
-      asking('set the commit status', async () => {
+      askGitea('set the commit status', async () => {
         const run = pull.runUrl === null ? {} : { target_url: pull.runUrl };
         await api.repos.repoCreateStatus(owner, repo, pull.head, { ...status, ...run });
       }),
   };
 }
 
-/** The client throws the answer itself. */
-async function asking<T>(tried: string, work: () => Promise<T>): Promise<T> {
+/** Asks Gitea, whose client throws the answer itself, and names by what happens next what goes wrong. */
+export async function askGitea<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Response)) {
-      throw silenceError(LABEL, tried, error);
+      throw silenceError(GITEA, tried, error);
     }
     const header = (name: string) => error.headers.get(name);
-    throw refusalError({ tried, label: LABEL, status: error.status, header }, undefined);
+    throw refusalError({ tried, label: GITEA, status: error.status, header }, undefined);
   }
 }

@@ -4,29 +4,34 @@ import { type CommitStatus, type Forge, timedFetch } from './forge.ts';
 import { refusalError, silenceError, unlessGone } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
-const LABEL = 'GitHub';
+export const GITHUB = 'GitHub';
 /** What GitHub accepts, less one: its messages say "maximum is 65536 characters", and some versions mean below it. */
-const LONGEST = 65_535;
+export const GITHUB_LONGEST = 65_535;
 const PAGE = 100;
 const silent = () => undefined;
 
-/** A pull request at GitHub (github.com, and GitHub Enterprise Server by its API's address). */
-export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string): Forge {
-  const [owner = '', repo = ''] = pull.repository.split('/');
-  const octokit = new (Octokit.plugin(paginateRest))({
+/** A client of GitHub's API that says nothing by itself. */
+export function githubClient(apiUrl: string, token: string, signal: AbortSignal, userAgent: string) {
+  return new (Octokit.plugin(paginateRest))({
     auth: token,
-    baseUrl: pull.apiUrl,
+    baseUrl: apiUrl,
     userAgent,
     request: { fetch: timedFetch(signal) },
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
+}
+
+/** A pull request at GitHub (github.com, and GitHub Enterprise Server by its API's address). */
+export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string): Forge {
+  const [owner = '', repo = ''] = pull.repository.split('/');
+  const octokit = githubClient(pull.apiUrl, token, signal, userAgent);
   const at = { owner, repo };
   const comments = { ...at, issue_number: pull.number };
   return {
-    label: LABEL,
-    longest: LONGEST,
+    label: GITHUB,
+    longest: GITHUB_LONGEST,
     listOwn: () =>
-      asking('list the comments', async () => {
+      askGitHub('list the comments', async () => {
         // A workflow's token may not ask the REST API who it is.
         const { viewer } = await octokit.graphql<{ viewer: { databaseId: number } }>('{ viewer { databaseId } }');
         const all = await octokit.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
@@ -39,7 +44,7 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
           .sort((a, b) => a.id - b.id);
       }),
     create: (body) =>
-      asking('write a comment', async () => {
+      askGitHub('write a comment', async () => {
         const { data } = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
           ...comments,
           body,
@@ -47,7 +52,7 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
         return { id: Number(data.id), body };
       }),
     update: (id, body) =>
-      asking('update the comment', async () => {
+      askGitHub('update the comment', async () => {
         await octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
           ...at,
           comment_id: id,
@@ -55,11 +60,11 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
         });
       }),
     remove: (id) =>
-      asking('remove a comment', async () => {
+      askGitHub('remove a comment', async () => {
         await octokit.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...at, comment_id: id });
       }).catch(unlessGone),
     setStatus: (status: CommitStatus) =>
-      asking('set the commit status', async () => {
+      askGitHub('set the commit status', async () => {
         const run = pull.runUrl === null ? {} : { target_url: pull.runUrl };
         await octokit.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
           ...at,
@@ -71,19 +76,20 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
   };
 }
 
-async function asking<T>(tried: string, work: () => Promise<T>): Promise<T> {
+/** Asks GitHub, and names by what happens next what goes wrong. */
+export async function askGitHub<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof Error && error.name === 'GraphqlResponseError') {
       // Success by its status: the token may not be asked who it is.
-      throw refusalError({ tried, label: LABEL, status: 403, header: () => null }, error);
+      throw refusalError({ tried, label: GITHUB, status: 403, header: () => null }, error);
     }
     const { response, status } = error as { response?: { headers: Record<string, unknown> }; status?: number };
     if (response === undefined || status === undefined) {
-      throw silenceError(LABEL, tried, error);
+      throw silenceError(GITHUB, tried, error);
     }
     const header = (name: string) => (response.headers[name] === undefined ? null : String(response.headers[name]));
-    throw refusalError({ tried, label: LABEL, status, header }, error);
+    throw refusalError({ tried, label: GITHUB, status, header }, error);
   }
 }

@@ -3,24 +3,29 @@ import { type CommitStatus, FORGE_TIMEOUT, type Forge, type Verdict } from './fo
 import { refusalError, silenceError, unlessGone } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
-const LABEL = 'GitLab';
+export const GITLAB = 'GitLab';
 /** GitLab instance limits: size of comments and descriptions, in characters. */
-const LONGEST = 1_000_000;
+export const GITLAB_LONGEST = 1_000_000;
 const PAGE = 100;
 const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<Verdict, string>;
 
+/** What every client of GitLab is made from. */
+export function gitlabOptions(apiUrl: string, token: string) {
+  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, queryTimeout: FORGE_TIMEOUT };
+}
+
 /** A merge request at GitLab, and its notes. */
 export function openGitLab(pull: PullRequest, token: string): Forge {
-  const options = { host: pull.apiUrl.replace(/\/api\/v4\/?$/, ''), token, queryTimeout: FORGE_TIMEOUT };
+  const options = gitlabOptions(pull.apiUrl, token);
   const notes = new MergeRequestNotes(options);
   const users = new Users(options);
   const commits = new Commits(options);
   const { repository: project, number } = pull;
   return {
-    label: LABEL,
-    longest: LONGEST,
+    label: GITLAB,
+    longest: GITLAB_LONGEST,
     listOwn: () =>
-      asking('list the comments', async () => {
+      askGitLab('list the comments', async () => {
         const self = await users.showCurrentUser();
         const all = await notes.all(project, number, { perPage: PAGE, sort: 'asc', orderBy: 'created_at' });
         return all
@@ -29,29 +34,30 @@ export function openGitLab(pull: PullRequest, token: string): Forge {
           .sort((a, b) => a.id - b.id);
       }),
     create: (body) =>
-      asking('write a comment', async () => ({ id: (await notes.create(project, number, body)).id, body })),
+      askGitLab('write a comment', async () => ({ id: (await notes.create(project, number, body)).id, body })),
     update: (id, body) =>
-      asking('update the comment', async () => {
+      askGitLab('update the comment', async () => {
         await notes.edit(project, number, id, { body });
       }),
-    remove: (id) => asking('remove a comment', () => notes.remove(project, number, id)).catch(unlessGone),
+    remove: (id) => askGitLab('remove a comment', () => notes.remove(project, number, id)).catch(unlessGone),
     setStatus: ({ state, context, description }: CommitStatus) =>
-      asking('set the commit status', async () => {
+      askGitLab('set the commit status', async () => {
         const run = pull.runUrl === null ? {} : { targetUrl: pull.runUrl };
         await commits.editStatus(project, pull.head, STATES[state], { name: context, description, ...run });
       }),
   };
 }
 
-async function asking<T>(tried: string, work: () => Promise<T>): Promise<T> {
+/** Asks GitLab, and names by what happens next what goes wrong. */
+export async function askGitLab<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const response = error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
     if (response === undefined) {
-      throw silenceError(LABEL, tried, error);
+      throw silenceError(GITLAB, tried, error);
     }
     const header = (name: string) => response.headers.get(name);
-    throw refusalError({ tried, label: LABEL, status: response.status, header }, error);
+    throw refusalError({ tried, label: GITLAB, status: response.status, header }, error);
   }
 }

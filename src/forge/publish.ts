@@ -80,7 +80,7 @@ function runOf({ body }: ForgeComment): Marker['run'] {
 }
 
 /** Forges trim what is written, and some write line breaks their own way. */
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string, b: string): boolean {
   const plain = (text: string) => text.replaceAll('\r\n', '\n').trim();
   return plain(a) === plain(b);
 }

@@ -1,8 +1,20 @@
 import { z } from 'zod';
 import { ConfigError, messageOf } from '../core/errors.ts';
-
-/** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import {
+  type Environment,
+  gitlabToken,
+  isGiteaJob,
+  isSet,
+  isWorkflowJob,
+  link,
+  NUMBER,
+  REPOSITORY,
+  tokenOf,
+  URL_TEXT,
+  variable,
+  workflowRun,
+  workflowToken,
+} from './ci-variables.ts';
 
 export type ForgeName = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
 
@@ -40,10 +52,7 @@ export interface CiJob {
 }
 
 const COMMIT = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
-const REPOSITORY = z.string().regex(/^[\w.-]+\/[\w.-]+$/);
 const BRANCH = /^[\w][\w./-]*$/;
-const NUMBER = z.coerce.number().int().positive();
-const URL_TEXT = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
 const EVENT = z.object({
   pull_request: z
@@ -62,7 +71,7 @@ export async function findJob(env: Environment, readFile: (path: string) => Prom
   if (isSet(env.GITLAB_CI)) {
     return { label: 'GitLab CI', pull: gitlabPull(env), summaryFile: null };
   }
-  if (isSet(env.GITHUB_ACTIONS) || isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS)) {
+  if (isWorkflowJob(env)) {
     return workflowJob(env, readFile);
   }
   if (isSet(env.BITBUCKET_BUILD_NUMBER)) {
@@ -71,13 +80,8 @@ export async function findJob(env: Environment, readFile: (path: string) => Prom
   return { label: null, pull: null, summaryFile: null };
 }
 
-function isSet(value: string | undefined): value is string {
-  return value !== undefined && value !== '';
-}
-
 async function workflowJob(env: Environment, readFile: (path: string) => Promise<string>): Promise<CiJob> {
-  const isGitea =
-    isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS) || /\/api\/v1\/?$/.test(env.GITHUB_API_URL ?? '');
+  const isGitea = isGiteaJob(env);
   const label = isGitea ? 'Gitea Actions' : 'GitHub Actions';
   const summaryFile = isSet(env.GITHUB_STEP_SUMMARY) ? env.GITHUB_STEP_SUMMARY : null;
   const event = await readEvent(label, env.GITHUB_EVENT_PATH ?? '', readFile);
@@ -85,7 +89,6 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
     return { label, pull: null, summaryFile };
   }
   const { number, head, base } = event.pull_request;
-  const server = isSet(env.GITHUB_SERVER_URL) ? env.GITHUB_SERVER_URL.replace(/\/+$/, '') : null;
   const repository = variable(label, env, 'GITHUB_REPOSITORY', REPOSITORY);
   const pull: PullRequest = {
     forge: isGitea ? 'gitea' : 'github',
@@ -95,8 +98,8 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
     head: head.sha,
     base: base.sha,
     run: [Number(env.GITHUB_RUN_ID) || 0, Number(env.GITHUB_RUN_ATTEMPT) || 0],
-    runUrl: link(server === null ? undefined : `${server}/${repository}/actions/runs/${env.GITHUB_RUN_ID}`),
-    ...tokenOf(env, isGitea ? ['GITEA_TOKEN', 'GITHUB_TOKEN'] : ['GITHUB_TOKEN'], 'GITHUB_TOKEN'),
+    runUrl: workflowRun(env, repository),
+    ...workflowToken(env),
   };
   return { label, pull, summaryFile };
 }
@@ -137,7 +140,7 @@ function gitlabPull(env: Environment): PullRequest | null {
     run: [Number(env.CI_PIPELINE_ID) || 0, Number(env.CI_JOB_ID) || 0],
     runUrl: link(env.CI_JOB_URL),
     // A job's own token may not write comments.
-    ...tokenOf(env, ['GITLAB_TOKEN'], 'OCTAVO_FORGE_TOKEN'),
+    ...gitlabToken(env),
   };
 }
 
@@ -158,22 +161,4 @@ function bitbucketPull(env: Environment): PullRequest | null {
     runUrl: null,
     ...tokenOf(env, [], 'OCTAVO_FORGE_TOKEN'),
   };
-}
-
-function tokenOf(env: Environment, names: readonly string[], tokenVariable: string) {
-  const found = ['OCTAVO_FORGE_TOKEN', ...names].map((name) => env[name]).find(isSet);
-  return { token: found ?? null, tokenVariable };
-}
-
-/** A link that can stand in Markdown as it is; null for anything else. */
-function link(url: string | undefined): string | null {
-  return url !== undefined && /^https?:\/\/[\w.:/~-]+$/.test(url) ? url : null;
-}
-
-function variable<T>(label: string, env: Environment, name: string, schema: z.ZodType<T>): T {
-  const { success, data } = schema.safeParse(env[name]);
-  if (!success) {
-    throw new ConfigError(`${label} sets no ${name} that can be used`);
-  }
-  return data;
 }

@@ -169,7 +169,7 @@ export async function updateRef(
 }
 
 /** `origin`, or the only other remote; null where there is none. */
-async function remoteOf(directory: string): Promise<string | null> {
+export async function remoteOf(directory: string): Promise<string | null> {
   try {
     const answer = await openGit({ directory, timeout: TIMEOUT }).raw(['remote']);
     const names = answer.split('\n').filter((name) => name !== '' && !name.startsWith('-'));

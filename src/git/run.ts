@@ -53,6 +53,9 @@ const ALLOWED_ENVIRONMENT = [
   'GIT_OPTIONAL_LOCKS',
 ];
 
+/** Variables of git's own that only Octavo sets. */
+const OWN_ENVIRONMENT = ['GIT_INDEX_FILE'];
+
 /**
  * A git to call with `raw`. Every argument is made by Octavo, and each value from outside is checked before
  * (`safe-names.ts`), so simple-git's guards are lifted for the settings above, which only ever forbid.
@@ -73,7 +76,12 @@ export function openGit(options: GitOptions): SimpleGit {
     timeout: { block: options.timeout },
     trimmed: false,
     ...(options.signal === undefined ? {} : { abort: options.signal }),
-    allowEnvironment: [...ALLOWED_ENVIRONMENT, ...Object.keys(secretEnvironment), ...Object.keys(count)],
+    allowEnvironment: [
+      ...ALLOWED_ENVIRONMENT,
+      ...OWN_ENVIRONMENT,
+      ...Object.keys(secretEnvironment),
+      ...Object.keys(count),
+    ],
     unsafe: {
       allowUnsafeHooksPath: true,
       allowUnsafeTemplateDir: true,

@@ -15,13 +15,13 @@ export interface KeptStatus {
   readonly description: string;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface Asked {
+export interface Asked {
   /** Without what is before the API's own paths. */
   readonly path: string;
   readonly method: string;
@@ -185,7 +185,7 @@ const numberIn = (path: string, pattern: RegExp) => {
   const found = pattern.exec(path)?.[1];
   return found === undefined ? null : Number(found);
 };
-const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
+export const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
 
 /** GitHub: a workflow's token may ask GraphQL who it is, and not the REST API. */
 export class FakeGitHubPull extends FakeForge {

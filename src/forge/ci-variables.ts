@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { ConfigError } from '../core/errors.ts';
+
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const REPOSITORY = z.string().regex(/^[\w.-]+\/[\w.-]+$/);
+export const NUMBER = z.coerce.number().int().positive();
+/** Without a slash at its end. */
+export const URL_TEXT = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+export function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}
+
+/** Whether a workflow runs: at GitHub, Gitea or Forgejo. */
+export function isWorkflowJob(env: Environment): boolean {
+  return isSet(env.GITHUB_ACTIONS) || isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS);
+}
+
+/** Whether a workflow runs at Gitea or Forgejo. */
+export function isGiteaJob(env: Environment): boolean {
+  return isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS) || /\/api\/v1\/?$/.test(env.GITHUB_API_URL ?? '');
+}
+
+/** The page of a workflow's run. */
+export function workflowRun(env: Environment, repository: string): string | null {
+  const server = isSet(env.GITHUB_SERVER_URL) ? env.GITHUB_SERVER_URL.replace(/\/+$/, '') : null;
+  return link(server === null ? undefined : `${server}/${repository}/actions/runs/${env.GITHUB_RUN_ID}`);
+}
+
+/** A token, and the variable that it would be in. */
+interface FoundToken {
+  readonly token: string | null;
+  readonly tokenVariable: string;
+}
+
+/** The token of a workflow. */
+export function workflowToken(env: Environment): FoundToken {
+  return tokenOf(env, isGiteaJob(env) ? ['GITEA_TOKEN', 'GITHUB_TOKEN'] : ['GITHUB_TOKEN'], 'GITHUB_TOKEN');
+}
+
+/** A job's own token may neither write comments nor open merge requests. */
+export function gitlabToken(env: Environment): FoundToken {
+  return tokenOf(env, ['GITLAB_TOKEN'], 'OCTAVO_FORGE_TOKEN');
+}
+
+/** `OCTAVO_FORGE_TOKEN` goes before the names of the forge. */
+export function tokenOf(env: Environment, names: readonly string[], tokenVariable: string): FoundToken {
+  const found = ['OCTAVO_FORGE_TOKEN', ...names].map((name) => env[name]).find(isSet);
+  return { token: found ?? null, tokenVariable };
+}
+
+/** A link that can stand in Markdown as it is; null for anything else. */
+export function link(url: string | undefined): string | null {
+  return url !== undefined && /^https?:\/\/[\w.:/~-]+$/.test(url) ? url : null;
+}
+
+/** A variable that has to be there. Throws ConfigError. */
+export function variable<T>(label: string, env: Environment, name: string, schema: z.ZodType<T>): T {
+  const { success, data } = schema.safeParse(env[name]);
+  if (!success) {
+    throw new ConfigError(`${label} sets no ${name} that can be used`);
+  }
+  return data;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { Address } from '../core/address.ts';
+import type { FieldChange } from '../core/change.ts';
+import { codeSpan, fenced } from '../plan/render-markdown.ts';
+import { counted, fieldLines, printable, printableLines } from '../plan/words.ts';
+import { take } from './comment.ts';
+import type { PullText } from './pulls.ts';
+
+/** One resource that is not as the manifests say, and how they come to say it: from what is declared to what is there. */
+export interface DriftedResource {
+  readonly action: 'update' | 'move' | 'delete';
+  readonly address: Address;
+  readonly file: string;
+  readonly line: number;
+  readonly fields: readonly FieldChange[];
+}
+
+/** What was changed behind the manifests' back. */
+export interface DriftReport {
+  /** The organization's id, and what people call it. */
+  readonly organization: string;
+  readonly title: string;
+  /** What is written. */
+  readonly resources: readonly DriftedResource[];
+  /** What is not, with the reason. */
+  readonly left: readonly { readonly address: Address; readonly reason: string }[];
+}
+
+const MARKS = { update: '~', move: '→', delete: '-' } as const;
+/** Resources that a commit message lists. */
+const MOST_LISTED = 100;
+const TRAILER = 'Octavo-Tree: ';
+
+/** The branch that the drift of an organization is on; whatever its id is, git and a shell take it for a name. */
+export function driftBranch(organization: string): string {
+  const plain = organization.replace(/[^A-Za-z0-9_-]+/g, '-');
+  if (plain === organization && !plain.startsWith('-') && plain.length <= 100) {
+    return `octavo/drift/${plain}`;
+  }
+  const digest = createHash('sha256').update(organization).digest('hex').slice(0, 8);
+  return `octavo/drift/${plain.slice(0, 80).replace(/^-+|-+$/g, '')}-${digest}`.replace('drift/-', 'drift/');
+}
+
+/** What a commit says that writes this. Its last line is the tree that was written, so that no other is taken for it. */
+export function driftMessage(report: DriftReport, tree: string): string {
+  const lines = report.resources.map(({ action, address, fields }) => {
+    const what = { update: fields.map(({ path }) => path).join(', '), move: 'moved', delete: 'gone' }[action];
+    return `- ${inert(address)}: ${what}`;
+  });
+  const more = lines.length - MOST_LISTED;
+  const rest = more > 0 ? [`- and ${more} more`] : [];
+  const list = [...lines.slice(0, MOST_LISTED), ...rest].join('\n');
+  return `${driftTitle(report)}\n\n${list}\n\n${TRAILER}${tree}\n`;
+}
+
+/** Whether a commit with this message and this tree is as it was written: nobody has added to it since. */
+export function isDriftCommit(message: string, tree: string): boolean {
+  return message.trimEnd().split('\n').at(-1) === TRAILER + tree;
+}
+
+/** What the pull request says. `isTaken`: somebody else has committed to its branch. */
+export function driftPull(report: DriftReport, longest: number, options: { readonly isTaken: boolean }): PullText {
+  const lines = report.resources.flatMap(resourceLines);
+  const left = report.left.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
+  const text = [...lines, ...(left.length === 0 ? [] : ['', 'Not written:', ...left])];
+  const around = (block: string, note: string) =>
+    `### ${codeSpan(printable(report.title))} is not as its manifests say\n\n**${summaryOf(report)}**\n${
+      options.isTaken ? TAKEN : ''
+    }\n${block}\n${note}\n${ADVICE}\n`;
+  const body = around(fenced(text.join('\n')), '');
+  if (body.length <= longest) {
+    return { title: driftTitle(report), body };
+  }
+  const note = '\nThis is not all: it is longer than a description may be. The commit has all of it.\n';
+  const room = longest - around(fenced(text.join('\n')), note).length + text.join('\n').length;
+  return { title: driftTitle(report), body: around(fenced(take(text, room, '  …').join('\n')), note) };
+}
+
+/** What is said where there is nothing left to write. */
+export function goneComment(report: DriftReport): string {
+  const left = report.left.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
+  const rest =
+    left.length === 0 ? '' : `\n\nWhat no manifest was found to say stays different:\n\n${fenced(left.join('\n'))}`;
+  return `The drift is gone: the manifests say what there is in ${codeSpan(printable(report.title))}, or it was changed back.${rest}\n`;
+}
+
+const TAKEN =
+  '\n**Somebody has committed to this branch, so it is left as it is.** What is different by now stands below, and may not be in it. Merge it, or close it and delete the branch for a new one.\n';
+const ADVICE =
+  'Merge this to keep what was changed by hand. Close it to decline, and keep the branch: the same is not proposed again, and what applies the manifests changes it back.';
+
+function driftTitle({ organization, resources }: DriftReport): string {
+  return `Drift: ${counted(resources.length, 'resource')} of ${inert(organization)} changed by hand`;
+}
+
+function summaryOf({ resources, left }: DriftReport): string {
+  const count = (action: DriftedResource['action']) => resources.filter((each) => each.action === action).length;
+  const parts = [
+    [count('update'), 'changed'],
+    [count('move'), 'moved'],
+    [count('delete'), 'gone'],
+    [left.length, 'not written'],
+  ] as const;
+  return parts.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ');
+}
+
+/** In the words of a plan. No line begins with what was quoted: forges obey some lines that do. */
+export function resourceLines({ action, address, file, line, fields }: DriftedResource): readonly string[] {
+  const head = `  ${MARKS[action]} ${printable(address)}  ${printable(file)}:${line}${action === 'delete' ? '  gone' : ''}`;
+  return [head, ...fields.flatMap(fieldLines).map(({ name, text }) => `      ${name}  ${printableLines(text)}`)];
+}
+
+/** A word of a commit message in which no forge finds a mention, a reference, a link or a command. */
+function inert(text: string): string {
+  return text.replace(/[^A-Za-z0-9@._/+-]|(?<![A-Za-z0-9])@|@(?![A-Za-z0-9])/gu, (character) =>
+    [...new TextEncoder().encode(character)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+}

@@ -1,0 +1,66 @@
+import type { PullRequest } from 'gitea-js';
+import { link } from './ci-variables.ts';
+import { askGitea, GITEA, GITEA_LONGEST, giteaClient } from './gitea.ts';
+import type { Pulls } from './pulls.ts';
+import type { ForgeRepository } from './repository.ts';
+
+/** Gitea's own most (`MAX_RESPONSE_ITEMS`). */
+const PAGE = 50;
+
+/** The pull requests of a repository at Gitea or Forgejo. */
+export function openGiteaPulls(at: ForgeRepository, token: string, signal: AbortSignal): Pulls {
+  const api = giteaClient(at.apiUrl, token, signal);
+  const [owner = '', repo = ''] = at.repository.split('/');
+  // The list cannot be asked for one branch.
+  const list = async (from: string, into: string, state: 'open' | 'closed') => {
+    const found: PullRequest[] = [];
+    for (let page = 1; ; page += 1) {
+      const query = { state, sort: 'recentupdate', limit: PAGE, page } as const;
+      const { data } = await api.repos.repoListPullRequests(owner, repo, query);
+      if (data.length === 0) {
+        return found;
+      }
+      found.push(...data.filter((pull) => isFrom(pull, from, into, at.repository)));
+    }
+  };
+  return {
+    label: GITEA,
+    longest: GITEA_LONGEST,
+    findOpen: ({ from, into }) =>
+      askGitea('look for the pull request', async () => {
+        const [found] = await list(from, into, 'open');
+        return found === undefined ? null : shown(found);
+      }),
+    findDeclined: ({ from, into }, commit) =>
+      askGitea('look for pull requests that were closed', async () => {
+        const closed = await list(from, into, 'closed');
+        return closed.find(({ merged, head }) => merged !== true && head?.sha === commit)?.number ?? null;
+      }),
+    open: ({ from, into }, { title, body }) =>
+      askGitea('open a pull request', async () => {
+        const made = { head: from, base: into, title, body };
+        return shown((await api.repos.repoCreatePullRequest(owner, repo, made)).data);
+      }),
+    update: (number, { title, body }) =>
+      askGitea('update the pull request', async () => {
+        await api.repos.repoEditPullRequest(owner, repo, number, { title, body });
+      }),
+    comment: (number, body) =>
+      askGitea('write a comment', async () => {
+        await api.repos.issueCreateComment(owner, repo, number, { body });
+      }),
+    close: (number) =>
+      askGitea('close the pull request', async () => {
+        await api.repos.repoEditPullRequest(owner, repo, number, { state: 'closed' });
+      }),
+  };
+}
+
+function isFrom({ head, base }: PullRequest, from: string, into: string, repository: string): boolean {
+  const isOwn = head?.repo?.full_name?.toLowerCase() === repository.toLowerCase();
+  return head?.ref === from && base?.ref === into && isOwn;
+}
+
+function shown({ number = 0, html_url, title = '', body }: PullRequest) {
+  return { number, url: link(html_url), title, body: body ?? '' };
+}

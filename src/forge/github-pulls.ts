@@ -1,0 +1,63 @@
+import { link } from './ci-variables.ts';
+import { askGitHub, GITHUB, GITHUB_LONGEST, githubClient } from './github.ts';
+import type { Pulls } from './pulls.ts';
+import type { ForgeRepository } from './repository.ts';
+
+/** The pull requests of a repository at GitHub. */
+export function openGitHubPulls(at: ForgeRepository, token: string, signal: AbortSignal, userAgent: string): Pulls {
+  const [owner = '', repo = ''] = at.repository.split('/');
+  const octokit = githubClient(at.apiUrl, token, signal, userAgent);
+  const list = async (from: string, into: string, state: 'open' | 'closed') => {
+    const all = await octokit.paginate('GET /repos/{owner}/{repo}/pulls', {
+      owner,
+      repo,
+      state,
+      head: `${owner}:${from}`,
+      base: into,
+      per_page: 100,
+    });
+    // A filter that GitHub does not understand is passed over.
+    return all.filter(
+      ({ head, base }) =>
+        head.ref === from && base.ref === into && head.repo?.full_name?.toLowerCase() === at.repository.toLowerCase(),
+    );
+  };
+  return {
+    label: GITHUB,
+    longest: GITHUB_LONGEST,
+    findOpen: ({ from, into }) =>
+      askGitHub('look for the pull request', async () => {
+        const [found] = await list(from, into, 'open');
+        return found === undefined ? null : shown(found);
+      }),
+    findDeclined: ({ from, into }, commit) =>
+      askGitHub('look for pull requests that were closed', async () => {
+        const closed = await list(from, into, 'closed');
+        return closed.find(({ merged_at, head }) => !merged_at && head.sha === commit)?.number ?? null;
+      }),
+    open: ({ from, into }, { title, body }) =>
+      askGitHub('open a pull request', async () => {
+        const made = { owner, repo, head: from, base: into, title, body };
+        return shown((await octokit.request('POST /repos/{owner}/{repo}/pulls', made)).data);
+      }),
+    update: (number, { title, body }) =>
+      askGitHub('update the pull request', async () => {
+        const changed = { owner, repo, pull_number: number, title, body };
+        await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', changed);
+      }),
+    comment: (number, body) =>
+      askGitHub('write a comment', async () => {
+        const comment = { owner, repo, issue_number: number, body };
+        await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', comment);
+      }),
+    close: (number) =>
+      askGitHub('close the pull request', async () => {
+        const closed = { owner, repo, pull_number: number, state: 'closed' as const };
+        await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', closed);
+      }),
+  };
+}
+
+function shown(pull: { number: number; html_url: string; title: string; body: string | null }) {
+  return { number: pull.number, url: link(pull.html_url), title: pull.title, body: pull.body ?? '' };
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../core/clock.ts';
+import { RejectedError, TransientError } from '../core/errors.ts';
+import { isSame, steadily } from './publish.ts';
+import type { OpenPull, PullBranches, Pulls, PullText } from './pulls.ts';
+
+/** What became of a pull request. */
+export interface KeptPull {
+  readonly pull: OpenPull;
+  readonly became: 'opened' | 'updated' | 'unchanged';
+}
+
+/** How often the one that another run has opened is looked for, and the milliseconds between. */
+const LOOKS = 4;
+const PAUSE = 1000;
+
+/**
+ * Sees to it that there is one open pull request between two branches, and that it says this. A forge has no two of
+ * them: where another run was first, or the answer was lost, the one that is there is updated.
+ */
+export async function keepPull(pulls: Pulls, branches: PullBranches, text: PullText, clock: Clock): Promise<KeptPull> {
+  const found = await steadily(clock, () => pulls.findOpen(branches));
+  if (found !== null) {
+    return updated(pulls, found, text, clock);
+  }
+  try {
+    return { pull: await pulls.open(branches, text), became: 'opened' };
+  } catch (error) {
+    const isThere = error instanceof RejectedError && (error.status === 409 || error.status === 422);
+    if (!isThere && !(error instanceof TransientError)) {
+      throw error;
+    }
+    for (let look = 0; look < LOOKS; look += 1) {
+      const other = await steadily(clock, () => pulls.findOpen(branches));
+      if (other !== null) {
+        return updated(pulls, other, text, clock);
+      }
+      await clock.sleep(PAUSE);
+    }
+    throw error;
+  }
+}
+
+async function updated(pulls: Pulls, pull: OpenPull, text: PullText, clock: Clock): Promise<KeptPull> {
+  if (pull.title === text.title && isSame(pull.body, text.body)) {
+    return { pull, became: 'unchanged' };
+  }
+  await steadily(clock, () => pulls.update(pull.number, text));
+  return { pull, became: 'updated' };
+}

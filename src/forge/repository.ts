@@ -1,0 +1,60 @@
+import {
+  type Environment,
+  gitlabToken,
+  isGiteaJob,
+  isSet,
+  isWorkflowJob,
+  link,
+  NUMBER,
+  REPOSITORY,
+  URL_TEXT,
+  variable,
+  workflowRun,
+  workflowToken,
+} from './ci-variables.ts';
+import type { ForgeName } from './pull-request.ts';
+
+/** The repository that a CI job runs in, at its forge. */
+export interface ForgeRepository {
+  readonly forge: Exclude<ForgeName, 'bitbucket'>;
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  /** `owner/name`; at GitLab the project's number. */
+  readonly repository: string;
+  /** Where a person can look at the job. */
+  readonly runUrl: string | null;
+  readonly token: string | null;
+  /** The variable that the token would be in. */
+  readonly tokenVariable: string;
+}
+
+/**
+ * The repository of a CI job, whatever the job is for; null outside of one, and where no pull requests are opened
+ * (Bitbucket).
+ *
+ * @throws ConfigError where the variables of a forge do not fit each other
+ */
+export function findRepository(env: Environment): ForgeRepository | null {
+  if (isSet(env.GITLAB_CI)) {
+    return {
+      forge: 'gitlab',
+      apiUrl: variable('GitLab CI', env, 'CI_API_V4_URL', URL_TEXT),
+      repository: String(variable('GitLab CI', env, 'CI_PROJECT_ID', NUMBER)),
+      runUrl: link(env.CI_JOB_URL),
+      ...gitlabToken(env),
+    };
+  }
+  if (isWorkflowJob(env)) {
+    const forge = isGiteaJob(env) ? 'gitea' : 'github';
+    const label = forge === 'gitea' ? 'Gitea Actions' : 'GitHub Actions';
+    const repository = variable(label, env, 'GITHUB_REPOSITORY', REPOSITORY);
+    return {
+      forge,
+      apiUrl: variable(label, env, 'GITHUB_API_URL', URL_TEXT),
+      repository,
+      runUrl: workflowRun(env, repository),
+      ...workflowToken(env),
+    };
+  }
+  return null;
+}

@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SourceError } from '../core/errors.ts';
+import { gitFailure, openGit } from './run.ts';
+import { isCommitId } from './safe-names.ts';
+
+/** Milliseconds of silence after which git is ended. */
+const TIMEOUT = 60_000;
+
+export interface Author {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** One file that a commit changes. Blobs are ids; null: it is not there. */
+export interface FileChange {
+  readonly path: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** A tree over that of a commit. */
+export interface MadeTree {
+  readonly id: string;
+  readonly changes: readonly FileChange[];
+}
+
+/** A commit as it is read. */
+export interface ReadCommit {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly message: string;
+  /** What it changes over its first parent. */
+  readonly changes: readonly FileChange[];
+}
+
+/**
+ * Makes the tree of a commit with other texts in some of its files, which must be there. Nothing but objects is written:
+ * the index is one of its own, and no filter of the repository runs. Throws SourceError.
+ */
+export async function makeTree(
+  directory: string,
+  commit: string,
+  texts: ReadonlyMap<string, string>,
+): Promise<MadeTree> {
+  const scratch = await mkdtemp(join(tmpdir(), 'octavo-index-'));
+  const git = (input?: string) =>
+    openGit({
+      directory,
+      timeout: TIMEOUT,
+      env: { GIT_INDEX_FILE: join(scratch, 'index') },
+      ...(input === undefined ? {} : { input }),
+    });
+  try {
+    await git().raw(['read-tree', `${commit}^{tree}`]);
+    const entries = await modesOf(directory, commit);
+    const lines: string[] = [];
+    for (const [path, text] of texts) {
+      const mode = entries.get(path);
+      if (mode === undefined) {
+        throw new SourceError(`${path} is no file of ${commit.slice(0, 7)}`);
+      }
+      const blob = (await git(text).raw(['hash-object', '-w', '--stdin'])).trim();
+      lines.push(`${mode} ${blob}\t${path}\0`);
+    }
+    await git(lines.join('')).raw(['update-index', '-z', '--index-info']);
+    const id = (await git().raw(['write-tree'])).trim();
+    return { id, changes: await changesBetween(directory, commit, id) };
+  } catch (error) {
+    throw gitFailure(`cannot write a tree over ${commit.slice(0, 7)}`, error);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Commits a tree on top of another commit; no ref moves. Throws SourceError. */
+export async function commitTree(
+  directory: string,
+  { tree, parent, message, author }: { tree: string; parent: string; message: string; author: Author },
+): Promise<string> {
+  try {
+    const config = [`user.name=${author.name}`, `user.email=${author.email}`, 'commit.gpgSign=false'];
+    const git = openGit({ directory, timeout: TIMEOUT, config, input: message });
+    return (await git.raw(['commit-tree', tree, '-p', parent, '-F', '-'])).trim();
+  } catch (error) {
+    throw gitFailure(`cannot commit on top of ${parent.slice(0, 7)}`, error);
+  }
+}
+
+/** A commit, and what it changes. Throws SourceError. */
+export async function readCommit(directory: string, commit: string): Promise<ReadCommit> {
+  try {
+    const raw = await openGit({ directory, timeout: TIMEOUT }).raw(['cat-file', 'commit', commit]);
+    const [head = ''] = raw.split('\n\n', 1);
+    const of = (name: string) =>
+      head.split('\n').flatMap((line) => (line.startsWith(`${name} `) ? [line.slice(name.length + 1)] : []));
+    const parents = of('parent').filter(isCommitId);
+    const [first] = parents;
+    return {
+      tree: of('tree')[0] ?? '',
+      parents,
+      message: raw.slice(head.length + 2),
+      changes: first === undefined ? [] : await changesBetween(directory, first, commit),
+    };
+  } catch (error) {
+    throw gitFailure(`cannot read ${commit.slice(0, 7)}`, error);
+  }
+}
+
+/** Whether one commit is in the history of another. */
+export async function isIn(directory: string, commit: string, history: string): Promise<boolean> {
+  try {
+    await openGit({ directory, timeout: TIMEOUT }).raw(['merge-base', '--is-ancestor', commit, history]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Who git says commits here; null where it is not said. */
+export async function configuredAuthor(directory: string): Promise<Author | null> {
+  const [name, email] = await Promise.all(['user.name', 'user.email'].map((key) => settingOf(directory, key)));
+  return name && email ? { name, email } : null;
+}
+
+async function settingOf(directory: string, key: string): Promise<string> {
+  try {
+    return (await openGit({ directory, timeout: TIMEOUT }).raw(['config', '--get', key])).trim();
+  } catch {
+    return '';
+  }
+}
+
+async function modesOf(directory: string, commit: string): Promise<ReadonlyMap<string, string>> {
+  const listed = await openGit({ directory, timeout: TIMEOUT }).raw(['ls-tree', '-r', '-z', '--full-tree', commit]);
+  return new Map(
+    listed.split('\0').flatMap((line) => {
+      const [, mode = '', path = ''] = /^(100\d{3}) blob [0-9a-f]+\t(.*)$/s.exec(line) ?? [];
+      return mode === '' ? [] : [[path, mode] as const];
+    }),
+  );
+}
+
+async function changesBetween(directory: string, one: string, other: string): Promise<readonly FileChange[]> {
+  const git = openGit({ directory, timeout: TIMEOUT });
+  const answer = await git.raw(['diff-tree', '-r', '-z', '--no-renames', '--full-index', one, other]);
+  const parts = answer.split('\0');
+  const changes: FileChange[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [, from = '', to = ''] = /^:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) /.exec(parts[at] ?? '') ?? [];
+    changes.push({ path: parts[at + 1] ?? '', from: blobId(from), to: blobId(to) });
+  }
+  return changes;
+}
+
+function blobId(id: string): string | null {
+  return /^0*$/.test(id) ? null : id;
+}

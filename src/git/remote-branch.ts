@@ -1,0 +1,118 @@
+import { SourceError } from '../core/errors.ts';
+import { remoteOf } from './commit-info.ts';
+import { gitFailure, openGit } from './run.ts';
+import { checkRefName, isCommitId } from './safe-names.ts';
+
+/** Milliseconds of silence after which git is ended. */
+const TIMEOUT = 60_000;
+
+/** What became of a push. `moved`: the branch is not, or no longer, where it was expected, and was left alone. */
+export type Pushed = 'pushed' | 'moved';
+
+/**
+ * Branches of the remote that a repository was cloned from. Its work tree, its index, its own branches and its tags are
+ * never touched, and no hook runs.
+ */
+export class RemoteBranches {
+  readonly #directory: string;
+  readonly #remote: string;
+
+  private constructor(directory: string, remote: string) {
+    this.#directory = directory;
+    this.#remote = remote;
+  }
+
+  /** Throws SourceError where the repository has no remote. */
+  static async of(directory: string): Promise<RemoteBranches> {
+    const remote = await remoteOf(directory);
+    if (remote === null) {
+      throw new SourceError('this repository has no remote to push to; add one with: git remote add origin URL');
+    }
+    return new RemoteBranches(directory, remote);
+  }
+
+  /** The branch that the remote shows first. Throws SourceError where it names none. */
+  async defaultBranch(): Promise<string> {
+    const answer = await this.#run('ask the remote for its default branch', [
+      'ls-remote',
+      '--symref',
+      this.#remote,
+      'HEAD',
+    ]);
+    const branch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1];
+    if (branch === undefined) {
+      throw new SourceError(`${this.#remote} names no default branch; say with --onto which one`);
+    }
+    return branch;
+  }
+
+  /** Where some branches are now, their commits fetched; one that is not there is left out. */
+  async fetch(branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const tips = await this.#tips(branches);
+    if (tips.size > 0) {
+      // No ref is written: neither FETCH_HEAD, nor those that follow the remote.
+      const refs = [...tips.keys()].map((branch) => `refs/heads/${branch}`);
+      const quietly = ['--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-auto-gc'];
+      await this.#run(`fetch ${[...tips.keys()].join(' and ')}`, ['fetch', ...quietly, this.#remote, ...refs]);
+    }
+    return tips;
+  }
+
+  /**
+   * Moves a branch from one commit to another, and only from that; null: there is none. An answer that was lost is looked
+   * up. Throws SourceError where the remote refuses.
+   */
+  async push(branch: string, to: string | null, from: string | null): Promise<Pushed> {
+    checkRefName(branch);
+    const ref = `refs/heads/${branch}`;
+    const lease = `--force-with-lease=${ref}:${from ?? ''}`;
+    try {
+      await this.#git().raw([
+        'push',
+        '--quiet',
+        '--no-verify',
+        '--no-recurse-submodules',
+        lease,
+        this.#remote,
+        `${to ?? ''}:${ref}`,
+      ]);
+      return 'pushed';
+    } catch (error) {
+      const now = (await this.#tips([branch])).get(branch) ?? null;
+      if (now === to) {
+        return 'pushed';
+      }
+      if (now !== from) {
+        return 'moved';
+      }
+      throw gitFailure(`cannot push ${branch} to ${this.#remote}`, error);
+    }
+  }
+
+  async #tips(branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    for (const branch of branches) {
+      checkRefName(branch);
+    }
+    const refs = branches.map((branch) => `refs/heads/${branch}`);
+    const answer = await this.#run('ask the remote for its branches', ['ls-remote', '--quiet', this.#remote, ...refs]);
+    const found = answer.split('\n').map((line) => line.split('\t') as [string, string?]);
+    return new Map(
+      found.flatMap(([commit, ref = '']) => {
+        const branch = ref.slice('refs/heads/'.length);
+        return branches.includes(branch) && isCommitId(commit) ? [[branch, commit] as const] : [];
+      }),
+    );
+  }
+
+  async #run(tried: string, args: string[]): Promise<string> {
+    try {
+      return await this.#git().raw(args);
+    } catch (error) {
+      throw gitFailure(`cannot ${tried}`, error);
+    }
+  }
+
+  #git() {
+    return openGit({ directory: this.#directory, timeout: TIMEOUT });
+  }
+}

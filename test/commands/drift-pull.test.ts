@@ -1,0 +1,354 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runGit } from '../git/repository.ts';
+import { FakeForge } from '../support/fake-forge.ts';
+import { FakeGitea, FakeGitHub, FakeGitLab } from '../support/fake-pulls.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+type Fake = FakeGitHub | FakeGitLab | FakeGitea;
+type Name = 'github' | 'gitlab' | 'gitea';
+const FORGES = ['github', 'gitlab', 'gitea'] as const;
+const BRANCH = 'octavo/drift/org_acme';
+const SAML = `saml:
+  writers:
+    label: One
+    # what it is known by
+    entityID: Writers # for now
+  editors: { label: Two, entityID: Editors }
+`;
+
+/** A repository at a forge, whose manifests have been applied. */
+class Scene implements AsyncDisposable {
+  readonly work: Workspace;
+  readonly fake: Fake;
+  readonly name: Name;
+  readonly bare: string;
+
+  private constructor(work: Workspace, fake: Fake, name: Name, bare: string) {
+    this.work = work;
+    this.fake = fake;
+    this.name = name;
+    this.bare = bare;
+  }
+
+  static async open(name: Name = 'github'): Promise<Scene> {
+    const work = await openWorkspace();
+    const bare = join(work.folder, 'bare.git');
+    work.repository.write('manifests/saml.yaml', SAML);
+    work.repository.commit('Two providers');
+    runGit(work.folder, ['clone', '--quiet', '--bare', work.repository.directory, bare]);
+    work.repository.git('remote', 'add', 'origin', bare);
+    expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
+    const fake = await new { github: FakeGitHub, gitlab: FakeGitLab, gitea: FakeGitea }[name](bare).listen();
+    return new Scene(work, fake, name, bare);
+  }
+
+  get env(): Record<string, string> {
+    if (this.name === 'gitlab') {
+      return { GITLAB_CI: 'true', CI_API_V4_URL: this.fake.apiUrl, CI_PROJECT_ID: '5', GITLAB_TOKEN: FakeForge.token };
+    }
+    return {
+      ...(this.name === 'gitea' ? { GITEA_ACTIONS: 'true' } : {}),
+      GITHUB_ACTIONS: 'true',
+      GITHUB_API_URL: this.fake.apiUrl,
+      GITHUB_REPOSITORY: 'acme/docs',
+      GITHUB_TOKEN: FakeForge.token,
+    };
+  }
+
+  run(...args: string[]) {
+    return this.work.inside(['import', '--drift', '--pull-request', '--out', 'manifests', ...args], this.env);
+  }
+
+  /** Somebody changes what a provider is known by, by hand. */
+  async change(from: string, to: string): Promise<void> {
+    const all = (await this.work.call('GET', '/saml')).items as { id: string; entityID: string }[];
+    await this.work.call('PATCH', `/saml/${all.find(({ entityID }) => entityID === from)?.id}`, { entityID: to });
+  }
+
+  git(...args: string[]): string {
+    return runGit(this.bare, args).trim();
+  }
+
+  tip(branch = BRANCH): string | null {
+    return this.fake.pulls.tipOf(branch);
+  }
+
+  at(commit = BRANCH): string {
+    return runGit(this.bare, ['show', `${commit}:manifests/saml.yaml`]);
+  }
+
+  /** A person commits to a branch at the forge. */
+  commit(branch: string, path: string, text: string, message = 'By a person'): string {
+    const folder = join(this.work.folder, `person-${this.git('rev-list', '--all', '--count')}`);
+    runGit(this.work.folder, ['clone', '--quiet', '--branch', branch, this.bare, folder]);
+    writeFileSync(join(folder, path), text);
+    runGit(folder, ['add', '--all']);
+    runGit(folder, ['commit', '--quiet', '-m', message]);
+    runGit(folder, ['push', '--quiet', 'origin', branch]);
+    return runGit(folder, ['rev-parse', 'HEAD']).trim();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.fake[Symbol.asyncDispose]();
+    await this.work[Symbol.asyncDispose]();
+  }
+}
+
+function hook(folder: string, name: string, script: string): void {
+  const path = join(folder, 'hooks', name);
+  mkdirSync(join(folder, 'hooks'), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+}
+
+describe.each(FORGES)('at %s', (name) => {
+  test('drift becomes a commit and a pull request, follows what changes, and goes when it is gone', async () => {
+    await using scene = await Scene.open(name);
+    const { fake } = scene;
+    expect(await scene.run()).toEqual({ code: 0, stdout: '', stderr: 'No drift to write\n' });
+    expect(scene.tip()).toBeNull();
+
+    await scene.change('Writers', 'By hand');
+    const first = await scene.run('--author', 'Ana Writes <ana@acme.example>');
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('entityID  "Writers" → "By hand"') });
+    expect(first.stderr).toMatch(
+      /^Pull request 31 \(http.*\) at \w+ is opened: 1 resource on octavo\/drift\/org_acme\n$/,
+    );
+    expect(scene.at()).toBe(SAML.replace('Writers #', 'By hand #'));
+    expect(scene.git('log', '-1', '--format=%an <%ae>%n%P%n%B', BRANCH).split('\n')).toEqual([
+      'Ana Writes <ana@acme.example>',
+      scene.tip('main'),
+      'Drift: 1 resource of org_acme changed by hand',
+      '',
+      '- saml/writers: entityID',
+      '',
+      `Octavo-Tree: ${scene.git('rev-parse', `${BRANCH}^{tree}`)}`,
+    ]);
+    const [pull] = fake.pulls.open;
+    expect(pull).toMatchObject({ from: BRANCH, into: 'main', title: 'Drift: 1 resource of org_acme changed by hand' });
+    expect(pull?.body).toContain('  ~ saml/writers  manifests/saml.yaml:2\n      entityID  "Writers" → "By hand"\n');
+
+    const tip = scene.tip();
+    expect((await scene.run()).stderr).toContain(' is unchanged: ');
+    expect(scene.tip()).toBe(tip);
+
+    await scene.change('Editors', 'Readers');
+    expect((await scene.run()).stderr).toContain(' is updated: 2 resources on ');
+    expect(scene.git('rev-list', '--count', `main..${BRANCH}`)).toBe('1');
+    expect(fake.pulls.all).toHaveLength(1);
+    expect(pull?.title).toContain('2 resources');
+
+    await scene.change('By hand', 'Writers');
+    await scene.change('Readers', 'Editors');
+    expect((await scene.run()).stderr).toMatch(/^No drift to write: Pull request 31 .* is closed\n$/);
+    expect(scene.tip()).toBeNull();
+    expect(pull).toMatchObject({ state: 'closed', comments: [expect.stringContaining('The drift is gone')] });
+    expect((await scene.run()).stderr).toBe('No drift to write\n');
+    expect(pull?.comments).toHaveLength(1);
+    expect(JSON.stringify([first, fake.pulls.all])).not.toContain(FakeForge.token);
+  });
+
+  test('runs at the same time open one pull request', async () => {
+    await using scene = await Scene.open(name);
+    await scene.change('Writers', 'By hand');
+    const ended = await Promise.all([scene.run(), scene.run(), scene.run()]);
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(scene.fake.pulls.all).toHaveLength(1);
+    expect(scene.git('rev-list', '--count', `main..${BRANCH}`)).toBe('1');
+  });
+
+  test('a pull request that was closed as it is was declined, until something else drifts', async () => {
+    await using scene = await Scene.open(name);
+    await scene.change('Writers', 'By hand');
+    await scene.run();
+    const [pull] = scene.fake.pulls.all;
+    scene.fake.pulls.edit(31, {}, true);
+    expect((await scene.run()).stderr).toMatch(/^Pull request 31 was closed with exactly this in it/);
+    expect(scene.fake.pulls.open).toEqual([]);
+    // Something else on the other branch is no reason to ask again.
+    scene.commit('main', 'README.md', 'Read me\n');
+    expect((await scene.run()).stderr).toMatch(/^Pull request 31 was closed with exactly this in it/);
+    await scene.change('Editors', 'Readers');
+    expect((await scene.run()).stderr).toContain(' is opened: 2 resources ');
+    expect(pull?.state).toBe('closed');
+  });
+
+  test('a branch that somebody deleted is made again', async () => {
+    await using scene = await Scene.open(name);
+    await scene.change('Writers', 'By hand');
+    await scene.run();
+    scene.git('branch', '-D', BRANCH);
+    expect((await scene.run()).code).toBe(0);
+    expect(scene.at()).toContain('By hand');
+    expect(scene.fake.pulls.open).toHaveLength(1);
+  });
+
+  test('one of a fork from a branch of the same name is not taken for it', async () => {
+    await using scene = await Scene.open(name);
+    const forks = scene.fake.pulls.addForks(BRANCH, 'main');
+    await scene.change('Writers', 'By hand');
+    expect((await scene.run()).stderr).toContain('Pull request 32 ');
+    expect(forks).toMatchObject({ title: 'From a fork', state: 'open', comments: [] });
+  });
+});
+
+test('the commit of a person is not written over, and the pull request says so', async () => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  await scene.run();
+  const theirs = scene.commit(BRANCH, 'manifests/note.txt', 'mine\n');
+  await scene.change('Editors', 'Readers');
+  const ended = await scene.run();
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Somebody has committed to .* says so/) });
+  expect(scene.tip()).toBe(theirs);
+  const [pull] = scene.fake.pulls.open;
+  expect(pull?.body).toContain('Somebody has committed to this branch');
+  expect(pull?.body).toContain('"Editors" → "Readers"');
+  await scene.change('By hand', 'Writers');
+  await scene.change('Readers', 'Editors');
+  await scene.run();
+  expect(scene.tip()).toBe(theirs);
+});
+
+test.each([true, false])('one that is merged is done with, whether its branch goes: %s', async (deletes) => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  await scene.run();
+  const [pull] = scene.fake.pulls.open;
+  scene.fake.pulls.merge(pull as never, deletes);
+  expect((await scene.run()).stderr).toMatch(/^No drift to write/);
+  expect(scene.tip()).toBeNull();
+  expect(pull).toMatchObject({ state: 'merged', comments: [] });
+  await scene.change('Editors', 'Readers');
+  expect((await scene.run()).stderr).toMatch(/^Pull request 32 .* is opened: 1 resource /);
+});
+
+test('a token that may not open one leaves the branch, and the next run opens it', async () => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  scene.fake.pulls.may.open = false;
+  const refused = await scene.run();
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/is pushed, and has no pull request yet.*\n.* answers with 403 when asked to open /);
+  scene.fake.pulls.may.open = true;
+  expect((await scene.run()).stderr).toContain(' is opened: ');
+});
+
+test('an answer that was lost opens no second one', async () => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  scene.fake.malady = (request) => (/^POST .*(pulls|merge_requests)$/.test(request) ? 'dropped' : null);
+  expect((await scene.run()).code).toBe(0);
+  expect(scene.fake.pulls.all).toHaveLength(1);
+});
+
+test('what is in the work tree and in the index is not looked at and not touched, and no hook runs', async () => {
+  await using scene = await Scene.open();
+  const { repository } = scene.work;
+  const ran = join(scene.work.folder, 'ran');
+  const names = ['pre-commit', 'pre-push', 'commit-msg', 'post-commit', 'reference-transaction', 'post-checkout'];
+  for (const name of names) {
+    hook(join(repository.directory, '.git'), name, `echo ${name} >> ${ran}`);
+  }
+  repository.write('manifests/saml.yaml', 'teams: { half: { written');
+  repository.write('manifests/new.yaml', 'teams: {}\n');
+  runGit(repository.directory, ['-c', 'core.hooksPath=/dev/null', 'add', 'manifests/new.yaml']);
+  const state = () => [
+    runGit(repository.directory, ['status', '--porcelain']),
+    runGit(repository.directory, ['for-each-ref', 'refs/heads', 'refs/tags', 'refs/octavo']),
+    readFileSync(join(repository.directory, '.git/index')).toString('hex'),
+    readFileSync(join(repository.directory, 'manifests/saml.yaml'), 'utf8'),
+  ];
+  const before = state();
+  await scene.change('Writers', 'By hand');
+  expect(await scene.run()).toMatchObject({ code: 0 });
+  expect(state()).toEqual(before);
+  expect(existsSync(ran)).toBe(false);
+  expect(scene.git('diff', '--name-only', 'main', BRANCH)).toBe('manifests/saml.yaml');
+});
+
+test('what was merged while it was read is no drift: it begins anew', async () => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  await scene.run();
+  await scene.change('Editors', 'Readers');
+  // The merge comes between the push and the look at the pull request.
+  const [pull] = scene.fake.pulls.open;
+  hook(scene.bare, 'post-receive', `rm -f "$0"; git update-ref refs/heads/main refs/heads/${BRANCH}`);
+  (pull as { state: string }).state = 'merged';
+  const ended = await scene.run();
+  expect(ended).toMatchObject({ code: 0, stderr: `No drift to write: ${BRANCH} is deleted\n` });
+  expect(scene.fake.pulls.open).toEqual([]);
+});
+
+test('a commit that waits to be applied is not drift, and what is recorded as applied is the base', async () => {
+  await using scene = await Scene.open();
+  scene.commit('main', 'manifests/saml.yaml', SAML.replace('entityID: Writers', 'entityID: Authors'));
+  expect(await scene.run()).toMatchObject({ code: 0, stderr: 'No drift to write\n' });
+});
+
+test('links are written where they lead, and modes stay', async () => {
+  await using scene = await Scene.open();
+  const { repository } = scene.work;
+  repository.git('mv', 'manifests/saml.yaml', 'manifests/real.txt');
+  repository.git('update-index', '--chmod=+x', 'manifests/real.txt');
+  symlinkSync('real.txt', join(repository.directory, 'manifests/saml.yaml'));
+  repository.git('add', 'manifests/saml.yaml');
+  repository.git('commit', '--quiet', '-m', 'A link');
+  repository.git('push', '--quiet', 'origin', 'main');
+  await scene.change('Writers', 'By hand');
+  expect(await scene.run()).toMatchObject({ code: 0 });
+  expect(scene.git('diff', '--name-only', 'main', BRANCH)).toBe('manifests/real.txt');
+  expect(scene.git('ls-tree', BRANCH, 'manifests/real.txt')).toMatch(/^100755 /);
+});
+
+test('--dry-run needs no forge, and changes nothing', async () => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  const args = ['import', '--drift', '--pull-request', '--out', 'manifests', '--dry-run'];
+  expect(await scene.work.inside(args)).toEqual({
+    code: 0,
+    stdout: '  ~ saml/writers  manifests/saml.yaml:2\n      entityID  "Writers" → "By hand"\n',
+    stderr: `"Drift: 1 resource of org_acme changed by hand" would be a pull request from ${BRANCH} into main\n`,
+  });
+  expect(scene.tip()).toBeNull();
+});
+
+test.each([
+  [{}, [], 3, /--pull-request is for CI jobs/],
+  [
+    { GITHUB_ACTIONS: '1', GITHUB_API_URL: 'http://127.0.0.1:1', GITHUB_REPOSITORY: 'a/b' },
+    [],
+    3,
+    /there is no GITHUB_TOKEN/,
+  ],
+  [null, ['--onto', 'nowhere'], 3, /the remote has no branch "nowhere"/],
+  [null, ['--onto', '--all'], 1, /is no name of a branch/],
+  [null, ['--author', 'Nobody'], 3, /--author "Nobody" is nobody/],
+] as const)('%j %j ends with %d', async (env, args, code, message) => {
+  await using scene = await Scene.open();
+  const ended = await scene.work.inside(
+    ['import', '--drift', '--pull-request', '--out', 'manifests', ...args],
+    env ?? scene.env,
+  );
+  expect(ended).toEqual({ code, stdout: '', stderr: expect.stringMatching(message) });
+});
+
+test('a repository without a remote, and a folder in none, are said', async () => {
+  await using scene = await Scene.open();
+  scene.work.repository.git('remote', 'remove', 'origin');
+  expect(await scene.run()).toMatchObject({ code: 1, stderr: expect.stringContaining('has no remote') });
+});
+
+test('a remote that takes no push is said, and there is no pull request', async () => {
+  await using scene = await Scene.open();
+  await scene.change('Writers', 'By hand');
+  hook(scene.bare, 'pre-receive', 'echo no pushes here >&2; exit 1');
+  expect(await scene.run()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`cannot push ${BRANCH} to origin`),
+  });
+  expect(scene.fake.pulls.all).toEqual([]);
+});

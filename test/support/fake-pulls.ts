@@ -1,0 +1,266 @@
+import { runGit } from '../git/repository.ts';
+import { type Answer, type Asked, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull, UNKNOWN } from './fake-forge.ts';
+
+/** A pull request as a fake keeps it. */
+export interface KeptPull {
+  readonly number: number;
+  readonly from: string;
+  readonly into: string;
+  /** Whether it is from a branch of that name of somebody's fork. */
+  readonly isForks: boolean;
+  title: string;
+  body: string;
+  state: 'open' | 'closed' | 'merged';
+  sha: string;
+  readonly comments: string[];
+}
+
+type Text = 'title' | 'body';
+
+/** The pull requests of a repository that is there: their branches are those of a bare one on disk. */
+export class KeptPulls {
+  readonly all: KeptPull[] = [];
+  /** What the token may do. */
+  readonly may = { open: true, comment: true };
+  readonly #repository: string;
+  /** Whether one is closed as soon as its branch goes. */
+  readonly #closesWithBranch: boolean;
+  #number = 30;
+
+  constructor(repository: string, closesWithBranch: boolean) {
+    this.#repository = repository;
+    this.#closesWithBranch = closesWithBranch;
+  }
+
+  get open(): readonly KeptPull[] {
+    return this.all.filter(({ state }) => state === 'open');
+  }
+
+  /** Where a branch is; null: it is not there. */
+  tipOf(branch: string): string | null {
+    const tip = runGit(this.#repository, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]).trim();
+    return tip === '' ? null : tip;
+  }
+
+  /** One of somebody's fork, from a branch of any name. */
+  addForks(from: string, into: string): KeptPull {
+    return this.#add({ from, into, isForks: true, title: 'From a fork', body: '', sha: 'f'.repeat(40) });
+  }
+
+  /** Merges one, as its button does; `deletes`: the branch goes. */
+  merge(pull: KeptPull, deletes: boolean): void {
+    const work = `${this.#repository}-merging`;
+    runGit(this.#repository, ['clone', '--quiet', this.#repository, work]);
+    runGit(work, ['checkout', '--quiet', pull.into]);
+    runGit(work, ['merge', '--quiet', '--no-ff', '-m', `Merge ${pull.from}`, `origin/${pull.from}`]);
+    runGit(work, ['push', '--quiet', 'origin', pull.into, ...(deletes ? [`:${pull.from}`] : [])]);
+    pull.state = 'merged';
+  }
+
+  find(number: number): KeptPull | undefined {
+    return this.all.find((pull) => pull.number === number);
+  }
+
+  /** What a forge notices of its branches. */
+  look(): void {
+    for (const pull of this.open.filter(({ isForks }) => !isForks)) {
+      const tip = this.tipOf(pull.from);
+      pull.sha = tip ?? pull.sha;
+      pull.state = tip === null && this.#closesWithBranch ? 'closed' : 'open';
+    }
+  }
+
+  create(input: { from: unknown; into: unknown; title: unknown; body: unknown }, taken: number): Answer | KeptPull {
+    if (!this.may.open) {
+      return { status: 403, body: { message: 'GitHub Actions is not permitted to create or approve pull requests.' } };
+    }
+    const [from, into, title, body] = [input.from, input.into, input.title, input.body].map(String) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const sha = this.tipOf(from);
+    if (sha === null || this.tipOf(into) === null || title === '') {
+      return { status: 422, body: { message: 'Validation Failed' } };
+    }
+    const isThere = this.open.some((pull) => !pull.isForks && pull.from === from && pull.into === into);
+    return isThere
+      ? { status: taken, body: { message: 'A pull request already exists' } }
+      : this.#add({ from, into, isForks: false, title, body, sha });
+  }
+
+  edit(number: number, text: Readonly<Partial<Record<Text, unknown>>>, closes: boolean): KeptPull | undefined {
+    const pull = this.find(number);
+    if (pull !== undefined) {
+      pull.title = text.title === undefined ? pull.title : String(text.title);
+      pull.body = text.body === undefined ? pull.body : String(text.body);
+      pull.state = closes ? 'closed' : pull.state;
+    }
+    return pull;
+  }
+
+  say(number: number, body: unknown): Answer {
+    const pull = this.find(number);
+    if (!this.may.comment || pull === undefined) {
+      return { status: pull === undefined ? 404 : 403, body: { message: 'no' } };
+    }
+    pull.comments.push(String(body));
+    return { status: 201, body: { id: 1 } };
+  }
+
+  #add(pull: Pick<KeptPull, 'from' | 'into' | 'isForks' | 'title' | 'body' | 'sha'>): KeptPull {
+    this.#number += 1;
+    const kept: KeptPull = { ...pull, number: this.#number, state: 'open', comments: [] };
+    this.all.push(kept);
+    return kept;
+  }
+}
+
+/** One page of a list, with where the next one is. */
+function page(all: readonly unknown[], { query }: Asked, url: string, limit: string): Answer {
+  const most = Number(query.get(limit) ?? 30);
+  const at = Number(query.get('page') ?? 1);
+  const next = new URLSearchParams(query);
+  next.set('page', String(at + 1));
+  const body = all.slice((at - 1) * most, at * most);
+  return at * most < all.length
+    ? { status: 200, body, headers: { link: `<${url}?${next}>; rel="next"` } }
+    : { status: 200, body };
+}
+
+const isAnswer = (made: Answer | KeptPull): made is Answer => 'status' in made;
+const isClosed = ({ state }: KeptPull) => state !== 'open';
+
+/** What GitHub and Gitea show of a pull request. */
+const shown = (url: string) => (pull: KeptPull) => ({
+  number: pull.number,
+  html_url: `${url}/acme/docs/pulls/${pull.number}`,
+  title: pull.title,
+  body: pull.body,
+  state: pull.state === 'open' ? 'open' : 'closed',
+  merged: pull.state === 'merged',
+  merged_at: pull.state === 'merged' ? '2026-01-01T00:00:00Z' : null,
+  head: { ref: pull.from, sha: pull.sha, repo: { full_name: pull.isForks ? 'eve/docs' : 'acme/docs' } },
+  base: { ref: pull.into },
+});
+
+export class FakeGitHub extends FakeGitHubPull {
+  readonly pulls: KeptPulls;
+
+  constructor(repository: string) {
+    super();
+    this.pulls = new KeptPulls(repository, true);
+  }
+
+  protected override handle(asked: Asked): Answer {
+    const { method, path, query, body } = asked;
+    const show = shown(this.url);
+    this.pulls.look();
+    const number = Number(/^\/repos\/acme\/docs\/(?:pulls|issues)\/(\d+)/.exec(path)?.[1] ?? 0);
+    if (path === '/repos/acme/docs/pulls' && method === 'POST') {
+      const made = this.pulls.create({ from: body.head, into: body.base, title: body.title, body: body.body }, 422);
+      return isAnswer(made) ? made : { status: 201, body: show(made) };
+    }
+    if (path === '/repos/acme/docs/pulls') {
+      const [owner, from] = (query.get('head') ?? '').split(/:(.*)/s);
+      const found = this.pulls.all.filter(
+        (pull) =>
+          isClosed(pull) === (query.get('state') === 'closed') &&
+          (owner === 'acme') === !pull.isForks &&
+          pull.from === from &&
+          pull.into === query.get('base'),
+      );
+      return page(found.toReversed().map(show), asked, `${this.url}${path}`, 'per_page');
+    }
+    if (this.pulls.find(number) !== undefined && path.endsWith('/comments') && method === 'POST') {
+      return this.pulls.say(number, body.body);
+    }
+    if (path === `/repos/acme/docs/pulls/${number}` && method === 'PATCH') {
+      const changed = this.pulls.edit(number, body, body.state === 'closed');
+      return changed === undefined ? UNKNOWN : { status: 200, body: show(changed) };
+    }
+    return super.handle(asked);
+  }
+}
+
+export class FakeGitea extends FakeGiteaPull {
+  readonly pulls: KeptPulls;
+
+  constructor(repository: string) {
+    super();
+    this.pulls = new KeptPulls(repository, true);
+  }
+
+  protected override handle(asked: Asked): Answer {
+    const { method, path, query, body } = asked;
+    const show = shown(this.url);
+    this.pulls.look();
+    const number = Number(/^\/repos\/acme\/docs\/(?:pulls|issues)\/(\d+)/.exec(path)?.[1] ?? 0);
+    if (path === '/repos/acme/docs/pulls' && method === 'POST') {
+      const made = this.pulls.create({ from: body.head, into: body.base, title: body.title, body: body.body }, 409);
+      return isAnswer(made) ? made : { status: 201, body: show(made) };
+    }
+    if (path === '/repos/acme/docs/pulls') {
+      const found = this.pulls.all.filter((pull) => isClosed(pull) === (query.get('state') === 'closed'));
+      return page(found.map(show), asked, `${this.url}${path}`, 'limit');
+    }
+    if (this.pulls.find(number) !== undefined && path.endsWith('/comments') && method === 'POST') {
+      return this.pulls.say(number, body.body);
+    }
+    if (path === `/repos/acme/docs/pulls/${number}` && method === 'PATCH') {
+      const changed = this.pulls.edit(number, body, body.state === 'closed');
+      return changed === undefined ? UNKNOWN : { status: 201, body: show(changed) };
+    }
+    return super.handle(asked);
+  }
+}
+
+/** A merge request stays open when its branch goes. */
+export class FakeGitLab extends FakeGitLabPull {
+  readonly pulls: KeptPulls;
+
+  constructor(repository: string) {
+    super();
+    this.pulls = new KeptPulls(repository, false);
+  }
+
+  protected override handle(asked: Asked): Answer {
+    const { method, path, query, body } = asked;
+    const show = (pull: KeptPull) => ({
+      iid: pull.number,
+      web_url: `${this.url}/acme/docs/-/merge_requests/${pull.number}`,
+      title: pull.title,
+      description: pull.body,
+      source_branch: pull.from,
+      target_branch: pull.into,
+      source_project_id: pull.isForks ? 6 : 5,
+      target_project_id: 5,
+      sha: pull.sha,
+    });
+    this.pulls.look();
+    const number = Number(/^\/projects\/5\/merge_requests\/(\d+)/.exec(path)?.[1] ?? 0);
+    if (path === '/projects/5/merge_requests' && method === 'POST') {
+      const { source_branch: from, target_branch: into, title, description } = body;
+      const made = this.pulls.create({ from, into, title, body: description }, 409);
+      return isAnswer(made) ? made : { status: 201, body: show(made) };
+    }
+    if (path === '/projects/5/merge_requests') {
+      const state = { opened: 'open', closed: 'closed' }[query.get('state') ?? ''];
+      const found = this.pulls.all.filter(
+        (pull) =>
+          pull.state === state && pull.from === query.get('source_branch') && pull.into === query.get('target_branch'),
+      );
+      return page(found.toReversed().map(show), asked, `${this.apiUrl}${path}`, 'per_page');
+    }
+    if (this.pulls.find(number) !== undefined && path.endsWith('/notes') && method === 'POST') {
+      return this.pulls.say(number, body.body);
+    }
+    if (path === `/projects/5/merge_requests/${number}` && method === 'PUT') {
+      const text = { title: body.title, body: body.description };
+      const changed = this.pulls.edit(number, text, body.state_event === 'close');
+      return changed === undefined ? UNKNOWN : { status: 200, body: show(changed) };
+    }
+    return super.handle(asked);
+  }
+}
