@@ -4,6 +4,7 @@ import { collectionOperations } from './collections.ts';
 import { changeRequestCommentOperations, spaceCommentOperations } from './comments.ts';
 import { changeRequestContentOperations, spaceContentOperations } from './content.ts';
 import { conversationOperations } from './conversations.ts';
+import { externalLinkOperations } from './external-links.ts';
 import { installationOperations, integrationOperations } from './integrations.ts';
 import { invitationOperations } from './invitations.ts';
 import { memberOperations } from './members.ts';
@@ -12,13 +13,13 @@ import { organizationOperations } from './organizations.ts';
 import { reviewOperations } from './reviews.ts';
 import { samlOperations } from './saml.ts';
 import { searchOperations } from './search.ts';
+import { siteContextOperations } from './site-context.ts';
 import {
   sectionGroupOperations,
   sectionOperations,
   siteSpaceOperations,
   structureOperations,
 } from './site-structure.ts';
-import { siteContextOperations } from './site-context.ts';
 import { siteOperations } from './sites.ts';
 import { spaceOperations } from './spaces.ts';
 import { teamOperations } from './teams.ts';
@@ -53,6 +54,7 @@ export const operations = {
   ...siteSpaceOperations,
   ...sectionOperations,
   ...sectionGroupOperations,
+  ...externalLinkOperations,
   ...askOperations,
   ...openApiOperations,
   ...translationOperations,

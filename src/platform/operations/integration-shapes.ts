@@ -103,7 +103,7 @@ const configuration = z.union([
 
 /** What an integration is published with (API document, Integrations; supplement, section 5). */
 export const publication = z.strictObject({
-  runtime: z.enum(['v1', 'v2']).optional(),
+  runtime: z.literal('v1').optional(),
   icon: z.base64().optional(),
   title: text(2, 30),
   description: text(0, 100),
