@@ -16,6 +16,7 @@ import type { Logger } from './log.ts';
 import { createManifestLoader } from './manifests/loader.ts';
 import { openReader, openWriter } from './platform/client.ts';
 import type { Connection } from './platform/connection.ts';
+import { ConversationsProbe } from './platform/conversations-probe.ts';
 import { FightBook } from './reconcile/fight-book.ts';
 import { OrganizationReconciler } from './reconcile/organization.ts';
 import type { PassEvents } from './reconcile/pass.ts';
@@ -251,16 +252,23 @@ class RunningDaemon implements Daemon {
       clock,
       onError: (message) => log.warn({ organization: organization.id }, message),
     });
-    const conversations = this.#conversations(organization, connection);
-    return { reconciler, schedule, conversations, clusters: this.#clusters(organization, connection, source) };
+    const probe = new ConversationsProbe();
+    const conversations = this.#conversations(organization, connection, probe);
+    return { reconciler, schedule, conversations, clusters: this.#clusters(organization, connection, source, probe) };
   }
 
-  #clusters(organization: OrganizationConfig, connection: Connection, source: DesiredSource): OrganizationClusters {
+  #clusters(
+    organization: OrganizationConfig,
+    connection: Connection,
+    source: DesiredSource,
+    probe: ConversationsProbe,
+  ): OrganizationClusters {
     const { clock, random, log, dryRun } = this.#options;
     return new OrganizationClusters({
       organization,
       connection,
       source,
+      probe,
       store: this.#store,
       clock,
       random,
@@ -273,12 +281,18 @@ class RunningDaemon implements Daemon {
     });
   }
 
-  #conversations(organization: OrganizationConfig, connection: Connection): OrganizationConversations {
+  #conversations(
+    organization: OrganizationConfig,
+    connection: Connection,
+    probe: ConversationsProbe,
+  ): OrganizationConversations {
     const { clock, random, version, log, dryRun } = this.#options;
     return new OrganizationConversations({
       organization,
       connection,
+      probe,
       outbox: this.#store.outbox(organization.id, organization.conversations.outbox),
+      record: this.#store.organization(organization.id),
       note: (topic) => this.#store.note(`conversations/${organization.id}/${topic}`),
       hideId: this.#hideIds.get(organization.id) as HideId,
       clock,

@@ -4,14 +4,18 @@ import type { Clock, Random } from '../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { Reader, Writer } from '../platform/client.ts';
+import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { Priority } from '../queue/request.ts';
 import type { Note } from '../store/store.ts';
 import type { ClusterEvents, RunEnd } from './events.ts';
+import { IssueClusters } from './issue-clusters.ts';
 import { ClusterBook } from './record.ts';
 import { routingOf } from './route.ts';
-import { runClusters } from './run.ts';
+import { type RunNumbers, runClusters } from './run.ts';
 import type { RunContext } from './run-context.ts';
 import { ruleOf } from './select.ts';
+import { type FindingsName, SiteTopics } from './site-topics.ts';
+import { type ClusterSource, NO_CLUSTERS } from './source.ts';
 import { type Names, readSpaces, type SpacesRead, unknownSpaces } from './spaces.ts';
 
 export interface AutomationOptions {
@@ -23,6 +27,10 @@ export interface AutomationOptions {
   /** What is remembered of this organization's clusters. */
   readonly note: Note;
   readonly names: Names;
+  /** Gives the id of the site whose topics are the clusters where the platform has none; null or absent: none. */
+  readonly site?: (() => Promise<string>) | null;
+  /** Shared by all who want to know whether the platform has clusters. */
+  readonly probe?: ConversationsProbe;
   readonly clock: Clock;
   readonly random: Random;
   /** Begins nothing new once it aborts. */
@@ -43,9 +51,12 @@ export class ClusterAutomation {
   #absentSince: number | null = null;
   /** Whether every space that the settings name has been found, so that a quiet run need not look. */
   #areSpacesKnown: boolean;
+  readonly #probe: ConversationsProbe;
+  readonly #findings: FindingsName = { is: null };
 
   constructor(options: AutomationOptions) {
     this.#options = options;
+    this.#probe = options.probe ?? new ConversationsProbe();
     this.#areSpacesKnown = options.config.spaceNames.length === 0;
   }
 
@@ -123,12 +134,37 @@ export class ClusterAutomation {
       if (!this.#areSpacesKnown) {
         await context.spaces();
       }
-      const numbers = await runClusters(context);
-      return told(numbers === null ? ABSENT : { ...numbers, outcome: 'done', error: null });
+      const numbers = (await runClusters(context)) ?? (await this.#elsewhere(context, count));
+      return told(
+        numbers === null
+          ? {
+              outcome: 'unsupported',
+              error: new NotThePlatformError(`${NO_CLUSTERS[this.#options.site ? 'topics' : 'clusters']} (404)`),
+            }
+          : { ...numbers, outcome: 'done', error: null },
+      );
     } catch (error) {
       // What is given up because the daemon is asked to stop is no mistake to be told of.
       return told({ outcome: 'failed', error: this.#options.signal.aborted ? null : errorOf(error) });
     }
+  }
+
+  /** Where there are no more clusters than there were topics before, or the other way around: a run over the others. */
+  async #elsewhere({ source }: RunContext, count: () => void): Promise<RunNumbers | null> {
+    this.#probe.forget();
+    if ((this.#options.site ?? null) === null) {
+      return null;
+    }
+    const context = await this.#context('clusters', count, false);
+    return context.source.kind === source.kind ? null : runClusters(context);
+  }
+
+  /** The organization's issue clusters; the topics of a site, where one is named and there are no clusters. */
+  async #source(reader: Reader): Promise<ClusterSource> {
+    const { site = null, clock } = this.#options;
+    return site === null || (await this.#probe.has(reader))
+      ? new IssueClusters(reader)
+      : new SiteTopics(reader, await site(), clock, this.#findings);
   }
 
   async #context(priority: Priority, count: () => void, dryRun: boolean): Promise<RunContext> {
@@ -141,6 +177,7 @@ export class ClusterAutomation {
       rule: ruleOf(config),
       routing: routingOf(config),
       reader,
+      source: await this.#source(reader),
       writer,
       book: await ClusterBook.open(note, settingsHash(config), writer !== null),
       clock,
@@ -170,11 +207,6 @@ export class ClusterAutomation {
     return mine;
   }
 }
-
-const ABSENT = {
-  outcome: 'unsupported',
-  error: new NotThePlatformError('this platform has no issue clusters (404)'),
-} as const;
 
 function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error));

@@ -29,7 +29,13 @@ export interface ChangeRequestAnswer {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly conversationsIssuesCluster?: string | null | undefined;
+  readonly siteTopic?: { readonly topic?: string | null | undefined } | null | undefined;
   readonly urls?: Readonly<Record<string, string | null | undefined>> | null | undefined;
+}
+
+/** The cluster, or the topic in its place, that the platform itself says a change request is of; null: it says none. */
+export function linkOf(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesCluster' | 'siteTopic'>): string | null {
+  return answer.conversationsIssuesCluster || answer.siteTopic?.topic || null;
 }
 
 /** What is known of a change request besides what the platform answers. */
@@ -49,7 +55,7 @@ export function changeRequestOf(
   // What stands in a subject may come from a label: a description that is there knows better.
   const mark = markOf(answer.description);
   const record = known.get(answer.id);
-  const cluster = answer.conversationsIssuesCluster || mark?.cluster || record?.cluster;
+  const cluster = linkOf(answer) || mark?.cluster || record?.cluster;
   if (!cluster) {
     return null;
   }

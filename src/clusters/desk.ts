@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ConfigError, RejectedError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { operations } from '../platform/operations/index.ts';
 import type { ClusterAutomation } from './automation.ts';
-import { clusterOf, type IssueCluster } from './cluster.ts';
+import type { IssueCluster } from './cluster.ts';
 import type { Judged } from './early-stop.ts';
 import { fateOf } from './fate.ts';
 import { follow } from './follow.ts';
@@ -14,8 +13,9 @@ import { choose, hurtMost, limitNow } from './run-choice.ts';
 import { readCluster, readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
 import { type Prepared, prepare } from './run-prepare.ts';
-import { type Listing, listRequests } from './run-requests.ts';
+import { type Listing, listRequests, withOwnRequests } from './run-requests.ts';
 import { draftIds, settleDrafts } from './run-settle.ts';
+import { NO_CLUSTERS } from './source.ts';
 import { noSuchSpace } from './spaces.ts';
 
 const cluster = z.string().min(1);
@@ -52,7 +52,7 @@ async function listAll(context: RunContext): Promise<JsonObject> {
   const silent = { ...context, events: {} };
   const reading = await readClusters(silent, null);
   if (reading === null) {
-    throw noClusters();
+    throw noClusters(silent);
   }
   const listing = await listed(silent);
   const sorted = reading.judged.toSorted(
@@ -137,7 +137,7 @@ async function openOne(
   if (one.muted) {
     throw new RejectedError(`${question.cluster} is muted; "octavo clusters unmute ${question.cluster}" first`, 409);
   }
-  const listing = await listed(context);
+  const listing = await withOwnRequests(context, one.id, await listed(context));
   const there = standing(context, one, listing);
   if (there !== null) {
     return { ...there, cluster: one.id, label: one.label };
@@ -219,8 +219,12 @@ async function muteOne(
   if (writer === null || before.muted === muted) {
     return { cluster: clusterId, label: before.label, muted: before.muted, changes: before.muted !== muted };
   }
-  const answer = await writer.send(operations.updateConversationCluster, { path: { clusterId }, body: { muted } });
-  return { cluster: clusterId, label: before.label, muted: clusterOf(answer).muted, changes: true };
+  return {
+    cluster: clusterId,
+    label: before.label,
+    muted: await context.source.mute(writer, clusterId, muted),
+    changes: true,
+  };
 }
 
 async function clusterAt(context: RunContext, id: string): Promise<IssueCluster> {
@@ -228,15 +232,14 @@ async function clusterAt(context: RunContext, id: string): Promise<IssueCluster>
   if (found !== null) {
     return found;
   }
-  const { items } = await context.reader
-    .get(operations.listConversationClusters, { query: { limit: 1 } })
-    .catch((error: unknown) => {
-      throw error instanceof RejectedError && error.status === 404 ? noClusters() : error;
-    });
-  const hint = items.length === 0 ? 'there is none' : '"octavo clusters list" lists them';
+  const page = await context.source.page(null);
+  if (page === null) {
+    throw noClusters(context);
+  }
+  const hint = page.clusters.length === 0 ? 'there is none' : '"octavo clusters list" lists them';
   throw new ConfigError(`there is no issue cluster ${JSON.stringify(id)}; ${hint}`);
 }
 
-function noClusters(): RejectedError {
-  return new RejectedError('this platform has no issue clusters (404)', 404);
+function noClusters({ source }: RunContext): RejectedError {
+  return new RejectedError(`${NO_CLUSTERS[source.kind]} (404)`, 404);
 }

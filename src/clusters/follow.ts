@@ -1,9 +1,11 @@
 import { operations } from '../platform/operations/index.ts';
+import { linkOf } from './change-request.ts';
 import { toldOf } from './events.ts';
 import { markOf } from './mark.ts';
 import type { Entry } from './record.ts';
 import type { RunContext } from './run-context.ts';
-import { knownLinks, type Listing, listingOf, type RequestAnswer, type SeenRequest, seenOf } from './run-requests.ts';
+import { knownLinks, type Listing, listingOf, type SeenRequest, seenOf } from './run-requests.ts';
+import type { RequestAnswer } from './source.ts';
 import { isNotThere } from './spaces.ts';
 
 /** Milliseconds in which a request whose answer was lost may still be worked on by the platform. */
@@ -53,7 +55,7 @@ async function find({ book, clock, events }: RunContext, entry: Entry, { answers
 
 /** Where a draft carries no claim: what else is known of the one that was asked for. */
 function isAlike({ cluster, space, subject, at }: Entry, answer: RequestAnswer): boolean {
-  const link = answer.conversationsIssuesCluster || cluster;
+  const link = linkOf(answer) ?? cluster;
   return (
     answer.status === 'draft' &&
     answer.space === space &&

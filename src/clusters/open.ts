@@ -8,6 +8,7 @@ import {
 } from '../core/errors.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { RichDocument } from '../platform/rich-document.ts';
+import { linkOf } from './change-request.ts';
 import type { IssueCluster } from './cluster.ts';
 import { markOf } from './mark.ts';
 import { saidOf } from './news.ts';
@@ -29,7 +30,7 @@ export async function begin(
   space: RouteSpace,
   byHand: boolean,
 ): Promise<Begun> {
-  const { writer, book, config } = context;
+  const { writer, book, config, source } = context;
   if (writer === null) {
     throw new Error('nothing is begun in a dry run');
   }
@@ -39,18 +40,14 @@ export async function begin(
   const { template } = config.changeRequest;
   const body = {
     subject,
-    conversationsIssuesCluster: cluster.id,
+    ...source.link(cluster.id),
     description,
     ...(template === null ? {} : { template: { id: template } }),
   };
   try {
     const answer = await writer.send(operations.createChangeRequest, { path: { spaceId: space.id }, body });
     const carries =
-      markOf(answer.description)?.claim === entry.claim
-        ? 'claim'
-        : answer.conversationsIssuesCluster === cluster.id
-          ? 'link'
-          : 'nothing';
+      markOf(answer.description)?.claim === entry.claim ? 'claim' : linkOf(answer) === cluster.id ? 'link' : 'nothing';
     const made: Entry = {
       ...entry,
       id: answer.id,

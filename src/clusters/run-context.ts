@@ -5,6 +5,7 @@ import type { ClusterEvents } from './events.ts';
 import type { ClusterBook } from './record.ts';
 import type { Routing } from './route.ts';
 import type { SelectRule } from './select.ts';
+import type { ClusterSource } from './source.ts';
 import type { Names, SpacesRead } from './spaces.ts';
 
 /** What one run, or one question of a person, works with. */
@@ -13,6 +14,8 @@ export interface RunContext {
   readonly rule: SelectRule;
   readonly routing: Routing;
   readonly reader: Reader;
+  /** Where the clusters are. */
+  readonly source: ClusterSource;
   /** Null: nothing is written, on the platform or in the note. */
   readonly writer: Writer | null;
   readonly book: ClusterBook;

@@ -48,14 +48,11 @@ export async function tellNews(context: RunContext): Promise<number> {
 
 /** Mutes the clusters whose change request was merged, where that is wished. Throws AppError. */
 export async function muteMerged(context: RunContext): Promise<void> {
-  const { book, writer, events } = context;
+  const { book, source, writer, events } = context;
   for (const entry of book.live) {
     if (entry.muteDue && writer !== null) {
       const { cluster, label } = entry;
-      const path = { clusterId: cluster };
-      const isMuted = await attempt(context, cluster, () =>
-        writer.send(operations.updateConversationCluster, { path, body: { muted: true } }),
-      );
+      const isMuted = await attempt(context, cluster, () => source.mute(writer, cluster, true));
       await book.put({ ...entry, muteDue: false });
       if (isMuted) {
         events.onMuted?.({ cluster, label });

@@ -1,6 +1,6 @@
 import { operations } from '../platform/operations/index.ts';
 import type { RichDocument } from '../platform/rich-document.ts';
-import { type ClusterIssue, type IssueCluster, issueOf } from './cluster.ts';
+import type { ClusterIssue, IssueCluster } from './cluster.ts';
 import { descriptionOf, lineValues } from './description.ts';
 import { needsSearch, type Route, type RouteSpace, route } from './route.ts';
 import type { RunContext } from './run-context.ts';
@@ -16,8 +16,6 @@ export interface Prepared {
   readonly describe: (claim: string) => RichDocument;
 }
 
-/** Issues that are looked at for the most representative ones. */
-const ISSUES = 200;
 /** Spaces that a search may answer. */
 const RESULTS = 50;
 
@@ -28,7 +26,7 @@ const RESULTS = 50;
 export async function prepare(context: RunContext, cluster: IssueCluster, space?: RouteSpace): Promise<Prepared> {
   const { config, routing } = context;
   const { changeRequest } = config;
-  const issues = await issuesOf(context, cluster);
+  const issues = await context.source.issues(cluster.id);
   const ranked = await search(context, cluster, issues, space === undefined);
   const chosen: Route =
     space === undefined ? route(cluster, routing, await context.spaces(), ranked) : { space, why: 'a person chose it' };
@@ -52,12 +50,6 @@ export async function prepare(context: RunContext, cluster: IssueCluster, space?
 export async function routeBefore({ routing, ...context }: RunContext, cluster: IssueCluster): Promise<Route | null> {
   const spaces = await context.spaces();
   return needsSearch(cluster, routing, spaces) ? null : route(cluster, routing, spaces, null);
-}
-
-async function issuesOf({ reader }: RunContext, { id }: IssueCluster): Promise<readonly ClusterIssue[]> {
-  const query = { cluster: id, limit: ISSUES };
-  const { items } = await reader.get(operations.listConversationIssues, { query });
-  return items.map(issueOf);
 }
 
 /** Null where nothing was searched for: neither the routes nor the description need it, or there is nothing to say. */

@@ -1,13 +1,11 @@
+import { RejectedError } from '../core/errors.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { Item } from '../platform/operations/operation.ts';
-import { type ClusterChangeRequest, changeRequestOf, type KnownLink } from './change-request.ts';
+import { type ClusterChangeRequest, changeRequestOf, type KnownLink, linkOf } from './change-request.ts';
 import { markOf } from './mark.ts';
 import type { ClusterBook } from './record.ts';
 import type { RunContext } from './run-context.ts';
+import type { RequestAnswer } from './source.ts';
 import { isNotThere } from './spaces.ts';
-
-/** A change request as the platform lists it. */
-export type RequestAnswer = Item<typeof operations.listOrganizationChangeRequests>;
 
 /** A change request of a cluster, and what its description says of it. */
 export interface SeenRequest extends ClusterChangeRequest {
@@ -50,20 +48,35 @@ export async function listRequests(context: RunContext, drafts: ReadonlySet<stri
   return listingOf(book, hides ? await listBySpace(context) : answers, at);
 }
 
-/** Null where the platform has no such list. */
-async function listWhole({ reader }: RunContext): Promise<ReadonlyMap<string, RequestAnswer> | null> {
+/** Null where the platform has no such list, or does not take what it is to be asked with. */
+async function listWhole({ reader, source }: RunContext): Promise<ReadonlyMap<string, RequestAnswer> | null> {
   const answers = new Map<string, RequestAnswer>();
   try {
-    for await (const answer of reader.pages(operations.listOrganizationChangeRequests)) {
+    const query = source.listQuery;
+    for await (const answer of reader.pages(operations.listOrganizationChangeRequests, { query })) {
       answers.set(answer.id, answer);
     }
   } catch (error) {
-    if (isNotThere(error)) {
+    const isUnknown =
+      error instanceof RejectedError && error.status === 400 && Object.keys(source.listQuery).length > 0;
+    if (isUnknown || isNotThere(error)) {
       return null;
     }
     throw error;
   }
   return answers;
+}
+
+/** The list, with those of this cluster that only the platform itself knows of. Throws AppError. */
+export async function withOwnRequests(context: RunContext, cluster: string, listing: Listing): Promise<Listing> {
+  const own = (await context.source.requestsOf(cluster)).filter(({ id }) => !listing.answers.has(id));
+  return own.length === 0
+    ? listing
+    : listingOf(
+        context.book,
+        new Map([...listing.answers, ...own.map((each) => [each.id, each] as const)]),
+        listing.at,
+      );
 }
 
 /**
@@ -121,7 +134,7 @@ export function seenOf(answer: RequestAnswer, known: ReadonlyMap<string, KnownLi
     return null;
   }
   const isMarked = markOf(answer.description) !== null;
-  return { ...request, isMarked, isVisible: isMarked || Boolean(answer.conversationsIssuesCluster) };
+  return { ...request, isMarked, isVisible: isMarked || linkOf(answer) !== null };
 }
 
 /** What the book knows of change requests that may not say it themselves. */

@@ -12,7 +12,7 @@ import { readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
 import { muteMerged, noteNumbers, tellNews } from './run-news.ts';
 import { type Prepared, prepare, routeBefore } from './run-prepare.ts';
-import { type Listing, listRequests, type SeenRequest } from './run-requests.ts';
+import { type Listing, listRequests, type SeenRequest, withOwnRequests } from './run-requests.ts';
 import { archiveAbandoned, draftIds, settleDrafts } from './run-settle.ts';
 
 /** What a run did, in numbers. */
@@ -120,7 +120,7 @@ class Run {
         this.#skip(cluster, limit.reason, limit.why);
         continue;
       }
-      const begun = await this.#beginOne(cluster, planned);
+      const begun = await this.#beginOne(cluster, planned, listing);
       if (begun !== null) {
         prepared.set(cluster.id, begun);
         planned.push(plannedRequest(this.#context, begun));
@@ -129,13 +129,18 @@ class Run {
     return prepared;
   }
 
-  async #beginOne(cluster: IssueCluster, planned: readonly SeenRequest[]): Promise<Prepared | null> {
+  async #beginOne(cluster: IssueCluster, planned: readonly SeenRequest[], listing: Listing): Promise<Prepared | null> {
     // Where no search is needed to know the space, that there is no room costs nothing.
     const early = await routeBefore(this.#context, cluster);
     if (early !== null && this.#roomIn(cluster, early, planned) === null) {
       return null;
     }
     try {
+      const known = await withOwnRequests(this.#context, cluster.id, listing);
+      if (known !== listing && !this.#mayBegin(cluster, known)) {
+        this.#inVain += 1;
+        return null;
+      }
       const prepared = await prepare(this.#context, cluster);
       const space = this.#roomIn(cluster, prepared.route, planned);
       const begun = space === null ? null : await this.#claim(prepared, space);

@@ -111,6 +111,18 @@ export function isNotThere(error: unknown): boolean {
   return error instanceof RejectedError && error.status === 404;
 }
 
+/** Null for a 404, where that has a meaning. */
+export async function orNull<T>(hasMeaning: boolean, read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (hasMeaning && isNotThere(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
 function toRouteSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): RouteSpace {
   const isDeleted = (deletedAt ?? null) !== null;
   const why = isDeleted ? 'deleted' : editMode === 'locked' ? 'locked' : null;

@@ -11,6 +11,7 @@ import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import { oneLine } from '../server/cluster-log.ts';
 import { answers, callControl, controlSocketPath } from '../server/control.ts';
+import { recordedId } from '../store/recorded-id.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 
@@ -47,6 +48,7 @@ async function answerAlone(
   { clock, random, terminal }: Surroundings,
 ): Promise<JsonObject> {
   const store = openSqliteStore(path);
+  const { site } = organization.conversations;
   const client = (priority: Priority, onRequest: () => void) => ({
     organization: organization.id,
     priority,
@@ -60,6 +62,7 @@ async function answerAlone(
       openWriter: (priority, count) => openWriter(connection, client(priority, count)),
       note: store.note(`clusters/${organization.id}`),
       names: namesFrom(store.organization(organization.id), manifestsOf(organization)),
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       clock,
       random,
       signal,

@@ -11,6 +11,7 @@ import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Writer } from '../platform/client.ts';
 import { answers, callControl, controlSocketPath } from '../server/control.ts';
+import { recordedId } from '../store/recorded-id.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
 
@@ -65,6 +66,7 @@ export async function withDesk<T>(
   work: (desk: OpenDesk) => Promise<T>,
 ): Promise<T> {
   const { conversations } = organization;
+  const { site } = conversations;
   const store = openSqliteStore(path);
   try {
     const outbox = store.outbox(organization.id, conversations.outbox);
@@ -75,6 +77,7 @@ export async function withDesk<T>(
       outbox,
       redactor: createRedactor(redactionOptions(conversations.redact), hide),
       writer,
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       quiet: conversations.quiet,
       batch: conversations.batch,
       clock,

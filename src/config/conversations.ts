@@ -158,6 +158,7 @@ export function conversationsSchema() {
             }
           }
         }),
+      site: text('the key of a site’s manifest, or a site’s id').nullable().default(null),
       quiet: duration('how long a solved ticket rests before it is sent, such as 1d').prefault('1d'),
       batch: z
         .strictObject({ count: count(1, 100).prefault(50), bytes: count(1024, 10_485_760).prefault(1_048_576) })

@@ -50,4 +50,9 @@ export interface ConversationEvents {
   /** The platform refuses one conversation for good. */
   onRefused?(refused: { readonly source: string; readonly key: string; readonly reason: string }): void;
   onSenderState?(state: SenderState): void;
+  /** Where conversations go from now on: to the organization, or to a site as its context records. */
+  onDestination?(destination: {
+    readonly kind: 'conversations' | 'context-records';
+    readonly site: string | null;
+  }): void;
 }

@@ -2,9 +2,11 @@ import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, TransientError } from '../core/errors.ts';
 import { endsWithin } from '../core/within.ts';
 import type { Writer } from '../platform/client.ts';
+import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../store/outbox.ts';
 import { Bell } from './bell.ts';
 import type { Redactor } from './conversation.ts';
+import { PlatformDestination } from './destination.ts';
 import type { ConversationEvents, SenderState } from './events.ts';
 import { Intake } from './intake.ts';
 import { ConversationSender } from './sender.ts';
@@ -30,6 +32,10 @@ export interface IngestionOptions {
   readonly redactor: Redactor;
   /** The organization's, with priority `ingestion`; null: nothing is sent. */
   readonly writer: Writer | null;
+  /** Gives the id of the site that takes context records where the platform has no conversations; null: none does. */
+  readonly site?: (() => Promise<string>) | null;
+  /** Shared by all who want to know whether there are conversations. */
+  readonly probe?: ConversationsProbe;
   /** Milliseconds for which a solved ticket rests before it is sent. */
   readonly quiet: number;
   /** Conversations and bytes in one request at most. */
@@ -78,12 +84,17 @@ export class Ingestion {
   readonly #watches: (() => Promise<void>)[] = [];
 
   constructor(options: IngestionOptions) {
-    const { outbox, writer, batch, clock, random, events, sources } = options;
+    const { outbox, writer, site = null, probe = new ConversationsProbe(), batch, clock, random, events } = options;
+    const { sources } = options;
     this.#options = options;
     this.#webhooks = new Map(sources.flatMap(({ name, webhook }) => (webhook === null ? [] : [[name, webhook]])));
     const bells = { work: this.#work, room: this.#room };
+    const destination =
+      writer === null ? null : new PlatformDestination({ writer, site, probe, bytes: batch.bytes, events });
     this.sender =
-      writer === null ? null : new ConversationSender({ outbox, writer, batch, clock, random, events, ...bells });
+      destination === null
+        ? null
+        : new ConversationSender({ outbox, destination, batch, clock, random, events, ...bells });
     for (const { name, polling, every, since } of sources) {
       const hints = new Bell();
       const intake = this.intake(name, { hints });
@@ -137,7 +148,8 @@ export class Ingestion {
       async (signal) => (await this.pollOnce(signal)).size === 0 && !signal.aborted,
     );
     const state = await this.sender?.sendDue();
-    return isPolled && !(state !== undefined && 'reason' in state);
+    // That the platform has none is no failure: what is found waits (supplement, section 10).
+    return isPolled && !(state !== undefined && 'reason' in state && state.kind !== 'unsupported');
   }
 
   /**

@@ -1,20 +1,18 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 import { endsWithin } from '../core/within.ts';
-import type { Writer } from '../platform/client.ts';
-import { operations } from '../platform/operations/index.ts';
 import type { Outbox, OutgoingBatch } from '../store/outbox.ts';
 import { growingPause } from './backoff.ts';
 import type { Bell } from './bell.ts';
 import type { Conversation } from './conversation.ts';
+import type { Destination } from './destination.ts';
 import type { ConversationEvents, SenderState } from './events.ts';
 import { ListTrial } from './list-trial.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 export interface SenderOptions {
   readonly outbox: Outbox;
-  /** The organization's, with priority `ingestion`. */
-  readonly writer: Writer;
+  readonly destination: Destination;
   /** Conversations and bytes in one request at most. */
   readonly batch: { readonly count: number; readonly bytes: number };
   readonly clock: Clock;
@@ -190,16 +188,12 @@ export class ConversationSender {
 
   async #send({ items }: OutgoingBatch): Promise<Outcome> {
     const bodies = items.map(({ payload }) => JSON.parse(payload) as Conversation);
-    const [only] = bodies;
     this.#hasLeft = false;
     const onAttempt = () => {
       this.#hasLeft = true;
     };
     try {
-      const call = { signal: this.#cut.signal, onAttempt };
-      // The schema's types know no readonly lists.
-      const body = (bodies.length === 1 ? only : bodies) as never;
-      await this.#options.writer.send(operations.ingestConversations, { body }, call);
+      await this.#options.destination.send(bodies, { signal: this.#cut.signal, onAttempt });
       return { kind: 'taken' };
     } catch (error) {
       return outcomeOf(error);

@@ -10,17 +10,20 @@ import { endsWithin } from '../core/within.ts';
 import type { Logger } from '../log.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
+import type { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { Priority } from '../queue/request.ts';
 import { firing } from '../reconcile/schedule.ts';
 import type { DesiredSource } from '../reconcile/source.ts';
 import { combineClusterEvents, logClusters } from '../server/cluster-log.ts';
 import type { Metrics } from '../server/metrics.ts';
+import { recordedId } from '../store/recorded-id.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ClustersOptions {
   readonly organization: OrganizationConfig;
   readonly connection: Connection;
   readonly source: DesiredSource;
+  readonly probe: ConversationsProbe;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -48,6 +51,7 @@ export class OrganizationClusters {
 
   constructor(options: ClustersOptions) {
     const { organization, connection, store, source, clock, random, log, metrics, events, dryRun, abort } = options;
+    const { site } = organization.conversations;
     const client = (priority: Priority, count: () => void) => ({
       organization: organization.id,
       priority,
@@ -61,6 +65,8 @@ export class OrganizationClusters {
       openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(priority, count)),
       note: store.note(`clusters/${organization.id}`),
       names: namesFrom(store.organization(organization.id), async () => (await source.peek()).declared),
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      probe: options.probe,
       clock,
       random,
       signal: AbortSignal.any([options.stopping, this.#stopping.signal]),

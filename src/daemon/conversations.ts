@@ -13,15 +13,20 @@ import type { JsonObject } from '../core/json.ts';
 import type { Logger } from '../log.ts';
 import { openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
+import type { ConversationsProbe } from '../platform/conversations-probe.ts';
 import { combineConversationEvents, logConversations } from '../server/conversation-log.ts';
 import type { Metrics } from '../server/metrics.ts';
 import type { Outbox } from '../store/outbox.ts';
-import type { Note } from '../store/store.ts';
+import { recordedId } from '../store/recorded-id.ts';
+import type { Note, OrganizationRecord } from '../store/store.ts';
 
 export interface ConversationsOptions {
   readonly organization: OrganizationConfig;
   readonly connection: Connection;
   readonly outbox: Outbox;
+  /** What was applied: a site may be named by its key. */
+  readonly record: Pick<OrganizationRecord, 'read'>;
+  readonly probe: ConversationsProbe;
   /** The organization's note of this topic. */
   readonly note: (topic: string) => Note;
   readonly hideId: HideId;
@@ -49,6 +54,8 @@ export class OrganizationConversations {
       organization,
       connection,
       outbox,
+      record,
+      probe,
       note,
       hideId,
       clock,
@@ -61,6 +68,7 @@ export class OrganizationConversations {
       abort,
     } = options;
     const { conversations } = organization;
+    const { site } = conversations;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     this.#options = options;
     this.#ingestion = new Ingestion({
@@ -68,6 +76,8 @@ export class OrganizationConversations {
       outbox,
       redactor: createRedactor(redactionOptions(conversations.redact), hideId),
       writer: dryRun ? null : openWriter(connection, client),
+      site: site === null ? null : () => recordedId(record, 'site', site),
+      probe,
       quiet: conversations.quiet,
       batch: conversations.batch,
       clock,

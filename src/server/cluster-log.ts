@@ -36,9 +36,8 @@ export function logClusters(log: Logger): ClusterEvents {
       skipped = end.outcome === 'done' ? skips : skipped;
       skips = new Map();
       if (end.outcome === 'unsupported') {
-        log[isSupported ? 'warn' : 'debug'](
-          'this platform has no issue clusters (404): none become change requests, and it is asked again now and then',
-        );
+        const why = end.error?.message ?? 'this platform has no issue clusters';
+        log[isSupported ? 'warn' : 'debug'](`${why}: none become change requests, and it is asked again now and then`);
         isSupported = false;
         return;
       }

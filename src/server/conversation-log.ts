@@ -46,7 +46,14 @@ export function logConversations(log: Logger): ConversationEvents {
       const isNews = state.kind !== sender;
       sender = state.kind;
       if ('reason' in state) {
-        log[isNews ? (state.kind === 'failing' ? 'warn' : 'error') : 'debug'](senderWords(state));
+        log[isNews ? (state.kind === 'refused' ? 'error' : 'warn') : 'debug'](senderWords(state));
+      }
+    },
+    onDestination: ({ kind, site }) => {
+      if (kind === 'context-records') {
+        log.warn({ site }, `this platform has no conversations: they go to the site ${site} as its context records`);
+      } else {
+        log.debug('conversations go to the organization');
       }
     },
   };
@@ -83,5 +90,6 @@ export function combineConversationEvents(listeners: readonly ConversationEvents
     onDoubt: (told) => listeners.forEach((each) => void each.onDoubt?.(told)),
     onRefused: (told) => listeners.forEach((each) => void each.onRefused?.(told)),
     onSenderState: (told) => listeners.forEach((each) => void each.onSenderState?.(told)),
+    onDestination: (told) => listeners.forEach((each) => void each.onDestination?.(told)),
   };
 }

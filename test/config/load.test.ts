@@ -54,6 +54,7 @@ describe('loadConfig', () => {
       windows: [],
       conversations: {
         sources: [],
+        site: null,
         quiet: 86_400_000,
         batch: { count: 50, bytes: 1_048_576 },
         outbox: { items: 100_000, bytes: 1_073_741_824 },

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Bell } from '../../src/conversations/bell.ts';
+import { PlatformDestination } from '../../src/conversations/destination.ts';
 import type { ConversationEvents, SenderState } from '../../src/conversations/events.ts';
 import { ConversationSender } from '../../src/conversations/sender.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
+import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
@@ -40,7 +42,13 @@ function open(batch = { count: 50, bytes: 1_000_000 }, of: Outbox = outbox): voi
   };
   sender = new ConversationSender({
     outbox: of,
-    writer,
+    destination: new PlatformDestination({
+      writer,
+      site: null,
+      probe: new ConversationsProbe(),
+      bytes: 1e6,
+      events: {},
+    }),
     batch,
     clock,
     // As uneven as a real one.
@@ -252,9 +260,10 @@ describe('a platform that lets nothing in', () => {
     [
       404,
       'unsupported',
-      'this platform takes no conversations: ingestConversations: the platform refused it (404): fault 404',
+      'this platform takes no conversations: ingestConversations: the platform refused it (404): fault 404; from 0.167 on, ' +
+        'platforms take context records of a site instead: name the site in conversations.site',
     ],
-    [410, 'unsupported', expect.stringContaining('takes no conversations')],
+    [410, 'unsupported', expect.stringContaining('conversations.site')],
   ] as const)('%i: %s, and nothing is lost', async (status, kind, reason) => {
     await put('a', 'b');
     sink.fault = () => status;

@@ -1,0 +1,47 @@
+import type { ContextRecordInput } from '../platform/operations/site-context.ts';
+import type { Conversation } from './conversation.ts';
+import type { Role } from './ticket.ts';
+
+/** Supplement, section 10: a title has 1 to 256 characters. */
+const LONGEST_TITLE = 256;
+
+/** Who says a part, in the body. */
+const SPEAKERS: Readonly<Record<Role, string>> = { user: 'Customer', assistant: 'Assistant', 'team-member': 'Team' };
+
+/**
+ * A conversation as a context record (supplement, section 10): its parts one after another as Markdown, each after who
+ * says it. The subject becomes the title; one that is too long stands whole in the description, and one that is not
+ * there is taken from what was said first. Nothing is in it that was not in the conversation, which is redacted.
+ */
+export function contextRecordOf(conversation: Conversation): ContextRecordInput {
+  const { id, subject = '', parts, metadata = {} } = conversation;
+  const { url, createdAt, attributes = {} } = metadata;
+  const whole = oneLine(subject);
+  const title = cut(whole === '' ? firstWords(conversation) : whole);
+  return {
+    id,
+    type: 'ticket',
+    title,
+    ...(whole === '' || whole === title ? {} : { description: whole }),
+    body: parts.map(({ role, body }) => `**${SPEAKERS[role]}:**\n\n${body}`).join('\n\n'),
+    ...(url === undefined ? {} : { url }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(Object.keys(attributes).length === 0 ? {} : { metadata: attributes }),
+  };
+}
+
+/** What the customer says first, else what anybody does, else the id, which is never empty. */
+function firstWords({ id, parts }: Conversation): string {
+  const said = [...parts.filter(({ role }) => role === 'user'), ...parts];
+  const lines = said.flatMap(({ body }) => body.split('\n').map(oneLine));
+  return lines.find((line) => line !== '') ?? id;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
+}
+
+function cut(text: string): string {
+  const points = [...text];
+  return points.length <= LONGEST_TITLE ? text : `${points.slice(0, LONGEST_TITLE - 1).join('')}…`;
+}
