@@ -153,12 +153,16 @@ const UNTOUCHED: CustomizationSettings = {
   insights: { trackingCookie: true },
 };
 
-/** A site's settings; the deprecated parts are there whether they were written or not. */
-export function viewCustomization(site: { readonly customization?: JsonObject | undefined }): unknown {
+/** A site's settings; its title and the deprecated parts are there whether they were written or not. */
+export function viewCustomization(site: {
+  readonly title: string;
+  readonly customization?: JsonObject | undefined;
+}): unknown {
   const written = site.customization as CustomizationSettings | undefined;
   return written === undefined
-    ? UNTOUCHED
+    ? { title: site.title, ...UNTOUCHED }
     : {
+        title: site.title,
         ...written,
         styling: { background: 'plain', ...written.styling },
         internationalization: written.internationalization ?? UNTOUCHED.internationalization,

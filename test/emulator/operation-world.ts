@@ -23,7 +23,12 @@ export const SEED = createState({
         { email: 'bo@acme.example', role: 'edit' },
       ],
     }),
-    emptyOrganization({ id: 'org_other', title: 'Other', members: [{ email: 'ana@acme.example', role: 'admin' }] }),
+    emptyOrganization({
+      id: 'org_other',
+      title: 'Other',
+      members: [{ email: 'ana@acme.example', role: 'admin' }],
+      settings: { inviteLinks: true, hostname: 'other-docs' },
+    }),
   ],
 });
 
@@ -69,6 +74,7 @@ async function buildCollaboration({ call, emulator }: Fixture, ids: Record<strin
   const post = async (path: string, body?: unknown) => (await call('POST', `/spaces/${one}${path}`, body)).body;
   const draft = (await post('/change-requests', { subject: 'Drafted', conversationsIssuesCluster: cluster })).id;
   await post(`/change-requests/${draft}/requested-reviewers`, { users: [bo] });
+  await post(`/change-requests/${draft}/reviews`, { status: 'changes-requested' });
   const merged = (await post('/change-requests', { subject: 'Merged' })).id;
   await post(`/change-requests/${merged}/merge`);
   const said = (markdown: string) => ({ body: { markdown } });
@@ -79,6 +85,25 @@ async function buildCollaboration({ call, emulator }: Fixture, ids: Record<strin
   const [page, exports] = content.pages;
   const [file] = content.files;
   return { draft, merged, comment, reply, crComment, crReply, page, exports, file };
+}
+
+/** An integration of everybody's, installed and configured; one of its owner's alone; and an invite link elsewhere. */
+async function buildIntegrations({ call }: Fixture): Promise<Record<string, string>> {
+  const required = { organization: 'org_acme', description: 'Tickets', script: '', scopes: ['conversations:ingest'] };
+  const properties = { key: { type: 'string' }, region: { type: 'string', enum: ['eu', 'us'], default: 'eu' } };
+  await call('POST', '/integrations/zendesk', {
+    ...required,
+    ...{ title: 'Zendesk', visibility: 'public', categories: ['collaboration'] },
+    blocks: [{ id: 'ticket', title: 'Ticket', urlUnfurl: ['https://*.zendesk.com/tickets/**'] }],
+    configurations: { account: { properties, required: ['key', 'region'] } },
+  });
+  await call('POST', '/integrations/secret', { ...required, title: 'Secret' });
+  const path = '/integrations/zendesk/installations';
+  const installation = (await call('POST', path, { organization: 'org_acme' })).body.id;
+  await call('PATCH', `${path}/${installation}`, { configuration: { key: 'k' }, externalIds: ['acme'] });
+  const { items } = (await call('GET', '/integrations/zendesk/events')).body;
+  const invite = (await call('POST', '/orgs/org_other/link-invites', { role: 'edit' })).body.id;
+  return { installation, event: items[0].id, invite };
 }
 
 /** One of everything; rows name them in braces. */
@@ -114,8 +139,9 @@ export async function buildWorld(made: Fixture): Promise<Record<string, string>>
   const source = { space: two, language: 'en' };
   const translation = await create('POST', '/translations', { source, language: 'fr' });
   const collaboration = await buildCollaboration(made, { one, bo, ...conversations });
+  const integrations = await buildIntegrations(made);
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
-    ...{ own, spec, translation, ...conversations, ...collaboration },
+    ...{ own, spec, translation, ...conversations, ...collaboration, ...integrations },
   } as Record<string, string>;
 }

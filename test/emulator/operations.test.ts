@@ -7,6 +7,7 @@ import { collaborationRows } from './operation-rows-collaboration.ts';
 import { contentRows } from './operation-rows-content.ts';
 import { conversationRows } from './operation-rows-conversations.ts';
 import { documentRows } from './operation-rows-documents.ts';
+import { integrationRows } from './operation-rows-integrations.ts';
 import { organizationRows } from './operation-rows-organization.ts';
 import { siteRows } from './operation-rows-site.ts';
 import { buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
@@ -20,6 +21,7 @@ const tables = {
   ...siteRows,
   ...collaborationRows,
   ...documentRows,
+  ...integrationRows,
 };
 
 let world: Fixture;
@@ -85,6 +87,8 @@ const located: readonly Row[] = [
   ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 201],
   ['POST', `${ORG}/saml`, { label: 'L' }, 201],
   ['POST', '/spaces/{one}/change-requests', { subject: 'S' }, 201],
+  ['POST', '/spaces/{one}/change-requests/{draft}/reviews', { status: 'approved' }, 201],
+  ['POST', '/integrations/zendesk/installations', { organization: 'org_other' }, 201],
 ];
 
 test.each(located.map(named))('$method $path sends a Location', async ({ method, path, body }) => {
@@ -95,6 +99,7 @@ test.each(located.map(named))('$method $path sends a Location', async ({ method,
 const unlocated: readonly Row[] = [
   ['PUT', `${ORG}/teams`, { title: 'T' }, 201],
   ['POST', `${ORG}/openapi`, { slug: 'x', source: { text: '' } }, 201],
+  ['POST', '/orgs/org_other/link-invites', { role: 'read' }, 201],
   ['POST', `${ORG}/translations`, { source: { space: '{two}', language: 'en' }, language: 'de' }, 201],
 ];
 

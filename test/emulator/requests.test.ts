@@ -43,8 +43,8 @@ test.each([
   ['GET', '/nothing'],
   ['POST', ORG],
   ['GET', `${ORG}/`],
-  ['GET', `${ORG}/agent-instructions`],
-  ['GET', '/integrations'],
+  ['POST', `${ORG}/agent-instructions`],
+  ['PUT', '/integrations'],
 ])('404 for an operation that is not there: %s %s', async (method, path) => {
   expect(await call(method, path)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
 });

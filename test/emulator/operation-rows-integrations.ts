@@ -1,0 +1,390 @@
+import { document } from './fixture.ts';
+import { long, ORG, type Row, type Rows, SITE } from './operation-world.ts';
+
+const broken = { ...(document('x') as object), nodes: [{ object: 'text', leaves: [] }] };
+const OTHER = '/orgs/org_other';
+
+/** All that publishing requires. */
+const published = {
+  organization: 'org_acme',
+  title: 'Zendesk',
+  description: 'Tickets',
+  script: 'export default {}',
+  scopes: ['conversations:ingest'],
+};
+
+/** Everything that it may say besides. */
+const whole = {
+  ...published,
+  runtime: 'v1',
+  icon: 'aWNvbg==',
+  summary: long(2048),
+  previewImages: ['YQ==', 'Yg==', 'Yw=='],
+  visibility: 'unlisted',
+  target: 'organization',
+  categories: ['content'],
+  blocks: [
+    { id: 'embed', title: 'Embed', urlUnfurl: ['https://a.example'], markdown: { codeblock: 'x', body: 'content' } },
+  ],
+  contentSources: [{ id: 'tickets', title: 'Tickets', configuration: { componentId: 'config' } }],
+  externalLinks: [{ url: 'https://a.example', label: 'Docs' }],
+  configurations: {
+    account: { properties: { key: { type: 'string', title: 'Key' } }, required: ['key'] },
+    site: { componentId: 'config' },
+  },
+  secrets: { KEY: 'hush' },
+  contentSecurityPolicy: { 'default-src': "'self'" },
+};
+
+const refused = (fields: object, says: string): Row => [
+  'POST',
+  '/integrations/new',
+  { ...published, ...fields },
+  400,
+  says,
+];
+const without = (field: string): Row => refused({ [field]: undefined }, `body.${field}: `);
+
+const integration = '/integrations/zendesk';
+const installation = `${integration}/installations/{installation}`;
+
+const integrations: Rows = {
+  'integrations listed': [
+    ['GET', '/integrations', undefined, 200, { count: 1, items: [{ object: 'integration', name: 'zendesk' }] }],
+    ['GET', '/integrations?search=ZEN', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?search=nothing', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?category=collaboration', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?category=analytics', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?blockDomain=acme.zendesk.com', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?blockDomain=desk.com', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?blocks=true', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?blocks=false', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?contentSources=false', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?contentSources=true', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?owner=org_acme', undefined, 200, { count: 2 }],
+    ['GET', '/integrations?owner=org_other', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?scope=conversations:ingest', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?scope=openapi:read', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?target=all', undefined, 200, { count: 1 }],
+    ['GET', '/integrations?target=site', undefined, 200, { count: 0 }],
+    ['GET', '/integrations?category=fun', undefined, 400, 'query.category: must be one of analytics'],
+    ['GET', '/integrations?blockDomain=a%20b', undefined, 400, 'query.blockDomain: must be a domain'],
+    ['GET', '/integrations?blocks=yes', undefined, 400, 'query.blocks'],
+    ['GET', '/integrations?scope=all', undefined, 400, 'query.scope'],
+    ['GET', '/integrations?target=user', undefined, 400, 'query.target'],
+    ['GET', '/integrations?name=zendesk', undefined, 400, 'query.name: unknown parameter'],
+    ['GET', integration, undefined, 200, { version: 1, owner: { id: 'org_acme' }, permissions: { admin: true } }],
+    ['GET', '/integrations/none', undefined, 404, 'Integration "none" not found'],
+    ['GET', '/integrations/a%20b', undefined, 400, 'path.integrationName'],
+    ['GET', `/integrations/${'x'.repeat(101)}`, undefined, 400, 'path.integrationName'],
+  ],
+  'integrations published': [
+    ['POST', '/integrations/new', published, 200, { version: 1, visibility: 'private', target: 'all', categories: [] }],
+    [
+      'POST',
+      '/integrations/a.b-C_1',
+      { ...published, organization: 'other-docs' },
+      200,
+      { owner: { id: 'org_other' } },
+    ],
+    ['POST', '/integrations/new', whole, 200, { blocks: whole.blocks, configurations: whole.configurations }],
+    ['POST', integration, published, 200, { version: 2, owner: { id: 'org_acme' } }],
+    ['POST', integration, { ...published, organization: 'org_other' }, 403, 'belongs to another organization'],
+    ['POST', '/integrations/new', { ...published, organization: 'none' }, 404, 'Organization "none" not found'],
+    ['POST', '/integrations/a%20b', published, 400, 'path.integrationName'],
+    ...['organization', 'title', 'description', 'script', 'scopes'].map(without),
+    refused({ title: 'Z' }, 'body.title: must be 2-30 characters'),
+    refused({ title: long(31) }, 'body.title: must be 2-30 characters'),
+    refused({ description: long(101) }, 'body.description: must be at most 100 characters'),
+    refused({ summary: long(2049) }, 'body.summary: must be at most 2048 characters'),
+    refused({ runtime: 'v2' }, 'body.runtime: must be v1'),
+    refused({ icon: 'no base64' }, 'body.icon: must be base64'),
+    refused({ previewImages: ['', '', '', ''] }, 'body.previewImages: must have at most 3'),
+    refused({ visibility: 'secret' }, 'body.visibility: must be one of public, private, unlisted'),
+    refused({ target: 'user' }, 'body.target: must be one of all, site, space, organization'),
+    refused({ scopes: ['space:read'] }, 'body.scopes.0: must be one of space:content:read'),
+    refused({ categories: ['fun'] }, 'body.categories.0: must be one of analytics'),
+    refused({ blocks: [{ id: 'b', title: 'B' }] }, 'body.blocks.0.title: must be 2-40 characters'),
+    refused({ blocks: [{ id: 'b', title: 'Bl', description: long(151) }] }, 'body.blocks.0.description'),
+    refused({ contentSources: [{ id: 'c', title: 'Co' }] }, 'body.contentSources.0.configuration: required'),
+    refused({ externalLinks: [{ url: 'docs', label: 'D' }] }, 'body.externalLinks.0.url: must be an http'),
+    refused({ externalLinks: Array(6).fill(whole.externalLinks[0]) }, 'body.externalLinks: must have at most 5'),
+    refused({ configurations: { account: {} } }, 'must have either properties or a componentId'),
+    refused({ configurations: { account: { properties: {}, required: ['k'] } } }, 'a property that it does not have'),
+    refused(
+      { configurations: { account: { properties: { k: { type: 'date' } } } } },
+      'configurations.account.properties',
+    ),
+    refused({ configurations: { team: { properties: {} } } }, 'body.configurations.team: unknown field'),
+    refused({ secrets: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [n, ''])) }, 'must have at most 20'),
+    refused({ contentSecurityPolicy: { 'default src': '*' } }, 'body.contentSecurityPolicy'),
+    refused({ version: 3 }, 'body.version: unknown field'),
+    ['DELETE', integration, undefined, 205],
+    ['DELETE', '/integrations/none', undefined, 204],
+    ['DELETE', '/integrations/a%20b', undefined, 400, 'path.integrationName'],
+  ],
+};
+
+const installations: Rows = {
+  installations: [
+    ['GET', `${integration}/installations`, undefined, 200, { count: 1, items: [{ id: '{installation}' }] }],
+    ['GET', `${integration}/installations?externalId=acme`, undefined, 200, { count: 1 }],
+    ['GET', `${integration}/installations?externalId=other`, undefined, 200, { count: 0 }],
+    ['GET', `${integration}/installations?status=active`, undefined, 400, 'query.status: unknown parameter'],
+    ['GET', '/integrations/none/installations', undefined, 404, 'Integration "none"'],
+    [
+      'POST',
+      `${integration}/installations`,
+      { organization: 'org_other' },
+      201,
+      {
+        status: 'pending',
+        space_selection: 'all',
+        site_selection: 'all',
+        spaces: 0,
+        configuration: {},
+        externalIds: [],
+      },
+    ],
+    ['POST', `${integration}/installations`, { organization: 'org_acme' }, 409, 'already installed'],
+    ['POST', `${integration}/installations`, { organization: 'none' }, 404, 'Organization "none" not found'],
+    ['POST', `${integration}/installations`, {}, 400, 'body.organization: required'],
+    ['POST', '/integrations/secret/installations', { organization: 'org_other' }, 403, 'is private to its owner'],
+    ['POST', '/integrations/none/installations', { organization: 'org_acme' }, 404],
+    ['GET', installation, undefined, 200, { status: 'active', spaces: 3, target: { organization: 'org_acme' } }],
+    ['GET', `${integration}/installations/none`, undefined, 404, 'Installation "none" not found'],
+    ['GET', '/integrations/secret/installations/{installation}', undefined, 404, 'Installation'],
+    ['PATCH', installation, { configuration: {} }, 200, { status: 'pending', externalIds: ['acme'] }],
+    ['PATCH', installation, { externalIds: [], space_selection: 'selected' }, 200, { externalIds: [], spaces: 0 }],
+    [
+      'PATCH',
+      installation,
+      { configuration: { key: 'k', free: [1] } },
+      200,
+      { configuration: { key: 'k', free: [1] } },
+    ],
+    ['PATCH', installation, { configuration: { key: 7 } }, 400, 'body.configuration.key: must be a string'],
+    [
+      'PATCH',
+      installation,
+      { configuration: { region: 'mars' } },
+      400,
+      'body.configuration.region: must be one of eu, us',
+    ],
+    [
+      'PATCH',
+      installation,
+      { externalIds: ['1', '2', '3', '4', '5', '6'] },
+      400,
+      'body.externalIds: must have at most 5',
+    ],
+    ['PATCH', installation, { site_selection: 'none' }, 400, 'body.site_selection'],
+    ['PATCH', installation, { status: 'paused' }, 400, 'body.status: unknown field'],
+    ['PATCH', `${integration}/installations/none`, {}, 404],
+    ['POST', `${installation}/tokens`, undefined, 200, {}],
+    ['POST', `${installation}/tokens`, { life: 1 }, 400, 'body.life: unknown field'],
+    ['POST', `${integration}/installations/none/tokens`, undefined, 404],
+    ['DELETE', installation, undefined, 205],
+    ['DELETE', `${integration}/installations/none`, undefined, 204],
+    ['DELETE', '/integrations/a%20b/installations/none', undefined, 400, 'path.integrationName'],
+  ],
+  'integration events': [
+    [
+      'GET',
+      `${integration}/events?limit=1`,
+      undefined,
+      200,
+      {
+        count: 2,
+        items: [{ payload: { type: 'installation_setup', status: 'active', previous: { status: 'pending' } } }],
+      },
+    ],
+    ['GET', `${integration}/events?type=fetch`, undefined, 400, 'query.type: unknown parameter'],
+    ['GET', '/integrations/none/events', undefined, 404],
+    [
+      'GET',
+      `${integration}/events/{event}`,
+      undefined,
+      200,
+      {
+        event: { id: '{event}', integrationId: 'zendesk', installationId: '{installation}', status: 'success' },
+        trace: { logs: [{ level: 'debug' }, { level: 'info' }] },
+      },
+    ],
+    ['GET', `${integration}/events/none`, undefined, 404, 'Event "none" not found'],
+    ['GET', '/integrations/secret/events/{event}', undefined, 404],
+  ],
+};
+
+const question = { question: 'How do I reset a password?', scope: { mode: 'all' } };
+const about = (scope: unknown) => ({ ...question, scope });
+
+const asking: Rows = {
+  ask: [
+    ['POST', `${SITE}/ask`, question, 200],
+    ['POST', `${SITE}/ask?format=document`, { ...question, context: { siteSpaceId: '{variant}' } }, 200],
+    ['POST', `${SITE}/ask?format=markdown`, about({ mode: 'default', currentSiteSpace: '{variant}' }), 200],
+    ['POST', `${SITE}/ask`, about({ mode: 'specific', siteSpaceIds: ['{own}'] }), 200],
+    ['POST', `${SITE}/ask`, { ...question, question: long(512) }, 200],
+    ['POST', `${SITE}/ask`, { ...question, question: long(513) }, 400, 'body.question: must be 1-512 characters'],
+    ['POST', `${SITE}/ask`, { ...question, question: '' }, 400, 'body.question'],
+    ['POST', `${SITE}/ask`, { question: 'Why?' }, 400, 'body.scope'],
+    ['POST', `${SITE}/ask`, { scope: { mode: 'all' } }, 400, 'body.question: required'],
+    ['POST', `${SITE}/ask`, about({ mode: 'wide' }), 400, 'body.scope.mode'],
+    ['POST', `${SITE}/ask`, about({ mode: 'all', siteSpaceIds: ['{own}'] }), 400, 'body.scope.siteSpaceIds: unknown'],
+    ['POST', `${SITE}/ask`, about({ mode: 'specific' }), 400, 'body.scope.siteSpaceIds: required'],
+    ['POST', `${SITE}/ask`, about({ mode: 'specific', siteSpaceIds: [] }), 400, 'at least one site space'],
+    [
+      'POST',
+      `${SITE}/ask`,
+      about({ mode: 'specific', siteSpaceIds: ['none'] }),
+      400,
+      'site space "none" does not exist',
+    ],
+    ['POST', `${SITE}/ask`, about({ mode: 'default', currentSiteSpace: 'none' }), 400, 'body.scope.currentSiteSpace'],
+    ['POST', `${SITE}/ask`, { ...question, context: { siteSpaceId: 'none' } }, 400, 'body.context.siteSpaceId'],
+    ['POST', `${SITE}/ask`, { ...question, context: { user: 'u' } }, 400, 'body.context.user: unknown field'],
+    ['POST', `${SITE}/ask?format=html`, question, 400, 'query.format: must be one of document, markdown'],
+    ['POST', `${ORG}/sites/none/ask`, question, 404, 'Site "none" not found'],
+  ],
+};
+
+const joining: Rows = {
+  'agent instructions': [
+    ['GET', `${ORG}/agent-instructions`, undefined, 200, { object: 'agent-instructions', updatedBy: '{ana}' }],
+    ['GET', '/orgs/none/agent-instructions', undefined, 404],
+    [
+      'PUT',
+      `${ORG}/agent-instructions`,
+      { instructions: document('Be brief') },
+      200,
+      { instructions: document('Be brief'), updatedAt: '2026-03-01T12:00:00.000Z', updatedBy: '{ana}' },
+    ],
+    ['PUT', `${ORG}/agent-instructions`, {}, 400, 'body.instructions: required'],
+    ['PUT', `${ORG}/agent-instructions`, { instructions: 'Be brief' }, 400, 'body.instructions.object'],
+    ['PUT', `${ORG}/agent-instructions`, { instructions: broken }, 400, 'body.instructions.nodes.0'],
+    ['PUT', '/orgs/none/agent-instructions', { instructions: document('x') }, 404],
+  ],
+  'invite links and joining': [
+    ['GET', `${OTHER}/link-invites`, undefined, 200, { count: 1, items: [{ object: 'invite', id: '{invite}' }] }],
+    ['GET', `${ORG}/link-invites`, undefined, 200, { count: 0 }],
+    ['GET', '/orgs/none/link-invites', undefined, 404],
+    ['POST', `${OTHER}/link-invites`, { role: null }, 201, { object: 'invite', role: null, redundant: true }],
+    ['POST', `${OTHER}/link-invites`, {}, 400, 'body.role'],
+    ['POST', `${OTHER}/link-invites`, { role: 'owner' }, 400, 'body.role'],
+    ['POST', `${ORG}/link-invites`, { role: 'read' }, 400, 'no invite links enabled'],
+    ['POST', '/orgs/none/link-invites', { role: 'read' }, 404],
+    ['GET', `${OTHER}/link-invites/{invite}`, undefined, 200, { role: 'edit' }],
+    ['GET', `${ORG}/link-invites/{invite}`, undefined, 404, 'Invite'],
+    ['PATCH', `${OTHER}/link-invites/{invite}`, { role: 'read' }, 200, { role: 'read' }],
+    ['PATCH', `${OTHER}/link-invites/{invite}`, { level: 'read' }, 400, 'body.level: unknown field'],
+    ['PATCH', `${OTHER}/link-invites/none`, { role: 'read' }, 404],
+    ['DELETE', `${OTHER}/link-invites/{invite}`, undefined, 205],
+    ['DELETE', `${OTHER}/link-invites/none`, undefined, 204],
+    ['DELETE', '/orgs/none/link-invites/{invite}', undefined, 404],
+    ['POST', `${ORG}/join`, undefined, 204],
+    ['POST', `${ORG}/join`, { role: 'admin' }, 400, 'body.role: unknown field'],
+    ['POST', '/orgs/none/join', undefined, 404],
+  ],
+};
+
+const reviews = '/spaces/{one}/change-requests/{draft}/reviews';
+const reviewing: Rows = {
+  reviews: [
+    ['GET', reviews, undefined, 200, { count: 1, items: [{ status: 'changes-requested', outdated: false }] }],
+    ['GET', `${reviews}?outdated=true`, undefined, 200, { count: 0 }],
+    ['GET', `${reviews}?format=document&outdated=false`, undefined, 200, { count: 1 }],
+    ['GET', `${reviews}?status=approved`, undefined, 400, 'query.status: unknown parameter'],
+    ['GET', '/spaces/{one}/change-requests/none/reviews', undefined, 404],
+    ['POST', reviews, { status: 'approved' }, 201, { object: 'change-request-review', reviewer: { id: '{ana}' } }],
+    [
+      'POST',
+      reviews,
+      { status: 'approved', comment: { markdown: 'Good' } },
+      201,
+      {
+        status: 'approved',
+        outdated: false,
+        comment: { body: { markdown: 'Good' }, target: { changeRequest: '{draft}' } },
+      },
+    ],
+    ['POST', reviews, {}, 400, 'body.status'],
+    ['POST', reviews, { status: 'merged' }, 400, 'body.status: must be one of approved, changes-requested'],
+    ['POST', reviews, { status: 'approved', comment: 'Good' }, 400, 'body.comment: expected object'],
+    ['POST', reviews, { status: 'approved', comment: { document: broken } }, 400, 'body.comment.document.nodes.0'],
+    ['POST', '/spaces/{one}/change-requests/{merged}/reviews', { status: 'approved' }, 400, 'is merged'],
+    ['POST', '/spaces/{one}/change-requests/none/reviews', { status: 'approved' }, 404],
+  ],
+};
+
+const both = { light: '#346ddb', dark: '#fff' };
+const settings = {
+  styling: {
+    theme: 'bold',
+    primaryColor: both,
+    infoColor: both,
+    successColor: both,
+    warningColor: both,
+    dangerColor: both,
+    corners: 'straight',
+    depth: 'flat',
+    links: 'accent',
+    font: 'Inter',
+    monospaceFont: 'FiraCode',
+    icons: 'solid',
+    sidebar: { background: 'filled', list: 'pill' },
+    search: 'subtle',
+  },
+  favicon: { emoji: '1f600' },
+  header: { preset: 'default', links: [{ title: 'Home', to: { kind: 'url', url: 'https://a.example' }, links: [] }] },
+  footer: { groups: [], copyright: 'Acme' },
+  themes: { default: 'dark', toggeable: false },
+  pdf: { enabled: false },
+  feedback: { enabled: true },
+  ai: { mode: 'assistant' },
+  advancedCustomization: { enabled: false },
+  git: { showEditLink: true },
+  pageActions: { externalAI: false, markdown: true, mcp: false },
+  externalLinks: { target: 'blank' },
+  pagination: { enabled: false },
+  trademark: { enabled: false },
+  privacyPolicy: { url: 'https://a.example/privacy' },
+  socialPreview: {},
+  insights: { trackingCookie: false },
+};
+const styled = (styling: object) => ({ ...settings, styling: { ...settings.styling, ...styling } });
+
+const looks: Rows = {
+  customization: [
+    ['GET', `${SITE}/customization`, undefined, 200, { title: 'Help', styling: { theme: 'clean' }, favicon: {} }],
+    ['GET', `${SITE}/customization?unmasked=true`, undefined, 200],
+    ['GET', `${SITE}/customization?masked=true`, undefined, 400, 'query.masked: unknown parameter'],
+    ['GET', `${ORG}/sites/none/customization`, undefined, 404],
+    ['PUT', `${SITE}/customization`, settings, 200, settings],
+    ['PUT', `${SITE}/customization`, { ...settings, title: 'Acme' }, 200, { title: 'Acme' }],
+    ['PUT', `${SITE}/customization`, { styling: settings.styling }, 400, 'body.favicon'],
+    ['PUT', `${SITE}/customization`, styled({ theme: 'loud' }), 400, 'body.styling.theme: must be one of clean, muted'],
+    [
+      'PUT',
+      `${SITE}/customization`,
+      styled({ primaryColor: { light: 'red', dark: '#fff' } }),
+      400,
+      'primaryColor.light',
+    ],
+    ['PUT', `${SITE}/customization`, styled({ font: 'Comic' }), 400, 'body.styling.font: must be a font'],
+    ['PUT', `${SITE}/customization`, { ...settings, ai: { mode: 'all' } }, 400, 'body.ai.mode: must be one of none'],
+    ['PUT', `${SITE}/customization`, { ...settings, favicon: { text: 'A' } }, 400, 'body.favicon.text: unknown field'],
+    ['PUT', `${SITE}/customization`, { ...settings, css: '' }, 400, 'body.css: unknown field'],
+    ['PUT', `${ORG}/sites/none/customization`, settings, 404],
+  ],
+};
+
+/** Integrations and what belongs to them, the assistant, joining, reviews, and how a site looks. */
+export const integrationRows: Rows = {
+  ...integrations,
+  ...installations,
+  ...asking,
+  ...joining,
+  ...reviewing,
+  ...looks,
+};
