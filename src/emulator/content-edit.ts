@@ -31,7 +31,7 @@ function trimmed(path: string): string {
 }
 
 /** A title as a part of a path. */
-export function slugOf(title: string): string {
+function slugOf(title: string): string {
   const slug = title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')

@@ -16,7 +16,7 @@ export interface References {
 }
 
 /** A text that is nobody's page: its addresses are what they are. */
-export const PLAIN: References = { refOf: (url) => ({ kind: 'url', url }), reusable: () => undefined };
+const PLAIN: References = { refOf: (url) => ({ kind: 'url', url }), reusable: () => undefined };
 
 interface Reading extends References {
   readonly text: string;

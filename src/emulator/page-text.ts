@@ -92,3 +92,11 @@ export function documentOf(around: TextSurroundings, page: PageRecord, options: 
     },
   });
 }
+
+/** The pages as their readers read them: what they include is in them, and expressions have their values. */
+export function asRead(content: Content): PageRecord[] {
+  return content.pages.map((page) => ({
+    ...page,
+    body: evaluate(content, page, withIncludes(content, page.body), false),
+  }));
+}

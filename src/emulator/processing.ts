@@ -1,3 +1,4 @@
+import { addRevision } from './content.ts';
 import { workConversation } from './conversation-work.ts';
 import type { Run, SpecRecord, TranslationRecord } from './records.ts';
 import { completeFixes } from './site-context.ts';
@@ -85,12 +86,13 @@ function completeTranslation(store: Store, translation: TranslationRecord, run: 
 
 /** A new revision of the result space; the first run, and the first after that space was deleted, create one. */
 function writeResult(store: Store, translation: TranslationRecord, at: string): { space: string; revision: string } {
-  const revision = store.identify('rev').id;
   const known = translation.result === undefined ? undefined : store.spaces.get(translation.result.space);
   if (known !== undefined && known.deletedAt === undefined) {
+    const revision = addRevision(store, { parents: [known.revision], type: 'edits', createdAt: at });
     store.spaces.put({ ...known, revision, updatedAt: at });
     return { space: known.id, revision };
   }
+  const revision = store.identify('rev').id;
   const source = store.spaces.get(translation.source.space);
   const parent = source?.parent === undefined ? undefined : store.collections.get(source.parent)?.id;
   const identity = store.identify('spc');

@@ -1,7 +1,7 @@
 /*
  * Search: pages by the words they have in common with a query. A decision of this emulator: the platform does not say
  * how it ranks. A word counts for more the fewer pages have it, and in a title for more than in the text; what no page
- * has counts for nothing, so that a long query finds what it can.
+ * has counts for nothing, so that a long query finds what it can. Of a page's sections those come first that say most.
  */
 import type { PageRecord } from './content-records.ts';
 import { stems } from './ticket-text.ts';
@@ -13,7 +13,7 @@ export interface PageSection {
   readonly body: string;
 }
 
-/** A page that has words of the query, and those of its sections that do. */
+/** A page that has words of the query, and those of its sections that do, the best first. */
 export interface PageHit {
   readonly page: PageRecord;
   readonly score: number;
@@ -68,6 +68,18 @@ function weightIn({ title, sections }: Read, word: string): number {
   );
 }
 
+/** Those that have words of the query, the best first; of equally good ones the first. */
+function bestSections(page: Read, words: readonly string[], rarity: ReadonlyMap<string, number>): PageSection[] {
+  const scored = page.sections.map(({ section, heading, body }) => {
+    const weight = (word: string) => (heading.has(word) ? WEIGHTS.heading : 0) + (body.has(word) ? WEIGHTS.body : 0);
+    return { section, score: words.reduce((sum, word) => sum + weight(word) * (rarity.get(word) ?? 0), 0) };
+  });
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ section }) => section);
+}
+
 /** Groups and links have no text; some pages are not to be found. */
 function isSearched(page: PageRecord): boolean {
   return page.noIndex !== true && (page.type ?? 'document') === 'document';
@@ -87,9 +99,7 @@ export function searchPages(pages: readonly PageRecord[], query: string): PageHi
     .map((candidate) => ({
       page: candidate.page,
       score: words.reduce((sum, word) => sum + weightIn(candidate, word) * (rarity.get(word) ?? 0), 0),
-      sections: candidate.sections
-        .filter(({ heading, body }) => words.some((word) => heading.has(word) || body.has(word)))
-        .map(({ section }) => section),
+      sections: bestSections(candidate, words, rarity),
     }))
     .filter((hit) => hit.score > 0)
     .sort((a, b) => b.score - a.score || a.page.seq - b.page.seq);

@@ -118,3 +118,25 @@ test('what looks like a heading in code is none', async () => {
   const [space] = (await made.org('GET', '/search?query=zebra')).items;
   expect(space.pages[0].sections).toMatchObject([{ title: '', body: '```\n# zebra\n```' }]);
 });
+
+test('the sections that say most about the question come first', async () => {
+  const made = await start();
+  const body = 'Export a file.\n\n## Files\n\nAny file.\n\n## Export a PDF\n\nAs a PDF file, with pictures.';
+  made.emulator.writePages(made.spaces.api, [{ title: 'Sections', body }]);
+  const { items } = await made
+    .call('GET', `/spaces/${made.spaces.api}/search?query=How+to+export+a+PDF+file`)
+    .then((reply) => reply.body);
+  expect(items[0].sections.map((section: Body) => section.title)).toEqual(['Export a PDF', 'Files', '']);
+});
+
+test('pages are found by what they include and by values of expressions', async () => {
+  const made = await start();
+  made.emulator.writeContent(made.spaces.api, {
+    pages: [{ title: 'Help', body: '{% include "Note" %}\n\nOf <code class="expression">space.vars.product</code>.' }],
+    reusableContents: [{ title: 'Note', body: 'Ask the zookeeper.' }],
+    variables: { product: 'Terrarium' },
+  });
+  expect(await found(made, 'zookeeper')).toEqual([['API', ['Help']]]);
+  expect(await found(made, 'terrarium')).toEqual([['API', ['Help']]]);
+  expect(await found(made, 'expression')).toEqual([]);
+});

@@ -1,5 +1,7 @@
+import { spaceContent } from '../content.ts';
 import { organizationAt, spaceAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
+import { asRead } from '../page-text.ts';
 import { list } from '../paging.ts';
 import { listQuery, text } from '../schema.ts';
 import { type PageHit, searchPages } from '../search.ts';
@@ -26,7 +28,7 @@ export const searchOperations: readonly Operation[] = [
       const organization = organizationAt(store, call.params.organizationId);
       const spaces = store.spaces.by('organization', organization.id);
       const hits = searchPages(
-        spaces.flatMap((space) => store.pages.by('space', space.id)),
+        spaces.flatMap((space) => asRead(spaceContent(store, space))),
         call.query.query,
       );
       const bySpace = Map.groupBy(hits, (hit) => hit.page.space);
@@ -51,7 +53,7 @@ export const searchOperations: readonly Operation[] = [
     handle: (call) => {
       const space = spaceAt(call.store, call.params.spaceId);
       return list(call, {
-        items: searchPages(call.store.pages.by('space', space.id), call.query.query),
+        items: searchPages(asRead(spaceContent(call.store, space)), call.query.query),
         key: (hit) => [best(hit), hit.page.seq],
         view: (hit) => viewPageHit(call, hit),
       });
