@@ -333,8 +333,10 @@ const settings = {
     monospaceFont: 'FiraCode',
     icons: 'solid',
     sidebar: { background: 'filled', list: 'pill' },
+    background: 'match',
     search: 'subtle',
   },
+  internationalization: { locale: 'fr' },
   favicon: { emoji: '1f600' },
   header: { preset: 'default', links: [{ title: 'Home', to: { kind: 'url', url: 'https://a.example' }, links: [] }] },
   footer: { groups: [], copyright: 'Acme' },
@@ -379,6 +381,34 @@ const looks: Rows = {
   ],
 };
 
+const schema = `${SITE}/adaptive-schema`;
+const claims = (properties: object, others?: object): object => ({
+  jsonSchema: { type: 'object', properties, additionalProperties: false, ...others },
+});
+const vip = { type: 'boolean', description: 'Pays much' };
+const unsigned = { type: 'object', description: 'Unsigned claims of the site visitor.', additionalProperties: false };
+
+const adaptive: Rows = {
+  'adaptive schemas': [
+    ['PUT', schema, claims({ vip, unsigned: { ...unsigned, properties: { vip } } }), 200, claims({ vip })],
+    ['PUT', schema, claims({ vip }, { $schema: 'http://json-schema.org/draft-07/schema#' }), 200],
+    [
+      'PUT',
+      schema,
+      claims({ vip }, { $schema: 'https://json-schema.org/draft/2020-12/schema' }),
+      400,
+      'jsonSchema.$schema',
+    ],
+    ['PUT', schema, claims({ vip: {} }), 400, 'body.jsonSchema.properties.vip.type'],
+    ['PUT', schema, claims({ vip: { type: 'date' } }), 400, 'vip.type: must be one of boolean, string, number'],
+    ['PUT', schema, claims({ unsigned: { ...unsigned, properties: { vip: true } } }), 400, 'unsigned.properties.vip'],
+    ['PUT', schema, { jsonSchema: { type: 'object' } }, 400, 'body.jsonSchema.properties: required'],
+    ['PUT', schema, {}, 400, 'body.jsonSchema: required'],
+    ['PUT', `${ORG}/sites/none/adaptive-schema`, claims({}), 404, 'Site "none" not found'],
+    ['GET', `${ORG}/sites/none/adaptive-schema/template-conditions`, undefined, 404, 'Site "none" not found'],
+  ],
+};
+
 /** Integrations and what belongs to them, the assistant, joining, reviews, and how a site looks. */
 export const integrationRows: Rows = {
   ...integrations,
@@ -387,4 +417,5 @@ export const integrationRows: Rows = {
   ...joining,
   ...reviewing,
   ...looks,
+  ...adaptive,
 };

@@ -6,10 +6,21 @@ import { siteAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { SiteRecord } from '../records.ts';
 
-/** A schema of visitors' claims: an object; unsigned claims lie below `properties.unsigned`. */
+/** One claim, or an object of them; the types are those of the vendor's published document. */
+const claim: z.ZodType<Record<string, unknown>> = z.lazy(() =>
+  z.looseObject({
+    type: z.enum(['boolean', 'string', 'number', 'array', 'object']),
+    description: z.string().optional(),
+    properties: z.record(z.string(), claim).optional(),
+    items: claim.optional(),
+  }),
+);
+
+/** A schema of visitors' claims (JSON Schema draft-07): an object; unsigned ones lie below `properties.unsigned`. */
 const claimsSchema = z.looseObject({
+  $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
   type: z.literal('object'),
-  properties: z.record(z.string(), z.looseObject({})),
+  properties: z.record(z.string(), claim),
 });
 
 function schemaOf(site: SiteRecord): NonNullable<SiteRecord['adaptiveSchema']> {
