@@ -97,6 +97,20 @@ describe('requests', () => {
     expect(await writer.send(operations.deleteTeam, { path: { teamId: 't' } })).toBeUndefined();
   });
 
+  const section = '/v1/orgs/org_1/sites/s/sections/x';
+  const update = { path: { siteId: 's', siteSectionId: 'x' }, body: { siteSectionGroupId: null } };
+
+  test('may be answered without a body where the platform may leave it out, with 204 alone', async () => {
+    const writer = openWriter(connect(), caller);
+    nock(BASE).patch(section, { siteSectionGroupId: null }).reply(204, '', { 'Preference-Applied': 'return=minimal' });
+    expect(await writer.send(operations.updateSection, update)).toBeUndefined();
+    nock(BASE).patch(section).reply(200, '');
+    expect(await failure(writer.send(operations.updateSection, update))).toBeInstanceOf(NotThePlatformError);
+    nock(BASE).put('/v1/orgs/org_1/teams').reply(204);
+    const team = writer.send(operations.createTeam, { body: { title: 'Writers' } });
+    expect(await failure(team)).toBeInstanceOf(NotThePlatformError);
+  });
+
   test('are not sent with what the platform does not allow', async () => {
     const writer = openWriter(connect(), caller);
     const long = await failure(writer.send(operations.createTeam, { body: { title: 'x'.repeat(65) } }));

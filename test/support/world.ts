@@ -14,6 +14,7 @@ import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
 import { memoryTree } from './memory-tree.ts';
+import type { Between } from './preferring-proxy.ts';
 
 /** Manifests: one text, or texts by file name. */
 export type Manifests = string | Readonly<Record<string, string>>;
@@ -60,17 +61,22 @@ export async function declare(manifests: Manifests): Promise<ReadonlyMap<Address
 }
 
 /** Starts an embedded platform whose processing takes no time. */
-export async function openWorld(options: EmulatorOptions = {}): Promise<World> {
+export async function openWorld(
+  options: EmulatorOptions = {},
+  /** What stands between; nothing by default. */
+  between?: (platform: string) => Promise<Between>,
+): Promise<World> {
   const emulator = await startEmulator({ processing: { openapi: 0, translation: 0 }, ...options });
+  const proxy = await between?.(emulator.url);
   const connection = openConnection({
-    baseUrl: emulator.url,
+    baseUrl: proxy?.url ?? emulator.url,
     token: emulator.token,
     userAgent: 'octavo/0',
     concurrency: 10,
     clock: systemClock,
     random: () => 0,
   });
-  return new OpenWorld(emulator, connection);
+  return new OpenWorld(emulator, connection, proxy);
 }
 
 class OpenWorld implements World {
@@ -78,8 +84,10 @@ class OpenWorld implements World {
   readonly record = openMemoryStore().organization('test');
   readonly #connection: Connection;
   readonly #start: EmulatorState;
+  readonly #proxy: Between | undefined;
 
-  constructor(emulator: Emulator, connection: Connection) {
+  constructor(emulator: Emulator, connection: Connection, proxy: Between | undefined) {
+    this.#proxy = proxy;
     this.emulator = emulator;
     this.#start = emulator.state();
     this.#connection = connection;
@@ -148,6 +156,7 @@ class OpenWorld implements World {
 
   async close(): Promise<void> {
     await this.#connection.close();
+    await this.#proxy?.close();
     await this.emulator.close();
   }
 

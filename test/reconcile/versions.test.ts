@@ -1,0 +1,292 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
+import { featuresOf } from '../../src/emulator/versions.ts';
+import { twoModels } from '../support/arbitrary-manifests.ts';
+import { addForeign } from '../support/foreign.ts';
+import { type Model, manifestsOf } from '../support/model.ts';
+import { differences } from '../support/oracle.ts';
+import { untouched } from '../support/oracle-lookups.ts';
+import { preferringProxy } from '../support/preferring-proxy.ts';
+import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+/* Later versions of the platform: the same manifests, and the same end (supplement, section 10). */
+
+const SEED = Number(process.env.OCTAVO_SEED ?? 20260901);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 6);
+const policy = { policy: UNLIMITED };
+
+const platforms: readonly {
+  readonly named: string;
+  readonly version: PlatformVersion;
+  readonly between?: typeof preferringProxy;
+}[] = [
+  { named: '0.167', version: '0.167' },
+  { named: '0.181', version: '0.181' },
+  { named: '0.201', version: '0.201' },
+  { named: '0.201 behind something that prefers answers without a body', version: '0.201', between: preferringProxy },
+];
+
+interface Item {
+  readonly id: string;
+  readonly object: string;
+  readonly children?: readonly Item[];
+}
+
+/** Lists of a site's structure in which a link to elsewhere may stand, with what holds them. */
+function* listsOf(
+  items: readonly Item[],
+  holder: string | null,
+): Generator<{ holder: string | null; items: readonly Item[] }> {
+  yield { holder, items };
+  for (const item of items) {
+    if (item.object === 'site-section-group') {
+      yield* listsOf(item.children ?? [], item.id);
+    }
+  }
+}
+
+/** As if somebody put links to elsewhere between what stands in every site with sections. */
+async function scatterLinks(world: World, places: readonly number[], isMeant: (title: string) => boolean) {
+  const next = places[Symbol.iterator]();
+  const { items: sites } = await world.call('GET', '/sites?limit=100');
+  for (const site of (sites as { id: string; title: string }[]).filter(({ title }) => isMeant(title))) {
+    const { type, structure } = await world.call('GET', `/sites/${site.id}/structure`);
+    for (const { holder, items } of type === 'sections' ? [...listsOf(structure, null)] : []) {
+      const link = await world.call('POST', `/sites/${site.id}/external-links`, {
+        title: 'Elsewhere',
+        url: 'https://elsewhere.example',
+        ...(holder === null ? {} : { parent: holder }),
+      });
+      const beside = items[Number(next.next().value ?? 0) % (items.length + 1)];
+      if (beside !== undefined) {
+        await world.call('PATCH', `/sites/${site.id}/structure/sort`, {
+          item: { type: 'site-external-link', id: link.id },
+          position: { before: { type: beside.object, id: beside.id } },
+        });
+      }
+    }
+  }
+}
+
+const isForeign = (title: string) => title.startsWith('Foreign');
+
+function linksOf(state: EmulatorState): readonly string[] {
+  return (state.externalLinks ?? []).map(({ id }) => id).sort();
+}
+
+describe.each(platforms)('$named', ({ version, between }) => {
+  let world: World;
+  let start: EmulatorState;
+
+  beforeAll(async () => {
+    world = await openWorld({}, between);
+    await addForeign(world);
+    world.emulator.setFeatures(featuresOf(version));
+    if (version === '0.201') {
+      await scatterLinks(world, [1], isForeign);
+    }
+    start = world.emulator.state();
+  });
+  afterAll(() => world.close());
+
+  async function expectConverges(model: Model): Promise<void> {
+    await world.settle(manifestsOf(model), policy);
+    const again = await world.plan(manifestsOf(model), policy);
+    expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
+    expect(differences(model, start, world.emulator.state())).toEqual([]);
+    expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
+  }
+
+  test('converges from any manifests to any others, and no link changes a plan or is lost', async () => {
+    await fc.assert(
+      fc.asyncProperty(twoModels, fc.array(fc.nat(9), { maxLength: 8 }), async ([a, b], places) => {
+        world.emulator.restore(start);
+        await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+        await expectConverges(a);
+        const before = await world.plan(manifestsOf(b), policy);
+        if (version === '0.201') {
+          await scatterLinks(world, places, (title) => !isForeign(title));
+          const { plan } = await world.plan(manifestsOf(b), policy);
+          expect(plan.changes.map(withoutImpact)).toEqual(before.plan.changes.map(withoutImpact));
+        }
+        const kept = linksOf(world.emulator.state()).filter((id) => !isOnDeletedSite(world, before, id));
+        world.emulator.requests.reset();
+        await expectConverges(b);
+        expect(linksOf(world.emulator.state())).toEqual(kept);
+        const sent = world.emulator.requests.byOperation;
+        expect(sent.addSectionToGroup ?? 0).toBeLessThanOrEqual(version === '0.167' ? 99 : TRIALS);
+      }),
+      { seed: SEED, numRuns: RUNS, endOnFailure: process.env.OCTAVO_SHRINK === undefined },
+    );
+  });
+});
+
+/** One in each pass, of which there are at most so many until it settles. */
+const TRIALS = 4;
+
+/** A link goes with its site alone. */
+function isOnDeletedSite(world: World, { plan }: Awaited<ReturnType<World['plan']>>, link: string): boolean {
+  const gone = plan.changes.filter(({ action, kind }) => action === 'delete' && kind === 'site').map(({ id }) => id);
+  const { externalLinks = [] } = world.emulator.state();
+  return externalLinks.some(({ id, site }) => id === link && gone.includes(site));
+}
+
+function withoutImpact<T extends { impact: string; weight: number }>({ impact: _, weight: __, ...change }: T) {
+  return change;
+}
+
+describe('sections and their groups', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    await world.begin();
+    world.emulator.setFeatures(featuresOf('0.146'));
+  });
+
+  const keys = Array.from({ length: 8 }, (_, index) => `s${index}`);
+  const section = (key: string) => ({ section: key, title: `Section ${key}`, spaces: [{ key, space: 'one' }] });
+  const site = (structure: unknown) =>
+    JSON.stringify({ spaces: { one: { title: 'One' } }, sites: { help: { title: 'Help', structure } } });
+  /** Every section in one of two groups. */
+  const grouped = (swapped: boolean) =>
+    site(
+      ['a', 'b'].map((group, at) => ({
+        group,
+        title: `Group ${group}`,
+        items: keys.filter((_, index) => (index % 2 === at) !== swapped).map(section),
+      })),
+    );
+  const flat = site([...keys.map(section), { group: 'a', title: 'Group a', items: [] }]);
+
+  async function sentBy(manifests: string): Promise<Readonly<Record<string, number>>> {
+    world.emulator.requests.reset();
+    await world.settle(manifests, policy);
+    const sent = { ...world.emulator.requests.byOperation };
+    const { plan } = await world.plan(manifests, policy);
+    expect(plan.changes).toEqual([]);
+    return sent;
+  }
+
+  test('until 0.167 are put together by operations of the group', async () => {
+    await sentBy(grouped(false));
+    const sent = await sentBy(grouped(true));
+    expect(sent.addSectionToGroup).toBe(8);
+    expect(sent.updateSection).toBeUndefined();
+    expect((await sentBy(flat)).removeSectionFromGroup).toBe(8);
+  });
+
+  test.each(['0.181', '0.201'] as const)('in %s by the sections, after one 404 in a pass', async (version) => {
+    world.emulator.setFeatures(featuresOf(version));
+    await sentBy(grouped(false));
+    const sent = await sentBy(grouped(true));
+    expect({ tried: sent.addSectionToGroup, updated: sent.updateSection }).toEqual({ tried: 1, updated: 8 });
+    const back = await sentBy(flat);
+    expect((back.addSectionToGroup ?? 0) + (back.removeSectionFromGroup ?? 0)).toBe(1);
+  });
+
+  test('a 404 for one of them is no lack of the operation', async () => {
+    await sentBy(grouped(false));
+    world.emulator.setFaults([
+      { match: { operation: 'addSectionToGroup', nth: 1 }, fault: { kind: 'status', status: 404, message: 'gone' } },
+    ]);
+    world.emulator.requests.reset();
+    const { results } = await world.apply(grouped(true), policy);
+    const failed = results.filter(({ status }) => status !== 'applied');
+    expect(failed).toHaveLength(1);
+    expect(failed[0]?.error).toMatch(
+      /addSectionToGroup: .*\(404\): gone; updateSection: .*\(400\): .*siteSectionGroupId/,
+    );
+    expect(world.emulator.requests.byOperation).toMatchObject({ addSectionToGroup: 8, updateSection: 1 });
+  });
+
+  test('a section that has gone in 0.181 fails alone, with what the platform said of it', async () => {
+    world.emulator.setFeatures(featuresOf('0.181'));
+    await sentBy(grouped(false));
+    const { sections = [] } = world.emulator.state();
+    const lost = sections.find(({ title }) => title === 'Section s3');
+    const remove = () => {
+      const state = world.emulator.state();
+      world.emulator.restore({ ...state, sections: state.sections?.filter(({ id }) => id !== lost?.id) ?? [] });
+    };
+    world.emulator.setFaults([
+      { match: { operation: 'addSectionToGroup', nth: 1 }, fault: { kind: 'hook', when: 'before', run: remove } },
+    ]);
+    const { results } = await world.apply(grouped(true), policy);
+    const failed = results.filter(({ status }) => status === 'failed');
+    expect(failed.map(({ address }) => address)).toEqual(['section/help/s3']);
+    expect(failed[0]?.error).toContain('(404)');
+    expect(world.emulator.requests.byOperation.addSectionToGroup).toBeLessThanOrEqual(3);
+    world.emulator.setFaults([]);
+    await sentBy(grouped(true));
+  });
+});
+
+describe('settings that versions lack', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    await world.begin();
+    world.emulator.setFeatures(featuresOf('0.146'));
+  });
+
+  const site = (fields: object) =>
+    JSON.stringify({ sites: { help: { title: 'Help', visibility: 'public', ...fields } } });
+  const hiding = (hidden: boolean) =>
+    JSON.stringify({
+      spaces: { one: { title: 'One' } },
+      sites: { help: { title: 'Help', structure: [{ key: 'one', space: 'one', path: 'en', hidden }] } },
+    });
+  const notesOf = ({ plan }: Awaited<ReturnType<World['plan']>>) => plan.notes.map(({ text }) => text);
+
+  test('agentsContext is set where there is one, on a new site and on an old', async () => {
+    for (const agentsContext of ['excluded', 'included']) {
+      await world.settle(site({ agentsContext }), policy);
+      const again = await world.plan(site({ agentsContext }), policy);
+      expect({ changes: again.plan.changes, notes: notesOf(again) }).toEqual({ changes: [], notes: [] });
+      expect(world.emulator.state().sites?.at(-1)?.agentsContext).toBe(agentsContext);
+    }
+  });
+
+  test.each(['0.167', '0.201'] as const)(
+    'agentsContext is said to be none of %s, and asked for once at most',
+    async (version) => {
+      world.emulator.setFeatures(featuresOf(version));
+      const { results } = await world.settle(site({ agentsContext: 'excluded' }), policy);
+      expect(results.map(({ status }) => status)).toEqual(['applied']);
+      const again = await world.plan(site({ agentsContext: 'included', basename: 'help' }), policy);
+      expect(again.plan.changes.map(({ action, fields }) => ({ action, fields }))).toEqual([
+        { action: 'update', fields: [{ path: 'basename', from: null, to: 'help' }] },
+      ]);
+      expect(notesOf(again)).toEqual([expect.stringContaining('agentsContext was not compared')]);
+      world.emulator.requests.reset();
+      await world.settle(site({ agentsContext: 'included', basename: 'help' }), policy);
+      expect(world.emulator.requests.entries.map(({ status }) => status).filter((status) => status !== 200)).toEqual(
+        [],
+      );
+      expect(notesOf(await world.plan(site({}), policy))).toEqual([]);
+    },
+  );
+
+  test('hidden: false needs no version that can hide; hidden: true fails plainly, and the plan says why', async () => {
+    world.emulator.setFeatures({ hiddenSiteSpaces: false });
+    await world.settle(hiding(false).replace(',"hidden":false', ''), policy);
+    expect((await world.plan(hiding(false), policy)).plan.changes).toEqual([]);
+    const { planned, results } = await world.apply(hiding(true), policy);
+    expect(notesOf(planned)).toEqual([expect.stringContaining('versions before 0.167 cannot hide a site space')]);
+    expect(results.map(({ status, error }) => ({ status, error }))).toEqual([
+      { status: 'failed', error: expect.stringContaining('body.hidden: unknown field') },
+    ]);
+    world.emulator.setFeatures({ hiddenSiteSpaces: true });
+    await world.settle(hiding(true), policy);
+    expect(notesOf(await world.plan(hiding(true), policy))).toEqual([]);
+  });
+});

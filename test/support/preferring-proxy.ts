@@ -1,0 +1,31 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Something between a client and the platform. */
+export interface Between {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A proxy that asks for answers without a body on everybody's behalf: `prefer: return=minimal` (supplement, section 2). */
+export async function preferringProxy(platform: string): Promise<Between> {
+  const server = createServer((incoming, outgoing) => {
+    const headers = { ...incoming.headers, prefer: 'return=minimal' };
+    const target = new URL(incoming.url ?? '/', platform);
+    const onward = request(target, { method: incoming.method ?? 'GET', headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
