@@ -19,6 +19,9 @@ const DAEMON_ONLY = [
   'simple-git',
 ];
 
+/** Brings a file of its own, and few commands need it. */
+const WITH_FILES = ['jq-wasm'];
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const target = process.argv[2] ?? join(root, 'dist');
 
@@ -26,7 +29,7 @@ rmSync(target, { recursive: true, force: true });
 const bundle = await rolldown({
   input: { cli: join(root, 'src/cli.ts') },
   platform: 'node',
-  external: DAEMON_ONLY,
+  external: [...DAEMON_ONLY, ...WITH_FILES],
   tsconfig: join(root, 'tsconfig.json'),
 });
 await bundle.write({ dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { ExitCode } from '../core/errors.ts';
+import { apiCommands } from './api-program.ts';
 import { CONFIG, count, ORGANIZATION, upTo } from './arguments.ts';
 import { clusterCommands } from './cluster-program.ts';
 import { conversationCommands } from './conversation-program.ts';
@@ -29,6 +30,7 @@ export function createProgram(around: Surroundings, done: Done): Command {
   daemonCommands(program, around, done);
   conversationCommands(program, around, done);
   clusterCommands(program, around, done);
+  apiCommands(program, around, done);
   tryingCommands(program, around, done);
   return program;
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../plan/render-text.ts';
 
@@ -14,6 +16,10 @@ export interface Terminal {
   readonly columns: number;
   /** Asks a person; null where nobody can be asked. */
   readonly ask: ((question: string) => Promise<string>) | null;
+  /** Resolves once what was written as the answer is taken; absent where that is at once. */
+  readonly drained?: () => Promise<void>;
+  /** All of what is piped in; absent where nothing can be. */
+  readonly input?: () => Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }
@@ -50,6 +56,12 @@ export function processTerminal(): Terminal {
     isErrTerminal: stderr.isTTY === true,
     columns: stdout.columns ?? stderr.columns ?? DEFAULT_COLUMNS,
     ask: asks ? ask : null,
+    drained: async () => {
+      if (stdout.writableNeedDrain) {
+        await once(stdout, 'drain');
+      }
+    },
+    input: () => text(stdin),
     env: process.env,
     cwd: process.cwd(),
   };

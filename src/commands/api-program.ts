@@ -1,0 +1,55 @@
+import { type Command, Option } from 'commander';
+import type { TypedField } from './api/fields.ts';
+import { CONFIG, ORGANIZATION } from './arguments.ts';
+import type { Done } from './program.ts';
+import type { Surroundings } from './setup.ts';
+
+/** `octavo api`, and what completes it on a command line. */
+export function apiCommands(program: Command, around: Surroundings, done: Done): void {
+  const fields: TypedField[] = [];
+  // Both kinds in the order in which they were typed: fields of lists follow each other.
+  const take = (isTyped: boolean) => (text: string) => {
+    fields.push({ text, isTyped });
+  };
+  program
+    .command('api')
+    .description('any request to the platform, authenticated and within its rate limits')
+    .argument('[request...]', 'METHOD PATH, or the name of an operation and the ids that its path needs')
+    .option('-X, --method <method>', 'the method, where only a path is given (default: GET)')
+    .option(
+      '-f, --field <key=value>',
+      'a field of the body, or of the query of a GET; its value is a text',
+      take(false),
+    )
+    .option(
+      '-F, --typed-field <key=value>',
+      'the same; true, 3 and null are what they are, @file is what is in it',
+      take(true),
+    )
+    .option('-d, --data <json>', 'the body: JSON, @file, or - for what is piped in')
+    .option('--paginate', 'all pages of a list, one item a line')
+    .option('-q, --jq <program>', 'select from the answer, or from each item, with jq')
+    .option('-i, --include', 'show the status and the headers of the answer')
+    .option('--dry-run', 'print what would be sent; send nothing')
+    .option('--yes', 'send a write without asking')
+    .option('--raw', 'send what does not fit the operation too')
+    .option('--list [filter]', 'what operations there are; with a filter for a few, also what they take')
+    .addOption(
+      new Option('--format <format>', 'how --list and --dry-run answer').choices(['text', 'json']).default('text'),
+    )
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .addHelpText('after', EXAMPLES)
+    .action(async (words, options) => {
+      const { apiCommand } = await import('./api/command.ts');
+      done(await apiCommand(words, fields, options, around));
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  octavo api listTeams --paginate --jq .title
+  octavo api GET /v1/orgs/{organization}/teams -f title=docs
+  octavo api createTeam -f title=Writers -f members[]=ana@acme.example
+  octavo api PATCH /orgs/{org}/sites/site_1 -d @site.json --dry-run
+  octavo api --list team`;

@@ -1,0 +1,126 @@
+import type { Operation } from '../../platform/operations/operation.ts';
+import type { Repeat } from '../../queue/request.ts';
+import { jsonSchemaOf, namedValues, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
+
+/** One thing that can be sent, as `-f` names it. */
+export interface Field {
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** What it must be. */
+  readonly words: string;
+}
+
+/** What an operation takes, for people. */
+export interface Described {
+  readonly parameters: readonly string[];
+  readonly query: readonly Field[];
+  readonly body: readonly Field[];
+}
+
+/** What can be sent with an operation, from the schemas that check it. */
+export function describe({ path, query, body }: Operation): Described {
+  return {
+    parameters: parametersOf(path),
+    query: query === null ? [] : fieldsOf(jsonSchemaOf(query)),
+    body: body === null ? [] : fieldsOf(jsonSchemaOf(body)),
+  };
+}
+
+/** The names of a path's parameters, in order. */
+export function parametersOf(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+/** Whether an answer that was lost is asked for again, in words. */
+export const REPEAT_WORDS: Readonly<Record<Repeat, string>> = {
+  safe: 'changes nothing: sent again when no answer comes',
+  idempotent: 'twice is the same as once: sent again when no answer comes',
+  never: 'never sent again by itself: when no answer comes, it may have happened',
+};
+
+function fieldsOf(root: SchemaNode): readonly Field[] {
+  const options = optionsOf(root);
+  const lists = options.filter(({ type }) => type === 'array');
+  const rows = options.filter((option) => !lists.includes(option)).flatMap((option) => memberFields(option, '', true));
+  return lists.length === 0 || rows.length === 0
+    ? [...rows, ...lists.flatMap((list) => itemFields(list, '', true))]
+    : [...rows, { name: '[]', isRequired: false, words: 'or a list of such objects, with -d' }];
+}
+
+/** The members of an object, those of objects inside it included. */
+function memberFields(node: SchemaNode, prefix: string, isNeeded: boolean): readonly Field[] {
+  const { properties = {}, required = [], additionalProperties } = node;
+  const fields = Object.entries(properties).flatMap(([key, member]) =>
+    placeFields(member as SchemaNode, prefix === '' ? key : `${prefix}[${key}]`, isNeeded && required.includes(key)),
+  );
+  const isOpen = typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0;
+  return isOpen
+    ? [
+        ...fields,
+        { name: `${prefix}[NAME]`, isRequired: false, words: schemaWords(additionalProperties as SchemaNode) },
+      ]
+    : fields;
+}
+
+function placeFields(node: SchemaNode, name: string, isRequired: boolean): readonly Field[] {
+  const options = optionsOf(node);
+  const objects = options.filter(isStructured);
+  const [only] = options;
+  if (objects.length === 0 || only === undefined) {
+    return [{ name, isRequired, words: schemaWords(node) }];
+  }
+  if (options.length === 1) {
+    return only.type === 'array' ? itemFields(only, name, isRequired) : memberFields(only, name, isRequired);
+  }
+  const inner = objects.flatMap((option) =>
+    option.type === 'array' ? itemFields(option, name, false) : memberFields(option, name, false),
+  );
+  return [
+    { name, isRequired, words: `either ${options.map((option) => choiceWords(option)).join(', or ')}` },
+    ...merged(inner),
+  ];
+}
+
+/** One row for each name: alternatives may have some of them in common. */
+function merged(fields: readonly Field[]): readonly Field[] {
+  const byName = new Map<string, Field>();
+  for (const field of fields) {
+    const known = byName.get(field.name);
+    const words = known === undefined || known.words === field.words ? field.words : `${known.words} or ${field.words}`;
+    byName.set(field.name, { ...field, words });
+  }
+  return [...byName.values()];
+}
+
+function itemFields(list: SchemaNode, name: string, isRequired: boolean): readonly Field[] {
+  const items = (typeof list.items === 'object' && !Array.isArray(list.items) ? list.items : {}) as SchemaNode;
+  const least = (list.minItems ?? 0) > 0 ? `, ${list.minItems} at least` : '';
+  const options = optionsOf(items);
+  if (!options.some(isStructured)) {
+    return [{ name: `${name}[]`, isRequired, words: `${schemaWords(items)}${least}` }];
+  }
+  return placeFields(items, `${name}[]`, isRequired);
+}
+
+/** Whether a value has parts that `-f` can name. */
+function isStructured({ type, title, properties, additionalProperties }: SchemaNode): boolean {
+  return (
+    title === undefined &&
+    (type === 'array' ||
+      (type === 'object' &&
+        (properties !== undefined ||
+          (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0))))
+  );
+}
+
+/** What tells one alternative from the others: its members, with the values that are fixed. */
+function choiceWords(option: SchemaNode): string {
+  if (option.type !== 'object' || option.title !== undefined) {
+    return schemaWords(option);
+  }
+  const members = Object.entries(option.properties ?? {}).map(([name, member]) => {
+    const fixed = namedValues(member as SchemaNode);
+    return fixed.length === 1 ? `${name}=${String(fixed[0])}` : name;
+  });
+  return members.join(' and ');
+}

@@ -1,0 +1,117 @@
+import { ConfigError } from '../../core/errors.ts';
+import { shownJson } from '../../core/json.ts';
+import { didYouMean, quote } from '../../core/suggest.ts';
+import type { Paint } from '../../plan/render-text.ts';
+import { counted } from '../../plan/words.ts';
+import type { Operation } from '../../platform/operations/operation.ts';
+import type { Surroundings } from '../setup.ts';
+import { paintFor } from '../terminal.ts';
+import { describe, type Field, REPEAT_WORDS } from './describe.ts';
+import { jsonSchemaOf } from './schema-words.ts';
+
+/** As many operations as are shown with all that they take. */
+const FEW = 3;
+
+/** `octavo api --list`: what there is, offline. Throws ConfigError where nothing matches. */
+export function listOperations(
+  table: readonly Operation[],
+  words: readonly string[],
+  format: 'text' | 'json',
+  { terminal }: Surroundings,
+): void {
+  const found = matching(table, words);
+  if (format === 'json') {
+    terminal.out(`${shownJson({ format: 'octavo.operations/1', operations: found.map(asJson) })}\n`);
+    return;
+  }
+  const paint = paintFor(terminal.isOutTerminal, terminal.env);
+  if (found.length <= FEW) {
+    terminal.out(found.map((operation) => details(operation, paint)).join('\n'));
+    return;
+  }
+  terminal.out(overview(found, paint, terminal.isOutTerminal ? terminal.columns : null));
+  terminal.err(`\n${counted(found.length, 'operation')}; octavo api --list NAME shows what one takes\n`);
+}
+
+/** An operation of exactly this name, else all that have every word somewhere. */
+function matching(table: readonly Operation[], words: readonly string[]): readonly Operation[] {
+  const wanted = words.map((word) => word.toLowerCase());
+  const exact = table.filter(({ name }) => wanted.length === 1 && name.toLowerCase() === wanted[0]);
+  const found =
+    exact.length > 0 ? exact : table.filter((operation) => wanted.every((word) => textOf(operation).includes(word)));
+  if (found.length === 0) {
+    const names = table.map(({ name }) => name);
+    throw new ConfigError(
+      `no operation matches ${quote(words.join(' '))}${didYouMean(words.join(''), names, '; octavo api --list shows all')}`,
+    );
+  }
+  return found.toSorted((a, b) => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1));
+}
+
+function textOf({ name, method, path, summary }: Operation): string {
+  return `${name} ${method} ${path} ${summary}`.toLowerCase();
+}
+
+function asJson({ query, body, ...operation }: Operation): object {
+  const { name, summary, method, path, paginated, streamed, repeat, success } = operation;
+  return {
+    ...{ name, summary, method, path, class: operation.class, repeat, paginated, streamed, success },
+    query: query === null ? null : jsonSchemaOf(query),
+    body: body === null ? null : jsonSchemaOf(body),
+  };
+}
+
+/** A line each; on a terminal none is longer than that is wide. */
+function overview(found: readonly Operation[], { strong, faint }: Paint, columns: number | null): string {
+  const names = Math.max(...found.map(({ name }) => name.length));
+  const paths = Math.max(...found.map(({ path }) => path.length));
+  const lines = found.map(({ name, method, path, summary }) => {
+    const before = names + 2 + METHOD_WIDTH + paths + 2;
+    const room = columns === null ? Number.POSITIVE_INFINITY : columns - before;
+    const isTold = room >= LEAST_SUMMARY;
+    const told = summary.length <= room ? summary : `${summary.slice(0, Math.max(0, room - 1))}…`;
+    const place = isTold ? path.padEnd(paths + 2) : path;
+    return `${strong(name.padEnd(names + 2))}${method.padEnd(METHOD_WIDTH)}${place}${isTold ? faint(told) : ''}\n`;
+  });
+  return lines.join('');
+}
+
+const METHOD_WIDTH = 8;
+/** Characters of a summary that are worth their place. */
+const LEAST_SUMMARY = 24;
+
+/** All that an operation takes, and how the queue deals with it. */
+function details(operation: Operation, { strong, faint }: Paint): string {
+  const { name, method, path, summary, paginated, streamed, repeat } = operation;
+  const { parameters, query, body } = describe(operation);
+  const ids = parameters.filter((parameter) => parameter !== 'organizationId');
+  const parts = [
+    `${strong(name)}  ${method} ${path}`,
+    `  ${summary}`,
+    ...section('query', query, faint),
+    ...(method !== 'GET' && body.length === 0 ? [`  ${faint('no body')}`] : section('body', body, faint)),
+    `  ${faint('rate')}   ${operation.class}; ${REPEAT_WORDS[repeat]}`,
+    ...(paginated ? [`  ${faint('list')}   page after page; --paginate streams all of it`] : []),
+    ...(streamed ? [`  ${faint('stream')} answered in pieces, a line each`] : []),
+    `  ${faint('try')}    octavo api ${[name, ...ids.map((id) => id.toUpperCase()), ...example(method === 'GET' ? [] : body)].join(' ')}`,
+  ];
+  return `${parts.join('\n')}\n`;
+}
+
+function section(title: string, fields: readonly Field[], faint: Paint['faint']): readonly string[] {
+  const width = Math.max(...fields.map((field) => field.name.length + 1), 0);
+  return fields.map(
+    ({ name, isRequired, words }, index) =>
+      `  ${faint((index === 0 ? title : '').padEnd(6))} ${`${name}${isRequired ? '*' : ''}`.padEnd(width)}  ${words}`,
+  );
+}
+
+/** What has to be given, as it is typed. */
+function example(fields: readonly Field[]): readonly string[] {
+  return fields
+    .filter(({ isRequired, words }) => isRequired && !words.startsWith('either '))
+    .map(({ name, words }) => {
+      const isText = /^(text|a URL|a time|one of|")/.test(words);
+      return `${isText ? '-f' : '-F'} ${/[[\]]/.test(name) ? `'${name}=…'` : `${name}=…`}`;
+    });
+}

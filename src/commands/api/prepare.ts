@@ -1,0 +1,149 @@
+import { ConfigError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { quote } from '../../core/suggest.ts';
+import type { Operation } from '../../platform/operations/operation.ts';
+import type { Repeat, RequestClass } from '../../queue/request.ts';
+import { faultsOf } from './check.ts';
+import { readData } from './data.ts';
+import { type Field, layFields, nameOf, type ReadNamed, readFields, type TypedField } from './fields.ts';
+import { type Method, nearestPath, operationOf, operationsAt } from './find.ts';
+import { queryText, queryValues, routeFields } from './query.ts';
+import { fillPath, readTarget } from './target.ts';
+
+/** A request that is ready to be sent. */
+export interface Prepared {
+  /** For messages: the operation's name, else method and path. */
+  readonly name: string;
+  readonly method: Method;
+  /** From `/v1`, encoded, with the query. */
+  readonly path: string;
+  /** JSON text, or null. */
+  readonly body: string | null;
+  readonly class: RequestClass;
+  readonly repeat: Repeat;
+  /** Null where the table has no such operation. */
+  readonly operation: Operation | null;
+  /** What a person should know before it is sent. */
+  readonly notes: readonly string[];
+}
+
+/** What the command line says of a request. */
+export interface Wish {
+  readonly words: readonly string[];
+  readonly method: string | undefined;
+  readonly fields: readonly TypedField[];
+  readonly data: string | undefined;
+  /** Whether it is sent whatever the table says of it. */
+  readonly isRaw: boolean;
+}
+
+export interface Preparing {
+  readonly table: readonly Operation[];
+  /** The organization's id, for placeholders. */
+  readonly organization: string;
+  readonly baseUrl: string;
+  readonly read: ReadNamed;
+}
+
+/**
+ * Makes a request of a command line: names and placeholders are filled in, and what the table knows is checked. Throws
+ * ConfigError that says all that is wrong.
+ */
+export async function prepare(wish: Wish, { table, organization, baseUrl, read }: Preparing): Promise<Prepared> {
+  const asked = readTarget(wish.words, { table, method: wish.method, baseUrl });
+  const given = await readFields(wish.fields, read);
+  const { path, fields } = fillPath(asked.path, given, organization);
+  const operation = operationOf(table, asked.method, path);
+  const notes = operation === null ? unknownNotes(asked.method, path, table, wish.isRaw) : [];
+  const routed = routeFields(asked.method, operation, fields);
+  const search = queryText(asked.search, routed.query);
+  const body = await bodyOf(asked.method, operation, routed.body, wish, read);
+  if (operation !== null && !wish.isRaw) {
+    mustFit(operation, [...queryFaults(operation, search), ...bodyFaults(operation, body)], fields);
+  }
+  return {
+    name: operation?.name ?? `${asked.method} ${path}`,
+    method: asked.method,
+    path: search === '' ? path : `${path}?${search}`,
+    body: body === undefined ? null : JSON.stringify(body),
+    class: operation?.class ?? (asked.method === 'GET' ? 'read' : 'write'),
+    repeat: operation?.repeat ?? (asked.method === 'GET' ? 'safe' : 'never'),
+    operation,
+    notes,
+  };
+}
+
+/** What is not in the table is sent with a note, and refused where it looks like a slip. */
+function unknownNotes(method: Method, path: string, table: readonly Operation[], isRaw: boolean): readonly string[] {
+  const there = operationsAt(table, path);
+  const near = there.length > 0 ? null : nearestPath(table, path);
+  if (!isRaw && there.length > 0) {
+    const has = there.map((operation) => `${operation.method} (${operation.name})`).join(', ');
+    throw new ConfigError(`no operation ${method} ${path}; this path has ${has}; ${RAW}`);
+  }
+  if (!isRaw && near !== null) {
+    throw new ConfigError(`no operation ${method} ${path}; did you mean ${near}? ${RAW}`);
+  }
+  return [`${method} ${path} is no operation that Octavo knows: sent as it is`];
+}
+
+const RAW = '--raw sends it all the same';
+
+async function bodyOf(
+  method: Method,
+  operation: Operation | null,
+  fields: readonly Field[],
+  wish: Wish,
+  read: ReadNamed,
+): Promise<unknown> {
+  if (wish.data === undefined && fields.length === 0) {
+    // What the platform wants a body for has at least an empty one.
+    return operation !== null && operation.body !== null ? {} : undefined;
+  }
+  if (method === 'GET') {
+    throw new ConfigError('GET sends no body, so -d has no place; say which method, such as POST');
+  }
+  const data = wish.data === undefined ? {} : await readData(wish.data, read);
+  if (fields.length === 0) {
+    return data;
+  }
+  if (!isObject(data)) {
+    throw new ConfigError('fields (-f) can be laid over an object only, and -d is none');
+  }
+  return layFields(data, fields);
+}
+
+function queryFaults(operation: Operation, search: string): readonly string[] {
+  if (operation.query === null) {
+    const [extra] = new URLSearchParams(search).keys();
+    return extra === undefined ? [] : [`${extra}: ${operation.name} takes nothing in its query`];
+  }
+  return faultsOf(operation.query, queryValues(operation.query, search), 'the query');
+}
+
+function bodyFaults(operation: Operation, body: unknown): readonly string[] {
+  if (operation.body === null) {
+    return body === undefined ? [] : [`${operation.name} sends no body; what is given with -f or -d has no place`];
+  }
+  return faultsOf(operation.body, body, 'the body');
+}
+
+function mustFit(operation: Operation, faults: readonly string[], fields: readonly Field[]): void {
+  if (faults.length === 0) {
+    return;
+  }
+  const lines = faults.map((fault) => `${fault}${typedHint(fault, fields)}`);
+  const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+  throw new ConfigError(
+    `${operation.name} is not sent:${text}${lines.length === 1 ? '; ' : ''}octavo api --list ${operation.name} shows its fields, and ${RAW}`,
+  );
+}
+
+/** What `-f` gave as a text may have been meant as something else. */
+function typedHint(fault: string, fields: readonly Field[]): string {
+  const text = fields.find(({ path, isText }) => isText && fault.startsWith(`${nameOf(path)}: must be`));
+  const value = String(text?.value ?? '');
+  return text !== undefined && /^(true|false|null|-?\d+(\.\d+)?)$/.test(value)
+    ? `; -f sends texts, -F ${quote(`${nameOf(text.path)}=${value}`).slice(1, -1)} sends the value`
+    : '';
+}

@@ -1,0 +1,167 @@
+import { ConfigError } from '../../core/errors.ts';
+import { didYouMean, nearest, quote } from '../../core/suggest.ts';
+import type { Operation } from '../../platform/operations/operation.ts';
+import { parametersOf } from './describe.ts';
+import type { Field } from './fields.ts';
+import { METHODS, type Method } from './find.ts';
+
+/** What was asked for on the command line, before anything is filled in. */
+export interface Asked {
+  readonly method: Method;
+  /** From `/v1`, with `{placeholders}`. */
+  readonly path: string;
+  /** What follows the `?`. */
+  readonly search: string;
+}
+
+/** What words on the command line are read with. */
+export interface Reading {
+  readonly table: readonly Operation[];
+  /** `--method`. */
+  readonly method: string | undefined;
+  /** The platform's base URL, whose paths may be given whole. */
+  readonly baseUrl: string;
+}
+
+/**
+ * METHOD PATH, PATH alone, or the name of an operation with the ids that its path needs. Throws ConfigError.
+ */
+export function readTarget(words: readonly string[], reading: Reading): Asked {
+  const [first, ...rest] = words;
+  if (first === undefined) {
+    throw new ConfigError(
+      'say which request: METHOD PATH, or the name of an operation; octavo api --list shows what there is',
+    );
+  }
+  if (isPath(first)) {
+    noMore(rest);
+    return { method: methodOf(reading.method ?? 'GET'), ...splitPath(first, reading.baseUrl) };
+  }
+  const [second] = rest;
+  if (second !== undefined && isPath(second)) {
+    noMore(rest.slice(1));
+    return { method: methodOf(first), ...splitPath(second, reading.baseUrl) };
+  }
+  if (METHODS.some((method) => method === first.toUpperCase())) {
+    throw new ConfigError(`${first.toUpperCase()} needs a path, such as /v1/orgs/{organization}/teams`);
+  }
+  return namedTarget(first, rest, reading);
+}
+
+function isPath(word: string): boolean {
+  return word.includes('/');
+}
+
+function noMore(words: readonly string[]): void {
+  const [extra] = words;
+  if (extra !== undefined) {
+    throw new ConfigError(`${quote(extra)} is one word too many: fields are given with -f, and a body with -d`);
+  }
+}
+
+function methodOf(word: string): Method {
+  const method = METHODS.find((known) => known === word.toUpperCase());
+  if (method === undefined) {
+    throw new ConfigError(`${quote(word)} is no method of the platform; there is ${METHODS.join(', ')}`);
+  }
+  return method;
+}
+
+function namedTarget(name: string, ids: readonly string[], { table, method }: Reading): Asked {
+  const names = table.map((operation) => operation.name);
+  const operation = table.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (operation === undefined) {
+    throw new ConfigError(
+      `no operation ${quote(name)}${didYouMean(name, names, '; octavo api --list shows what there is, and a path begins with /')}`,
+    );
+  }
+  if (method !== undefined && methodOf(method) !== operation.method) {
+    throw new ConfigError(`${operation.name} is ${operation.method}, and not ${method.toUpperCase()}`);
+  }
+  const open = parametersOf(operation.path).filter((parameter) => parameter !== ORGANIZATION);
+  if (ids.length > open.length) {
+    const takes = open.length === 0 ? 'no id' : open.join(', ');
+    throw new ConfigError(`${operation.name} takes ${takes}, and not ${ids.length} words; fields are given with -f`);
+  }
+  const path = ids.reduce(
+    (filled, id, index) => filled.replace(`{${open[index]}}`, encodeURIComponent(id)),
+    operation.path,
+  );
+  return { method: operation.method, path, search: '' };
+}
+
+/** The parameter that the configuration knows. */
+const ORGANIZATION = 'organizationId';
+/** What else it may be called. */
+const ORGANIZATION_NAMES = [ORGANIZATION, 'organization', 'org', 'orgId'];
+
+function splitPath(word: string, baseUrl: string): { readonly path: string; readonly search: string } {
+  const own = belowBase(word, baseUrl);
+  const [before = '', ...after] = own.split('?');
+  const path = `/${before.replace(/^\/+/, '')}`;
+  if (path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) {
+    throw new ConfigError(`${quote(word)} is no path: a part of it is only dots`);
+  }
+  const versioned = /^\/v\d+(\/|$)/.test(path) ? path : `/v1${path}`;
+  const trimmed = versioned === '/v1' || versioned === '/v1/' ? '/v1/' : versioned.replace(/\/+$/, '');
+  return { path: trimmed, search: after.join('?') };
+}
+
+/** The path of a whole URL. Throws ConfigError where that is not the platform's: the token goes to no other. */
+function belowBase(word: string, baseUrl: string): string {
+  if (!/^https?:\/\//i.test(word)) {
+    return word;
+  }
+  const base = baseUrl.replace(/\/+$/, '');
+  if (word !== base && !word.startsWith(`${base}/`)) {
+    throw new ConfigError(`${quote(word)} is not below ${base}: the token is sent to no other place`);
+  }
+  return word.slice(base.length);
+}
+
+/** A path without placeholders, and the fields that did not fill any. */
+export interface Filled {
+  readonly path: string;
+  readonly fields: readonly Field[];
+}
+
+/** Fills `{placeholders}` and `:placeholders` from fields of that name, the organization also from the configuration. */
+export function fillPath(path: string, fields: readonly Field[], organization: string): Filled {
+  const used = new Set<Field>();
+  const value = (name: string): string => {
+    const field = fields.find((one) => one.path.length === 1 && one.path[0] === name);
+    if (field !== undefined) {
+      used.add(field);
+      return String(field.value);
+    }
+    if (ORGANIZATION_NAMES.includes(name)) {
+      return organization;
+    }
+    throw new ConfigError(
+      `{${name}} in the path is not filled: give the id in its place, or with -f ${name}=ID${nearName(name, fields)}`,
+    );
+  };
+  const parts = path.split('/').map((part) => {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1] ?? /^:(\w+)$/.exec(part)?.[1];
+    return name === undefined ? part : encodedId(name, value(name));
+  });
+  return { path: encoded(parts.join('/')), fields: fields.filter((field) => !used.has(field)) };
+}
+
+function nearName(name: string, fields: readonly Field[]): string {
+  const names = fields.map((field) => String(field.path[0]));
+  const near = nearest(name, names);
+  return near === null ? '' : `; ${quote(near)} is given`;
+}
+
+function encodedId(name: string, id: string): string {
+  if (id === '' || id === '.' || id === '..') {
+    throw new ConfigError(`${quote(id)} is not an id for {${name}}`);
+  }
+  return encodeURIComponent(id);
+}
+
+/** What cannot stand in a path is encoded; what is encoded stays so. */
+function encoded(path: string): string {
+  return path.replaceAll(/[^\w\-.~!$&'()*+,;=:@/%]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
+}
