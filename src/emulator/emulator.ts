@@ -9,7 +9,8 @@
  *    `processing.ts` and `openapi-text.ts` (what processing takes and finds), `limits.ts` (what Reset means),
  *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (what may be ingested at once, and a
  *    repeated id), `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, what
- *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters).
+ *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `ticket-text.ts`, `clustering.ts`,
+ *    `conversation-work.ts` and `impact.ts` (issues and clusters), `site-context.ts` (findings and their drafts).
  *
  * It shares no code with the client, so that it cannot confirm the client's mistakes.
  */

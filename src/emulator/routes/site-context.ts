@@ -6,6 +6,7 @@ import { originKey } from '../conversation-tables.ts';
 import { siteAt } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
+import { present } from '../patch.ts';
 import { settle } from '../processing.ts';
 import type { SiteRecord } from '../records.ts';
 import { listQuery, text } from '../schema.ts';
@@ -66,7 +67,7 @@ function keep(
   const content: ConversationRecord['content'] = {
     subject: title,
     parts: [{ type: 'message', role: 'user', body }],
-    metadata: { url, createdAt },
+    metadata: present({ url, createdAt }),
   };
   if (before !== undefined && isDeepStrictEqual([before.content, before.record], [content, record])) {
     conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });
