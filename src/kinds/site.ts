@@ -177,7 +177,7 @@ function observed(each: Site): Actual {
       visibility: each.visibility ?? null,
       published: each.published ?? false,
       basename: each.basename ?? null,
-      proxy: withoutScheme(each.proxy?.target ?? each.proxy?.origin),
+      proxy: withoutScheme(each.proxy?.origin),
       // Told by every version that has it (supplement, section 10).
       ...(each.agentsContext ? { agentsContext: each.agentsContext } : {}),
       adaptiveContent: each.adaptiveContent?.enabled ?? false,
@@ -188,7 +188,7 @@ function observed(each: Site): Actual {
   };
 }
 
-/** Read as addresses, written as host plus path (supplement, section 6). */
+/** Written as host plus path and read as the proxy's origin; its target is where the platform has the site. */
 function withoutScheme(address: string | null | undefined): Json {
   return address?.replace(/^https?:\/\//, '').replace(/\/$/, '') ?? null;
 }

@@ -15,7 +15,7 @@ export const siteRows: Rows = {
     ['POST', `${ORG}/sites`, { type: 'huge' }, 400, 'body.type'],
     ['GET', SITE, undefined, 200, { siteSpaces: 3, agentsContext: 'included', adaptiveContent: { enabled: false } }],
     ['GET', '/orgs/org_other/sites/{site}', undefined, 404, 'Site'],
-    ['PATCH', SITE, { proxy: 'docs.acme.example/help' }, 200, { proxy: { origin: 'https://docs.acme.example' } }],
+    ['PATCH', SITE, { proxy: 'docs.acme.example/help' }, 200, { proxy: { origin: 'docs.acme.example/help' } }],
     ['PATCH', SITE, { basename: 'x', agentsContext: 'excluded' }, 200, { basename: 'x', agentsContext: 'excluded' }],
     ['PATCH', SITE, { proxy: 'https://docs.acme.example/help' }, 400, 'body.proxy: must be a host and a path'],
     ['PATCH', SITE, { basename: '' }, 400, 'body.basename: must be 1-100 characters'],
@@ -103,8 +103,9 @@ export const siteRows: Rows = {
     [
       'POST',
       `${SITE}/sections/{api}/move`,
-      { position: { after: { type: 'site-section-group', siteSectionGroup: '{group}' } } },
+      { position: { before: { type: 'site-section', siteSection: '{section}' } } },
       200,
+      { id: '{api}' },
     ],
     ['POST', `${SITE}/sections/{api}/move`, { position: { after: at('site-section', 'x') } }, 400, 'body.position'],
     ['GET', `${SITE}/section-groups`, undefined, 200, { count: 2, items: [{ object: 'site-section-group' }, {}] }],
@@ -127,7 +128,7 @@ export const siteRows: Rows = {
     [
       'POST',
       `${SITE}/section-groups/{group}/move`,
-      { position: { before: { type: 'site-section', siteSection: '{section}' } } },
+      { position: { before: at('site-section', '{section}') } },
       200,
     ],
     ['POST', `${SITE}/section-groups/none/move`, { position: {} }, 400, 'body.position'],

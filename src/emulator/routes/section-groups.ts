@@ -8,7 +8,6 @@ import type { SectionGroupRecord, SiteRecord } from '../records.ts';
 import { icon, id, listQuery, text } from '../schema.ts';
 import { moveSectionTo, removeGroup } from '../site-tree.ts';
 import { viewSectionGroup } from '../views/site.ts';
-import { moveBody } from './sections.ts';
 import { sortItem } from './site-structure.ts';
 
 /** Platform API, Limits. */
@@ -20,6 +19,16 @@ const groupCreation = z.strictObject({
   icon: icon.nullable().optional(),
   sections: z.array(id).optional(),
   parent: id.optional(),
+});
+
+/** The deprecated move names what it puts a group beside by its id, unlike those of sections and site spaces. */
+const neighbour = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id });
+const moveBody = z.strictObject({
+  position: z
+    .strictObject({ before: neighbour.optional(), after: neighbour.optional() })
+    .refine((position) => position.before !== undefined || position.after !== undefined, {
+      error: 'must have before or after',
+    }),
 });
 
 function location(context: Context, site: SiteRecord, group: SectionGroupRecord): string {

@@ -27,19 +27,11 @@ const sectionUpdate = z.strictObject({
   siteSectionGroupId: id.nullable().optional(),
 });
 
-/** What the deprecated moves of sections and groups point at: each type names its id after itself. */
 const pointer = z
-  .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('site-section'), siteSection: id }),
-    z.strictObject({ type: z.literal('site-section-group'), siteSectionGroup: id }),
-  ])
-  .transform((given) => ({
-    type: given.type,
-    id: given.type === 'site-section' ? given.siteSection : given.siteSectionGroup,
-  }));
+  .strictObject({ type: z.literal('site-section'), siteSection: id })
+  .transform((given) => ({ type: given.type, id: given.siteSection }));
 
-/** Body of the deprecated moves of sections and groups. */
-export const moveBody = z.strictObject({
+const moveBody = z.strictObject({
   position: z
     .strictObject({ before: pointer.optional(), after: pointer.optional() })
     .refine((position) => position.before !== undefined || position.after !== undefined, {

@@ -36,7 +36,7 @@ function viewTranslation(context: Context, translation: TranslationRecord): unkn
     status: STATES[progressOf(translation.run, context.now)],
     source: translation.source,
     language: translation.language,
-    instructions: translation.instructions,
+    instructions: translation.instructions ?? { object: 'document', data: {}, nodes: [] },
     result: translation.result,
     createdAt: translation.createdAt,
     updatedAt: translation.updatedAt,

@@ -19,6 +19,17 @@ function permissions(context: Context) {
   };
 }
 
+const PRICE = { monthly: 0, yearly: 0 };
+/** Nothing is paid for here. */
+const BILLING = {
+  interval: 'monthly',
+  endDate: null,
+  hasPaymentFailed: false,
+  isScheduledToCancel: false,
+  pricing: { members: { plus_2024: PRICE, pro_2024: PRICE }, sites: { premium: PRICE, ultimate: PRICE } },
+  usageAddons: {},
+};
+
 /** Organization as the platform shows it (platform API, Organization). */
 export function viewOrganization(context: Context, organization: OrganizationRecord): unknown {
   const { id } = organization;
@@ -37,7 +48,7 @@ export function viewOrganization(context: Context, organization: OrganizationRec
     ai: organization.ai,
     inviteLinks: organization.inviteLinks,
     plan: 'enterprise_2024',
-    billing: { interval: 'monthly', hasPaymentFailed: false, isScheduledToCancel: false, usageAddons: {} },
+    billing: BILLING,
     mergeRules: organization.mergeRules,
     urls: {
       location: `${context.base}/v1/orgs/${id}`,

@@ -3,14 +3,19 @@ import { byRank } from '../order.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from '../records.ts';
 import { viewSpace } from './content.ts';
 
-/** Where the site is published, whether it is now or not. */
-function publishedUrl(context: Context, site: SiteRecord): string {
-  return site.proxy === undefined ? `${context.base}/docs/${site.basename ?? site.id}` : `https://${site.proxy}`;
+/** Where the platform itself has the site. */
+function ownUrl(context: Context, site: SiteRecord): string {
+  return `${context.base}/docs/${site.basename ?? site.id}`;
 }
 
-/** `proxy` is written as one string and read in two parts (supplement, section 6). */
-function viewProxy(proxy: string | undefined): unknown {
-  return proxy === undefined ? undefined : { origin: `https://${proxy.split('/')[0]}`, target: proxy };
+/** Where the site is published, whether it is now or not. */
+function publishedUrl(context: Context, site: SiteRecord): string {
+  return site.proxy === undefined ? ownUrl(context, site) : `https://${site.proxy}`;
+}
+
+/** Written as one string and read in two parts: that string, and where what is asked there has to be fetched. */
+function viewProxy(context: Context, site: SiteRecord): unknown {
+  return site.proxy === undefined ? undefined : { origin: site.proxy, target: ownUrl(context, site) };
 }
 
 /** Site with its count of site spaces (platform API, Site). */
@@ -21,7 +26,7 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     type: site.type,
     title: site.title,
     basename: site.basename,
-    proxy: viewProxy(site.proxy),
+    proxy: viewProxy(context, site),
     visibility: site.visibility,
     published: site.published,
     siteSpaces: context.store.siteSpaces.count('site', site.id),

@@ -7,14 +7,14 @@ const pointer = z.strictObject({
   type: z.enum(['site-space', 'site-section', 'site-section-group']),
   id: z.string(),
 });
-/** The deprecated moves name what they put an item beside after its kind (supplement, section 7). */
+/** The deprecated moves name what they put an item beside after its kind, but for groups (supplement, section 7). */
 const beside = <P extends z.ZodType>(neighbour: P) =>
   z.strictObject({
     position: z.union([z.strictObject({ before: neighbour }), z.strictObject({ after: neighbour })]),
   });
 const besideSiteSpace = z.strictObject({ type: z.literal('site-space'), siteSpace: z.string() });
 const besideSection = z.strictObject({ type: z.literal('site-section'), siteSection: z.string() });
-const besideGroup = z.strictObject({ type: z.literal('site-section-group'), siteSectionGroup: z.string() });
+const besideGroup = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id: z.string() });
 
 const condition = text(0, 1024).nullable().optional();
 const icon = text(0, 50).nullable().optional();
@@ -191,13 +191,12 @@ export const sectionGroupOperations = {
     repeat: 'idempotent',
   }),
   deleteSectionGroup: remove('deleteSectionGroup', 'Deletes a section group; its sections stay.', groupPath),
-  // What it puts a group beside is named after its kind, or plainly by id: versions differ.
   moveSectionGroup: write(
     'moveSectionGroup',
     'Moves a section group among its siblings. Deprecated: sortSiteStructure does it.',
     'POST',
     `${groupPath}/move`,
-    { body: beside(z.union([besideSection, besideGroup, pointer])), answer: sectionGroup, repeat: 'idempotent' },
+    { body: beside(besideGroup), answer: sectionGroup, repeat: 'idempotent' },
   ),
   // Whether adding a section twice is an error is not documented.
   addSectionToGroup: write('addSectionToGroup', 'Puts a section into a group.', 'POST', `${groupPath}/sections`, {
