@@ -1,0 +1,241 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
+import type { FaultRule } from '../../src/emulator/emulator.ts';
+import { type Body, type Fixture, fixture } from './fixture.ts';
+
+/* The assistant of a site, over a real socket: it answers in pieces, and goes wrong between them. */
+
+let made: Fixture;
+let site: string;
+let ids: { guides: string; login: string; export: string; inGuides: string; inFrench: string };
+
+const PAGES = [
+  { title: 'Login', body: '# Reset a password\n\nPress the link below the field. Then look into your mail.' },
+  { title: 'Export', path: 'export', body: 'PDF files are made in the background.' },
+  { title: 'Import', path: 'import', body: 'Zip files are read at once.' },
+];
+
+beforeEach(async () => {
+  made = await fixture();
+  const { org, emulator } = made;
+  const guides = (await org('POST', '/spaces', { title: 'Guides', language: 'en' })).id;
+  const french = (await org('POST', '/spaces', { title: 'Guides (fr)', language: 'fr' })).id;
+  const [login = '', exported = ''] = emulator.writePages(guides, PAGES);
+  emulator.writePages(french, [{ title: 'Exporter', body: 'Le PDF password.' }]);
+  site = (await org('POST', '/sites', { title: 'Help', spaces: [guides, french] })).id;
+  const [one, two] = (await org('GET', `/sites/${site}/site-spaces`)).items;
+  ids = { guides, login, export: exported, inGuides: one.id, inFrench: two.id };
+});
+afterEach(() => made.emulator.close());
+
+const ALL = { mode: 'all' };
+const QUESTION = 'How do I reset a password?';
+
+/** The events of a stream, as far as it came. */
+function eventsOf(text: string): Body[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice('data: '.length)));
+}
+
+async function ask(question: string, scope: unknown, query = ''): Promise<Body[]> {
+  const { emulator } = made;
+  const path = `/orgs/${emulator.organization}/sites/${site}/ask${query}`;
+  const { status, body, headers } = await made.call('POST', path, { question, scope });
+  expect({ status, type: headers.get('content-type') }).toEqual({
+    status: 200,
+    type: 'text/event-stream; charset=utf-8',
+  });
+  expect(body.endsWith('\n\ndata: done\n\n')).toBe(true);
+  return eventsOf(body);
+}
+
+/** An answer that is still coming: its head, and what has come of its body. */
+async function asking(): Promise<{ response: IncomingMessage; come(): string; whole: Promise<void> }> {
+  const { emulator } = made;
+  const sent = request(`${emulator.url}/v1/orgs/${emulator.organization}/sites/${site}/ask`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${emulator.token}`, 'Content-Type': 'application/json' },
+  });
+  sent.end(JSON.stringify({ question: QUESTION, scope: ALL }));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  // Where the connection drops there is an error before it closes, which is what some tests are about.
+  response.on('error', () => {});
+  const whole = new Promise<void>((resolve) => response.once('close', () => resolve()));
+  return { response, come: () => text, whole };
+}
+
+/** Until something is so, which nothing but the other side of a socket can make so. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('what it says', () => {
+  test('first where the answer comes from, then ever more of it, at last all of it and what to ask next', async () => {
+    const events = await ask(QUESTION, ALL);
+    const answers = events.map((event) => event.answer.answer?.markdown);
+    const whole = answers.at(-1);
+    expect(events.every((event) => event.type === 'answer')).toBe(true);
+    expect(answers[0]).toBeUndefined();
+    expect(answers.length).toBeGreaterThan(4);
+    for (const [at, answer] of answers.slice(1).entries()) {
+      expect(whole.startsWith(answer)).toBe(true);
+      expect(answer.length).toBeGreaterThan(answers[at]?.length ?? 0);
+    }
+    expect(whole).toContain('**Login**: Press the link below the field. Then look into your mail.');
+    expect(events.at(-1).answer.followupQuestions).toEqual([
+      'What is there about Export?',
+      'What is there about Import?',
+    ]);
+  });
+
+  test('its sources are pages of the revision that there is, with the sections that say so', async () => {
+    const { revision } = (await made.call('GET', `/spaces/${ids.guides}`)).body;
+    const events = await ask(QUESTION, { mode: 'specific', siteSpaceIds: [ids.inGuides] });
+    expect(events.at(-1).answer.sources).toEqual([
+      {
+        type: 'page',
+        page: ids.login,
+        space: ids.guides,
+        revision,
+        sections: [`${ids.login}-1`],
+        reason: expect.any(String),
+      },
+    ]);
+  });
+
+  test('what the documentation does not say is not made up', async () => {
+    const events = await ask('Where is the moon?', ALL);
+    expect(events.at(-1)).toMatchObject({
+      answer: { answer: { markdown: 'The documentation does not say anything about that.' }, sources: [] },
+    });
+  });
+
+  test('a rich document where that is asked for', async () => {
+    const events = await ask(QUESTION, ALL, '?format=document');
+    const { document, markdown } = events.at(-1).answer.answer;
+    expect(markdown).toBeUndefined();
+    expect(document).toMatchObject({ object: 'document', nodes: [{ type: 'paragraph' }, { type: 'paragraph' }] });
+  });
+
+  test.each([
+    ['the default only shows the default content', { mode: 'default' }, ['Login']],
+    ['all is everything', ALL, ['Login', 'Exporter']],
+  ])('%s', async (_, scope, titles) => {
+    const markdown = (await ask('password', scope)).at(-1).answer.answer.markdown;
+    expect([...markdown.matchAll(/\*\*(\w+)\*\*/g)].map((match) => match[1]).toSorted()).toEqual(titles.toSorted());
+  });
+
+  test('what one is reading is in the default scope, and so is what else there is in its language', async () => {
+    const events = await ask('password', { mode: 'default', currentSiteSpace: ids.inFrench });
+    const [source] = events.at(-1).answer.sources;
+    expect(events.at(-1).answer.sources).toHaveLength(1);
+    expect(source.space).not.toBe(ids.guides);
+  });
+
+  test('nothing where the organization has AI features off', async () => {
+    await made.org('PATCH', '', { ai: false });
+    const path = `/orgs/${made.emulator.organization}/sites/${site}/ask`;
+    expect((await made.call('POST', path, { question: QUESTION, scope: ALL })).status).toBe(403);
+  });
+});
+
+describe('how it is sent', () => {
+  test('every piece before the next one is due', async () => {
+    made.emulator.setLatency(100);
+    const pending = asking();
+    await until(() => made.clock.sleeping.length === 1);
+    made.clock.advance(100);
+    const { response, come, whole } = await pending;
+    for (let pieces = 1; !come().endsWith('data: done\n\n'); pieces += 1) {
+      await until(() => come().split('\n\n').length > pieces);
+      expect(come().split('\n\n')).toHaveLength(pieces + 1);
+      if (!come().endsWith('data: done\n\n')) {
+        await until(() => made.clock.sleeping.length === 1);
+        made.clock.advance(100);
+      }
+    }
+    await whole;
+    expect(response.complete).toBe(true);
+  });
+
+  test('no more once the client is gone', async () => {
+    const pauses: ('lasting' | 'ended')[] = [];
+    const sleep: Clock['sleep'] = (_, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal === undefined) {
+          resolve();
+          return;
+        }
+        const at = pauses.push('lasting') - 1;
+        signal.addEventListener('abort', () => {
+          pauses[at] = 'ended';
+          reject(signal.reason);
+        });
+      });
+    const state = made.emulator.state();
+    await made.emulator.close();
+    made = await fixture({ clock: { now: () => 0, monotonic: () => 0, sleep }, seed: state, latency: 100 });
+    const { response, come } = await asking();
+    await until(() => come() !== '' && pauses.length === 1);
+    response.destroy();
+    await until(() => pauses[0] === 'ended');
+    await made.org('GET', '');
+    expect(pauses).toEqual(['ended']);
+  });
+
+  const fault = (kind: 'truncate' | 'half' | 'wrong-content-type'): FaultRule[] => [
+    { match: { operation: 'askSite' }, times: 1, fault: { kind } },
+  ];
+
+  test('a connection that drops in the middle leaves whole pieces and half of one', async () => {
+    made.emulator.setFaults(fault('truncate'));
+    const { response, come, whole } = await asking();
+    await whole;
+    const pieces = come().split('\n\n');
+    expect(response.complete).toBe(false);
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.at(-1)).toMatch(/^data: \{/);
+    expect(() => JSON.parse(pieces.at(-1)?.slice('data: '.length) ?? '')).toThrow();
+  });
+
+  test('an answer that ends in the middle as if it were whole never says done', async () => {
+    made.emulator.setFaults(fault('half'));
+    const { response, come, whole } = await asking();
+    await whole;
+    expect(response.complete).toBe(true);
+    expect(come()).not.toContain('done');
+    expect(eventsOf(come()).length).toBeGreaterThan(1);
+  });
+
+  test('an answer that calls itself text is one all the same', async () => {
+    made.emulator.setFaults(fault('wrong-content-type'));
+    const { response, come, whole } = await asking();
+    await whole;
+    expect(response.headers['content-type']).toBe('text/plain');
+    expect(come().endsWith('data: done\n\n')).toBe(true);
+  });
+
+  test('a platform that restarts ends what is being sent', async () => {
+    made.emulator.setLatency(100);
+    const pending = asking();
+    await until(() => made.clock.sleeping.length === 1);
+    made.clock.advance(100);
+    const { response, whole } = await pending;
+    const restarted = made.emulator.restart();
+    await whole;
+    expect(response.complete).toBe(false);
+    await until(() => made.clock.sleeping.includes(0));
+    made.clock.advance(0);
+    await restarted;
+  });
+});
