@@ -81,7 +81,7 @@ function bestSections(page: Read, words: readonly string[], rarity: ReadonlyMap<
 }
 
 /** Groups and links have no text; some pages are not to be found. */
-function isSearched(page: PageRecord): boolean {
+export function isSearched(page: PageRecord): boolean {
   return page.noIndex !== true && (page.type ?? 'document') === 'document';
 }
 

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { type Answer, ApiError, streamed } from '../answers.ts';
 import { type Answering, answersTo } from '../asking.ts';
-import { organizationAt, referenced, siteAt, siteSpaceOf } from '../lookup.ts';
+import { spaceContent } from '../content.ts';
+import { organizationAt, referenced, siteAt, siteSpaceOf, spaceAt } from '../lookup.ts';
 import { documentOfMarkdown } from '../markdown-document.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
+import { asRead } from '../page-text.ts';
 import type { SectionRecord, SiteRecord, SiteSpaceRecord } from '../records.ts';
 import { id, text } from '../schema.ts';
-import type { PageHit } from '../search.ts';
+import { isSearched, type PageHit } from '../search.ts';
 import { siteSpacesIn } from '../site-tree.ts';
 import type { Store } from '../store.ts';
 
@@ -99,7 +101,7 @@ function ask(call: Call<typeof ASK, z.output<typeof askQuery>, Question>): Answe
     siteSpaceReferenced(store, site, reading, 'body.context.siteSpaceId');
   }
   const spaces = new Set(inScope(store, site, body.scope).map((siteSpace) => siteSpace.space));
-  const pages = [...spaces].flatMap((space) => store.pages.by('space', space));
+  const pages = [...spaces].flatMap((space) => asRead(spaceContent(store, spaceAt(store, space)))).filter(isSearched);
   return streamed(answersTo(body.question, pages).map((each) => viewAnswer(call, each, call.query.format)));
 }
 

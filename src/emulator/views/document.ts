@@ -24,11 +24,6 @@ export function richDocument(nodes: readonly unknown[]): unknown {
   return { object: 'document', data: {}, nodes };
 }
 
-/** Text as paragraphs, one for each stretch between blank lines. */
-export function documentOfText(words: string): unknown {
-  return richDocument(words.split(/\n\s*\n/).map((stretch) => paragraph(stretch.trim())));
-}
-
 /** The words of a rich document, its blocks of text apart by a blank line. */
 export function textOfDocument(node: unknown): string {
   return isObject(node) ? blocksOf(node).join('\n\n') : '';
