@@ -9,10 +9,10 @@ import { MortalOutbox } from '../support/mortal-outbox.ts';
 
 /*
  * A process of its own for the tests: takes conversations in from a helpdesk whose log is a file, until it is killed.
- * It writes a line after each write to its state. Its clock runs faster than ours, so that its pauses are short.
+ * Where a site is given, it takes them where the platform has no conversations. It writes a line after each write to its state. Its clock runs faster than ours, so that its pauses are short.
  */
 
-const [file = '', log = '', url = '', epoch = '0'] = process.argv.slice(2);
+const [file = '', log = '', url = '', epoch = '0', organization = 'org_1', site] = process.argv.slice(2);
 const clock = createFastClock(Number(epoch), 100);
 
 /** The helpdesk as its log is now; a line that is being written is not read yet. */
@@ -53,7 +53,8 @@ new Ingestion({
   sources: [{ name: 'desk', polling, webhook: null, every: 2000, since: 1e15 }],
   outbox: mortal.outbox,
   redactor: testRedactor,
-  writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
+  writer: openWriter(connection, { organization, priority: 'ingestion' }),
+  site: site === undefined ? null : async () => site,
   quiet: 0,
   batch: { count: 3, bytes: 1e6 },
   clock,

@@ -1,0 +1,244 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import type { ConversationEvents } from '../../src/conversations/events.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { type Emulator, type EmulatorOptions, type FaultRule, startEmulator } from '../../src/emulator/emulator.ts';
+import { featuresOf } from '../../src/emulator/versions.ts';
+import { openWriter } from '../../src/platform/client.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { createFastClock } from '../support/fast-clock.ts';
+import { Helpdesk, SECRET, testRedactor } from '../support/helpdesk.ts';
+import { eventually } from '../support/octavo-process.ts';
+
+/* Through sockets, to an embedded platform that has no conversations: a site takes them as its context records. */
+
+const FASTER = 100;
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) {
+    await end();
+  }
+});
+
+interface Opened {
+  readonly emulator: Emulator;
+  readonly site: string;
+  readonly desk: Helpdesk;
+  readonly ingestion: Ingestion;
+  /** Where conversations were said to go. */
+  readonly told: string[];
+}
+
+/** An emulator with a site, and what `octavo` needs to send a helpdesk's tickets there; `site` null: none is named. */
+async function open(options: EmulatorOptions, over: { site?: string | null; bytes?: number } = {}): Promise<Opened> {
+  const emulator = await startEmulator({ ...options, faults: [] });
+  const id = await createSite(emulator);
+  emulator.requests.reset();
+  emulator.setFaults(options.faults ?? []);
+  const clock = createFastClock(Date.now(), FASTER);
+  const random = () => 0.5;
+  const { url: baseUrl, token } = emulator;
+  const connection: Connection = openConnection({
+    ...{ baseUrl, token, userAgent: 'octavo/0', concurrency: 4, clock, random },
+  });
+  const desk = new Helpdesk();
+  const told: string[] = [];
+  const events: ConversationEvents = {
+    onDestination: ({ kind, site }) => told.push(`${kind} ${site === id ? 'of the site' : site}`),
+  };
+  const { site = id, bytes = 1e6 } = over;
+  const ingestion = new Ingestion({
+    sources: [{ name: 'desk', polling: desk.source(), webhook: null, every: 10_000, since: 1e15 }],
+    outbox: openMemoryStore().outbox('org', { items: 40, bytes: 1e6 }),
+    redactor: testRedactor,
+    writer: openWriter(connection, { organization: emulator.organization, priority: 'ingestion' }),
+    site: site === null ? null : async () => site,
+    quiet: 0,
+    batch: { count: 10, bytes },
+    clock,
+    random,
+    events,
+  });
+  ends.push(
+    () => emulator.close(),
+    () => connection.close(0),
+    () => ingestion.stop(1000 * FASTER),
+  );
+  ingestion.start();
+  return { emulator, site: id, desk, ingestion, told };
+}
+
+function edit(desk: Helpdesk, from: number, to: number, state: 'solved' | 'open' = 'solved'): void {
+  for (let id = from; id < to; id += 1) {
+    desk.edit(`${id}`, state, 0);
+  }
+}
+const kept = (emulator: Emulator, site: string) =>
+  (emulator.state().conversations ?? []).filter((record) => record.site === site);
+const hasAll = ({ emulator, site, desk }: Pick<Opened, 'emulator' | 'site' | 'desk'>) => {
+  const bodies = new Map(kept(emulator, site).map((record) => [record.externalId, record.content.parts[0]?.body]));
+  return [...desk.expected()].every(([id, words]) => bodies.get(id) === `**Customer:**\n\n${words}`);
+};
+const until = (what: string, look: () => boolean | Promise<boolean>) => eventually(what, look, 60);
+const isDrained = async ({ ingestion }: Opened) => (await ingestion.status()).outbox.held.items === 0;
+
+const FAULTS: Readonly<Record<string, FaultRule>> = {
+  'a connection that breaks after': { rate: 0.3, fault: { kind: 'reset-after' } },
+  'a fault of the platform': { rate: 0.3, fault: { kind: 'status', status: 503 } },
+  'a limit': { rate: 0.5, fault: { kind: '429', retryAfter: 1 } },
+};
+
+test.each([
+  ['0.167', 'a connection that breaks after'],
+  ['0.181', 'a fault of the platform'],
+  ['0.201', 'a limit'],
+] as const)('%s: the newest of every ticket gets there through %s', async (platform, fault) => {
+  const opened = await open({ platform, faults: [FAULTS[fault] as FaultRule] });
+  const { emulator, desk, site } = opened;
+  edit(desk, 0, 60);
+  await until('the first', () => kept(emulator, site).length > 20);
+  edit(desk, 10, 30);
+  edit(desk, 0, 5, 'open');
+  await until('all of it', () => hasAll(opened));
+  await until('rest', () => isDrained(opened));
+  expect(JSON.stringify(kept(emulator, site))).not.toMatch(SECRET);
+  if (fault !== 'a connection that breaks after') {
+    expect(kept(emulator, site).filter(({ repeats }) => repeats > 0)).toEqual([]);
+  }
+});
+
+test('one question, full batches, and nothing again that has not changed', async () => {
+  const opened = await open({ platform: '0.167' });
+  const { emulator, desk, site, ingestion, told } = opened;
+  edit(desk, 0, 20);
+  await until('all of it', async () => hasAll(opened) && (await isDrained(opened)));
+  expect(told).toEqual(['context-records of the site']);
+  expect(emulator.requests.count('listConversationClusters')).toBe(1);
+  expect(emulator.requests.count('ingestConversations')).toBe(0);
+  const puts = emulator.requests.count('putContextRecords');
+  expect(puts).toBeLessThan(10);
+  expect(emulator.requests.total).toBe(puts + 1);
+  // The same tickets, told of again.
+  await ingestion.resync('desk', 0);
+  await until('all are found again', async () => (await ingestion.status()).sources[0]?.counts.unchanged === 20);
+  await until('rest', () => isDrained(opened));
+  expect(emulator.requests.total).toBe(puts + 1);
+  expect(kept(emulator, site).filter(({ received }) => received !== 1)).toEqual([]);
+});
+
+test('no request has more bytes than are set', async () => {
+  const opened = await open({ platform: '0.181' }, { bytes: 2000 });
+  edit(opened.desk, 0, 30);
+  await until('all of it', () => hasAll(opened));
+  expect(opened.emulator.requests.count('putContextRecords')).toBeGreaterThan(3);
+});
+
+test('a platform that has conversations gets them, whatever site is named', async () => {
+  const opened = await open({});
+  const { emulator, desk, site, told } = opened;
+  edit(desk, 0, 20);
+  await until('all of it', () => (emulator.state().conversations ?? []).length === 20);
+  await until('rest', () => isDrained(opened));
+  expect(kept(emulator, site)).toEqual([]);
+  expect(told).toEqual(['conversations null']);
+  expect(emulator.requests.count('listConversationClusters')).toBe(1);
+});
+
+test('a platform that becomes a later one meanwhile: the site takes what comes from then on, and nothing twice', async () => {
+  const opened = await open({});
+  const { emulator, desk, site, told } = opened;
+  edit(desk, 0, 10);
+  await until('the first', () => isDrained(opened).then((is) => is && emulator.state().conversations?.length === 10));
+  emulator.setFeatures(featuresOf('0.167'));
+  edit(desk, 10, 20);
+  await until('the others', () => kept(emulator, site).length === 10);
+  expect(told).toEqual(['conversations null', 'context-records of the site']);
+  expect(emulator.requests.count('listConversationClusters')).toBe(2);
+  expect(emulator.state().conversations?.every(({ received }) => received === 1)).toBe(true);
+});
+
+test.each([
+  ['no site is named', null, /from 0\.167 on, .* name the site in conversations\.site/],
+  ['there is no such site', 'site_none', /neither conversations nor context records of the site site_none/],
+] as const)('%s: it is said, and all waits until it is put right', async (_, named, reason) => {
+  const opened = await open({ platform: '0.167' }, { site: named });
+  const { emulator, desk, ingestion } = opened;
+  edit(desk, 0, 60);
+  await until('the bound', async () => (await ingestion.status()).outbox.isFull);
+  expect(ingestion.sender?.state).toMatchObject({ kind: 'unsupported', reason: expect.stringMatching(reason) });
+  // A platform that has conversations again, or that was only said not to have any.
+  emulator.setFeatures(featuresOf('0.146'));
+  ingestion.sender?.resume();
+  const ids = () => new Set(emulator.state().conversations?.map(({ externalId }) => externalId));
+  await until('all of it', () => [...desk.expected().keys()].every((id) => ids().has(id)));
+});
+
+const CHILD = fileURLToPath(new URL('ingest-process.ts', import.meta.url));
+const KILLS = 3;
+
+test('a process that is killed between any two writes puts every ticket, and once more at most for each kill', async () => {
+  const emulator = await startEmulator({ platform: '0.167', token: 'token', processing: { conversations: 0 } });
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-records-'));
+  let child: ChildProcess | null = null;
+  ends.push(
+    () => emulator.close(),
+    async () => rmSync(folder, { recursive: true }),
+    async () => child?.kill('SIGKILL'),
+  );
+  const site = await createSite(emulator);
+  const [state, log] = [join(folder, 'octavo.db'), join(folder, 'desk.log')];
+  const desk = new Helpdesk();
+  const epoch = Date.now();
+  writeFileSync(log, '');
+  const write = (from: number, to: number) => {
+    const before = desk.log.length;
+    edit(desk, from, to);
+    appendFileSync(
+      log,
+      desk.log
+        .slice(before)
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join(''),
+    );
+  };
+  for (let round = 0; round <= KILLS; round += 1) {
+    write(round * 4, round * 4 + 8);
+    const args = [CHILD, state, log, emulator.url, String(epoch), emulator.organization, site];
+    const process = spawn(globalThis.process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    child = process;
+    let writes = 0;
+    for await (const _ of createInterface({ input: process.stdout })) {
+      writes += 1;
+      if (round < KILLS ? writes >= 2 + 4 * round : hasAll({ emulator, site, desk })) {
+        break;
+      }
+    }
+    const ended = once(process, 'exit');
+    process.kill('SIGKILL');
+    await ended;
+  }
+  expect(hasAll({ emulator, site, desk })).toBe(true);
+  const repeats = kept(emulator, site).reduce((sum, record) => sum + record.repeats, 0);
+  // A batch has three; the last is killed too.
+  expect(repeats).toBeLessThanOrEqual(3 * (KILLS + 1));
+  expect(JSON.stringify(kept(emulator, site))).not.toMatch(SECRET);
+  const files = readdirSync(folder).filter((file) => file.startsWith('octavo.db'));
+  expect(files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('')).not.toMatch(SECRET);
+}, 120_000);
+
+async function createSite(emulator: Emulator): Promise<string> {
+  const created = await fetch(`${emulator.url}/v1/orgs/${emulator.organization}/sites`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${emulator.token}`, 'Content-Type': 'application/json' },
+    body: '{"title":"Docs"}',
+  });
+  return ((await created.json()) as { id: string }).id;
+}
