@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { TypedField } from './api/fields.ts';
 import { CONFIG, ORGANIZATION } from './arguments.ts';
 import type { Done } from './program.ts';
@@ -44,7 +44,34 @@ export function apiCommands(program: Command, around: Surroundings, done: Done):
       const { apiCommand } = await import('./api/command.ts');
       done(await apiCommand(words, fields, options, around));
     });
+  completionCommands(program, around, done);
 }
+
+function completionCommands(program: Command, around: Surroundings, done: Done): void {
+  program
+    .command('completion')
+    .description('a script for a shell, so that it completes commands, options, requests and their fields')
+    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', COMPLETION)
+    .action(async (shell) => {
+      const { completionCommand } = await import('./completion/command.ts');
+      done(completionCommand(shell, around));
+    });
+  program
+    .command('complete', { hidden: true })
+    .description('what may stand where the cursor is; the scripts call it')
+    .argument('[words...]')
+    .action(async (words) => {
+      const { completeCommand } = await import('./completion/command.ts');
+      done(completeCommand(program, words, around));
+    });
+}
+
+const COMPLETION = `
+Examples:
+  source <(octavo completion bash)                                    in ~/.bashrc
+  source <(octavo completion zsh)                                     in ~/.zshrc, after compinit
+  octavo completion fish > ~/.config/fish/completions/octavo.fish`;
 
 const EXAMPLES = `
 Examples:

@@ -33,13 +33,16 @@ export function listOperations(
   terminal.err(`\n${counted(found.length, 'operation')}; octavo api --list NAME shows what one takes\n`);
 }
 
-/** An operation of exactly this name, else all that have every word somewhere. */
+/** An operation of exactly this name, else those whose name or path have every word, else whose summary does too. */
 function matching(table: readonly Operation[], words: readonly string[]): readonly Operation[] {
   const wanted = words.map((word) => word.toLowerCase());
-  const exact = table.filter(({ name }) => wanted.length === 1 && name.toLowerCase() === wanted[0]);
-  const found =
-    exact.length > 0 ? exact : table.filter((operation) => wanted.every((word) => textOf(operation).includes(word)));
-  if (found.length === 0) {
+  const ways: readonly ((operation: Operation) => boolean)[] = [
+    ({ name }) => wanted.length === 1 && name.toLowerCase() === wanted[0],
+    ({ name, method, path }) => hasAll(`${name} ${method} ${path}`, wanted),
+    ({ name, method, path, summary }) => hasAll(`${name} ${method} ${path} ${summary}`, wanted),
+  ];
+  const found = ways.map((way) => table.filter(way)).find((some) => some.length > 0);
+  if (found === undefined) {
     const names = table.map(({ name }) => name);
     throw new ConfigError(
       `no operation matches ${quote(words.join(' '))}${didYouMean(words.join(''), names, '; octavo api --list shows all')}`,
@@ -48,8 +51,9 @@ function matching(table: readonly Operation[], words: readonly string[]): readon
   return found.toSorted((a, b) => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1));
 }
 
-function textOf({ name, method, path, summary }: Operation): string {
-  return `${name} ${method} ${path} ${summary}`.toLowerCase();
+function hasAll(text: string, words: readonly string[]): boolean {
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
 }
 
 function asJson({ query, body, ...operation }: Operation): object {

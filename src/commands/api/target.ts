@@ -138,7 +138,7 @@ export function fillPath(path: string, fields: readonly Field[], organization: s
       return organization;
     }
     throw new ConfigError(
-      `{${name}} in the path is not filled: give the id in its place, or with -f ${name}=ID${nearName(name, fields)}`,
+      `${name} is missing: give the id after the name of the operation, in its place in the path, or with -f ${name}=ID${nearName(name, fields)}`,
     );
   };
   const parts = path.split('/').map((part) => {
