@@ -2,7 +2,6 @@ import { ApiError } from './answers.ts';
 import type { ChangeRequestRecord } from './collaboration-records.ts';
 import { addRevision, putSpaceContent, spaceContent } from './content.ts';
 import { type Merged, mergeContent } from './content-merge.ts';
-import { recordRevision } from './integration-work.ts';
 import { refuseUnmetRules } from './merge-rules.ts';
 import type { Context } from './operation.ts';
 import type { SpaceRecord } from './records.ts';
@@ -79,7 +78,6 @@ export function merge(context: Context, record: ChangeRequestRecord, space: Spac
   const revision = addRevision(store, { parents, type: 'merge', createdAt: at, mergedFrom: record.id });
   putSpaceContent(store, space, content, { revision, at });
   change(context, record, { status: 'merged', revisionMerged: revision });
-  recordRevision(store, space.id, revision, at);
   return { revision, hasConflicts };
 }
 
