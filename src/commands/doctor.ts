@@ -1,18 +1,12 @@
 import type { Config, OrganizationConfig } from '../config/config.ts';
-import { EXIT, type ExitCode, messageOf, RejectedError } from '../core/errors.ts';
+import { EXIT, type ExitCode, messageOf } from '../core/errors.ts';
 import type { Paint } from '../plan/render-text.ts';
 import { openReader, type Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../queue/snapshot.ts';
+import { FEATURES, type Finding, good, linkListings, siteFindings } from './doctor-probes.ts';
 import { readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 import { paintFor } from './terminal.ts';
-
-/** One thing that was looked at. */
-interface Finding {
-  readonly verdict: 'good' | 'warn' | 'bad';
-  readonly what: string;
-  readonly detail: string;
-}
 
 /** `octavo doctor`: whether the platform can be reached, what the token may do, and what the platform has. */
 export async function doctorCommand(flags: { readonly config?: string }, around: Surroundings): Promise<ExitCode> {
@@ -42,11 +36,11 @@ async function examine(
   { connection, signal, explain }: Way,
 ): Promise<readonly Finding[]> {
   const reader = openReader(connection, { organization: organization.id, priority: 'person', signal });
-  const ask = async (what: string, look: () => Promise<Finding>): Promise<Finding> => {
+  const ask = async (what: string, look: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> => {
     try {
-      return await look();
+      return [await look()].flat();
     } catch (error) {
-      return { verdict: 'bad', what, detail: messageOf(explain(error)) };
+      return [{ verdict: 'bad', what, detail: messageOf(explain(error)) }];
     }
   };
   const platform = await ask('platform', async () =>
@@ -55,21 +49,18 @@ async function examine(
   const token = await ask('token', async () =>
     good('token', organizationWords(await reader.get(operations.getOrganization))),
   );
-  if (token.verdict === 'bad') {
-    return [platform, token];
+  if (token.some(({ verdict }) => verdict === 'bad')) {
+    return [...platform, ...token];
   }
   const findings = await Promise.all([
     ask('permissions', () => permissionsOf(reader, organization)),
     ask('platform.user', () => userOf(config, reader)),
-    ask('sites', () => structureProbe(reader)),
+    ask('sites', () => siteFindings(reader)),
     ...FEATURES.map((each) => each(reader)),
+    ask('link listings', () => linkListings(reader)),
   ]);
   const { ahead, budgets } = connection.queue.snapshot();
-  return [platform, token, clockOf(ahead), limitOf(budgets), ...findings];
-}
-
-function good(what: string, detail: string): Finding {
-  return { verdict: 'good', what, detail };
+  return [...platform, ...token, clockOf(ahead), limitOf(budgets), ...findings.flat()];
 }
 
 function versionWords({
@@ -142,47 +133,4 @@ function limitOf(budgets: readonly BudgetSnapshot[]): Finding {
     what: 'rate limit',
     detail: words.length === 0 ? 'the platform names none' : words.join('; '),
   };
-}
-
-type Probe = (reader: Reader) => Promise<Finding>;
-
-/** What versions of the platform differ in (supplement, sections 7 and 10). */
-const FEATURES: readonly Probe[] = [
-  feature('spaces', (reader) => reader.get(operations.listSpaces, { query: { limit: 1 } }), 'spaces can be listed'),
-  feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
-  feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
-  feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
-  feature(
-    'conversations',
-    (reader) => reader.get(operations.listConversationClusters, { query: { limit: 1 } }),
-    'conversations and issue clusters',
-  ),
-];
-
-function feature(what: string, read: (reader: Reader) => Promise<unknown>, has: string): Probe {
-  return async (reader) => {
-    try {
-      await read(reader);
-      return { verdict: 'good', what, detail: has };
-    } catch (error) {
-      return error instanceof RejectedError && error.status === 404
-        ? { verdict: 'warn', what, detail: 'this platform has none' }
-        : { verdict: 'bad', what, detail: messageOf(error) };
-    }
-  };
-}
-
-/** Whether a site's structure can be read at once shows only on a site. */
-async function structureProbe(reader: Reader): Promise<Finding> {
-  const { items } = await reader.get(operations.listSites, { query: { limit: 1 } });
-  const siteId = items[0]?.id;
-  if (siteId === undefined) {
-    return { verdict: 'good', what: 'sites', detail: 'there is none yet' };
-  }
-  const probe = feature(
-    'sites',
-    (each) => each.get(operations.getSiteStructure, { path: { siteId } }),
-    'sites, and their structure in one read',
-  );
-  return probe(reader);
 }

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { featuresOf, type PlatformVersion } from '../../src/emulator/versions.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** What is said of each thing, by its name. */
+async function said(work: Workspace): Promise<Readonly<Record<string, string>>> {
+  const { code, stdout, stderr } = await work.inside(['doctor']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const lines = stdout.split('\n').slice(1, -1);
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(7, 21).trim(), `${line.slice(2, 6).trim()}: ${line.slice(22)}`]),
+  );
+}
+
+/** A site with a section, a group, and where the version has them a link to elsewhere. */
+async function withSite(work: Workspace, version: PlatformVersion): Promise<void> {
+  const space = await work.call('POST', '/spaces', { title: 'Guides' });
+  const site = await work.call('POST', '/sites', { title: 'Help' });
+  await work.call('POST', `/sites/${site.id}/sections`, { spaceId: space.id, title: 'Guides' });
+  await work.call('POST', `/sites/${site.id}/section-groups`, { title: 'More' });
+  work.emulator.setFeatures(featuresOf(version));
+  if (version === '0.201') {
+    await work.call('POST', `/sites/${site.id}/external-links`, { title: 'Status', url: 'https://status.example' });
+  }
+}
+
+const BY_GROUP = 'ok: sections are put into them by the group’s operations (before 0.181)';
+const BY_SECTION = 'ok: sections are put into them by their own update (0.181 and later)';
+const NO_AGENTS = 'note: this platform has none (gone in 0.167): leave it out of manifests';
+const LISTS_LINKS = 'ok: links and backlinks can be listed';
+
+test.each([
+  ['0.146', { agentsContext: 'ok: sites say whether agents may see them', groups: BY_GROUP, links: LISTS_LINKS }],
+  ['0.167', { agentsContext: NO_AGENTS, groups: BY_GROUP, links: LISTS_LINKS }],
+  ['0.181', { agentsContext: NO_AGENTS, groups: BY_SECTION, links: LISTS_LINKS }],
+  [
+    '0.201',
+    {
+      agentsContext: NO_AGENTS,
+      groups: BY_SECTION,
+      links: 'note: this platform has none (gone in 0.201); Octavo needs none',
+      external: 'ok: 1 link to elsewhere on the first site: no manifest declares them, they keep their places',
+    },
+  ],
+] as const)('doctor says what %s has, by reading alone', async (version, expected) => {
+  await using work = await openWorkspace();
+  await withSite(work, version);
+  work.emulator.requests.reset();
+  const lines = await said(work);
+  expect({
+    agentsContext: lines.agentsContext,
+    groups: lines['section groups'],
+    links: lines['link listings'],
+    ...('external' in expected ? { external: lines['external links'] } : {}),
+  }).toEqual(expected);
+  expect(lines.hidden).toBe('ok: site spaces can be hidden');
+  expect(lines.sites).toBe('ok: sites, and their structure in one read');
+  expect(Object.keys(work.emulator.requests.byMethod)).toEqual(['GET']);
+});
+
+test('doctor says where no site space tells whether it is hidden, and little where there is no site', async () => {
+  await using work = await openWorkspace();
+  expect(await said(work)).toMatchObject({ sites: 'ok: there is none yet' });
+  await withSite(work, '0.146');
+  work.emulator.setFeatures({ hiddenSiteSpaces: false });
+  expect((await said(work)).hidden).toBe(
+    'note: the platform does not tell it: before 0.167 no site space can be hidden',
+  );
+});
