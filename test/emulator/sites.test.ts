@@ -231,3 +231,18 @@ test('conditions are offered for boolean and enumerated claims, unsigned ones to
     { description: 'vip', condition: 'visitor.claims.unsigned.vip == true' },
   ]);
 });
+
+test('a look that is written is what is published, deprecated parts or not', async () => {
+  const site = await newSite({ spaces: [a] });
+  const { internationalization, ...settings } = await org('GET', `${site}/customization`);
+  const { background, ...styling } = settings.styling;
+  const written = { ...settings, styling: { ...styling, theme: 'gradient' }, pdf: { enabled: false } };
+  const answered = await org('PUT', `${site}/customization`, written);
+  expect(answered).toEqual({ ...written, internationalization, styling: { ...written.styling, background } });
+  await org('POST', `${site}/publish`);
+  const { items } = await org('GET', `${site}/site-spaces`);
+  expect((await org('GET', `${site}/published`)).customizations).toEqual({
+    site: answered,
+    siteSpaces: { [items[0].id]: answered },
+  });
+});

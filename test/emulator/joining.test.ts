@@ -1,0 +1,111 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type Body, sharedFixture } from './fixture.ts';
+
+/* Who becomes a member, by a domain or a link, and what a visit leaves behind. */
+
+const made = await sharedFixture({
+  tokens: {
+    zoe: { user: 'Zoe.Doe@Docs.Example', permission: 'read' },
+    eve: { user: 'eve@docs.example.evil.example', permission: 'admin' },
+    cy: { user: 'cy@acme.example', permission: 'admin' },
+  },
+});
+const { call, org, emulator } = made;
+const empty = emulator.state();
+const ORG = `/orgs/${emulator.organization}`;
+const as = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+beforeEach(() => emulator.restore(empty));
+
+async function people(): Promise<Record<string, unknown>> {
+  const { items } = await org('GET', '/members?order=asc');
+  return Object.fromEntries(items.map((member: Body) => [member.user.email, member.role]));
+}
+
+test('a stranger of an allowed domain joins once, with the default role', async () => {
+  await org('PATCH', '', { emailDomains: ['docs.example'], defaultRole: 'comment' });
+  expect((await call('POST', `${ORG}/join`, undefined, as('zoe'))).status).toBe(204);
+  expect((await call('POST', `${ORG}/join`, undefined, as('zoe'))).status).toBe(204);
+  const { items } = await org('GET', '/members?search=zoe');
+  expect(items).toMatchObject([
+    {
+      role: 'comment',
+      sso: false,
+      disabled: false,
+      joinedAt: '2026-03-01T12:00:00.000Z',
+      user: { displayName: 'Zoe.Doe' },
+    },
+  ]);
+});
+
+test('a guest joins where there is no default role', async () => {
+  await org('PATCH', '', { emailDomains: ['DOCS.example'] });
+  await call('POST', `${ORG}/join`, undefined, as('zoe'));
+  expect(await people()).toMatchObject({ 'Zoe.Doe@Docs.Example': null });
+});
+
+test.each([
+  ['no domain at all', [], 'zoe', 'docs.example'],
+  ['another domain', ['acme.example'], 'zoe', 'docs.example'],
+  ['a domain above it', ['example'], 'zoe', 'docs.example'],
+  ['a domain that only begins like it', ['docs.example'], 'eve', 'docs.example.evil.example'],
+])('nobody joins an organization that allows %s', async (_, emailDomains, token, domain) => {
+  await org('PATCH', '', { emailDomains });
+  const before = await people();
+  const reply = await call('POST', `${ORG}/join`, undefined, as(token));
+  expect(reply).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(`"${domain}"`) } } });
+  expect(await people()).toEqual(before);
+});
+
+test('who is a member already stays as they are, whatever their domain', async () => {
+  await org('PATCH', '', { defaultRole: 'admin' });
+  expect((await call('POST', `${ORG}/join`, undefined, as('cy'))).status).toBe(204);
+  expect(await people()).toMatchObject({ 'cy@acme.example': 'read' });
+});
+
+test('an invite link is redundant for whoever may as much already', async () => {
+  await org('PATCH', '', { inviteLinks: true });
+  const redundant = async (role: string | null, token?: string) => {
+    const { id } = await org('POST', '/link-invites', { role });
+    return (await call('GET', `${ORG}/link-invites/${id}`, undefined, token === undefined ? {} : as(token))).body
+      .redundant;
+  };
+  expect(await redundant('admin')).toBe(true);
+  expect(await redundant(null, 'cy')).toBe(true);
+  expect(await redundant('read', 'cy')).toBe(true);
+  expect(await redundant('comment', 'cy')).toBe(false);
+  expect(await redundant(null, 'eve')).toBe(false);
+});
+
+test('links that were made stay where links are switched off, and no more are made', async () => {
+  await org('PATCH', '', { inviteLinks: true });
+  const { id } = await org('POST', '/link-invites', { role: 'read' });
+  await org('PATCH', '', { inviteLinks: false });
+  expect((await call('POST', `${ORG}/link-invites`, { role: 'read' })).status).toBe(400);
+  expect((await org('GET', '/link-invites')).items).toEqual([{ object: 'invite', id, role: 'read', redundant: true }]);
+});
+
+test('a visit answers with claims of the visitor that anybody can read', async () => {
+  const { serviceVisitorClaims } = await org('POST', '/ping');
+  const [header, claims, signature] = serviceVisitorClaims.split('.');
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  const { items } = await org('GET', '/members?role=admin');
+  expect([read(header), read(claims), signature]).toEqual([
+    { alg: 'none', typ: 'JWT' },
+    { sub: items[0].id, organization: emulator.organization },
+    '',
+  ]);
+});
+
+test('instructions for the agent are kept, with who wrote them', async () => {
+  const { items } = await org('GET', '/members?search=cy');
+  const instructions = { object: 'document', data: {}, nodes: [] };
+  await call('PUT', `${ORG}/agent-instructions`, { instructions }, as('cy'));
+  expect(await org('GET', '/agent-instructions')).toEqual({
+    object: 'agent-instructions',
+    instructions,
+    updatedAt: '2026-03-01T12:00:00.000Z',
+    updatedBy: items[0].id,
+    urls: { location: `${emulator.url}/v1${ORG}/agent-instructions` },
+  });
+});
