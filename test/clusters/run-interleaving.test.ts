@@ -7,6 +7,7 @@ import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { StoreError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { ChangeRequestRecord } from '../../src/emulator/collaboration-records.ts';
+import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import type { Note } from '../../src/store/store.ts';
 import { ClusterPlatform, openDaemon, type Seen, seeded, type TestDaemon } from './run-platform.ts';
@@ -72,9 +73,13 @@ class World {
   /** False while all is quiet: nothing waits for a move. */
   isBusy = true;
 
-  constructor(config: ClustersConfig, features: object) {
+  constructor(config: ClustersConfig, features: object | PlatformVersion) {
     this.config = config;
-    this.platform.features = { ...ALL_FEATURES, ...features };
+    if (typeof features === 'string') {
+      this.platform.be(features);
+    } else {
+      this.platform.features = { ...ALL_FEATURES, ...features };
+    }
     for (const [index, id] of CLUSTERS.entries()) {
       this.platform.addCluster({ id, issues: 3 + index, source: index % 2 === 0 ? 'email' : 'chat' });
     }
@@ -148,10 +153,11 @@ class World {
   }
 
   /** Looks at what a request has done. */
-  #worked({ daemon, operation, path, body }: Seen): void {
+  #worked({ daemon, operation, path, search, body }: Seen): void {
     this.#moment += 1;
     this.platform.time += 1;
-    if (operation.startsWith('list') && operation.endsWith('ChangeRequests')) {
+    const isWhole = !search.includes('topic=');
+    if (operation.startsWith('list') && operation.endsWith('ChangeRequests') && isWhole) {
       this.#listed.set(daemon, this.#moment);
     }
     if (operation === 'createChangeRequest') {
@@ -276,7 +282,14 @@ class World {
       return;
     }
     if (does === 'mute' || does === 'unmute') {
-      this.platform.call('PATCH', `/orgs/org_acme/conversations-clusters/${cluster}`, { muted: does === 'mute' });
+      const muted = does === 'mute';
+      const { site } = this.platform;
+      if (site === undefined) {
+        this.platform.call('PATCH', `/orgs/org_acme/conversations-clusters/${cluster}`, { muted });
+      } else {
+        const body = { usageSettings: { changeRequests: !muted } };
+        this.platform.call('PATCH', `/orgs/org_acme/sites/${site}/topics/${cluster}`, body);
+      }
       return;
     }
     if (does === 'grow') {
@@ -373,7 +386,11 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 const config = (limits: object) =>
   settingsOf({
     ...{ enabled: true, select: { issues: 3 }, search: { enabled: false }, changeRequest: { pages: 0 } },
-    routes: [{ source: 'chat', space: 'api' }],
+    // By the source where there is one, else by the label: both mean the same clusters.
+    routes: [
+      { source: 'chat', space: 'api' },
+      { label: 'c_[24]$', space: 'api' },
+    ],
     default: 'guides',
     limits,
   });
@@ -388,7 +405,7 @@ async function live(
   daemons: readonly string[],
   moves: readonly Move[],
   limits: object,
-  features: object,
+  features: object | PlatformVersion,
 ): Promise<void> {
   const world = new World(config(limits), features);
   for (const [index, each] of moves.entries()) {
@@ -411,6 +428,7 @@ test.each([
   ['three daemons', ['a', 'b', 'c'], {}],
   ['two daemons on a platform whose organization lists open ones alone', ['a', 'b'], WITHOUT_DRAFTS],
   ['two daemons on a platform that keeps no link and no description', ['a', 'b'], WITHOUT_LINKS],
+  ['two daemons on a platform of 0.167, with topics', ['a', 'b'], '0.167'],
 ] as const)(
   '%s, people, lost answers and killed processes: one open for a cluster, never more than the limits, none forgotten',
   async (_name, daemons, features) => {
@@ -433,6 +451,7 @@ test.each([
   ['that shows what a draft is for from its creation on', {}],
   ['whose organization lists open ones alone', WITHOUT_DRAFTS],
   ['that keeps no link and no description', WITHOUT_LINKS],
+  ['of 0.181, with topics', '0.181'],
 ] as const)(
   'two daemons at once, step by step, on a platform %s',
   async (_name, features) => {

@@ -7,10 +7,11 @@ import { TransientError } from '../../src/core/errors.ts';
 import { answer, apiRouter } from '../../src/emulator/api.ts';
 import type { ChangeRequestRecord } from '../../src/emulator/collaboration-records.ts';
 import type { Impact } from '../../src/emulator/conversation-records.ts';
-import type { Features } from '../../src/emulator/emulator.ts';
+import type { Features, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import { defaultState } from '../../src/emulator/seed.ts';
 import { createStore, type Store } from '../../src/emulator/store.ts';
+import { featuresOf } from '../../src/emulator/versions.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer, HttpRequest } from '../../src/platform/transport.ts';
@@ -57,6 +58,8 @@ export class ClusterPlatform implements Disposable {
   step: (seen: Seen, step: Step) => Promise<void> | void = () => undefined;
   /** Told where a daemon waits. */
   waits: (daemon: string, milliseconds: number) => Promise<void> | void = () => undefined;
+  /** The site whose topics the clusters are, on a platform that has none. */
+  site: string | undefined;
   readonly #router = apiRouter();
 
   constructor(spaces: readonly string[] = ['guides', 'api']) {
@@ -68,6 +71,12 @@ export class ClusterPlatform implements Disposable {
 
   [Symbol.dispose](): void {
     this.requests.length = 0;
+  }
+
+  /** From now on a platform of this version, whose clusters are a site's topics. */
+  be(version: PlatformVersion): void {
+    this.features = featuresOf(version);
+    this.site = this.call('POST', `/orgs/${ORGANIZATION}/sites`, { title: 'Docs' }).id;
   }
 
   addSpace(id: string, over: object = {}): void {
@@ -89,7 +98,7 @@ export class ClusterPlatform implements Disposable {
   addCluster(cluster: SeedCluster): void {
     const { id, muted = false, age = 86_400_000, updated = age, issues = 3 } = cluster;
     this.store.issuesClusters.put({
-      ...{ id, seq: this.store.next(), organization: ORGANIZATION, muted },
+      ...{ id, seq: this.store.next(), organization: ORGANIZATION, site: this.site, muted },
       createdAt: new Date(NOW - age).toISOString(),
       updatedAt: new Date(NOW - updated).toISOString(),
     });
@@ -103,12 +112,13 @@ export class ClusterPlatform implements Disposable {
     for (let index = 0; index < count; index += 1) {
       const conversation = this.store.identify('cnv');
       this.store.conversations.put({
-        ...{ ...conversation, organization: ORGANIZATION, source, externalId: conversation.id },
+        ...{ ...conversation, organization: ORGANIZATION, site: this.site, source, externalId: conversation.id },
         ...{ content: { subject: label, parts: [], metadata: { url: `https://help.example/${conversation.id}` } } },
         ...{ createdAt, ingestedAt: createdAt, received: 1, repeats: 0, run: null, processedAt: createdAt },
       });
       this.store.conversationIssues.put({
-        ...{ ...this.store.identify('iss'), organization: ORGANIZATION, conversation: conversation.id, cluster: id },
+        ...{ ...this.store.identify('iss'), organization: ORGANIZATION, site: this.site, cluster: id },
+        conversation: conversation.id,
         ...{ title: label, excerpt: '', impact, terms: {}, createdAt, ingestedAt: createdAt },
       });
     }
@@ -234,6 +244,8 @@ export interface TestDaemon {
 export interface TestDaemonOptions {
   readonly name?: string;
   readonly dryRun?: boolean;
+  /** The platform's own where it is left out. */
+  readonly site?: string | null;
   readonly note?: Note;
   readonly names?: Partial<Names>;
   readonly events?: ClusterEvents;
@@ -247,8 +259,10 @@ const NAMES: Names = { recorded: async () => new Map(), declared: async () => ne
 export function openDaemon(
   platform: ClusterPlatform,
   config: ClustersConfig,
-  { name = 'one', dryRun = false, note, names = {}, events = {}, random = seeded(name) }: TestDaemonOptions = {},
+  options: TestDaemonOptions = {},
 ): TestDaemon {
+  const { name = 'one', dryRun = false, note, names = {}, events = {}, random = seeded(name) } = options;
+  const { site = platform.site ?? null } = options;
   const connection = platform.connect(name);
   const told: string[] = [];
   const client = (count: () => void) => ({
@@ -261,6 +275,7 @@ export function openDaemon(
     openReader: (_, count) => openReader(connection, client(count)),
     openWriter: dryRun ? null : (_, count) => openWriter(connection, client(count)),
     note: note ?? openMemoryStore().note('clusters'),
+    site: site === null ? null : async () => site,
     names: { ...NAMES, ...names },
     clock: platform.clock(name),
     random,
