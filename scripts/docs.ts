@@ -6,6 +6,7 @@ import { systemClock } from '../src/core/clock.ts';
 import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
+import { apiPage } from './api-page.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const NOTE = '<!-- Made from the source by "npm run docs"; change it there. -->';
@@ -17,6 +18,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/commands.md', commandsPage(commandLine())],
     ['docs/configuration.md', configurationPage()],
     ['docs/metrics.md', metricsPage()],
+    ['docs/api.md', apiPage(NOTE)],
   ]);
 }
 
@@ -55,7 +57,11 @@ function commandsPage(program: Command): string {
       'terminal only, and not where `NO_COLOR` is set.',
     EXIT_CODES,
     WHERE,
-    ...program.commands.map(commandPart),
+    ...program
+      .createHelp()
+      .visibleCommands(program)
+      .filter((command) => command.name() !== 'help')
+      .map(commandPart),
   ];
   return `${parts.join('\n\n')}\n`;
 }

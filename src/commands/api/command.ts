@@ -6,7 +6,7 @@ import { printableLines } from '../../plan/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import type { HttpAnswer } from '../../platform/transport.ts';
-import { chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from '../setup.ts';
+import { asked, chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from '../setup.ts';
 import type { Terminal } from '../terminal.ts';
 import { paintFor } from '../terminal.ts';
 import type { TypedField } from './fields.ts';
@@ -118,7 +118,12 @@ function requestText({ method, body }: Prepared, url: string, paint: ReturnType<
 }
 
 /** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
-async function isWanted(request: Prepared, url: string, flags: ApiFlags, { terminal }: Surroundings): Promise<boolean> {
+async function isWanted(
+  request: Prepared,
+  url: string,
+  flags: ApiFlags,
+  { terminal, signal }: Surroundings,
+): Promise<boolean> {
   if (request.repeat === 'safe' || flags.yes === true) {
     return true;
   }
@@ -126,7 +131,8 @@ async function isWanted(request: Prepared, url: string, flags: ApiFlags, { termi
     throw new ConfigError(`nobody can be asked here whether to send ${request.name}; say so with --yes`);
   }
   terminal.err(requestText(request, url, paintFor(terminal.isErrTerminal, terminal.env)));
-  const said = await terminal.ask('\nSend it? Only "yes" is a yes: ');
+  const answer = terminal.ask('\nSend it? Only "yes" is a yes: ');
+  const said = await Promise.race([answer, asked(signal).then(() => '')]);
   return said.trim().toLowerCase() === 'yes';
 }
 
