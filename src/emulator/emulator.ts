@@ -9,8 +9,12 @@
  *    `processing.ts` and `openapi-text.ts` (what processing takes and finds), `limits.ts` (what Reset means),
  *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (what may be ingested at once, and a
  *    repeated id), `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, what
- *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `ticket-text.ts`, `clustering.ts`,
- *    `conversation-work.ts` and `impact.ts` (issues and clusters), `site-context.ts` (findings and their drafts).
+ *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `content.ts`, `content-edit.ts` and
+ *    `content-merge.ts` (versions, edits, conflicts), `content-links.ts` (what a link means), `routes/links.ts` (backlinks),
+ *    `template.ts`, `markdown.ts`, `markdown-document.ts` and `page-text.ts` (how pages are written and read),
+ *    `views/revision.ts` (revisions within references), `downloads.ts` and `routes/prints.ts` (files and PDF),
+ *    `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters), `site-context.ts`
+ *    (findings and their drafts).
  *
  * It shares no code with the client, so that it cannot confirm the client's mistakes.
  */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
 import { type Body, type Fixture, fixture } from './fixture.ts';
@@ -114,6 +115,20 @@ test('a merged change request is written in no more; what is taken away has to b
   );
   expect((await call('POST', `/_emulator/content/${space}`, { pages: [{ title: 'T' }] })).body).toMatchObject({
     ...{ revision: expect.any(String), pages: [expect.any(String)], files: [] },
+  });
+});
+
+test('what the documentation writes is written', async () => {
+  const { space, at, call } = await start();
+  const page = await readFile(new URL('../../docs/embedded-platform.md', import.meta.url), 'utf8');
+  const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+  const content = { ...JSON.parse(example), remove: [] };
+  expect((await call('POST', `/_emulator/content/${space}`, content)).status).toBe(200);
+  expect(await at('GET', '/content')).toMatchObject({
+    pages: [{ path: 'access/sso' }, { type: 'link' }],
+    files: [{ name: 'logo.svg', size: 6 }],
+    variables: { version: '1.2' },
+    git: { oid: '3f2a9c1' },
   });
 });
 
