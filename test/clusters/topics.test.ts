@@ -1,0 +1,274 @@
+import { describe, expect, test } from 'vitest';
+import { answerClusters } from '../../src/clusters/desk.ts';
+import { markOf } from '../../src/clusters/mark.ts';
+import { type FindingAnswer, findingIssue, type TopicAnswer, topicCluster } from '../../src/clusters/topic.ts';
+import type { PlatformVersion } from '../../src/emulator/emulator.ts';
+import { featuresOf } from '../../src/emulator/versions.ts';
+import { ClusterPlatform, openDaemon } from './run-platform.ts';
+import { DAY, NOW, settingsOf } from './samples.ts';
+
+/* Platforms that have no issue clusters: the topics of a site in their place. */
+
+const HOUR = DAY / 24;
+const settings = (over: object = {}) => settingsOf({ enabled: true, default: 'guides', ...over });
+
+function platformOf(version: PlatformVersion): ClusterPlatform {
+  const platform = new ClusterPlatform();
+  platform.be(version);
+  platform.requests.length = 0;
+  return platform;
+}
+
+/** The cluster that each change request is marked with, where, and how it stands. */
+const statuses = (platform: ClusterPlatform) =>
+  platform.changeRequests.map(
+    ({ description, siteTopic, space, status }) =>
+      `${markOf(description)?.cluster ?? siteTopic?.topic} ${space} ${status}`,
+  );
+
+describe('a topic as a cluster', () => {
+  const topic: TopicAnswer = { id: 't', label: 'PDF', records: 6, usageSettings: { changeRequests: true } };
+  const finding = (over: Partial<FindingAnswer>): FindingAnswer => ({ id: 'f', topic: 't', ...over });
+
+  test('its open findings are its issues, its records its conversations', () => {
+    const at = (days: number) => new Date(NOW - days * DAY).toISOString();
+    const findings = [
+      finding({ severity: 'low', createdAt: at(1) }),
+      finding({ severity: 'medium', createdAt: at(2) }),
+      finding({ createdAt: at(8) }),
+      finding({ createdAt: at(1000) }),
+      finding({ createdAt: 'never' }),
+    ];
+    const cluster = topicCluster({ ...topic, createdAt: at(9), updatedAt: at(1), icon: 'gear' }, findings, NOW);
+    expect(cluster).toMatchObject({
+      id: 't',
+      label: 'PDF',
+      impact: 'medium',
+      muted: false,
+      issues: 5,
+      conversations: 6,
+    });
+    expect(cluster.weeklyPulse).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
+    expect(cluster).toMatchObject({ createdAt: NOW - 9 * DAY, updatedAt: NOW - DAY, icon: 'gear', sources: {} });
+  });
+
+  test.each([
+    ['severity', [{ severity: 'low' }, { severity: 'high' }, { severity: 'medium' }], 'high'],
+    ['priority', [{ priority: 'low' }, { priority: 'medium' }], 'medium'],
+    ['a word that is not known', [{ severity: 'dire' }], 'dire'],
+    ['one that is known first', [{ severity: 'dire' }, { severity: 'low' }], 'low'],
+    ['none', [{}], null],
+    ['no findings', [], null],
+  ] as const)('as bad as the worst by %s', (_, findings, impact) => {
+    expect(topicCluster(topic, findings.map(finding), NOW).impact).toBe(impact);
+  });
+
+  test('without a list of findings, as many as it says itself; without anything, none', () => {
+    expect(topicCluster({ ...topic, findings: { open: 4 } }, null, NOW).issues).toBe(4);
+    expect(topicCluster({ id: 't' }, null, NOW)).toMatchObject({
+      label: '',
+      issues: 0,
+      conversations: 0,
+      muted: false,
+    });
+    expect(topicCluster({ ...topic, usageSettings: { changeRequests: false } }, [], NOW).muted).toBe(true);
+  });
+
+  test('a finding as an issue', () => {
+    const description = { object: 'document', data: {}, nodes: [] };
+    expect(findingIssue({ id: 'f', title: 'Empty PDF', priority: 'high', description })).toEqual({
+      ...{ id: 'f', title: 'Empty PDF', impact: 'high', createdAt: null, details: description, conversation: null },
+    });
+  });
+});
+
+describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version) => {
+  test('each topic that passes gets one change request; muted ones get none; nothing is opened again', async () => {
+    const platform = platformOf(version);
+    platform.addCluster({ id: 't_sso', label: 'Login with SSO fails' });
+    platform.addCluster({ id: 't_few', issues: 2 });
+    platform.addCluster({ id: 't_low', impact: 'low' });
+    platform.addCluster({ id: 't_muted', muted: true });
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', read: 4, passing: 1, opened: 1, open: 1 });
+    expect(statuses(platform)).toEqual(['t_sso guides open']);
+    expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Login with SSO fails');
+    expect(JSON.stringify(platform.changeRequests[0]?.description)).toContain('Login with SSO fails (high');
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0, open: 1 });
+    // Another daemon, which knows nothing of it.
+    expect(await openDaemon(platform, settings(), { name: 'two' }).run()).toMatchObject({ opened: 0 });
+    expect(statuses(platform)).toEqual(['t_sso guides open']);
+  });
+
+  test('archived by hand means no, merged means muted where that is wished', async () => {
+    const platform = platformOf(version);
+    platform.addCluster({ id: 't_no' });
+    platform.addCluster({ id: 't_yes' });
+    const daemon = openDaemon(platform, settings({ afterMerge: { mute: true } }));
+    await daemon.run();
+    const [no, yes] = ['t_no', 't_yes'].map((id) =>
+      platform.changeRequests.find(({ description }) => markOf(description)?.cluster === id),
+    );
+    platform.call('PATCH', `/spaces/guides/change-requests/${no?.id}`, { status: 'archived' });
+    platform.call('POST', `/spaces/guides/change-requests/${yes?.id}/merge`);
+    platform.time += HOUR;
+    await daemon.run();
+    expect(daemon.told).toEqual(expect.arrayContaining(['archived t_no', 'merged t_yes', 'muted t_yes']));
+    const { usageSettings } = platform.call('GET', `/orgs/org_acme/sites/${platform.site}/topics/t_yes`);
+    expect(usageSettings).toEqual({ changeRequests: false });
+    platform.time += DAY;
+    await daemon.run();
+    expect(platform.changeRequests).toHaveLength(2);
+  });
+
+  test('a person lists, mutes, unmutes and opens', async () => {
+    const platform = platformOf(version);
+    platform.addCluster({ id: 't_1', label: 'PDF is empty' });
+    const { automation } = openDaemon(platform, settings());
+    const mute = (muted: boolean) =>
+      answerClusters(automation, { about: 'mute', cluster: 't_1', muted, dryRun: false });
+    const open = () => answerClusters(automation, { about: 'open', cluster: 't_1', space: null, dryRun: false });
+    expect(await mute(true)).toMatchObject({ label: 'PDF is empty', muted: true, changes: true });
+    await expect(open()).rejects.toThrow('t_1 is muted');
+    expect(await mute(true)).toMatchObject({ muted: true, changes: false });
+    expect(await mute(false)).toMatchObject({ muted: false, changes: true });
+    expect(await answerClusters(automation, { about: 'list' })).toMatchObject({
+      clusters: [{ id: 't_1', impact: 'high', issues: 3, conversations: 3, opens: true }],
+    });
+    expect(await open()).toMatchObject({ outcome: 'opened', space: { id: 'guides' } });
+    expect(await open()).toMatchObject({ outcome: 'is there', status: 'open' });
+    await expect(
+      answerClusters(automation, { about: 'mute', cluster: 't_9', muted: true, dryRun: false }),
+    ).rejects.toThrow('there is no issue cluster "t_9"');
+    expect(statuses(platform)).toEqual(['t_1 guides open']);
+  });
+});
+
+test('a topic whose change request the platform drafts itself gets no second one', async () => {
+  const platform = platformOf('0.181');
+  platform.call('POST', `/orgs/org_acme/sites/${platform.site}/site-spaces`, { spaceId: 'api' });
+  platform.addCluster({ id: 't_1' });
+  const [finding] = platform.call('GET', `/orgs/org_acme/sites/${platform.site}/findings`).items;
+  platform.call('POST', `/orgs/org_acme/sites/${platform.site}/findings/${finding.id}/change-requests`);
+  const daemon = openDaemon(platform, settings());
+  expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { exists: 1 } });
+  await expect(
+    answerClusters(daemon.automation, { about: 'open', cluster: 't_1', space: null, dryRun: false }),
+  ).resolves.toMatchObject({ outcome: 'is there', status: 'open' });
+  expect(statuses(platform)).toEqual(['t_1 api open']);
+});
+
+describe('requests', () => {
+  test('over 1,000 topics of which 20 pass: one question, one list, and five for each that is opened', async () => {
+    const platform = platformOf('0.167');
+    for (let index = 0; index < 1000; index += 1) {
+      platform.addCluster({ id: `t_${index}`, issues: index % 50 === 0 ? 3 : 1 });
+    }
+    const daemon = openDaemon(platform, settings({ limits: { run: 100, open: 100, space: 100, day: 100 } }));
+    expect(await daemon.run()).toMatchObject({ read: 1000, passing: 20, opened: 20 });
+    expect(platform.counts()).toEqual({
+      // That there are no clusters, and no findings yet: asked once.
+      listConversationClusters: 1,
+      listSiteFindings: 1,
+      listSiteTopics: 1,
+      // Two pages of 1000, and what each of the 20 is about.
+      listSiteIssues: 2 + 20,
+      listSpaces: 1,
+      // Before the drafts and after them, and what the platform itself says of each of the 20.
+      listOrganizationChangeRequests: 2 + 20,
+      searchOrganization: 20,
+      createChangeRequest: 20,
+      updateChangeRequest: 20,
+    });
+    // Nothing new.
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ read: 1000, opened: 0 });
+    expect(platform.counts()).toEqual({ listSiteTopics: 1, listSiteIssues: 2, listOrganizationChangeRequests: 1 });
+  });
+
+  test('a site without topics: one request a run, after the question', async () => {
+    const platform = platformOf('0.181');
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', read: 0, requests: 2 });
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', read: 0, requests: 1 });
+  });
+});
+
+describe('which of them there are', () => {
+  test.each([
+    [
+      'no site is named',
+      null,
+      /from 0\.167 on, a site has topics instead: name the site in conversations\.site \(404\)/,
+    ],
+    [
+      'there is no such site',
+      'site_none',
+      /neither issue clusters nor topics of the site that conversations\.site names/,
+    ],
+  ] as const)('%s: off, said once, and asked again a day later', async (_, site, message) => {
+    const platform = platformOf('0.167');
+    const ends: unknown[] = [];
+    const events = {
+      onRunEnd: ({ outcome, error }: { outcome: string; error: Error | null }) => ends.push([outcome, error?.message]),
+    };
+    const daemon = openDaemon(platform, settings(), { site, events });
+    await daemon.run();
+    platform.time += HOUR;
+    await daemon.run();
+    expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
+    await expect(answerClusters(daemon.automation, { about: 'list' })).rejects.toThrow(message);
+    // The platform has clusters after all.
+    platform.features = featuresOf('0.146');
+    platform.site = undefined;
+    platform.addCluster({ id: 'c_1' });
+    platform.time += DAY;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+  });
+
+  test('a platform that has clusters: they are used, whatever site is named', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const daemon = openDaemon(platform, settings(), { site: 'site_any' });
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 guides open']);
+    expect(platform.counts()).toMatchObject({ listConversationClusters: 2 });
+  });
+
+  test('a platform that becomes a later one, and an earlier one again, while the daemon runs', async () => {
+    const platform = platformOf('0.181');
+    const { site } = platform;
+    platform.features = featuresOf('0.146');
+    platform.site = undefined;
+    platform.addCluster({ id: 'c_1' });
+    const daemon = openDaemon(platform, settings(), { site: site ?? '' });
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    platform.features = featuresOf('0.181');
+    platform.site = site;
+    platform.addCluster({ id: 't_1' });
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1, open: 2 });
+    platform.features = featuresOf('0.146');
+    platform.site = undefined;
+    platform.addCluster({ id: 'c_2' });
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1, open: 3 });
+    expect(platform.changeRequests).toHaveLength(3);
+  });
+
+  test('a platform that cannot be asked now: the run fails, and nothing is concluded', async () => {
+    const platform = platformOf('0.181');
+    platform.addCluster({ id: 't_1' });
+    let isDown = true;
+    platform.step = (_, step) => {
+      if (isDown && step === 'arrives') {
+        throw new Error('down');
+      }
+    };
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ outcome: 'failed', opened: 0 });
+    isDown = false;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+  });
+});
