@@ -26,7 +26,7 @@ const siteSpace = z.strictObject({
   ),
   path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('Its path on the site.'),
   condition,
-  hidden: z.boolean().optional().describe('Whether navigation leaves it out.'),
+  hidden: z.boolean().optional().describe('Whether navigation leaves it out; from 0.167 of the platform on.'),
   ...commonShape,
 });
 type WrittenSiteSpace = z.output<typeof siteSpace>;
@@ -93,7 +93,10 @@ export const siteSchema = entry({
     .nullable()
     .optional()
     .describe('Where it is served from through a proxy; `null` takes it away.'),
-  agentsContext: z.enum(['included', 'excluded']).optional().describe('Whether the agent can read it.'),
+  agentsContext: z
+    .enum(['included', 'excluded'])
+    .optional()
+    .describe('Whether the agent can read it. Versions of the platform from 0.167 on have no such setting.'),
   adaptiveContent: z
     .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
     .optional()
