@@ -11,6 +11,7 @@ import { conversationClusterOperations, conversationIssueOperations } from './co
 import { conversationOperations } from './conversations.ts';
 import { customizationOperations } from './customization.ts';
 import { externalLinkOperations } from './external-links.ts';
+import { installationPlaceOperations } from './installation-places.ts';
 import { installationOperations } from './installations.ts';
 import { integrationEventOperations } from './integration-events.ts';
 import { integrationOperations } from './integrations.ts';
@@ -80,5 +81,6 @@ export const OPERATIONS: readonly (readonly Operation[])[] = [
   searchOperations,
   integrationOperations,
   installationOperations,
+  installationPlaceOperations,
   integrationEventOperations,
 ];

@@ -1,0 +1,210 @@
+import { expect } from 'vitest';
+import { type Cases, document, NOWHERE } from './operation-world.ts';
+
+const MISSING = { query: { page: 'none' } };
+
+/** The organization, its people, and how they sign in. */
+export const organizationCases = {
+  getVersion: {
+    good: () => ({}),
+    sees: () => ({ version: '0.146.0' }),
+    bad: () => ({}),
+    badBy: 'stranger',
+    status: 401,
+  },
+  listOrganizations: {
+    good: () => ({}),
+    sees: () => ({ items: [{ id: 'org_acme' }, {}] }),
+    bad: () => MISSING,
+    status: 400,
+  },
+  getOrganization: { good: () => ({}), sees: () => ({ title: 'Acme' }), bad: () => ({ path: NOWHERE }), status: 404 },
+  updateOrganization: {
+    good: ({ site }) => ({
+      body: {
+        title: 'New',
+        defaultRole: null,
+        defaultContent: { type: 'site', site },
+        mergeRules: { type: 'rules', rules: [{ rule: 'require_agent_review' }] },
+      },
+    }),
+    sees: () => ({ title: 'New', defaultRole: null }),
+    bad: () => ({ body: { defaultContent: { type: 'site', site: 'none' } } }),
+    status: 400,
+  },
+  getAgentInstructions: {
+    good: () => ({}),
+    sees: () => ({ instructions: { object: 'document' } }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  updateAgentInstructions: {
+    good: () => ({ body: { instructions: document } }),
+    sees: () => ({ instructions: { ...document } }),
+    bad: () => ({ path: NOWHERE, body: { instructions: document } }),
+    status: 404,
+  },
+  listMembers: {
+    good: () => ({ query: { role: 'admin', search: 'ANA', sort: 'joinedAt', order: 'asc' } }),
+    sees: ({ ana }) => ({ items: [{ id: ana, role: 'admin' }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  getMember: {
+    good: ({ bo }) => ({ path: { userId: bo } }),
+    sees: () => ({ role: 'edit', user: { email: 'bo@acme.example' } }),
+    bad: () => ({ path: { userId: 'none' } }),
+    status: 404,
+  },
+  updateMember: {
+    good: ({ bo }) => ({ path: { userId: bo }, body: { role: null } }),
+    sees: () => ({ role: null }),
+    bad: ({ ana }) => ({ path: { userId: ana }, body: { role: 'read' } }),
+    status: 400,
+  },
+  deleteMember: {
+    good: ({ bo }) => ({ path: { userId: bo } }),
+    bad: ({ ana }) => ({ path: { userId: ana } }),
+    status: 400,
+  },
+  markMemberSso: {
+    good: ({ bo }) => ({ path: { userId: bo } }),
+    sees: () => ({ sso: true }),
+    bad: () => ({ path: { userId: 'none' } }),
+    status: 404,
+  },
+  listMemberSpaces: {
+    good: ({ bo }) => ({ path: { userId: bo }, query: { order: 'asc' } }),
+    sees: () => ({ items: expect.arrayContaining([expect.objectContaining({ permission: 'edit' })]) }),
+    bad: () => ({ path: { userId: 'none' } }),
+    status: 404,
+  },
+  listMemberTeams: {
+    good: ({ bo }) => ({ path: { userId: bo }, query: { title: 'WRIT' } }),
+    sees: ({ team }) => ({ items: [{ team: { id: team }, member: { role: 'member' } }] }),
+    bad: () => ({ path: { userId: 'none' } }),
+    status: 404,
+  },
+  pingOrganization: { good: () => ({}), sees: () => ({}), bad: () => ({ path: NOWHERE }), status: 404 },
+  listInviteLinks: {
+    good: () => ({}),
+    sees: ({ invite }) => ({ items: [{ id: invite, role: 'read' }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createInviteLink: {
+    good: () => ({ body: { role: null } }),
+    sees: () => ({ role: null }),
+    bad: () => ({ path: NOWHERE, body: { role: null } }),
+    status: 404,
+  },
+  getInviteLink: {
+    good: ({ invite }) => ({ path: { inviteId: invite } }),
+    sees: () => ({ role: 'read' }),
+    bad: () => ({ path: { inviteId: 'none' } }),
+    status: 404,
+  },
+  updateInviteLink: {
+    good: ({ invite }) => ({ path: { inviteId: invite }, body: { role: 'edit' } }),
+    sees: () => ({ role: 'edit' }),
+    bad: () => ({ path: { inviteId: 'none' }, body: { role: 'edit' } }),
+    status: 404,
+  },
+  deleteInviteLink: {
+    good: ({ invite }) => ({ path: { inviteId: invite } }),
+    bad: ({ invite }) => ({ path: { ...NOWHERE, inviteId: invite } }),
+    status: 404,
+  },
+  joinOrganization: {
+    good: () => ({}),
+    goodBy: 'newcomer',
+    bad: () => ({ path: { organizationId: 'org_other' } }),
+    badBy: 'newcomer',
+    status: 400,
+  },
+  listTeams: {
+    good: () => ({ query: { title: 'wri' } }),
+    sees: () => ({ items: [{ title: 'Writers', members: 1 }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createTeam: {
+    good: ({ ana }) => ({ body: { title: 'Editors', members: [ana] } }),
+    sees: () => ({ title: 'Editors', members: 1 }),
+    bad: () => ({ body: { title: 'Editors', members: ['none'] } }),
+    status: 400,
+  },
+  getTeam: {
+    good: ({ team }) => ({ path: { teamId: team } }),
+    sees: () => ({ title: 'Writers' }),
+    bad: () => ({ path: { teamId: 'none' } }),
+    status: 404,
+  },
+  updateTeam: {
+    good: ({ team }) => ({ path: { teamId: team }, body: { title: 'Editors' } }),
+    sees: () => ({ title: 'Editors' }),
+    bad: () => ({ path: { teamId: 'none' }, body: { title: 'Editors' } }),
+    status: 404,
+  },
+  deleteTeam: {
+    good: ({ team }) => ({ path: { teamId: team } }),
+    bad: ({ team }) => ({ path: { ...NOWHERE, teamId: team } }),
+    status: 404,
+  },
+  listTeamMembers: {
+    good: ({ team }) => ({ path: { teamId: team } }),
+    sees: ({ bo }) => ({ items: [{ organization: { id: bo }, team: { role: 'member' } }] }),
+    bad: () => ({ path: { teamId: 'none' } }),
+    status: 404,
+  },
+  updateTeamMembers: {
+    good: ({ team, ana, bo }) => ({
+      path: { teamId: team },
+      body: { add: ['ana@acme.example'], remove: [bo], memberships: { [ana]: { role: 'owner' } } },
+    }),
+    bad: ({ team }) => ({ path: { teamId: team }, body: { add: ['zoe@acme.example'] } }),
+    status: 400,
+  },
+  setTeamMember: {
+    good: ({ team, ana }) => ({ path: { teamId: team, userId: ana }, body: { role: 'owner' } }),
+    bad: ({ team }) => ({ path: { teamId: team, userId: 'none' }, body: { role: 'owner' } }),
+    status: 404,
+  },
+  deleteTeamMember: {
+    good: ({ team, bo }) => ({ path: { teamId: team, userId: bo } }),
+    bad: ({ bo }) => ({ path: { teamId: 'none', userId: bo } }),
+    status: 404,
+  },
+  listSamlProviders: {
+    good: () => ({}),
+    sees: () => ({ items: [{ label: 'Okta', status: 'pending' }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createSamlProvider: {
+    good: ({ team }) => ({
+      body: { label: 'Entra', ssoURL: 'https://sso.acme.example', defaultTeam: team, defaultRole: null },
+    }),
+    sees: ({ team }) => ({ label: 'Entra', defaultTeam: { id: team } }),
+    bad: () => ({ body: { label: 'Entra', defaultTeam: 'none' } }),
+    status: 400,
+  },
+  getSamlProvider: {
+    good: ({ saml }) => ({ path: { samlProviderId: saml } }),
+    sees: () => ({ label: 'Okta' }),
+    bad: () => ({ path: { samlProviderId: 'none' } }),
+    status: 404,
+  },
+  updateSamlProvider: {
+    good: ({ saml }) => ({ path: { samlProviderId: saml }, body: { entityID: 'e' } }),
+    sees: () => ({ entityID: 'e' }),
+    bad: () => ({ path: { samlProviderId: 'none' }, body: { entityID: 'e' } }),
+    status: 404,
+  },
+  deleteSamlProvider: {
+    good: ({ saml }) => ({ path: { samlProviderId: saml } }),
+    bad: ({ saml }) => ({ path: { ...NOWHERE, samlProviderId: saml } }),
+    status: 404,
+  },
+  getSsoLogins: { good: () => ({}), sees: () => ({ items: [] }), bad: () => ({ path: NOWHERE }), status: 404 },
+} satisfies Partial<Cases>;

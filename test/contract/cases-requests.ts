@@ -1,0 +1,264 @@
+import { expect } from 'vitest';
+import { type Cases, document, type Ids, NOWHERE, said } from './operation-world.ts';
+
+type Place = { readonly spaceId: string };
+
+/** The two families of comments are called alike; `of`: what is commented on. */
+function commentCases<P extends Place>(
+  of: (ids: Ids) => P,
+  comment: (ids: Ids) => string,
+  reply: (ids: Ids) => string,
+  replyUpdate: object,
+) {
+  const one = (ids: Ids) => ({ ...of(ids), commentId: comment(ids) });
+  const oneReply = (ids: Ids) => ({ ...one(ids), commentReplyId: reply(ids) });
+  const none = (ids: Ids) => ({ ...of(ids), commentId: 'none' });
+  const noReply = (ids: Ids) => ({ ...one(ids), commentReplyId: 'none' });
+  return {
+    list: {
+      good: (ids: Ids) => ({
+        path: of(ids),
+        query: {
+          order: 'asc' as const,
+          format: 'markdown' as const,
+          status: 'open' as const,
+          authors: [ids.ana, ids.bo],
+        },
+      }),
+      sees: (ids: Ids) => ({ items: [{ id: comment(ids), body: { markdown: 'Well' }, replies: 1 }] }),
+      bad: (ids: Ids) => ({ path: { ...of(ids), spaceId: 'none' } }),
+      status: 404,
+    },
+    post: {
+      good: (ids: Ids) => ({ path: of(ids), body: { body: { document }, page: ids.page } }),
+      sees: ({ page }: Ids) => ({ target: { page: { id: page } }, status: 'open' }),
+      bad: (ids: Ids) => ({ path: of(ids), body: { ...said, page: 'none' } }),
+      status: 400,
+    },
+    get: {
+      good: (ids: Ids) => ({ path: one(ids), query: { format: 'document' } as const }),
+      sees: () => ({ body: { document: { object: 'document' } } }),
+      bad: (ids: Ids) => ({ path: none(ids) }),
+      status: 404,
+    },
+    update: {
+      good: (ids: Ids) => ({ path: one(ids), body: { resolved: true, addedReactions: ['1f44d'], ...said } }),
+      sees: () => ({ status: 'resolved', reactions: [{ emoji: '1f44d', count: 1 }] }),
+      bad: (ids: Ids) => ({ path: none(ids), body: { resolved: true } }),
+      status: 404,
+    },
+    delete: {
+      good: (ids: Ids) => ({ path: one(ids) }),
+      bad: (ids: Ids) => ({ path: { ...one(ids), spaceId: 'none' } }),
+      status: 404,
+    },
+    listReplies: {
+      good: (ids: Ids) => ({ path: one(ids), query: { format: 'markdown' } as const }),
+      sees: (ids: Ids) => ({ items: [{ id: reply(ids), body: { markdown: 'Well' } }] }),
+      bad: (ids: Ids) => ({ path: none(ids) }),
+      status: 404,
+    },
+    postReply: {
+      good: (ids: Ids) => ({ path: one(ids), body: said }),
+      sees: () => ({ body: { markdown: 'Well' } }),
+      bad: (ids: Ids) => ({ path: none(ids), body: said }),
+      status: 404,
+    },
+    getReply: {
+      good: (ids: Ids) => ({ path: oneReply(ids), query: { format: 'markdown' } as const }),
+      sees: () => ({ body: { markdown: 'Well' } }),
+      bad: (ids: Ids) => ({ path: noReply(ids) }),
+      status: 404,
+    },
+    updateReply: {
+      good: (ids: Ids) => ({
+        path: oneReply(ids),
+        body: { body: { markdown: 'Better' }, addedReactions: ['1f44d'], removedReactions: ['1f44e'], ...replyUpdate },
+      }),
+      sees: () => ({ body: { markdown: 'Better' } }),
+      bad: (ids: Ids) => ({ path: noReply(ids), body: said }),
+      status: 404,
+    },
+    deleteReply: {
+      good: (ids: Ids) => ({ path: oneReply(ids) }),
+      bad: (ids: Ids) => ({ path: { ...oneReply(ids), commentId: 'none' } }),
+      status: 404,
+    },
+    commenters: {
+      good: (ids: Ids) => ({ path: of(ids) }),
+      sees: ({ ana }: Ids) => ({ items: [{ id: ana }] }),
+      bad: (ids: Ids) => ({ path: { ...of(ids), spaceId: 'none' } }),
+      status: 404,
+    },
+  };
+}
+
+const ofSpace = ({ space }: Ids) => ({ spaceId: space });
+const ofRequest = ({ space, request }: Ids) => ({ spaceId: space, changeRequestId: request });
+const ofMerged = ({ space, merged }: Ids) => ({ spaceId: space, changeRequestId: merged });
+const ofNone = ({ space }: Ids) => ({ spaceId: space, changeRequestId: 'none' });
+
+const onSpace = commentCases(
+  ofSpace,
+  ({ comment }) => comment,
+  ({ reply }) => reply,
+  {},
+);
+const onRequest = commentCases(
+  ofRequest,
+  ({ crComment }) => crComment,
+  ({ crReply }) => crReply,
+  { resolved: true },
+);
+
+/** Comments on spaces and on change requests. */
+export const commentCasesOfBoth = {
+  listSpaceComments: onSpace.list,
+  postSpaceComment: onSpace.post,
+  getSpaceComment: onSpace.get,
+  updateSpaceComment: onSpace.update,
+  deleteSpaceComment: onSpace.delete,
+  listSpaceCommentReplies: onSpace.listReplies,
+  postSpaceCommentReply: onSpace.postReply,
+  getSpaceCommentReply: onSpace.getReply,
+  updateSpaceCommentReply: onSpace.updateReply,
+  deleteSpaceCommentReply: onSpace.deleteReply,
+  listSpaceCommenters: onSpace.commenters,
+  listChangeRequestComments: { ...onRequest.list, sees: ({ crComment }) => ({ items: [{}, { id: crComment }] }) },
+  postChangeRequestComment: onRequest.post,
+  getChangeRequestComment: onRequest.get,
+  updateChangeRequestComment: onRequest.update,
+  deleteChangeRequestComment: onRequest.delete,
+  listChangeRequestCommentReplies: onRequest.listReplies,
+  postChangeRequestCommentReply: onRequest.postReply,
+  getChangeRequestCommentReply: onRequest.getReply,
+  updateChangeRequestCommentReply: onRequest.updateReply,
+  deleteChangeRequestCommentReply: onRequest.deleteReply,
+  listChangeRequestCommenters: onRequest.commenters,
+} satisfies Partial<Cases>;
+
+/** Change requests, what is in them, and who reviews them. */
+export const requestCases = {
+  listSpaceChangeRequests: {
+    good: ({ space, bo }) => ({ path: { spaceId: space }, query: { status: 'draft', requestedReviewer: bo } }),
+    sees: ({ request }) => ({ items: [{ id: request }] }),
+    bad: () => ({ path: { spaceId: 'none' } }),
+    status: 404,
+  },
+  listOrganizationChangeRequests: {
+    good: ({ ana }) => ({ query: { creator: ana, limit: 1 } }),
+    sees: () => ({ items: [{ object: 'change-request' }], next: { page: expect.any(String) } }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createChangeRequest: {
+    good: ({ space, page, cluster }) => ({
+      path: { spaceId: space },
+      body: {
+        subject: 'Docs gap',
+        template: { id: 't', params: { contentRefs: { it: { kind: 'page', page } } } },
+        conversationsIssuesCluster: cluster,
+        description: document,
+        anything: 'else',
+      },
+    }),
+    sees: ({ cluster }) => ({ status: 'draft', conversationsIssuesCluster: cluster, description: { ...document } }),
+    bad: ({ space }) => ({ path: { spaceId: space }, body: { conversationsIssuesCluster: 'none' } }),
+    status: 400,
+  },
+  getChangeRequest: {
+    good: ({ space }) => ({ path: { spaceId: space, changeRequestId: '1' } }),
+    sees: ({ request }) => ({ id: request, number: 1 }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  updateChangeRequest: {
+    good: (ids) => ({ path: ofRequest(ids), body: { subject: 'S', description: document, status: 'open' } }),
+    sees: () => ({ subject: 'S', status: 'open' }),
+    bad: (ids) => ({ path: ofMerged(ids), body: { subject: 'S' } }),
+    status: 400,
+  },
+  mergeChangeRequest: {
+    good: (ids) => ({ path: ofRequest(ids) }),
+    sees: () => ({ result: 'merge', revision: expect.any(String) }),
+    bad: (ids) => ({ path: ofMerged(ids) }),
+    status: 400,
+  },
+  updateChangeRequestContent: {
+    good: (ids) => ({ path: ofRequest(ids) }),
+    sees: () => ({ result: 'update' }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  listRequestedReviewers: {
+    good: (ids) => ({ path: ofRequest(ids) }),
+    sees: ({ bo }) => ({ items: [{ kind: 'user', user: { id: bo } }] }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  requestReviewers: {
+    good: (ids) => ({ path: ofRequest(ids), body: { users: [ids.ana], subject: 'S', description: document } }),
+    sees: ({ ana }) => ({ users: [{ user: { id: ana } }] }),
+    bad: (ids) => ({ path: ofRequest(ids), body: { users: ['none'] } }),
+    status: 400,
+  },
+  removeRequestedReviewer: {
+    good: (ids) => ({ path: { ...ofRequest(ids), userId: ids.bo } }),
+    bad: (ids) => ({ path: { ...ofNone(ids), userId: ids.bo } }),
+    status: 404,
+  },
+  listChangeRequestReviews: {
+    good: (ids) => ({ path: ofRequest(ids) }),
+    sees: ({ ana }) => ({ items: [{ status: 'approved', reviewer: { id: ana } }] }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  submitChangeRequestReview: {
+    good: (ids) => ({ path: ofRequest(ids), body: { status: 'changes-requested', comment: { document } } }),
+    sees: () => ({ status: 'changes-requested' }),
+    bad: (ids) => ({ path: ofMerged(ids), body: { status: 'approved' } }),
+    status: 400,
+  },
+  getChangeRequestContent: {
+    good: (ids) => ({ path: ofRequest(ids), query: { metadata: false } }),
+    sees: ({ page, file }) => ({ pages: [{ id: page }, {}], files: [{ id: file }] }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  getChangeRequestPages: {
+    good: (ids) => ({ path: ofRequest(ids) }),
+    sees: ({ page }) => ({ pages: [{ id: page }, {}] }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  listChangeRequestFiles: {
+    good: (ids) => ({ path: ofRequest(ids), query: { limit: 1 } }),
+    sees: ({ file }) => ({ items: [{ id: file }] }),
+    bad: (ids) => ({ path: ofNone(ids) }),
+    status: 404,
+  },
+  getChangeRequestFile: {
+    good: (ids) => ({ path: { ...ofRequest(ids), fileId: ids.file } }),
+    sees: () => ({ name: 'logo.svg' }),
+    bad: (ids) => ({ path: { ...ofRequest(ids), fileId: 'none' } }),
+    status: 404,
+  },
+  listChangeRequestFileBacklinks: {
+    good: (ids) => ({ path: { ...ofRequest(ids), fileId: ids.file } }),
+    sees: () => ({ items: [{}] }),
+    bad: (ids) => ({ path: { ...ofRequest(ids), fileId: 'none' } }),
+    status: 404,
+  },
+  getChangeRequestPage: {
+    good: (ids) => ({ path: { ...ofRequest(ids), pageId: ids.page }, query: { format: 'document' } }),
+    sees: () => ({ document: { object: 'document' } }),
+    bad: (ids) => ({ path: { ...ofRequest(ids), pageId: 'none' } }),
+    status: 404,
+  },
+  getChangeRequestPdf: {
+    good: (ids) => ({ path: ofRequest(ids), query: { page: ids.page, only: true } }),
+    sees: () => ({ url: expect.stringMatching(/^http/) }),
+    bad: (ids) => ({ path: ofRequest(ids), query: { only: true } }),
+    status: 400,
+  },
+} satisfies Partial<Cases>;

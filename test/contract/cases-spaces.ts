@@ -1,0 +1,260 @@
+import { expect } from 'vitest';
+import { type Cases, document, NOWHERE } from './operation-world.ts';
+
+const GONE = { spaceId: 'none' };
+
+/** Collections and spaces with what is in them, OpenAPI specifications and translations. */
+export const spaceCases = {
+  listCollections: {
+    good: () => ({ query: { nested: false } }),
+    sees: ({ collection }) => ({ items: [{ id: collection }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createCollection: {
+    good: ({ collection }) => ({ body: { title: 'New', parent: collection } }),
+    sees: ({ collection }) => ({ title: 'New', parent: collection }),
+    bad: () => ({ body: { parent: 'none' } }),
+    status: 400,
+  },
+  getCollection: {
+    good: ({ collection }) => ({ path: { collectionId: collection } }),
+    sees: () => ({ title: 'Handbook' }),
+    bad: () => ({ path: { collectionId: 'none' } }),
+    status: 404,
+  },
+  updateCollection: {
+    good: ({ collection }) => ({
+      path: { collectionId: collection },
+      body: { description: 'D', defaultLevel: 'inherit' },
+    }),
+    sees: () => ({ description: 'D' }),
+    bad: () => ({ path: { collectionId: 'none' }, body: { description: 'D' } }),
+    status: 404,
+  },
+  deleteCollection: {
+    good: ({ collection }) => ({ path: { collectionId: collection } }),
+    bad: ({ collection }) => ({ path: { collectionId: collection } }),
+    badBy: 'stranger',
+    status: 401,
+  },
+  moveCollection: {
+    good: ({ nested }) => ({ path: { collectionId: nested }, body: { parent: null } }),
+    sees: ({ nested }) => ({ id: nested }),
+    bad: ({ nested, collection }) => ({ path: { collectionId: nested }, body: { parent: collection } }),
+    status: 409,
+  },
+  listCollectionSpaces: {
+    good: ({ collection }) => ({ path: { collectionId: collection } }),
+    sees: ({ inside }) => ({ items: [{ id: inside }] }),
+    bad: () => ({ path: { collectionId: 'none' } }),
+    status: 404,
+  },
+  transferCollection: {
+    good: ({ collection }) => ({ path: { collectionId: collection }, body: { organization: 'org_other' } }),
+    sees: () => ({ organization: 'org_other' }),
+    bad: ({ collection }) => ({ path: { collectionId: collection }, body: { organization: 'org_acme' } }),
+    status: 409,
+  },
+  listSpaces: {
+    good: () => ({ query: { limit: 2 } }),
+    sees: ({ space }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: space })]) }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createSpace: {
+    good: ({ collection }) => ({
+      body: { title: 'New', emoji: '1f4d6', parent: collection, language: 'pt-br', editMode: 'locked', empty: true },
+    }),
+    sees: () => ({ title: 'New', emoji: '1f4d6', visibility: 'in-collection', language: 'pt-br', editMode: 'locked' }),
+    bad: () => ({ body: { parent: 'none' } }),
+    status: 400,
+  },
+  getSpace: {
+    good: ({ space }) => ({ path: { spaceId: space }, query: { shareKey: 'k' } }),
+    sees: () => ({ title: 'Guides' }),
+    bad: () => ({ path: GONE }),
+    status: 404,
+  },
+  updateSpace: {
+    good: ({ space }) => ({
+      path: { spaceId: space },
+      body: { emoji: null, mergeRules: { type: 'inherit' }, language: 'de' },
+    }),
+    sees: () => ({ language: 'de', mergeRules: { type: 'inherit' } }),
+    bad: ({ dead }) => ({ path: { spaceId: dead }, body: { title: 'New' } }),
+    status: 404,
+  },
+  deleteSpace: {
+    good: ({ space }) => ({ path: { spaceId: space } }),
+    bad: ({ space }) => ({ path: { spaceId: space } }),
+    badBy: 'stranger',
+    status: 401,
+  },
+  restoreSpace: {
+    good: ({ dead }) => ({ path: { spaceId: dead } }),
+    sees: ({ dead }) => ({ id: dead }),
+    bad: ({ space }) => ({ path: { spaceId: space } }),
+    status: 400,
+  },
+  duplicateSpace: {
+    good: ({ space }) => ({ path: { spaceId: space } }),
+    sees: () => ({ title: 'Guides' }),
+    bad: ({ dead }) => ({ path: { spaceId: dead } }),
+    status: 404,
+  },
+  moveSpace: {
+    good: ({ space, collection }) => ({ path: { spaceId: space }, body: { parent: collection } }),
+    sees: ({ collection }) => ({ parent: collection }),
+    bad: ({ space }) => ({ path: { spaceId: space }, body: { position: { after: { type: 'space', space: 'none' } } } }),
+    status: 400,
+  },
+  transferSpace: {
+    good: ({ inside }) => ({ path: { spaceId: inside }, body: { organization: 'org_other' } }),
+    sees: () => ({ organization: 'org_other' }),
+    bad: ({ space }) => ({ path: { spaceId: space }, body: { organization: 'org_other' } }),
+    status: 412,
+  },
+  getSpaceContent: {
+    good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: false, computed: false } }),
+    sees: ({ page, file }) => ({ pages: [{ id: page }, {}], files: [{ id: file }] }),
+    bad: () => ({ path: GONE }),
+    status: 404,
+  },
+  getSpacePages: {
+    good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: true } }),
+    sees: ({ page }) => ({ pages: [{ id: page, title: 'Login' }, {}] }),
+    bad: () => ({ path: GONE }),
+    status: 404,
+  },
+  listSpaceFiles: {
+    good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: false } }),
+    sees: ({ file }) => ({ items: [{ id: file, name: 'logo.svg' }] }),
+    bad: () => ({ path: GONE }),
+    status: 404,
+  },
+  getSpaceFile: {
+    good: ({ space, file }) => ({ path: { spaceId: space, fileId: file } }),
+    sees: () => ({ contentType: 'image/svg+xml' }),
+    bad: ({ space }) => ({ path: { spaceId: space, fileId: 'none' } }),
+    status: 404,
+  },
+  listSpaceFileBacklinks: {
+    good: ({ space, file }) => ({ path: { spaceId: space, fileId: file } }),
+    sees: () => ({ items: [{}] }),
+    bad: ({ space }) => ({ path: { spaceId: space, fileId: 'none' } }),
+    status: 404,
+  },
+  getSpacePage: {
+    good: ({ space, page }) => ({
+      path: { spaceId: space, pageId: page },
+      query: { format: 'markdown', evaluated: 'deterministic-only', dereferenced: true },
+    }),
+    sees: () => ({ title: 'Login', markdown: expect.stringContaining('SSO') }),
+    bad: ({ space }) => ({ path: { spaceId: space, pageId: 'none' } }),
+    status: 404,
+  },
+  listSpacePageLinks: {
+    good: ({ space, page }) => ({ path: { spaceId: space, pageId: page }, query: { status: 'ok' } }),
+    sees: () => ({ stats: { broken: { total: 0 } }, items: expect.arrayContaining([]) }),
+    bad: ({ space }) => ({ path: { spaceId: space, pageId: 'none' } }),
+    status: 404,
+  },
+  listSpaceLinks: {
+    good: ({ space }) => ({ path: { spaceId: space } }),
+    sees: () => ({ stats: { total: expect.any(Number) } }),
+    bad: () => ({ path: GONE }),
+    status: 404,
+  },
+  applySpaceTemplate: {
+    good: ({ space, request, page }) => ({
+      path: { spaceId: space },
+      body: { id: 't', params: { contentRefs: { it: { kind: 'page', page } } }, changeRequestId: request },
+    }),
+    bad: ({ space }) => ({ path: { spaceId: space }, body: { id: 't', changeRequestId: 'none' } }),
+    status: 400,
+  },
+  searchSpace: {
+    good: ({ space }) => ({ path: { spaceId: space }, query: { query: 'SSO' } }),
+    sees: ({ page }) => ({ items: [{ id: page }] }),
+    bad: () => ({ path: GONE, query: { query: 'SSO' } }),
+    status: 404,
+  },
+  searchOrganization: {
+    good: () => ({ query: { query: 'SSO' } }),
+    sees: ({ space, page }) => ({ items: [{ id: space, pages: [{ id: page }] }] }),
+    bad: () => ({ path: NOWHERE, query: { query: 'SSO' } }),
+    status: 404,
+  },
+  listOpenApiSpecs: {
+    good: () => ({}),
+    sees: ({ spec }) => ({ items: [{ slug: spec }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createOpenApiSpec: {
+    good: () => ({ body: { slug: 'New-1', source: { text: '{"openapi":"3.1.0"}' } } }),
+    sees: () => ({ slug: 'New-1' }),
+    bad: ({ spec }) => ({ body: { slug: spec, source: { text: '{}' } } }),
+    status: 400,
+  },
+  getOpenApiSpec: {
+    good: ({ spec }) => ({ path: { specSlug: spec } }),
+    sees: () => ({ visibility: 'private' }),
+    bad: () => ({ path: { specSlug: 'none' } }),
+    status: 404,
+  },
+  putOpenApiSpec: {
+    good: () => ({ path: { specSlug: 'new' }, body: { source: { text: '{"openapi":"3.1.0"}' } } }),
+    sees: () => ({ slug: 'new' }),
+    bad: () => ({ path: { specSlug: '-bad' }, body: { source: { text: '{}' } } }),
+    status: 400,
+  },
+  updateOpenApiSpec: {
+    good: ({ spec }) => ({ path: { specSlug: spec }, body: { visibility: 'public' } }),
+    sees: () => ({ visibility: 'public' }),
+    bad: () => ({ path: { specSlug: 'none' }, body: { visibility: 'public' } }),
+    status: 404,
+  },
+  deleteOpenApiSpec: {
+    good: ({ spec }) => ({ path: { specSlug: spec } }),
+    bad: ({ spec }) => ({ path: { ...NOWHERE, specSlug: spec } }),
+    status: 404,
+  },
+  listTranslations: {
+    good: () => ({}),
+    sees: ({ translation }) => ({ items: [{ id: translation }] }),
+    bad: () => ({ path: NOWHERE }),
+    status: 404,
+  },
+  createTranslation: {
+    good: ({ other }) => ({
+      body: { source: { space: other, language: 'en' }, language: 'de', instructions: document },
+    }),
+    sees: () => ({ language: 'de', instructions: { ...document } }),
+    bad: () => ({ body: { source: { space: 'none', language: 'en' }, language: 'de' } }),
+    status: 400,
+  },
+  getTranslation: {
+    good: ({ translation }) => ({ path: { translationId: translation } }),
+    sees: () => ({ language: 'fr' }),
+    bad: () => ({ path: { translationId: 'none' } }),
+    status: 404,
+  },
+  updateTranslation: {
+    good: ({ translation }) => ({ path: { translationId: translation }, body: { instructions: document } }),
+    sees: () => ({ instructions: { ...document } }),
+    bad: () => ({ path: { translationId: 'none' }, body: { instructions: document } }),
+    status: 404,
+  },
+  deleteTranslation: {
+    good: ({ translation }) => ({ path: { translationId: translation } }),
+    bad: ({ translation }) => ({ path: { ...NOWHERE, translationId: translation } }),
+    status: 404,
+  },
+  runTranslation: {
+    good: ({ translation }) => ({ path: { translationId: translation } }),
+    bad: () => ({ path: { translationId: 'none' } }),
+    status: 404,
+  },
+} satisfies Partial<Cases>;
