@@ -15,16 +15,18 @@ function firstAdmin(store: Store): string {
   return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
 }
 
-/** An installation's token: what it ingests comes from there (supplement, section 4: Conversation `source`). */
-function installationOf(store: Store, now: number, given: string): Caller | undefined {
-  const token = store.installationTokens.get(given);
-  const installation = token === undefined ? undefined : store.installations.get(token.installation);
-  const integration = installation === undefined ? undefined : store.integrations.get(installation.integration);
-  if (token === undefined || installation === undefined || integration === undefined || token.expiresAt <= now) {
+/** A token of an integration, or of an installation, from where what it ingests comes (supplement, section 4). */
+function integrationOf(store: Store, now: number, given: string): Caller | undefined {
+  const token = store.integrationTokens.get(given);
+  const integration = token === undefined ? undefined : store.integrations.get(token.integration);
+  if (token === undefined || integration === undefined || (token.expiresAt ?? Number.POSITIVE_INFINITY) <= now) {
     return undefined;
   }
-  const source = `integration:${integration.id}:${installation.id}`;
-  const { organization } = installation;
+  if (token.installation === undefined) {
+    return { user: `integration:${integration.id}`, permission: 'admin', integration: integration.id };
+  }
+  const source = `integration:${integration.id}:${token.installation}`;
+  const organization = store.installations.get(token.installation)?.organization ?? '';
   return {
     user: source,
     permission: 'admin',
@@ -34,7 +36,7 @@ function installationOf(store: Store, now: number, given: string): Caller | unde
   };
 }
 
-/** Who a token stands for: the admin, somebody that the options name, or an installation. */
+/** Who a token stands for: the admin, somebody that the options name, or an integration. */
 export function callers(
   store: Store,
   clock: Clock,
@@ -47,6 +49,6 @@ export function callers(
     }
     return tokens !== undefined && Object.hasOwn(tokens, given)
       ? tokens[given]
-      : installationOf(store, clock.now(), given);
+      : integrationOf(store, clock.now(), given);
   };
 }

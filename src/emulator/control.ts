@@ -75,6 +75,8 @@ export interface Controls {
   writeClusters(organizationId: string, clusters: readonly ClusterSeed[]): string[];
   /** As if conversations came that belong to the cluster, which is thereby updated. */
   writeIssues(clusterId: string, issues: readonly IssueSeed[]): void;
+  /** A token such as an integration has where it runs; the API hands none out. */
+  createToken(integration: string): string;
   setFaults(rules: readonly FaultRule[]): void;
   /** Switches operations off, as other versions of the platform lack them, or on; those not named stay as they are. */
   setFeatures(features: Partial<Features>): void;
@@ -82,8 +84,8 @@ export interface Controls {
   setLimits(limits: RateLimits): void;
 }
 
-function dispatch(controls: Controls, method: string, path: string, body: unknown): Answer {
-  const command = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
+/** Those whose path names something. */
+function dispatchNamed(controls: Controls, command: string, body: unknown): Answer | undefined {
   const revised = /^POST revise\/([^/]+)$/.exec(command)?.[1];
   if (revised !== undefined) {
     return ok({ revision: controls.reviseSpace(revised) });
@@ -95,6 +97,16 @@ function dispatch(controls: Controls, method: string, path: string, body: unknow
   const [, edited, changeRequest] = /^POST content\/([^/]+)(?:\/([^/]+))?$/.exec(command) ?? [];
   if (edited !== undefined) {
     return ok(controls.writeContent(edited, parse('body', contentSeedSchema, body), { changeRequest }));
+  }
+  const integration = /^POST tokens\/([^/]+)$/.exec(command)?.[1];
+  return integration === undefined ? undefined : ok({ token: controls.createToken(integration) });
+}
+
+function dispatch(controls: Controls, method: string, path: string, body: unknown): Answer {
+  const command = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
+  const named = dispatchNamed(controls, command, body);
+  if (named !== undefined) {
+    return named;
   }
   switch (command) {
     case 'GET requests': {

@@ -14,7 +14,11 @@
  *    `template.ts`, `markdown.ts`, `markdown-document.ts` and `page-text.ts` (how pages are written and read),
  *    `views/revision.ts` (revisions within references), `downloads.ts` and `routes/prints.ts` (files and PDF),
  *    `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters), `site-context.ts`
- *    (findings and their drafts).
+ *    (findings and their drafts), `integration-work.ts`, `integration-schema.ts`, `routes/integrations.ts`,
+ *    `routes/installations.ts`, `routes/integration-events.ts` and `scopes.ts` (integrations, and what their tokens may),
+ *    `asking.ts` and `routes/ask.ts` (answers), `routes/agent-instructions.ts` and `routes/link-invites.ts` (instructions
+ *    before there are any, joining), `routes/reviews.ts` and `merge-rules.ts` (reviews, and what a merge waits for),
+ *    `customization.ts` (looks).
  *
  * It shares no code with the client, so that it cannot confirm the client's mistakes.
  */
@@ -29,7 +33,7 @@ import { placeAt } from './content-family.ts';
 import type { ContentSeed } from './content-seed.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
-import { recordRevision } from './integration-work.ts';
+import { createToken, recordRevision } from './integration-work.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
 import { found, keptSpaceAt, organizationAt } from './lookup.ts';
 import type { Features, Permission, Processing } from './operation.ts';
@@ -188,6 +192,7 @@ function controlsOf(store: Store, listener: Listener): Controls {
       const cluster = found(store.issuesClusters.get(clusterId), 'Cluster', clusterId);
       writeIssues(store, store.issuesClusters.put({ ...cluster, updatedAt: at }), seeds, at);
     },
+    createToken: (integration) => createToken(store, integration),
     setFaults: (rules) => listener.faults.set(rules),
     setFeatures: (features) => {
       listener.features = { ...listener.features, ...features };

@@ -106,11 +106,12 @@ export interface IntegrationEventRecord extends Entity {
   readonly logs: readonly EventLog[];
 }
 
-/** A temporary token of an installation. Its `id` is the token. */
-export interface InstallationTokenRecord extends Entity {
-  readonly installation: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
+/** A token of an integration, or a temporary one of an installation of it. Its `id` is the token. */
+export interface IntegrationTokenRecord extends Entity {
+  readonly integration: string;
+  readonly installation?: string | undefined;
+  /** Milliseconds since the epoch; absent where it does not end by itself. */
+  readonly expiresAt?: number | undefined;
 }
 
 /** The tables of all of these. */
@@ -118,5 +119,5 @@ export interface IntegrationStateTables {
   readonly integrations: readonly IntegrationRecord[];
   readonly installations: readonly InstallationRecord[];
   readonly integrationEvents: readonly IntegrationEventRecord[];
-  readonly installationTokens: readonly InstallationTokenRecord[];
+  readonly integrationTokens: readonly IntegrationTokenRecord[];
 }

@@ -1,8 +1,8 @@
 import type {
   InstallationRecord,
-  InstallationTokenRecord,
   IntegrationEventRecord,
   IntegrationRecord,
+  IntegrationTokenRecord,
 } from './integration-records.ts';
 import { Table } from './table.ts';
 
@@ -18,8 +18,8 @@ export function integrationTables(changed: () => void) {
       { integration: (record) => record.integration },
       changed,
     ),
-    installationTokens: new Table<InstallationTokenRecord, 'installation'>(
-      { installation: (record) => record.installation },
+    integrationTokens: new Table<IntegrationTokenRecord, 'integration' | 'installation'>(
+      { integration: (record) => record.integration, installation: (record) => record.installation },
       changed,
     ),
   };

@@ -110,6 +110,12 @@ export function recordRevision(store: Store, spaceId: string, revisionId: string
   }
 }
 
+/** A token such as an integration has where it runs: it lasts as long as the integration. */
+export function createToken(store: Store, name: string): string {
+  const { id: integration } = found(store.integrations.get(name), 'Integration', name);
+  return store.integrationTokens.put({ ...store.identify('itk'), integration }).id;
+}
+
 /** Ends an installation and its tokens; its events stay. */
 export function uninstall(store: Store, installation: InstallationRecord, at: string): void {
   const { configuration } = installation;
@@ -119,8 +125,8 @@ export function uninstall(store: Store, installation: InstallationRecord, at: st
     previous: { configuration },
   } as const;
   record(store, installation, payload, at);
-  for (const token of store.installationTokens.by('installation', installation.id)) {
-    store.installationTokens.remove(token.id);
+  for (const token of store.integrationTokens.by('installation', installation.id)) {
+    store.integrationTokens.remove(token.id);
   }
   store.installations.remove(installation.id);
 }

@@ -237,6 +237,17 @@ describe('tokens', () => {
     expect((await call('DELETE', NAME, undefined, as('zendesk'))).status).toBe(403);
   });
 
+  test('such as an integration has where it runs are handed out by the control, and last as long as it', async () => {
+    expect((await call('POST', '/_emulator/tokens/zendesk')).status).toBe(404);
+    await publish();
+    const { token } = (await call('POST', '/_emulator/tokens/zendesk')).body;
+    clock.advance(10 * HOUR);
+    expect((await call('GET', `${NAME}/installations`, undefined, as(token))).status).toBe(200);
+    expect((await call('GET', '/orgs', undefined, as(token))).status).toBe(403);
+    await call('DELETE', NAME);
+    expect((await call('GET', '/', undefined, as(token))).status).toBe(401);
+  });
+
   test('survive a restart from what was remembered', async () => {
     await publish();
     const token = await tokenOf(await install());

@@ -134,8 +134,9 @@ const one: readonly Operation[] = [
       const installation = installationAt(call, call.params.integrationName, call.params.installationId);
       const integration = ownIntegrationAt(call, installation.integration);
       refuseUsers(call, integration.id);
-      const token = call.store.installationTokens.put({
+      const token = call.store.integrationTokens.put({
         ...call.store.identify('itk'),
+        integration: integration.id,
         installation: installation.id,
         expiresAt: call.now + TOKEN_LIFE,
       });

@@ -109,6 +109,9 @@ function unpublish(call: Call<typeof NAMED>): Answer {
   for (const event of store.integrationEvents.by('integration', integration.id)) {
     store.integrationEvents.remove(event.id);
   }
+  for (const token of store.integrationTokens.by('integration', integration.id)) {
+    store.integrationTokens.remove(token.id);
+  }
   return deleted(store.integrations.remove(integration.id));
 }
 
