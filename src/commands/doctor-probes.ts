@@ -24,11 +24,6 @@ export const FEATURES: readonly Probe[] = [
   feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
   feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
   feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
-  feature(
-    'conversations',
-    (reader) => reader.get(operations.listConversationClusters, { query: { limit: 1 } }),
-    'conversations and issue clusters',
-  ),
 ];
 
 /** A feature is there where its read does not answer 404. */
@@ -54,7 +49,7 @@ export function good(what: string, detail: string): Finding {
   return { verdict: 'good', what, detail };
 }
 
-function note(what: string, detail: string): Finding {
+export function note(what: string, detail: string): Finding {
   return { verdict: 'warn', what, detail };
 }
 

@@ -2,8 +2,10 @@ import type { Config, OrganizationConfig } from '../config/config.ts';
 import { EXIT, type ExitCode, messageOf } from '../core/errors.ts';
 import type { Paint } from '../plan/render-text.ts';
 import { openReader, type Reader } from '../platform/client.ts';
+import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../queue/snapshot.ts';
+import { conversationFindings } from './doctor-context.ts';
 import { FEATURES, type Finding, good, linkListings, siteFindings } from './doctor-probes.ts';
 import { readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 import { paintFor } from './terminal.ts';
@@ -52,11 +54,13 @@ async function examine(
   if (token.some(({ verdict }) => verdict === 'bad')) {
     return [...platform, ...token];
   }
+  const probe = new ConversationsProbe();
   const findings = await Promise.all([
-    ask('permissions', () => permissionsOf(reader, organization)),
+    ask('permissions', () => permissionsOf(reader, organization, probe)),
     ask('platform.user', () => userOf(config, reader)),
     ask('sites', () => siteFindings(reader)),
     ...FEATURES.map((each) => each(reader)),
+    ask('conversations', () => conversationFindings(reader, organization.conversations, probe)),
     ask('link listings', () => linkListings(reader)),
   ]);
   const { ahead, budgets } = connection.queue.snapshot();
@@ -77,13 +81,18 @@ function organizationWords({ title }: { readonly title: string }): string {
   return `accepted, for ${title}`;
 }
 
-async function permissionsOf(reader: Reader, { conversations }: OrganizationConfig): Promise<Finding> {
+async function permissionsOf(
+  reader: Reader,
+  { conversations }: OrganizationConfig,
+  probe: ConversationsProbe,
+): Promise<Finding> {
   const { permissions } = await reader.get(operations.getOrganization);
   const what = 'permissions';
   if (permissions === null || permissions === undefined) {
     return { verdict: 'warn', what, detail: 'the platform does not say what the token may do' };
   }
-  const ingests = conversations.sources.length > 0 ? ['ingestConversations'] : [];
+  // Context records, which take the place of conversations, need no permission of their own.
+  const ingests = conversations.sources.length > 0 && (await probe.has(reader)) ? ['ingestConversations'] : [];
   const needed = ['admin', 'createContent', 'listMembers', 'listTeams', ...ingests];
   const lacking = needed.filter((name) => permissions[name] === false);
   return lacking.length === 0

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { featuresOf, type PlatformVersion } from '../../src/emulator/versions.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** What is said of each thing, by its name. */
-async function said(work: Workspace): Promise<Readonly<Record<string, string>>> {
-  const { code, stdout, stderr } = await work.inside(['doctor']);
+async function said(work: Workspace, ...flags: string[]): Promise<Readonly<Record<string, string>>> {
+  const { code, stdout, stderr } = await work.inside(['doctor', ...flags]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.split('\n').slice(1, -1);
   return Object.fromEntries(
@@ -66,4 +66,53 @@ test('doctor says where no site space tells whether it is hidden, and little whe
   expect((await said(work)).hidden).toBe(
     'note: the platform does not tell it: before 0.167 no site space can be hidden',
   );
+});
+
+describe('conversations', () => {
+  const webhook = { name: 'hook', webhook: { secrets: ['whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0'] } };
+  const at = async (version: PlatformVersion, conversations: object) => {
+    await using work = await openWorkspace();
+    const { id } = await work.call('POST', '/sites', { title: 'Help' });
+    work.emulator.setFeatures(featuresOf(version));
+    work.emulator.requests.reset();
+    const settings = JSON.parse(JSON.stringify({ sources: [webhook], ...conversations }).replaceAll('SITE', id));
+    const config = work.configure({ organization: { conversations: settings } });
+    const lines = await said(work, '--config', config);
+    const asked = work.emulator.requests.count('listConversationClusters');
+    const { conversations: is = '', topics, permissions } = lines;
+    return { is: is.replaceAll(id, 'SITE'), topics, permissions, asked };
+  };
+  const permissions = 'ok: the token may do all that Octavo needs';
+
+  test.each([
+    ['0.146', { site: 'SITE' }, 'ok: conversations and issue clusters', undefined],
+    [
+      '0.167',
+      {},
+      'note: this platform has none (gone in 0.167): name a site in conversations.site, which takes context records in ' +
+        'their place; until then, what is found waits',
+      undefined,
+    ],
+    [
+      '0.167',
+      { site: 'SITE' },
+      'ok: context records of the site SITE, and its topics for issue clusters',
+      "ok: the site's issues say how bad they are",
+    ],
+    [
+      '0.201',
+      { site: 'SITE' },
+      'ok: context records of the site SITE, and its topics for issue clusters',
+      "ok: the site's findings say how bad they are",
+    ],
+    [
+      '0.181',
+      { site: 'help' },
+      'note: this platform has none, and no site has the id "help"; the key of a manifest means a site to the daemon ' +
+        'that applied it',
+      undefined,
+    ],
+  ] as const)('%s with %j', async (version, conversations, is, topics) => {
+    expect(await at(version, conversations)).toEqual({ is, topics, permissions, asked: 1 });
+  });
 });
