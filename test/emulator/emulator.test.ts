@@ -227,3 +227,18 @@ test('a restart drops what is under way, and goes on at the same address with al
   expect(emulator.url).toBe(url);
   expect((await org('GET', '/teams')).items).toMatchObject([{ title: 'Kept' }]);
 });
+
+test('the list of where its decisions are written is complete', async () => {
+  const folder = new URL('../../src/emulator/', import.meta.url);
+  const [head = ''] = /^\/\*\*[\s\S]*?\*\//.exec(await readFile(new URL('emulator.ts', folder), 'utf8')) ?? [];
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted();
+  const deciding = await Promise.all(
+    files.map(async (file) =>
+      /decisions? of this\s+(?:\*\s+)?emulator/i.test(await readFile(new URL(file, folder), 'utf8')),
+    ),
+  );
+  const named = (file: string) => file === 'emulator.ts' || head.includes(`\`${file}\``);
+  expect(files.filter((file, at) => deciding[at] === true && !named(file))).toEqual([]);
+  const listed = [...head.matchAll(/`([\w/-]+\.ts)`/g)].map((match) => match[1] ?? '');
+  expect(listed.filter((file) => !files.includes(file))).toEqual([]);
+});
