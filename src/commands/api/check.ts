@@ -48,11 +48,11 @@ function isWholly({ path, issue }: Found, whole: Path): boolean {
 function sentences({ path, issue }: Found, root: SchemaNode, value: unknown, whole: string): readonly string[] {
   const nodes = nodesAt(root, path);
   if (issue.code === 'unrecognized_keys') {
-    const known = [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
+    const known = [...new Set(nodes.flatMap(optionsOf).flatMap(({ properties = {} }) => Object.keys(properties)))];
     return issue.keys.map((key) => `${nameOf([...path, key])}: no such field${hint(key, known)}`);
   }
   const name = path.length === 0 ? whole : nameOf(path);
-  const right = nodes.length === 0 ? null : [...new Set(nodes.map(schemaWords))].join(' or ');
+  const right = nodes.length === 0 ? null : schemaWords({ anyOf: [...nodes] });
   if (right === null) {
     return [`${name}: ${issue.message}`];
   }

@@ -1,6 +1,6 @@
 import type { Operation } from '../../platform/operations/operation.ts';
 import type { Repeat } from '../../queue/request.ts';
-import { jsonSchemaOf, namedValues, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
+import { jsonSchemaOf, memberWords, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
 
 /** One thing that can be sent, as `-f` names it. */
 export interface Field {
@@ -38,17 +38,22 @@ export const REPEAT_WORDS: Readonly<Record<Repeat, string>> = {
   never: 'never sent again by itself: when no answer comes, it may have happened',
 };
 
-function fieldsOf(root: SchemaNode): readonly Field[] {
+/** A field, and what the schema says of it. */
+interface Row extends Field {
+  readonly nodes: readonly SchemaNode[];
+}
+
+function fieldsOf(root: SchemaNode): readonly Row[] {
   const options = optionsOf(root);
   const lists = options.filter(({ type }) => type === 'array');
   const rows = options.filter((option) => !lists.includes(option)).flatMap((option) => memberFields(option, '', true));
   return lists.length === 0 || rows.length === 0
     ? [...rows, ...lists.flatMap((list) => itemFields(list, '', true))]
-    : [...rows, { name: '[]', isRequired: false, words: 'or a list of such objects, with -d' }];
+    : [...rows, { name: '[]', isRequired: false, words: 'or a list of such objects, with -d', nodes: [] }];
 }
 
 /** The members of an object, those of objects inside it included. */
-function memberFields(node: SchemaNode, prefix: string, isNeeded: boolean): readonly Field[] {
+function memberFields(node: SchemaNode, prefix: string, isNeeded: boolean): readonly Row[] {
   const { properties = {}, required = [], additionalProperties } = node;
   const fields = Object.entries(properties).flatMap(([key, member]) =>
     placeFields(member as SchemaNode, prefix === '' ? key : `${prefix}[${key}]`, isNeeded && required.includes(key)),
@@ -57,17 +62,22 @@ function memberFields(node: SchemaNode, prefix: string, isNeeded: boolean): read
   return isOpen
     ? [
         ...fields,
-        { name: `${prefix}[NAME]`, isRequired: false, words: schemaWords(additionalProperties as SchemaNode) },
+        {
+          name: `${prefix}[NAME]`,
+          isRequired: false,
+          words: schemaWords(additionalProperties as SchemaNode),
+          nodes: [],
+        },
       ]
     : fields;
 }
 
-function placeFields(node: SchemaNode, name: string, isRequired: boolean): readonly Field[] {
+function placeFields(node: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
   const options = optionsOf(node);
   const objects = options.filter(isStructured);
   const [only] = options;
   if (objects.length === 0 || only === undefined) {
-    return [{ name, isRequired, words: schemaWords(node) }];
+    return [{ name, isRequired, words: schemaWords(node), nodes: [node] }];
   }
   if (options.length === 1) {
     return only.type === 'array' ? itemFields(only, name, isRequired) : memberFields(only, name, isRequired);
@@ -76,28 +86,27 @@ function placeFields(node: SchemaNode, name: string, isRequired: boolean): reado
     option.type === 'array' ? itemFields(option, name, false) : memberFields(option, name, false),
   );
   return [
-    { name, isRequired, words: `either ${options.map((option) => choiceWords(option)).join(', or ')}` },
+    { name, isRequired, words: `either ${options.map((option) => choiceWords(option)).join(', or ')}`, nodes: [] },
     ...merged(inner),
   ];
 }
 
 /** One row for each name: alternatives may have some of them in common. */
-function merged(fields: readonly Field[]): readonly Field[] {
-  const byName = new Map<string, Field>();
-  for (const field of fields) {
-    const known = byName.get(field.name);
-    const words = known === undefined || known.words === field.words ? field.words : `${known.words} or ${field.words}`;
-    byName.set(field.name, { ...field, words });
+function merged(rows: readonly Row[]): readonly Row[] {
+  const byName = new Map<string, Row>();
+  for (const row of rows) {
+    const anyOf = [...(byName.get(row.name)?.nodes ?? []), ...row.nodes];
+    byName.set(row.name, { ...row, nodes: anyOf, words: anyOf.length > 1 ? schemaWords({ anyOf }) : row.words });
   }
   return [...byName.values()];
 }
 
-function itemFields(list: SchemaNode, name: string, isRequired: boolean): readonly Field[] {
+function itemFields(list: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
   const items = (typeof list.items === 'object' && !Array.isArray(list.items) ? list.items : {}) as SchemaNode;
   const least = (list.minItems ?? 0) > 0 ? `, ${list.minItems} at least` : '';
   const options = optionsOf(items);
   if (!options.some(isStructured)) {
-    return [{ name: `${name}[]`, isRequired, words: `${schemaWords(items)}${least}` }];
+    return [{ name: `${name}[]`, isRequired, words: `${schemaWords(items)}${least}`, nodes: [items] }];
   }
   return placeFields(items, `${name}[]`, isRequired);
 }
@@ -118,9 +127,6 @@ function choiceWords(option: SchemaNode): string {
   if (option.type !== 'object' || option.title !== undefined) {
     return schemaWords(option);
   }
-  const members = Object.entries(option.properties ?? {}).map(([name, member]) => {
-    const fixed = namedValues(member as SchemaNode);
-    return fixed.length === 1 ? `${name}=${String(fixed[0])}` : name;
-  });
-  return members.join(' and ');
+  const members = Object.entries(option.properties ?? {});
+  return members.map(([name, member]) => memberWords(name, member as SchemaNode)).join(' and ');
 }

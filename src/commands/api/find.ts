@@ -45,11 +45,18 @@ export function nearestPath(table: readonly Operation[], path: string): string |
   return near[0] ?? null;
 }
 
+/** Shorter parts of a path are too near to everything. */
+const SHORTEST = 3;
+
 function isNear(wanted: readonly string[], given: readonly string[]): boolean {
   if (wanted.length !== given.length) {
     return false;
   }
   const wrong = wanted.flatMap((part, index) => (isSame(part, given[index] ?? '') ? [] : [index]));
   const [only, second] = wrong;
-  return only !== undefined && second === undefined && nearest(given[only] ?? '', [wanted[only] ?? '']) !== null;
+  if (only === undefined || second !== undefined) {
+    return false;
+  }
+  const [is, meant] = [given[only] ?? '', wanted[only] ?? ''];
+  return Math.min(is.length, meant.length) >= SHORTEST && nearest(is, [meant]) !== null;
 }

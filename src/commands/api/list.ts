@@ -113,9 +113,10 @@ function section(title: string, fields: readonly Field[], faint: Paint['faint'])
 /** What has to be given, as it is typed. */
 function example(fields: readonly Field[]): readonly string[] {
   return fields
-    .filter(({ isRequired, words }) => isRequired && !words.startsWith('either '))
+    .filter(({ isRequired }) => isRequired)
     .map(({ name, words }) => {
-      const isText = /^(text|a URL|a time|one of|")/.test(words);
-      return `${isText ? '-f' : '-F'} ${/[[\]]/.test(name) ? `'${name}=…'` : `${name}=…`}`;
+      const isText = /^(text|a URL|a time|one of|either|")/.test(words);
+      const key = words.startsWith('either ') ? `${name}[…]` : name;
+      return `${isText ? '-f' : '-F'} ${/[[\]]/.test(key) ? `'${key}=…'` : `${key}=…`}`;
     });
 }

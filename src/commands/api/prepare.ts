@@ -133,9 +133,12 @@ function mustFit(operation: Operation, faults: readonly string[], fields: readon
     return;
   }
   const lines = faults.map((fault) => `${fault}${typedHint(fault, fields)}`);
-  const text = lines.length === 1 ? ` ${lines[0]}` : `\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+  const [only = '', second] = lines;
+  const more = `octavo api --list ${operation.name} shows its fields, and ${RAW}`;
   throw new ConfigError(
-    `${operation.name} is not sent:${text}${lines.length === 1 ? '; ' : ''}octavo api --list ${operation.name} shows its fields, and ${RAW}`,
+    second === undefined
+      ? `${operation.name} is not sent: ${only}${only.endsWith('?') ? '' : ';'} ${more}`
+      : `${operation.name} is not sent:\n${lines.map((line) => `  ${line}\n`).join('')}${more}`,
   );
 }
 

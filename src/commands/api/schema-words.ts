@@ -102,12 +102,18 @@ function listWords({ items, minItems = 0, maxItems }: SchemaNode): string {
   return `a list of ${what}${least}${maxItems === undefined ? '' : `, ${maxItems} at most`}`;
 }
 
-function objectWords({ properties, additionalProperties }: SchemaNode): string {
-  const names = Object.keys(properties ?? {});
+function objectWords({ properties = {}, required = [], additionalProperties }: SchemaNode): string {
+  const names = required.length > 0 ? required : Object.keys(properties);
   if (names.length > 0) {
-    return `an object with ${names.join(', ')}`;
+    return `an object with ${names.map((name) => memberWords(name, properties[name] as SchemaNode)).join(', ')}`;
   }
   return typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
     ? `an object of ${schemaWords(additionalProperties as SchemaNode)} by name`
     : 'an object';
+}
+
+/** A member, with its value where there is only one. */
+export function memberWords(name: string, node: SchemaNode): string {
+  const fixed = namedValues(node);
+  return fixed.length === 1 ? `${name}=${String(fixed[0])}` : name;
 }
