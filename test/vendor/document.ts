@@ -88,7 +88,8 @@ export function documentOf(version: Version, raw: Raw): VendorDocument {
     tellings,
     operations: operationsOf(raw),
     check: checker(named, tellings, false),
-    checkText: checker(named, tellings, true),
+    // What is a number or a boolean is told by its text alone, so that types tell nothing apart.
+    checkText: checker(named, { of: () => ({ by: 'nothing' }) }, true),
   };
 }
 
@@ -117,7 +118,7 @@ function operationsOf({ paths, components }: Raw): VendorOperation[] {
 type Check = VendorDocument['check'];
 
 /** Starts validating only when something is to be validated: a document has a thousand schemas. */
-function checker(named: Named, tellings: Tellings, text: boolean): Check {
+function checker(named: Named, tellings: Pick<Tellings, 'of'>, text: boolean): Check {
   const places: Places = new WeakMap();
   const preparing = { tellings, places };
   const compiled = new Map<string, ValidateFunction>();
@@ -137,6 +138,8 @@ function open(prepared: Named, text: boolean): Ajv {
     allErrors: true,
     verbose: true,
     strict: false,
+    // What is compiled here runs a few times only.
+    code: { optimize: false },
     validateSchema: false,
     inlineRefs: false,
     unicodeRegExp: false,

@@ -6,7 +6,7 @@ export type Places = WeakMap<object, string>;
 
 /** What preparing schemas of one document needs and leaves. */
 export interface Preparing {
-  readonly tellings: Tellings;
+  readonly tellings: Pick<Tellings, 'of'>;
   readonly places: Places;
 }
 

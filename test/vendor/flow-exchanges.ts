@@ -1,0 +1,78 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { withCluster } from '../support/cluster-tickets.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import type { Exchange } from './judge.ts';
+import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+/** What commands ask of a platform over a life of manifests, of conversations and of what comes of them. */
+export async function flowExchanges(): Promise<readonly Exchange[]> {
+  return [...(await recorded(reconcile)), ...(await recorded(converse))];
+}
+
+type Run = (...args: string[]) => Promise<string>;
+
+async function recorded(
+  flow: (work: Workspace, run: Run, proxy: RecordingProxy) => Promise<void>,
+): Promise<readonly Exchange[]> {
+  await using work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
+  const proxy = await startRecordingProxy(work.emulator.url);
+  const run: Run = async (...args) => {
+    const { code, stdout, stderr } = await work.inside(args, { OCTAVO_BASE_URL: proxy.url });
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: expect.not.stringMatching(/^Error|failed/m) });
+    return stdout;
+  };
+  try {
+    await flow(work, run, proxy);
+    return proxy.exchanges;
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** A whole organization is made, changed, undone by hand, mended, read back and taken away. */
+async function reconcile(work: Workspace, run: Run): Promise<void> {
+  cpSync(join(EXAMPLES, 'acme'), work.repository.directory, { recursive: true });
+  work.repository.commit('Everything');
+  await run('doctor');
+  await run('apply', '--yes', '--record');
+  const rewrite = (file: string, from: string, to: string) => {
+    const path = join(work.repository.directory, file);
+    const text = readFileSync(path, 'utf8');
+    expect(text).toContain(from);
+    writeFileSync(path, text.replace(from, to));
+  };
+  rewrite('teams.yaml', 'title: Writers', 'title: Docs writers');
+  rewrite('spaces.yaml', 'protect: true', 'protect: false');
+  work.repository.commit('Another title');
+  const { items } = (await work.call('GET', '/teams')) as { items: { id: string; title: string }[] };
+  const writers = items.find(({ title }) => title === 'Writers')?.id;
+  await work.call('PATCH', `/teams/${writers}`, { title: 'By hand' });
+  await run('apply', '--yes', '--base', 'applied', '--record');
+  await run('import', '--dry-run');
+  rewrite('organization.yaml', '  defaultContent: { site: help }\n', '');
+  for (const file of ['saml', 'sites', 'spaces', 'teams', 'translations', 'openapi']) {
+    writeFileSync(join(work.repository.directory, `${file}.yaml`), '');
+  }
+  work.repository.commit('Hardly anything');
+  const { checksum } = JSON.parse(await run('plan', '--base', 'applied', '--format', 'json')) as { checksum: string };
+  await run('apply', '--yes', '--base', 'applied', '--approve', checksum);
+}
+
+/** Tickets are sent, become clusters, and those a change request each. */
+async function converse(work: Workspace, run: Run, proxy: RecordingProxy): Promise<void> {
+  const tickets = ['mailbox.mbox', 'zendesk-export.json'].map((file) => join(EXAMPLES, 'tickets', file));
+  const { cluster, space } = await withCluster(work);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+  const platform = { baseUrl: proxy.url, token: '${env:OCTAVO_TOKEN}' };
+  const config = work.configure({ organization: { clusters: { default: space } }, top: { platform } });
+  await run('conversations', 'push', ...tickets, '--config', config);
+  await run('clusters', 'list', '--config', config);
+  await run('clusters', 'mute', cluster, '--config', config);
+  await run('clusters', 'unmute', cluster, '--config', config);
+  await run('clusters', 'open', cluster, '--config', config);
+}

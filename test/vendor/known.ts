@@ -1,0 +1,105 @@
+import type { Version } from './document.ts';
+import type { Disagreement } from './judge.ts';
+
+/** What a disagreement is. Every part of it that is there has to be so. */
+export interface Matter {
+  readonly in: Disagreement['in'];
+  readonly side: Disagreement['side'];
+  readonly keyword: string;
+  /** The operation's id, or its method and path where the document has none of it; `{}` is any one part of a path. */
+  readonly operation?: string;
+  readonly place?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** Why what is done is right. */
+export interface Reason {
+  readonly because: string;
+  /** The document that says so, and its section. */
+  readonly says: string;
+}
+
+/** A disagreement with a version of the vendor's document that is meant. */
+export interface Known extends Matter, Reason {
+  readonly version: Version;
+}
+
+/** The same of several documents or several fields, one by one. */
+export function known(versions: readonly Version[], matters: readonly Matter[], reason: Reason): readonly Known[] {
+  return versions.flatMap((version) => matters.map((matter) => ({ version, ...matter, ...reason })));
+}
+
+/** Fields that the document requires, and that are not answered. */
+export function lacks(place: string, ...fields: readonly string[]): readonly Matter[] {
+  return fields.map((missingProperty) => ({
+    in: 'body',
+    side: 'answer',
+    keyword: 'required',
+    place,
+    params: { missingProperty },
+  }));
+}
+
+/** Fields that are answered, and that the document does not name. */
+export function adds(place: string, ...fields: readonly string[]): readonly Matter[] {
+  return fields.map((property) => ({ in: 'body', side: 'answer', keyword: 'undeclared', place, params: { property } }));
+}
+
+/** The same of what is asked. */
+export function asked(matters: readonly Matter[]): readonly Matter[] {
+  return matters.map((matter) => ({ ...matter, side: 'request' }));
+}
+
+/** A value that the document does not allow. */
+export function differs(place: string, keyword: string, side: Matter['side'] = 'answer'): readonly Matter[] {
+  return [{ in: 'body', side, keyword, place }];
+}
+
+/** Query parameters that the document does not name. */
+export function asks(operation: string, ...parameters: readonly string[]): readonly Matter[] {
+  return parameters.map((additionalProperty) => ({
+    ...({ in: 'query', side: 'request', keyword: 'additionalProperties' } as const),
+    operation,
+    params: { additionalProperty },
+  }));
+}
+
+/** Statuses that the document does not declare. */
+export function answers(status: number, operation?: string): readonly Matter[] {
+  const matter = { in: 'status', side: 'answer', keyword: 'undeclared', params: { status } } as const;
+  return [operation === undefined ? matter : { ...matter, operation }];
+}
+
+/** Operations, by method and path, that the document does not have. */
+export function unheardOf(...operations: readonly string[]): readonly Matter[] {
+  return operations.map((operation) => ({ in: 'operation', side: 'request', keyword: 'undeclared', operation }));
+}
+
+/** Whether it is this that a disagreement is. */
+export function isKnown(entry: Known, found: Disagreement): boolean {
+  return (
+    entry.version === found.version &&
+    entry.in === found.in &&
+    entry.side === found.side &&
+    entry.keyword === found.keyword &&
+    (entry.place ?? found.place) === found.place &&
+    (entry.operation === undefined || isOperation(entry.operation, found.operation)) &&
+    Object.entries(entry.params ?? {}).every(([name, value]) => found.params[name] === value)
+  );
+}
+
+function isOperation(entry: string, found: string): boolean {
+  const parts = found.split('/');
+  const wanted = entry.split('/');
+  return wanted.length === parts.length && wanted.every((part, at) => part === '{}' || part === parts[at]);
+}
+
+/** A disagreement in a line, the same for all that are alike. */
+export function described(found: Disagreement | Known): string {
+  const { version, operation, side, in: where, keyword, params, place } = found;
+  const at = 'pointer' in found ? ` (${found.pointer.replace(/\/\d+(?=\/|$)/g, '/*')})` : '';
+  return [version, operation, side, where, keyword, params && JSON.stringify(params), place]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ')
+    .concat(at);
+}

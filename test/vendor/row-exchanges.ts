@@ -1,0 +1,78 @@
+import { readdirSync } from 'node:fs';
+import { featuresOf } from '../../src/emulator/versions.ts';
+import { type Fixture, fixture } from '../emulator/fixture.ts';
+import { versionRows } from '../emulator/operation-rows-versions.ts';
+import { buildWorld, type Row, type Rows, SEED } from '../emulator/operation-world.ts';
+import type { Exchange } from './judge.ts';
+import { startRecordingProxy } from './recording-proxy.ts';
+
+/** Every table of rows that the embedded platform's own tests have, but for those of its later versions. */
+async function tables(): Promise<readonly Row[]> {
+  const folder = new URL('../emulator/', import.meta.url);
+  const files = readdirSync(folder).filter((file) => /^operation-rows-(?!versions).*\.ts$/.test(file));
+  const modules = await Promise.all(
+    files.map((file) => import(new URL(file, folder).href) as Promise<Record<string, Rows>>),
+  );
+  return modules.flatMap((module) => Object.values(module)).flatMap((rows) => Object.values(rows).flat());
+}
+
+/** What was exchanged with the platform as its API document has it, and with its latest version. */
+export interface Exchanges {
+  readonly described: readonly Exchange[];
+  readonly latest: readonly Exchange[];
+}
+
+/** The requests of those tables, good and bad, each made of a platform with one of everything. */
+export async function rowExchanges(): Promise<Exchanges> {
+  const made = await fixture({ seed: SEED, processing: { conversations: 0 } });
+  const { emulator } = made;
+  const proxy = await startRecordingProxy(emulator.url);
+  try {
+    const { call, org } = callerOf(made, proxy.url);
+    const ids = await buildWorld({ ...made, call, org });
+    const run = async (rows: readonly Row[]) => {
+      const state = emulator.state();
+      for (const [method, path, body] of rows) {
+        emulator.restore(state);
+        await call(method, filled(path, ids), body === undefined ? undefined : filled(body, ids));
+      }
+      emulator.restore(state);
+    };
+    await run([...(await tables()), ...versionRows['0.146']]);
+    const described = proxy.exchanges.slice();
+    emulator.setFeatures(featuresOf('0.201'));
+    const link = { title: 'Forum', url: 'https://forum.acme.example' };
+    ids.link = (await org('POST', `/sites/${ids.site}/external-links`, link)).id;
+    await run(versionRows['0.201']);
+    return { described, latest: proxy.exchanges.slice(described.length) };
+  } finally {
+    await proxy.close();
+    await emulator.close();
+  }
+}
+
+function filled<T>(value: T, ids: Readonly<Record<string, string>>): T {
+  return JSON.parse(JSON.stringify(value).replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole)) as T;
+}
+
+/** The fixture's ways to call, through the proxy. */
+function callerOf({ emulator }: Fixture, url: string): Pick<Fixture, 'call' | 'org'> {
+  const call: Fixture['call'] = async (method, path, body, headers) => {
+    const response = await fetch(`${url}/v1${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${emulator.token}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+  };
+  return {
+    call,
+    org: async (method, path, body) => (await call(method, `/orgs/${emulator.organization}${path}`, body)).body,
+  };
+}
