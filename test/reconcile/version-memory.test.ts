@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Change } from '../../src/core/change.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
+import { section } from '../../src/kinds/section.ts';
+import type { Writer } from '../../src/platform/client.ts';
+import { sendPlanned } from '../../src/reconcile/sending.ts';
 import { VersionMemory, type Ways } from '../../src/reconcile/version-memory.ts';
 
 const refused = (status: number, message = `refused (${status})`) => new RejectedError(message, status);
@@ -57,5 +61,62 @@ describe('a feature that versions have in two ways', () => {
     await memory.choose('groups', ways(tried, refused(404), null));
     await memory.choose('links', ways(tried, null, null));
     expect(tried).toEqual(['usual', 'other', 'usual']);
+  });
+});
+
+describe('a section that is put into a group', () => {
+  /** What the platform answers to the group's operation, and then to the section's own update. */
+  async function moved(to: string | null, answer: unknown): Promise<readonly string[]> {
+    const sent: string[] = [];
+    const change = {
+      action: 'move',
+      address: 'section/help/a',
+      within: 'site/help',
+      fields: [{ path: 'group', from: to === null ? 'section-group/help/g' : null, to }],
+      declared: { group: to },
+      anchor: null,
+    } as unknown as Change;
+    const writer = {
+      send: (operation: { name: string }) => {
+        sent.push(operation.name);
+        return operation.name === 'updateSection' ? Promise.resolve(answer) : Promise.reject(refused(404));
+      },
+    } as unknown as Writer;
+    for (const planned of section.writes(change, { creation: () => undefined }).first) {
+      await sendPlanned(planned, change, {
+        writer,
+        bindings: new Map([
+          ['site/help', 's1'],
+          ['section/help/a', 'a1'],
+          ['section-group/help/g', 'g1'],
+        ]),
+        signal: new AbortController().signal,
+        locate: () => Promise.resolve(null),
+        versions: new VersionMemory(),
+        onMaybeDone: () => undefined,
+      });
+    }
+    return sent;
+  }
+
+  const group = 'section-group/help/g';
+
+  test.each([
+    ['shows it there', group, { id: 'a1', sectionGroup: 'g1' }, ['addSectionToGroup', 'updateSection']],
+    ['has no body', group, undefined, ['addSectionToGroup', 'updateSection']],
+    ['shows it in none', null, { id: 'a1' }, ['removeSectionFromGroup', 'updateSection']],
+    ['says none', null, { id: 'a1', sectionGroup: null }, ['removeSectionFromGroup', 'updateSection']],
+  ])('is there where the answer %s', async (_, to, answer, expected) => {
+    expect(await moved(to, answer)).toEqual(expected);
+  });
+
+  test.each([
+    ['passes over the field', group, { id: 'a1' }],
+    ['shows it elsewhere', group, { id: 'a1', sectionGroup: 'g2' }],
+    ['shows it where it was', null, { id: 'a1', sectionGroup: 'g1' }],
+  ])('is not where the answer %s', async (_, to, answer) => {
+    await expect(moved(to, answer)).rejects.toThrow(
+      /refused \(404\); updateSection: the platform answered, and did not/,
+    );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { featuresOf } from '../../src/emulator/versions.ts';
+import { filesAfter, importFrom } from '../import/importing.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { addForeign } from '../support/foreign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
@@ -288,5 +289,78 @@ describe('settings that versions lack', () => {
     world.emulator.setFeatures({ hiddenSiteSpaces: true });
     await world.settle(hiding(true), policy);
     expect(notesOf(await world.plan(hiding(true), policy))).toEqual([]);
+  });
+});
+
+describe('links to elsewhere', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await openWorld({ platform: '0.201' });
+  });
+  afterAll(() => world.close());
+  beforeEach(() => world.begin());
+
+  const section = (key: string) => ({ section: key, title: `Section ${key}`, spaces: [{ key, space: 'one' }] });
+  const site = (...structure: unknown[]) =>
+    JSON.stringify({ spaces: { one: { title: 'One' } }, sites: { help: { title: 'Help', structure } } });
+  const more = (...items: unknown[]) => ({ group: 'more', title: 'More', items });
+
+  async function shown(): Promise<readonly string[]> {
+    const { items } = await world.call('GET', '/sites');
+    const { structure } = await world.call('GET', `/sites/${items[0].id}/structure`);
+    const titles = (list: readonly { title: string; children?: [] }[]): readonly string[] =>
+      list.flatMap(({ title, children = [] }) => [title, ...titles(children)]);
+    return titles(structure);
+  }
+
+  /** Elsewhere before the group, and another in it. */
+  async function withLinks(): Promise<void> {
+    await world.settle(site(section('a'), section('b'), section('c'), more(section('d'))), policy);
+    await scatterLinks(world, [3, 0], () => true);
+    expect(await shown()).toEqual([
+      'Section a',
+      'Section b',
+      'Section c',
+      'Elsewhere',
+      'More',
+      'Elsewhere',
+      'Section d',
+    ]);
+  }
+
+  test('stay where they are while the rest is put in order around them, by as few moves as without', async () => {
+    await withLinks();
+    world.emulator.requests.reset();
+    const manifests = site(more(section('d')), section('c'), section('a'), section('b'));
+    await world.settle(manifests, policy);
+    expect(await shown()).toEqual([
+      'More',
+      'Elsewhere',
+      'Section d',
+      'Section c',
+      'Section a',
+      'Section b',
+      'Elsewhere',
+    ]);
+    expect(world.emulator.requests.byOperation.sortSiteStructure).toBe(2);
+    expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
+  });
+
+  test('are named where the group that holds them is deleted, and outlive it', async () => {
+    await withLinks();
+    const { planned } = await world.apply(site(section('a'), section('b'), section('c'), section('d')), policy);
+    const deleted = planned.plan.changes.filter(({ action }) => action === 'delete');
+    expect(deleted.map(({ address, impact }) => ({ address, impact }))).toEqual([
+      { address: 'section-group/help/more', impact: '1 link to elsewhere in it' },
+    ]);
+    expect((await shown()).filter((title) => title === 'Elsewhere')).toHaveLength(2);
+  });
+
+  test('are left out by an import, whose plan is empty all the same', async () => {
+    await withLinks();
+    const files = filesAfter(await importFrom(world));
+    expect(JSON.stringify(files)).not.toContain('lsewhere');
+    expect((await world.plan(files, { ...policy, base: null })).plan.changes).toEqual([]);
   });
 });
