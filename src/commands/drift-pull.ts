@@ -18,7 +18,7 @@ import type { OpenPull, PullBranches, Pulls } from '../forge/pulls.ts';
 import { findRepository } from '../forge/repository.ts';
 import { appliedRef, fetchRef } from '../git/commit-info.ts';
 import { commitTree, type MadeTree } from '../git/make-commit.ts';
-import type { Drift } from '../import/drift.ts';
+import type { Drift } from '../import/drifted.ts';
 import { counted, printable } from '../plan/words.ts';
 import {
   type DriftPullFlags,
@@ -250,6 +250,10 @@ function reportOf({ organization, title }: { organization: string; title: string
     const change = { path: field, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
     resource.fields.push(change);
     resources.set(address, resource);
+  }
+  for (const place of drift.places) {
+    const known = resources.get(place.address);
+    resources.set(place.address, { ...place, fields: known?.fields ?? [] });
   }
   return { organization, title, resources: [...resources.values()], left: drift.left };
 }

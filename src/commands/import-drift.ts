@@ -3,7 +3,8 @@ import { posix, relative, resolve } from 'node:path';
 import type { Change, Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
-import { type Drift, type DriftedField, settledDrift } from '../import/drift.ts';
+import { settledDrift } from '../import/drift.ts';
+import type { Drift, DriftedField, DriftedPlace } from '../import/drifted.ts';
 import { withFiles } from '../import/overlay.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
@@ -51,7 +52,7 @@ export async function importDrift(flags: DriftFlags, around: Surroundings): Prom
   if (flags.dryRun !== true) {
     await writeTexts(drift, before, terminal.cwd);
   }
-  terminal.out(drift.fields.map(fieldLine).join(''));
+  terminal.out([...drift.fields.map(fieldLine), ...drift.places.map(placeLine)].join(''));
   terminal.err(`${tellDrift(drift)}\n`);
   return EXIT.done;
 }
@@ -134,9 +135,20 @@ function fieldLine({ file, line, address, field, from, to }: DriftedField): stri
   return `~ ${printable(`${file}:${line}  ${address}  ${field}`)}  ${valueWords(from)} → ${valueWords(to)}\n`;
 }
 
-function tellDrift({ fields, left }: Drift): string {
+function placeLine({ action, file, line, address }: DriftedPlace): string {
+  return `${action === 'delete' ? '-' : '→'} ${printable(`${file}:${line}  ${address}`)}\n`;
+}
+
+function tellDrift({ fields, places, left }: Drift): string {
+  const gone = places.filter(({ action }) => action === 'delete').length;
+  const moved = places.length - gone;
+  const done = [
+    ...(fields.length > 0 ? [`wrote ${counted(fields.length, 'field')}`] : []),
+    ...(gone > 0 ? [`took out ${counted(gone, 'resource')}`] : []),
+    ...(moved > 0 ? [`moved ${counted(moved, 'resource')}`] : []),
+  ].join(', ');
   return [
     ...left.map(({ address, reason }) => `not written: ${printable(`${address}: ${reason}`)}`),
-    fields.length === 0 ? 'No drift to write' : `Wrote ${counted(fields.length, 'field')}`,
+    done === '' ? 'No drift to write' : `${done[0]?.toUpperCase()}${done.slice(1)}`,
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-import { isMap, isScalar, type ParsedNode, parseAllDocuments, type YAMLMap } from 'yaml';
+import { isMap, isNode, isPair, isScalar, isSeq, type ParsedNode, parseAllDocuments, type YAMLMap } from 'yaml';
 import { Lines } from '../manifests/lines.ts';
 
 /**
@@ -54,14 +54,22 @@ function columnOf(text: string, key: ParsedNode): number | null {
   return /^\ufeff? *$/.test(before) ? column - 1 - (before.startsWith('\ufeff') ? 1 : 0) : null;
 }
 
+/** Where what a node says ends: the range of a block takes in comments behind it, and the indentation of what follows. */
+export function contentEnd(node: ParsedNode): number {
+  const isBlock = (isMap(node) || isSeq(node)) && node.flow !== true;
+  const last: unknown = isBlock ? node.items.at(-1) : undefined;
+  const inner = isPair(last) ? (last.value ?? last.key) : last;
+  return isNode(inner) && inner.range ? contentEnd(inner as ParsedNode) : node.range[1];
+}
+
 /** Where the next line begins. */
-function lineEnd(text: string, offset: number): number {
+export function lineEnd(text: string, offset: number): number {
   const end = text.indexOf('\n', offset);
   return end === -1 ? text.length : end + 1;
 }
 
 /** Behind comments that still belong to what stands before them, as they are indented like it. */
-function afterComments(text: string, offset: number, indent: number): number {
+export function afterComments(text: string, offset: number, indent: number): number {
   let settled = offset;
   let at = offset;
   while (at < text.length) {

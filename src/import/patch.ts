@@ -1,5 +1,6 @@
 import { Document, isMap, isScalar, isSeq, type ParsedNode, Scalar, visit, type YAMLMap } from 'yaml';
 import { FileContent } from '../kinds/manifest.ts';
+import { contentEnd } from './append.ts';
 import { yamlOf } from './yaml-text.ts';
 
 /** A piece of a text that another one takes the place of. */
@@ -53,14 +54,6 @@ export function patchMember(text: string, mapping: YAMLMap.Parsed, name: string,
   return edits === null ? null : { edits, file: null };
 }
 
-/** The text with all edits made. */
-export function withEdits(text: string, edits: readonly Edit[]): string {
-  const newline = text.includes('\r\n') ? '\r\n' : '\n';
-  const last = edits.toSorted((a, b) => b.from - a.from);
-  const written = (edit: Edit) => edit.text.replace(/\r?\n/g, newline);
-  return last.reduce((done, edit) => done.slice(0, edit.from) + written(edit) + done.slice(edit.to), text);
-}
-
 function fileOf(node: ParsedNode): string | null {
   if (!isMap(node) || node.items.length !== 1) {
     return null;
@@ -105,7 +98,7 @@ function membersOf(text: string, node: YAMLMap.Parsed, value: Readonly<Record<st
     const name = isScalar(key) ? String(key.value) : '';
     seen.add(name);
     const [begin] = key.range;
-    const end = lineEnd(text, Math.max(key.range[1], member?.range[1] ?? 0));
+    const end = lineEnd(text, Math.max(key.range[1], member === null ? 0 : contentEnd(member)));
     if (!Object.hasOwn(value, name)) {
       edits.push({ from: text.lastIndexOf('\n', begin - 1) + 1, to: end, text: '' });
     } else if (member === null || !isScalar(member) || member.value !== value[name]) {
@@ -122,7 +115,7 @@ function membersOf(text: string, node: YAMLMap.Parsed, value: Readonly<Record<st
     return null;
   }
   if (added.length > 0) {
-    const at = lineEnd(text, Math.max(last.key.range[1], last.value?.range[1] ?? 0));
+    const at = lineEnd(text, Math.max(last.key.range[1], last.value === null ? 0 : contentEnd(last.value)));
     const indent = ' '.repeat(columnOf(text, last.key));
     const lines = added.map(([name, each]) => `${indent}${flowText(name)}: ${flowText(each)}\n`).join('');
     edits.push({ from: at, to: at, text: at > 0 && text[at - 1] !== '\n' ? `\n${lines}` : lines });
@@ -158,7 +151,8 @@ function isPlainMapping(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }
 
-function hasComments(node: ParsedNode): boolean {
+/** Whether a comment stands inside of a node, or right before it. */
+export function hasComments(node: ParsedNode): boolean {
   let found = false;
   visit(node, (key, each) => {
     const { comment, commentBefore } = each as { comment?: string | null; commentBefore?: string | null };

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settledDrift } from '../../src/import/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
@@ -48,14 +49,15 @@ const marks = (files: Files) => Object.values(files).flatMap((text) => text.matc
 
 test('whatever was changed by hand is written or told of, and no comment is lost but with its line', async () => {
   let written = 0;
+  let takenOut = 0;
   await fc.assert(
-    fc.asyncProperty(twoModels, async ([a, b]) => {
+    fc.asyncProperty(twoModels, fc.boolean(), async ([a, b], hasBase) => {
       await world.begin();
       await world.settle(manifestsOf(oneLiners(a)), { policy: UNLIMITED });
       const files = commented(filesAfter(await importFrom(world)));
       await world.record.remove((await world.record.read()).entries.map(({ address }) => address));
       await world.settle(files, { policy: UNLIMITED });
-      await byHand(oneLiners(b));
+      await byHand(oneLiners(b), hasBase ? { manifests: files } : null);
       const options = { policy: UNLIMITED };
       const { plan, identity, observation } = await world.plan(files, options);
       const drift = await settledDrift(
@@ -64,7 +66,7 @@ test('whatever was changed by hand is written or told of, and no comment is lost
           changes: plan.changes,
           declared: await declare(files),
           bound: identity.bound,
-          base: null,
+          base: hasBase ? (await baseOfRecord(world.record)).base : null,
           observation,
           manifests: new Map(Object.entries(files)),
         },
@@ -74,8 +76,13 @@ test('whatever was changed by hand is written or told of, and no comment is lost
       written += drift.fields.length;
       const left = new Set(drift.left.map(({ address }) => address));
       const { changes } = (await world.plan(after, options)).plan;
-      const still = changes.filter(({ action }) => action === 'update' || action === 'move');
+      const writable = hasBase ? ['update', 'move', 'create'] : ['update', 'move'];
+      const still = changes.filter(({ action }) => writable.includes(action));
       expect(still.map(({ address }) => address).filter((address) => !left.has(address))).toEqual([]);
+      takenOut += drift.places.filter(({ action }) => action === 'delete').length;
+      if (drift.places.some(({ action }) => action === 'delete')) {
+        return;
+      }
       // Who left a team takes the line along.
       const gone = marks(files).filter((mark) => !marks(after).includes(mark));
       const lines = Object.values(files).flatMap((text) => text.split('\n'));
@@ -84,9 +91,10 @@ test('whatever was changed by hand is written or told of, and no comment is lost
     { seed: SEED, numRuns: RUNS, endOnFailure },
   );
   expect(written).toBeGreaterThan(RUNS);
+  expect(takenOut).toBeGreaterThan(0);
 });
 
 /** Applies other manifests without a word in the record, so that what they declare is what somebody did by hand. */
-async function byHand(model: Model): Promise<void> {
-  await world.apply(manifestsOf(model), { policy: UNLIMITED, base: null, records: false });
+async function byHand(model: Model, base: { manifests: Files } | null): Promise<void> {
+  await world.apply(manifestsOf(model), { policy: UNLIMITED, base, records: false });
 }

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { settledDrift } from '../../src/import/drift.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { baseOfManifests } from '../../src/reconcile/record.ts';
+import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.begin());
+
+/** What becomes of manifests whose organization was made like others by hand; `applied`: what they were before a commit. */
+async function drifted(before: string, byHand: string, applied = before) {
+  await world.settle(applied, { policy: UNLIMITED });
+  // As somebody would: what was applied is not asked.
+  await world.settle(byHand, { policy: UNLIMITED });
+  const base = { manifests: applied };
+  const { plan, identity, observation } = await world.plan(before, { policy: UNLIMITED, base });
+  const drift = await settledDrift(
+    {
+      kinds,
+      changes: plan.changes,
+      declared: await declare(before),
+      bound: identity.bound,
+      base: baseOfManifests(kinds, await declare(applied)),
+      observation,
+      manifests: new Map([['octavo.yaml', before]]),
+    },
+    async (texts) => (await world.plan(texts.get('octavo.yaml') ?? before, { policy: UNLIMITED, base })).plan.changes,
+  );
+  const after = drift.texts.get('octavo.yaml') ?? before;
+  const open = (await world.plan(after, { policy: UNLIMITED, base })).plan.changes.map(
+    ({ action, address }) => `${action} ${address}`,
+  );
+  const places = drift.places.map(({ action, address }) => `${action} ${address}`);
+  return { after, open, places, left: drift.left.map(({ address, reason }) => `${address} ${reason}`) };
+}
+
+const SPACES = 'spaces: { one: { title: One }, two: { title: Two }, three: { title: Three } }\n';
+const HEAD = `${SPACES}sites:\n  help:\n    title: Help\n    structure:\n`;
+
+describe('another order', () => {
+  const a = `      # what comes first
+      - section: a # the first
+        title: The a
+
+        # its spaces
+        spaces: [{ key: x, space: one, path: x }]
+`;
+  const b =
+    '      - section: b\n        title: The b\n        spaces:\n          - { key: y, space: two, path: y } # y\n';
+  const c = '      - { section: c, title: The c, spaces: [{ key: z, space: three, path: z }] }\n';
+
+  test('of sections: each takes its comments along, and what is between them stays', async () => {
+    const byHand = `${HEAD}${c}${a}${b}`;
+    const before = `${HEAD}${a}\n      # not about any\n\n${b}${c}# the end\n`;
+    expect(await drifted(before, byHand)).toEqual({
+      after: `${HEAD}${c}\n      # not about any\n\n${a}${b}# the end\n`,
+      open: [],
+      places: ['move section/help/c'],
+      left: [],
+    });
+  });
+
+  test('of sections in a group, of groups, and of spaces in a section, all at once, to the last line without an end', async () => {
+    const group = (key: string, items: string) =>
+      `      - group: ${key}\n        title: The ${key}\n        items:\n${items}`;
+    const item = (key: string, spaces: string) =>
+      `          - section: ${key}\n            title: The ${key}\n            spaces:\n${spaces}`;
+    const space = (key: string, of: string) =>
+      `              - key: ${key} # ${key}\n                space: ${of}\n                path: ${key}\n`;
+    const first = item('s', space('x', 'one') + space('y', 'two'));
+    const second = item('t', space('z', 'three'));
+    const before = (HEAD + group('g', first + second) + group('h', item('u', space('w', 'one')))).replace(/\n$/, '');
+    const turned = item('s', space('y', 'two') + space('x', 'one'));
+    const byHand = HEAD + group('h', item('u', space('w', 'one'))) + group('g', second + turned);
+    expect(await drifted(before, byHand)).toMatchObject({ after: byHand.replace(/\n$/, ''), open: [], left: [] });
+  });
+
+  test('of a list in brackets', async () => {
+    const site = (order: string) => `${SPACES}sites: { help: { title: Help, structure: [ ${order} ] } } # all\n`;
+    const [x, y, z] = ['x, space: one, path: x', 'y, space: two, path: y', 'z, space: three, path: z'].map(
+      (each) => `{ key: ${each} }`,
+    );
+    const ended = await drifted(site(`${x},${y}  , ${z}`), site(`${z}, ${x}, ${y}`));
+    expect(ended).toMatchObject({ after: site(`${z},${x}  , ${y}`), open: [], left: [] });
+  });
+
+  test('that a commit made is no drift, and one beside it is told where its text cannot be moved', async () => {
+    const committed = `${HEAD}${b}${a}${c}`;
+    expect(await drifted(committed, `${HEAD}${a}${b}${c}`, `${HEAD}${a}${b}${c}`)).toMatchObject({
+      after: committed,
+      places: [],
+      left: [],
+    });
+    await world.begin();
+    const site = (order: string) => `${SPACES}sites: { help: { title: Help, structure: [ ${order} ] } }\n`;
+    const [x, y] = ['{ key: x, space: one, path: x }', '{ key: y, space: two, path: y }'];
+    const before = site(`${x}, # why\n ${y}`);
+    expect(await drifted(before, site(`${y}, ${x}`))).toMatchObject({
+      after: before,
+      places: [],
+      left: [expect.stringMatching(/^site-space\/help\/\w .*cannot be put there/)],
+    });
+  });
+});
+
+describe('what is gone', () => {
+  const TEAMS =
+    'teams:\n  # one\n  a: { title: A } # why\n\n  # two\n  b:\n    title: B\n    # inside\n  c: { title: C }\n';
+
+  test('is taken out with its comments, and nothing else is', async () => {
+    const byHand = 'teams: { a: { title: A }, c: { title: C } }';
+    expect(await drifted(TEAMS, byHand)).toEqual({
+      after: 'teams:\n  # one\n  a: { title: A } # why\n\n  c: { title: C }\n',
+      open: [],
+      places: ['delete team/b'],
+      left: [],
+    });
+  });
+
+  test('is taken out of braces', async () => {
+    const before = 'teams: { a: { title: A }, b: { title: B }, c: { title: C } } # all\n';
+    expect(await drifted(before, 'teams: { a: { title: A }, c: { title: C } }')).toMatchObject({
+      after: 'teams: { a: { title: A }, c: { title: C } } # all\n',
+      open: [],
+    });
+    await world.begin();
+    expect(await drifted(before, 'teams: { b: { title: B }, c: { title: C } }')).toMatchObject({
+      after: 'teams: { b: { title: B }, c: { title: C } } # all\n',
+      open: [],
+    });
+  });
+
+  test('is told where something is there that may be it under another name', async () => {
+    const byHand = 'teams: { a: { title: A }, c: { title: C }, d: { title: Renamed } }';
+    expect(await drifted(TEAMS, byHand)).toMatchObject({
+      after: TEAMS,
+      places: [],
+      left: ['team/b is gone, or has the name of something that no manifest declares'],
+    });
+  });
+
+  test('is told where a commit changes it, and where it was never applied', async () => {
+    const before = TEAMS.replace('title: B', 'title: More').replace('title: C', 'title: C }\n  d: { title: D');
+    expect(await drifted(before, 'teams: { a: { title: A }, c: { title: C } }', TEAMS)).toMatchObject({
+      after: before,
+      places: [],
+      left: ['team/b is gone, and a commit is about to change it', 'team/d is declared, and was never applied'],
+    });
+  });
+
+  test('is told where something that stays names it', async () => {
+    const saml = (team: string) =>
+      `saml:\n  okta: { label: Okta, entityID: e, ssoURL: "https://a.example", certificate: C${team} }\n`;
+    const before = TEAMS + saml(', defaultTeam: b');
+    const { after, left } = await drifted(before, `teams: { a: { title: A }, c: { title: C } }\n${saml('')}`);
+    expect(after).toBe(before);
+    expect(left).toContainEqual(expect.stringMatching(/^team\/b is gone, and cannot be taken out by itself/));
+  });
+
+  test('is taken out of a structure, with what is inside, and what is left is put in order', async () => {
+    const section = (key: string, space: string) =>
+      `      # about ${key}\n      - section: ${key}\n        title: The ${key}\n        spaces:\n          - { key: s, space: ${space}, path: s${key} }\n`;
+    const [a, b, c] = [section('a', 'one'), section('b', 'two'), section('c', 'three')];
+    const ended = await drifted(`${HEAD}${a}${b}${c}`, `${HEAD}${c}${a}`);
+    expect(ended).toMatchObject({ after: `${HEAD}${c}${a}`, open: [], left: [] });
+    expect(ended.places.sort()).toEqual(['delete section/help/b', 'delete site-space/help/b/s', 'move section/help/c']);
+  });
+
+  test('and the last one of its section is told', async () => {
+    const before = 'teams:\n  a: { title: A }\n';
+    const ended = await drifted(before, 'teams: {}');
+    expect(ended).toMatchObject({ after: before, places: [], left: [expect.stringMatching(/^team\/a is gone/)] });
+  });
+});
