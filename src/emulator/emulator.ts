@@ -11,8 +11,8 @@
  *    repeated id), `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, what
  *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `content.ts`, `content-edit.ts` and
  *    `content-merge.ts` (versions, edits, conflicts), `content-links.ts` (what a link means), `routes/links.ts` (backlinks),
- *    `template.ts`, `markdown.ts`, `markdown-document.ts` and `page-text.ts` (how pages are written and read),
- *    `views/revision.ts` (revisions within references), `downloads.ts` and `routes/prints.ts` (files and PDF),
+ *    `template.ts`, `markdown.ts`, `markdown-document.ts`, `markdown-of-document.ts` and `page-text.ts` (how pages and
+ *    comments are written and read), `views/revision.ts` (revisions within references), `downloads.ts` and `routes/prints.ts` (files and PDF),
  *    `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters), `site-context.ts`
  *    (findings and their drafts), `integration-work.ts`, `integration-schema.ts`, `routes/integrations.ts`,
  *    `routes/installations.ts`, `routes/integration-events.ts` and `scopes.ts` (integrations, and what their tokens may),

@@ -147,7 +147,7 @@ test('whoever wrote in a change request contributes to it', async () => {
 });
 
 test('a template writes a page that links what it is given, into a change request too', async () => {
-  const { emulator, space, at, org } = await start();
+  const { emulator, space, at, org, call } = await start();
   const other = (await org('POST', '/spaces', { title: 'Other' })).id;
   const { pages, files } = emulator.writeContent(space, {
     pages: [{ title: 'One', body: '# Top' }],
@@ -172,6 +172,9 @@ test('a template writes a page that links what it is given, into a change reques
     ['in-app', 'url'],
   ]);
   expect(stats).toEqual({ total: 5, broken: { total: 0, changeRequest: 0 } });
+
+  const made = (await org('POST', '/spaces', { template: 'Start' })).id;
+  expect((await call('GET', `/spaces/${made}/content/pages`)).body.pages).toMatchObject([{ title: 'Start' }]);
 
   await at('POST', '/change-requests', { subject: 's', template: { id: 'From the start' } });
   await at('POST', '/content/template', { id: 'Later', changeRequestId: '1' });

@@ -8,6 +8,7 @@ import { listByRank } from '../paging.ts';
 import { patched, present } from '../patch.ts';
 import type { SpaceRecord } from '../records.ts';
 import { defaultLevel, editMode, icon, id, language, listQuery, mergeRules, shareQuery, text, url } from '../schema.ts';
+import { applyTemplate } from '../template.ts';
 import { viewSpace } from '../views/content.ts';
 
 /** Supplement, section 5. */
@@ -21,7 +22,7 @@ const spaceCreation = z
     parent: id.optional(),
     language: language.optional(),
     editMode: editMode.optional(),
-    template: z.string().optional(),
+    template: id.optional(),
     computedSource: z.record(z.string(), z.unknown()).optional(),
     empty: z.literal(true).optional(),
   })
@@ -88,7 +89,10 @@ const organizationLevel: readonly Operation[] = [
         updatedAt: call.at,
         revision: store.identify('rev').id,
       });
-      return created(viewSpace(call, space), location(call, space));
+      if (body?.template !== undefined) {
+        applyTemplate(call, { space }, { id: body.template }, undefined);
+      }
+      return created(viewSpace(call, spaceAt(store, space.id)), location(call, space));
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import type { CommentBody, CommentRecord, Reaction, ReplyRecord, SaidRecord } from '../collaboration-records.ts';
 import { documentOfMarkdown } from '../markdown-document.ts';
+import { markdownOfDocument } from '../markdown-of-document.ts';
 import type { Context } from '../operation.ts';
-import { textOfDocument } from './document.ts';
 import { viewUserOf } from './people.ts';
 
 /** Supplement, section 3: the formats in which a comment can be read. */
@@ -20,8 +20,7 @@ function commentsLocation(context: Context, comment: CommentRecord): string {
 
 /**
  * Comment (platform API, Comment). A decision of this emulator: without a format it is Markdown, the only one that the
- * platform API shows; and what was sent as a rich document
- * comes as Markdown with its words alone, without emphasis and links.
+ * platform API shows.
  */
 export function viewComment(context: Context, comment: CommentRecord, format: CommentFormat = 'markdown'): unknown {
   const replies = context.store.replies.by('comment', comment.id);
@@ -77,7 +76,7 @@ function viewBody(body: CommentBody, format: CommentFormat): unknown {
   if (format === 'document') {
     return { document: 'document' in body ? body.document : documentOfMarkdown(body.markdown) };
   }
-  return { markdown: 'markdown' in body ? body.markdown : textOfDocument(body.document) };
+  return { markdown: 'markdown' in body ? body.markdown : markdownOfDocument(body.document) };
 }
 
 function viewReactions(context: Context, reactions: readonly Reaction[]): unknown[] {

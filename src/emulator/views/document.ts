@@ -1,5 +1,3 @@
-import { isObject } from '../../core/json.ts';
-
 /** Rich documents of what the emulator itself writes (supplement, section 9). */
 
 function text(words: string): unknown {
@@ -22,21 +20,4 @@ export function bullets(items: readonly string[]): unknown {
 
 export function richDocument(nodes: readonly unknown[]): unknown {
   return { object: 'document', data: {}, nodes };
-}
-
-/** The words of a rich document, its blocks of text apart by a blank line. */
-export function textOfDocument(node: unknown): string {
-  return isObject(node) ? blocksOf(node).join('\n\n') : '';
-}
-
-function blocksOf(node: Record<string, unknown>): string[] {
-  const nodes = Array.isArray(node.nodes) ? node.nodes.filter(isObject) : [];
-  const isText = nodes.some((child) => child.object !== 'block');
-  return isText ? [nodes.map(wordsOf).join('')] : nodes.flatMap(blocksOf);
-}
-
-function wordsOf(node: Record<string, unknown>): string {
-  const leaves = Array.isArray(node.leaves) ? node.leaves.filter(isObject).map((leaf) => String(leaf.text)) : [];
-  const nodes = Array.isArray(node.nodes) ? node.nodes.filter(isObject).map(wordsOf) : [];
-  return [...leaves, ...nodes].join('');
 }
