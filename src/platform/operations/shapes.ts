@@ -88,9 +88,18 @@ export const optionalNumber = z.number().nullish();
 /** An optional flag of an answer. */
 export const optionalFlag = z.boolean().nullish();
 /** What the caller may do on a resource. */
-export const permissions = z.record(z.string(), z.boolean().nullish()).nullish();
-/** Addresses of a resource by name. */
-export const urls = z.record(z.string(), z.string().nullish()).nullish();
+export const permissions = z.record(z.string(), z.unknown()).nullish();
+const addresses = z.looseObject({
+  location: optionalText,
+  app: optionalText,
+  published: optionalText,
+  public: optionalText,
+  source: optionalText,
+  icon: optionalText,
+  logo: optionalText,
+});
+/** Addresses of a resource by name. Names that nobody documents are kept, whatever they hold. */
+export const urls = (addresses as unknown as z.ZodType<Record<string, string | null | undefined>>).nullish();
 
 /** Any resource that is told by its id alone. */
 export const reference = z.looseObject({ id: z.string() });

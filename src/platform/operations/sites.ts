@@ -37,8 +37,8 @@ const adaptiveSchema = z.looseObject({
 });
 /** A site as its visitors get it. */
 const publishedSite = z.looseObject({
-  site,
-  structure: siteStructure,
+  site: site.nullish(),
+  structure: siteStructure.nullish(),
   customizations: z.looseObject({}).nullish(),
   /** Some versions have it (supplement, section 1). */
   scripts: z.array(z.unknown()).nullish(),

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isObject } from '../../src/core/json.ts';
+import { operations } from '../../src/platform/operations/index.ts';
+import type {
+  AnyInput,
+  Operation,
+  PaginatedOperation,
+  StreamOperation,
+} from '../../src/platform/operations/operation.ts';
+import { type Exercise, exerciseAll } from './exercise.ts';
+import { openStage, type Stage } from './operation-world.ts';
+
+/*
+ * What the client makes of answers and bodies, for every operation: answers are read leniently (supplement, section 1:
+ * Client rule), bodies are checked strictly. The answers are those of the embedded platform.
+ */
+
+const all = Object.values(operations) as readonly Operation[];
+const answering = all.filter((operation) => operation.answer !== null || operation.streamed);
+let stage: Stage;
+let exercised: ReadonlyMap<string, Exercise>;
+
+beforeAll(async () => {
+  stage = await openStage();
+  exercised = new Map((await exerciseAll(stage)).map((exercise) => [exercise.operation.name, exercise]));
+}, 60_000);
+afterAll(() => stage.close());
+
+type Parsed = { readonly success: boolean; readonly data?: unknown };
+
+function parse(operation: Operation, value: unknown): Parsed {
+  if (operation.streamed) {
+    const { item } = operation as StreamOperation;
+    const parsed = (value as readonly unknown[]).map((event) => item.safeParse(event));
+    return { success: parsed.every(({ success }) => success), data: parsed.map(({ data }) => data) };
+  }
+  return operation.answer?.safeParse(value) ?? expect.unreachable(`${operation.name} has no answer`);
+}
+
+/** What is by names that nobody can know beforehand. */
+const MAPS = new Set(['sources']);
+const KEPT = { of: ['another', 1, null] };
+
+/** Says something more in every object. */
+function widened(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => widened(item));
+  }
+  if (!isObject(value)) {
+    return value;
+  }
+  const wider = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, widened(item, name)]));
+  return MAPS.has(key) ? wider : { ...wider, surprise: KEPT };
+}
+
+/** Says something unheard-of wherever there are words; what an object is stays, as that says what is in it. */
+function reworded(value: unknown, key = ''): unknown {
+  if (typeof value === 'string') {
+    return key === 'object' ? value : 'unheard-of';
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => reworded(item, key));
+  }
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, reworded(item, name)]))
+    : value;
+}
+
+/** The value without one of the fields in it, for each of them; with the field's name. */
+function* without(value: unknown): Generator<readonly [name: string, value: unknown]> {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      for (const [name, less] of without(item)) {
+        yield [name, value.with(at, less)];
+      }
+    }
+  } else if (isObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      const { [key]: _, ...rest } = value;
+      yield [key, rest];
+      for (const [name, less] of without(item)) {
+        yield [name, { ...value, [key]: less }];
+      }
+    }
+  }
+}
+
+function answerOf(name: string): unknown {
+  return exercised.get(name)?.good.value ?? expect.unreachable(`${name} answered nothing`);
+}
+
+describe.each(answering.map((operation) => [operation.name, operation] as const))(
+  'an answer of %s',
+  (name, operation) => {
+    test('may have more in it, which is kept', () => {
+      const answer = widened(answerOf(name));
+      expect(parse(operation, answer)).toMatchObject({ success: true, data: answer });
+    });
+
+    test('may have words in it that nobody knows, which are kept', () => {
+      const answer = reworded(answerOf(name));
+      expect(parse(operation, answer)).toMatchObject({ success: true, data: answer });
+    });
+  },
+);
+
+/** What an answer cannot do without: every version of the platform requires it, and the client would not know what it is. */
+const NEEDED = [
+  ...['body', 'conversation', 'createdAt', 'emoji', 'event', 'id', 'issue', 'items', 'label', 'language', 'name'],
+  ...['organization', 'pages', 'parts', 'role', 'rule', 'slug', 'source', 'space', 'status', 'structure', 'team'],
+  ...['title', 'token', 'type', 'updatedAt', 'url'],
+];
+
+test('an answer may lack everything but what it is told by', () => {
+  const needed = new Map<string, Set<string>>();
+  for (const operation of answering) {
+    for (const [field, answer] of without(answerOf(operation.name))) {
+      if (!parse(operation, answer).success) {
+        needed.set(field, (needed.get(field) ?? new Set()).add(operation.name));
+      }
+    }
+  }
+  const fields = [...needed.keys()].sort();
+  expect(fields).toEqual(NEEDED);
+  // Nothing but ids, or what a list is of, is asked for by most.
+  expect(
+    [...needed]
+      .filter(([, names]) => names.size > answering.length / 5)
+      .map(([field]) => field)
+      .sort(),
+  ).toEqual(['id', 'items']);
+});
+
+describe('a page', () => {
+  const lists = all.filter((operation): operation is PaginatedOperation => operation.paginated);
+
+  test.each(lists.map((operation) => [operation.name, operation] as const))(
+    'of %s may be all there is',
+    (_, operation) => {
+      for (const page of [
+        { items: [] },
+        { items: [], next: null, count: null },
+        { items: [], next: {}, stats: null },
+      ]) {
+        expect(operation.answer.safeParse(page)).toMatchObject({ success: true, data: page });
+      }
+    },
+  );
+});
+
+describe('a body', () => {
+  /** The document accepts more in these, or has not all of what may be in them. */
+  const open = new Set(['createChangeRequest', 'updateSiteCustomization']);
+  const taking = all.filter((operation) => operation.body !== null);
+
+  test.each(taking.map((operation) => [operation.name, operation] as const))(
+    'of %s has nothing else in it',
+    (name, operation) => {
+      const input = exercised.get(name)?.case.good(stage.ids) as AnyInput;
+      const body = [input.body].flat()[0] as object;
+      const parsed = operation.body?.safeParse(
+        Array.isArray(input.body) ? [{ ...body, more: 1 }] : { ...body, more: 1 },
+      );
+      expect(operation.body?.safeParse(input.body).success).toBe(true);
+      expect(parsed?.success).toBe(open.has(name));
+    },
+  );
+
+  test.each(taking.map((operation) => [operation.name, operation] as const))('of %s is no text', (_, operation) => {
+    expect(operation.body?.safeParse('text').success).toBe(false);
+  });
+});
