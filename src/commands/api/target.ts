@@ -38,14 +38,21 @@ export function readTarget(words: readonly string[], reading: Reading): Asked {
     return { method: methodOf(reading.method ?? 'GET'), ...splitPath(first, reading.baseUrl) };
   }
   const [second] = rest;
-  if (second !== undefined && isPath(second)) {
+  if (METHODS.some((method) => method === first.toUpperCase()) || isRequest(first, second, reading.table)) {
+    const method = methodOf(first);
+    if (second === undefined) {
+      throw new ConfigError(`${method} needs a path, such as /v1/orgs/{organization}/teams`);
+    }
     noMore(rest.slice(1));
-    return { method: methodOf(first), ...splitPath(second, reading.baseUrl) };
-  }
-  if (METHODS.some((method) => method === first.toUpperCase())) {
-    throw new ConfigError(`${first.toUpperCase()} needs a path, such as /v1/orgs/{organization}/teams`);
+    return { method, ...splitPath(second, reading.baseUrl) };
   }
   return namedTarget(first, rest, reading);
+}
+
+/** Whether a path follows a word that names no operation: then it is meant as a method. */
+function isRequest(first: string, second: string | undefined, table: readonly Operation[]): boolean {
+  const lower = first.toLowerCase();
+  return second !== undefined && isPath(second) && !table.some(({ name }) => name.toLowerCase() === lower);
 }
 
 function isPath(word: string): boolean {

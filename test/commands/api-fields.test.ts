@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { layFields, readFields, type TypedField } from '../../src/commands/api/fields.ts';
+import { readTarget } from '../../src/commands/api/target.ts';
+import { operations } from '../../src/platform/operations/index.ts';
+
+const read = async (name: string) => {
+  throw new Error(`${name} was read`);
+};
+const parse = async (typed: readonly TypedField[]) => layFields({}, await readFields(typed, read));
+
+/** Any name but those of brackets and equals signs, which are a key's own. */
+const key = fc.stringMatching(/^[^[\]=\s]{1,8}$/);
+const text = fc.string().filter((value) => !value.startsWith('@'));
+const scalar = fc.oneof(fc.boolean(), fc.constant(null), fc.integer(), text);
+const body = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(scalar, { maxLength: 3 }), tie('object')),
+  object: fc.dictionary(key, tie('value'), { minKeys: 1, maxKeys: 4 }),
+})).object;
+
+/** A value as it is typed: texts with `-f`, what is more than a text with `-F`. */
+function typed(name: string, value: unknown): readonly TypedField[] {
+  if (Array.isArray(value)) {
+    return value.length === 0
+      ? [{ text: `${name}[]`, isTyped: false }]
+      : value.flatMap((item) => typed(`${name}[]`, item));
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([member, inner]) => typed(`${name}[${member}]`, inner))
+    : [{ text: `${name}=${String(value)}`, isTyped: typeof value !== 'string' }];
+}
+
+describe('fields', () => {
+  test('whatever body there is can be typed', async () => {
+    await fc.assert(
+      fc.asyncProperty(body, async (value) => {
+        const object = value as Record<string, unknown>;
+        const all = Object.entries(object).flatMap(([name, member]) => typed(name, member));
+        expect(JSON.stringify(await parse(all))).toBe(JSON.stringify(object));
+      }),
+    );
+  });
+
+  test('a text stays what it is, whatever is in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (value) => {
+        expect(await parse([{ text: `a=${value}`, isTyped: false }])).toEqual({ a: value });
+      }),
+    );
+  });
+});
+
+describe('paths', () => {
+  const reading = { table: Object.values(operations), method: undefined, baseUrl: 'https://api.example/base/' };
+
+  test('whatever is asked for is below the platform, and goes up nowhere', () => {
+    const part = fc.oneof(fc.string(), fc.constantFrom('.', '..', '%2e%2e', '%2E', 'v1', '', 'orgs', '//evil.example'));
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1 }), (parts) => {
+        let path: string;
+        try {
+          ({ path } = readTarget(['GET', `/${parts.join('/')}`], reading));
+        } catch {
+          return;
+        }
+        const url = new URL(`https://api.example/base${path}`);
+        expect(url.origin).toBe('https://api.example');
+        expect(url.pathname).toMatch(/^\/base\/v\d+(\/|$)/);
+      }),
+    );
+  });
+});

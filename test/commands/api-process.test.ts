@@ -1,0 +1,183 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandLine } from '../../scripts/docs.ts';
+import { suggest } from '../../src/commands/completion/suggest.ts';
+import { operations } from '../../src/platform/operations/index.ts';
+import { eventually, octavo } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+
+describe('octavo api as a process', () => {
+  let space: Workspace;
+  let site: string;
+  const run = (args: readonly string[], shell?: string) =>
+    octavo(['api', ...args], { cwd: space.folder, env: space.env, ...(shell === undefined ? {} : { shell }) });
+
+  beforeAll(async () => {
+    space = await openWorkspace();
+    for (let team = 0; team < 40; team += 1) {
+      await space.call('PUT', '/teams', { title: `Team ${team} ${'x'.repeat(40)}` });
+    }
+    site = (await space.call('POST', '/sites', { title: 'Help' })).id as string;
+  });
+  afterAll(() => space[Symbol.asyncDispose]());
+
+  test('pages are asked for as they are read: a reader that has seen enough ends it, and nothing is said', async () => {
+    space.emulator.requests.reset();
+    const child = spawn(process.execPath, [BIN, 'api', 'listTeams', '--paginate', '-f', 'limit=1'], {
+      cwd: space.folder,
+      env: { PATH: process.env.PATH, HOME: space.folder, ...space.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const [first] = (await once(child.stdout, 'data')) as [Buffer];
+    child.stdout.destroy();
+    const [code] = await once(child, 'close');
+    expect({ code, said }).toEqual({ code: 0, said: '' });
+    expect(first.toString()).toMatch(/^\{"object":"team".*\}\n/);
+    expect(space.emulator.requests.count('listTeams')).toBeLessThan(40);
+  });
+
+  test('Ctrl-C in the middle: whole lines, one line of why, and how to go on', async () => {
+    space.emulator.requests.reset();
+    const child = space.begin('api', 'listTeams', '--paginate', '-f', 'limit=1');
+    await eventually('the first line', () => child.stdout.includes('\n'));
+    const { code, stdout, stderr } = await child.stop('SIGINT');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { title: string });
+    expect(stdout.endsWith('\n')).toBe(true);
+    expect(lines.map(({ title }) => title.split(' ')[1])).toEqual(lines.map((_line, index) => String(index)));
+    // It may have been through before it was asked to end.
+    const ended =
+      lines.length === 40 ? '' : /^Ended after \d+ items; what follows is asked for with -f page=\S+\noctavo: .*\n$/;
+    expect({ code, stderr }).toEqual({ code: lines.length === 40 ? 0 : 1, stderr: expect.stringMatching(ended) });
+  });
+
+  test('a body is piped in, and what is selected is piped on', async () => {
+    writeFileSync(join(space.folder, 'team.json'), '{"title":"Piped"}');
+    const { code, stdout, stderr } = await run(
+      ['createTeam', '-d', '-', '--yes', '--jq', '.title'],
+      'exec < team.json',
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Piped\n', stderr: '' });
+  });
+
+  test('a streamed answer is a line for each piece, the last of which is whole', async () => {
+    const { code, stdout } = await run([
+      'askSite',
+      site,
+      '-f',
+      'question=How?',
+      '-f',
+      'scope[mode]=default',
+      '-f',
+      'format=markdown',
+    ]);
+    const pieces = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).answer.answer?.markdown as string | undefined);
+    expect(code).toBe(0);
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.every((piece) => (pieces.at(-1) ?? '').startsWith(piece ?? ''))).toBe(true);
+  });
+
+  test('a streamed question that is refused is a line, and no stream', async () => {
+    const { code, stderr } = await run(['askSite', 'none', '-f', 'question=How?', '-f', 'scope[mode]=default']);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^octavo: askSite: the platform refused it \(404\).*\n$/),
+    });
+  });
+});
+
+describe('completion', () => {
+  const table = Object.values(operations);
+  const offered = (...line: readonly string[]) => suggest(commandLine(), table, line);
+  const words = (...line: readonly string[]) => offered(...line).words.map(({ value }) => value);
+
+  test.each([
+    ['commands', ['val'], ['validate']],
+    ['commands of a command', ['clusters', 'un'], ['unmute']],
+    ['options', ['plan', '--det'], ['--detailed-exitcode']],
+    ['choices of an option', ['plan', '--format', ''], ['text', 'markdown', 'json']],
+    ['choices of an argument', ['completion', ''], ['bash', 'zsh', 'fish']],
+    ['methods', ['api', 'P'], ['POST', 'PUT', 'PATCH']],
+    ['operations', ['api', 'getTeam'], ['getTeam']],
+    ['paths of a method', ['api', 'PUT', '/v1/orgs/org_1/te'], ['/v1/orgs/org_1/teams', '/v1/orgs/org_1/teams/']],
+    ['what follows an id', ['api', 'PATCH', '/v1/orgs/:org/teams/t1'], ['/v1/orgs/:org/teams/t1']],
+    [
+      'paths without the version',
+      ['api', 'orgs/{organization}/openapi'],
+      ['orgs/{organization}/openapi', 'orgs/{organization}/openapi/'],
+    ],
+    ['fields', ['api', 'createTeam', '-f', ''], ['title=', 'members[]=']],
+    ['fields of a path', ['api', 'PATCH', '/orgs/o/members/m', '-F', ''], ['role=']],
+    ['values of a field', ['api', 'updateSite', 's', '-f', 'visibility=un'], ['visibility=unlisted']],
+    ['methods as an option', ['api', '-X', 'D'], ['DELETE']],
+    ['nothing where nothing fits', ['api', 'GET', '/v1/orgs', ''], []],
+  ])('%s', (_what, line, values) => {
+    expect(words(...line)).toEqual(values);
+  });
+
+  test.each([
+    [['plan', '']],
+    [['apply', '--config', '']],
+    [['plan', '--base', 'x', '']],
+    [['conversations', 'push', 'a', '']],
+  ])("%j: file names are the shell's to know", (line) => {
+    expect(offered(...line)).toEqual({ words: [], areFiles: true, goesOn: false });
+  });
+
+  test('a hidden command is not offered', () => {
+    expect(words('comp')).toEqual(['completion']);
+  });
+
+  test('a path that goes on is followed by no space', () => {
+    expect(offered('api', 'GET', '/v1/orgs/o/te').goesOn).toBe(true);
+    expect(offered('api', 'GET', '/v1/orgs/o/sso').goesOn).toBe(false);
+  });
+
+  test('a real bash completes, fields too, and evaluates nothing that was typed', async () => {
+    await using space = await openWorkspace();
+    const { folder } = space;
+    const { stdout } = await octavo(['completion', 'bash'], { cwd: folder });
+    writeFileSync(join(folder, 'script.bash'), stdout);
+    writeFileSync(join(folder, 'octavo'), `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`);
+    chmodSync(join(folder, 'octavo'), 0o755);
+    const complete = (line: string) =>
+      execFileSync(
+        'bash',
+        [
+          '--norc',
+          '-c',
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
+          '. ./script.bash; COMP_LINE=$LINE COMP_POINT=${#LINE}; _octavo octavo; printf "%s\\n" "${COMPREPLY[@]}"',
+        ],
+        { cwd: folder, encoding: 'utf8', env: { PATH: `${folder}:${process.env.PATH}`, HOME: folder, LINE: line } },
+      )
+        .trimEnd()
+        .split('\n');
+    expect(complete('octavo api getTeam')).toEqual(['getTeam']);
+    expect(complete('octavo api updateSite s -f visibility=un')).toEqual(['unlisted']);
+    expect(complete('octavo plan script')).toEqual(['script.bash']);
+    expect(complete('octavo api $(touch made) `touch made`; touch made; ')).not.toContain('made');
+    expect(complete('octavo plan ma')).toEqual(['']);
+  });
+
+  test.each(['zsh', 'fish'])('there is a script for %s', async (shell) => {
+    const { code, stdout } = await octavo(['completion', shell], { cwd: fileURLToPath(new URL('.', import.meta.url)) });
+    expect(code).toBe(0);
+    expect(stdout).toContain('octavo complete -- ');
+  });
+});

@@ -1,0 +1,395 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../src/cli.ts';
+import type { Terminal } from '../../src/commands/terminal.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { seemly, TOKEN } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+let space: Workspace;
+let teams: readonly string[];
+
+beforeAll(async () => {
+  space = await openWorkspace();
+  const made = [];
+  for (const title of ['Writers', 'Editors', 'Readers']) {
+    made.push((await space.call('PUT', '/teams', { title })).id as string);
+  }
+  teams = made;
+});
+afterAll(() => space[Symbol.asyncDispose]());
+
+/** Runs `octavo api` with some of the terminal replaced. */
+async function api(args: readonly string[], terminal: Partial<Terminal> = {}) {
+  let stdout = '';
+  let stderr = '';
+  const code = await runCommandLine(['api', ...args], {
+    terminal: {
+      out: (text) => {
+        stdout += text;
+      },
+      err: (text) => {
+        stderr += text;
+      },
+      isOutTerminal: false,
+      isErrTerminal: false,
+      columns: 100,
+      ask: null,
+      env: space.env,
+      cwd: space.folder,
+      ...terminal,
+    },
+    clock: systemClock,
+    random: () => 0.5,
+    version: '0',
+    root: new URL('../../', import.meta.url),
+    signal: new AbortController().signal,
+    secrets: new Set([TOKEN]),
+  });
+  return seemly({ code, stdout, stderr });
+}
+
+const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
+const org = () => space.emulator.organization;
+/** What would be sent. */
+async function dry(...args: readonly string[]) {
+  const { code, stdout, stderr } = await api([...args, '--dry-run', '--format', 'json']);
+  return code === 0 ? json(stdout) : { code, stderr };
+}
+
+describe('which request', () => {
+  test.each([
+    ['a method and a path', ['GET', '/v1/orgs/{organization}/teams'], '/teams'],
+    ['a path alone is read', ['/v1/orgs/{org}/teams'], '/teams'],
+    ['the version left out', ['get', '/orgs/:org/teams'], '/teams'],
+    ['no slash before it', ['GET', 'orgs/:organization/teams/'], '/teams'],
+    ["the document's own placeholder", ['GET', '/v1/orgs/{organizationId}/teams'], '/teams'],
+    ['the name of an operation', ['listTeams'], '/teams'],
+    ['a name, whatever its case', ['listteams'], '/teams'],
+    ['an id after a name', ['getTeam', 'team 1/x'], '/teams/team%201%2Fx'],
+    ['an id as a field', ['getTeam', '-f', 'teamId=t1'], '/teams/t1'],
+    ['a field for a placeholder', ['GET', '/orgs/:org/teams/{team}', '-f', 'team=t1'], '/teams/t1'],
+    ['a query in the path', ['GET', '/orgs/:org/teams?title=a%20b'], '/teams?title=a+b'],
+    ['fields of a read', ['listTeams', '-f', 'title=a&b', '-F', 'limit=3'], '/teams?title=a%26b&limit=3'],
+    [
+      'a list in a query',
+      ['listSites', '-f', 'type[]=basic', '-f', 'type[]=premium'],
+      '/sites?type=basic&type=premium',
+    ],
+    ['a method as an option', ['-X', 'DELETE', '/orgs/:org/teams/t1'], '/teams/t1'],
+  ])('%s', async (_what, args, path) => {
+    expect(await dry(...args)).toMatchObject({ url: `${space.emulator.url}/v1/orgs/${org()}${path}`, body: null });
+  });
+
+  test('a whole URL of the platform is a path, and one of another place is not', async () => {
+    expect(await dry(`${space.emulator.url}/v1/orgs`)).toMatchObject({ url: `${space.emulator.url}/v1/orgs` });
+    expect(await dry('https://elsewhere.example/v1/orgs')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the token is sent to no other place'),
+    });
+  });
+
+  test.each([
+    ['nothing', [], 'say which request'],
+    ['a misspelled operation', ['listTeam'], 'no operation "listTeam"; did you mean "listTeams"?'],
+    ['a misspelled path', ['GET', '/orgs/:org/team'], 'did you mean /v1/orgs/{organizationId}/teams?'],
+    ['another method', ['POST', '/orgs/:org/teams'], 'this path has GET (listTeams), PUT (createTeam)'],
+    ['no method', ['FETCH', '/orgs'], '"FETCH" is no method'],
+    ['a method alone', ['GET'], 'GET needs a path'],
+    ['a missing id', ['getTeam'], 'teamId is missing'],
+    ['too many ids', ['getTeam', 'a', 'b'], 'getTeam takes teamId, and not 2 words'],
+    ['too many words', ['GET', '/orgs', 'x'], '"x" is one word too many'],
+    ['dots', ['GET', '/orgs/../x'], 'a part of it is only dots'],
+    ['encoded dots', ['GET', '/orgs/%2E%2e/x'], 'a part of it is only dots'],
+    ['a body with a read', ['listTeams', '-d', '{}'], 'GET sends no body'],
+    ['a field without a value', ['createTeam', '-f', 'title'], 'a field is written key=value'],
+    ['a body that is no JSON', ['createTeam', '-d', '{\n title: 1}'], 'no JSON (line 2, column 2)'],
+    ['a file that is not there', ['createTeam', '-d', '@nowhere.json'], 'cannot read nowhere.json'],
+    ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'laid over an object only'],
+    ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is no list of pages'],
+    ['a broken jq program', ['listTeams', '--jq', '.['], '--jq: syntax error'],
+  ])('%s is refused, and nothing is sent', async (_what, args, message) => {
+    const before = space.emulator.requests.total;
+    const { code, stdout, stderr } = await api(args);
+    expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(message) });
+    expect(space.emulator.requests.total).toBe(before);
+  });
+
+  test('what the table does not know is sent as it is, with a note', async () => {
+    const { code, stderr, stdout } = await api(['GET', '/v1/quite/another']);
+    expect(stderr).toContain('GET /v1/quite/another is no operation that Octavo knows: sent as it is\n');
+    expect({ code, error: json(stdout).error }).toEqual({ code: 1, error: expect.objectContaining({ code: 404 }) });
+  });
+});
+
+describe('what is sent', () => {
+  test.each([
+    ['texts', ['-f', 'title=true'], { title: 'true' }],
+    [
+      'typed values',
+      ['-F', 'a=true', '-F', 'b=-1.5', '-F', 'c=null', '-F', 'd=x', '-F', 'e=007'],
+      { a: true, b: -1.5, c: null, d: 'x', e: '007' },
+    ],
+    ['fields inside fields', ['-f', 'a[b][c]=d', '-f', 'a[e]=f'], { a: { b: { c: 'd' }, e: 'f' } }],
+    ['lists', ['-f', 'a[]=x', '-F', 'a[]=2', '-f', 'b[]'], { a: ['x', 2], b: [] }],
+    [
+      'lists of objects, as gh has them',
+      ['-f', 'p[][k]=1', '-f', 'p[][v]=2', '-f', 'p[][k]=3'],
+      { p: [{ k: '1', v: '2' }, { k: '3' }] },
+    ],
+    ['a body with fields laid over it', ['-d', '{"a":1,"b":2}', '-f', 'b=x'], { a: 1, b: 'x' }],
+    ['a list as the body', ['-d', '[{"a":1}]'], [{ a: 1 }]],
+    ['an equals sign in a value', ['-f', 'a=b=c'], { a: 'b=c' }],
+    ['a name that objects have of their own', ['-f', '__proto__[x]=y'], JSON.parse('{"__proto__":{"x":"y"}}')],
+  ])('%s', async (_what, args, body) => {
+    expect(await dry('POST', '/anything', ...args)).toMatchObject({ method: 'POST', body });
+  });
+
+  test('files and what is piped in', async () => {
+    writeFileSync(join(space.folder, 'body.json'), '\ufeff{"title":"From a file"}');
+    writeFileSync(join(space.folder, 'text.md'), 'two\nlines');
+    expect(await dry('createTeam', '-d', '@body.json')).toMatchObject({ body: { title: 'From a file' } });
+    expect(await dry('POST', '/x', '-F', 'text=@text.md')).toMatchObject({ body: { text: 'two\nlines' } });
+    const piped = { input: async () => '{"title":"Piped"}' };
+    const { stdout } = await api(['createTeam', '-d', '-', '--dry-run', '--format', 'json'], piped);
+    expect(json(stdout).body).toEqual({ title: 'Piped' });
+  });
+
+  test.each([
+    ['a contradiction', ['-f', 'a=1', '-f', 'a[b]=2']],
+    ['a list and an object', ['-f', 'a[]=1', '-f', 'a[b]=2']],
+    ['a key of brackets', ['-f', '[a]=1']],
+  ])('%s is refused', async (_what, args) => {
+    expect(await dry('POST', '/x', ...args)).toMatchObject({ code: 3 });
+  });
+
+  test('a field that only the query of a write has goes there', async () => {
+    const sent = await dry('askSite', 's1', '-f', 'question=How?', '-f', 'scope[mode]=all', '-f', 'format=markdown');
+    expect(sent).toMatchObject({
+      url: expect.stringMatching(/\/sites\/s1\/ask\?format=markdown$/),
+      body: { question: 'How?', scope: { mode: 'all' } },
+    });
+  });
+});
+
+describe('what is checked', () => {
+  test.each([
+    ['a missing field', ['createTeam'], 'title: missing; it is text of 1 to 64 characters'],
+    ['a misspelled field', ['createTeam', '-f', 'titel=x'], 'titel: no such field; did you mean "title"?'],
+    ['one too long', ['createTeam', '-f', `title=${'x'.repeat(65)}`], 'title: must be text of 1 to 64 characters'],
+    ['one of several', ['updateSite', 's', '-f', 'visibility=publik'], '"visitor-auth"; did you mean "public"?'],
+    [
+      'a text for a flag',
+      ['updateOrganization', '-f', 'ai=true'],
+      'ai: must be true or false; -f sends texts, -F ai=true sends the value',
+    ],
+    [
+      'an inner field',
+      ['putOpenApiSpec', 'x', '-f', 'source[ulr]=x'],
+      'source[ulr]: no such field; did you mean "url"?',
+    ],
+    ['a query', ['listTeams', '-f', 'limit=1001'], 'limit: must be a whole number from 0 to 1000'],
+    ['an unknown filter', ['listTeams', '-f', 'name=x'], 'name: no such field; there is limit, owner, page, title'],
+    ['a body where there is none', ['deleteTeam', 't', '-f', 'title=x'], 'deleteTeam sends no body'],
+    ['alternatives', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=defalt'], 'did you mean "default"?'],
+    ['the whole', ['moveSpace', 's'], 'the body must have a parent or a position'],
+  ])('%s', async (_what, args, message) => {
+    const before = space.emulator.requests.total;
+    const { code, stderr } = await api([...args, '--yes']);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(message) });
+    expect(space.emulator.requests.total).toBe(before);
+  });
+
+  test('all that is wrong is said at once', async () => {
+    const { stderr } = await api(['updateTeam', 't', '-f', 'a=1', '-f', 'b=2', '--yes']);
+    expect(stderr.split('\n').slice(0, 4)).toEqual([
+      'octavo: updateTeam is not sent:',
+      expect.stringContaining('  title: missing'),
+      expect.stringContaining('  a: no such field'),
+      expect.stringContaining('  b: no such field'),
+    ]);
+  });
+
+  test('--raw sends what does not fit, and the platform says what it thinks of it', async () => {
+    const { code, stdout, stderr } = await api(['createTeam', '-f', 'titel=x', '--raw', '--yes']);
+    expect({ code, error: json(stdout).error }).toEqual({ code: 1, error: expect.objectContaining({ code: 400 }) });
+    expect(stderr).toMatch(/^octavo: createTeam: the platform refused it \(400\)/);
+  });
+});
+
+describe('writes', () => {
+  const person = (answer: string) => ({ ask: async () => answer, isErrTerminal: true });
+
+  test('need --yes where nobody can be asked', async () => {
+    const before = space.emulator.requests.total;
+    const { code, stderr } = await api(['createTeam', '-f', 'title=Nobody']);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('say so with --yes') });
+    expect(space.emulator.requests.total).toBe(before);
+  });
+
+  test.each(['', 'y', 'no'])('are not sent to the answer "%s"', async (answer) => {
+    const before = space.emulator.requests.total;
+    const { code, stderr } = await api(['deleteTeam', 't1'], person(answer));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Not sent.') });
+    expect(space.emulator.requests.total).toBe(before);
+  });
+
+  test('show what is sent before they ask, and are sent to a yes', async () => {
+    const made = await api(['createTeam', '-f', 'title=Asked'], {
+      ...person(' Yes '),
+      env: { ...space.env, NO_COLOR: '1' },
+    });
+    expect(made.stderr).toContain(`PUT ${space.emulator.url}/v1/orgs/${org()}/teams\n{\n  "title": "Asked"\n}\n`);
+    const { id } = json(made.stdout);
+    const gone = await api(['deleteTeam', String(id), '--yes']);
+    expect(gone).toEqual({ code: 0, stdout: '', stderr: 'deleteTeam: done (205)\n' });
+    const again = await api(['deleteTeam', String(id), '--yes']);
+    expect(again).toEqual({ code: 0, stdout: '', stderr: 'deleteTeam: it was not there (204)\n' });
+  });
+
+  test('are asked about also where the operation is not known', async () => {
+    expect(await api(['POST', '/quite/another'])).toMatchObject({ code: 3, stderr: expect.stringContaining('--yes') });
+  });
+});
+
+describe('what is answered', () => {
+  test('an answer is JSON, indented', async () => {
+    const { code, stdout, stderr } = await api(['getTeam', teams[0] ?? '']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(`${JSON.stringify(json(stdout), null, 2)}\n`);
+    expect(json(stdout).title).toBe('Writers');
+  });
+
+  test('all pages are a line for each item, in order', async () => {
+    const { stdout } = await api(['listTeams', '-f', 'limit=1', '--paginate']);
+    const titles = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => json(line).title);
+    expect(titles).toEqual(['Writers', 'Editors', 'Readers']);
+  });
+
+  test.each([
+    ['texts come out as they are', ['--jq', '.items[].title'], 'Writers\nEditors\nReaders\n'],
+    ['other values as JSON, a line each', ['--jq', '.items[0] | {title}, .members'], '{"title":"Writers"}\n0\n'],
+    ['nothing is nothing', ['--jq', 'empty'], ''],
+    [
+      'from each item, with --paginate',
+      ['--paginate', '-f', 'limit=2', '-q', 'select(.title != "Editors").title'],
+      'Writers\nReaders\n',
+    ],
+  ])('--jq: %s', async (_what, args, stdout) => {
+    expect(await api(['listTeams', ...args])).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
+  test('--jq: a program that does not fit the answer fails', async () => {
+    const { code, stdout, stderr } = await api(['listTeams', '--jq', '.items.x']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^octavo: --jq: Cannot index/),
+    });
+  });
+
+  test('-i shows the status and the headers first', async () => {
+    const { stdout } = await api(['listTeams', '-i']);
+    const [head = '', body = ''] = stdout.split('\n\n');
+    expect(head).toMatch(/^HTTP 200 OK\n[\s\S]*content-type: application\/json/);
+    expect(json(body).items).toHaveLength(3);
+  });
+
+  test("-i shows them of a refusal too; the platform's words are the answer", async () => {
+    const { code, stdout, stderr } = await api(['getTeam', 'none', '-i']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^HTTP 404 Not Found\n[\s\S]*\n\n\{\n {2}"error"/);
+    expect(stderr).toMatch(/^octavo: getTeam: the platform refused it \(404\)/);
+  });
+
+  test('where something is selected, a refusal is on standard error only', async () => {
+    expect(await api(['getTeam', 'none', '--jq', '.title'])).toMatchObject({ code: 1, stdout: '' });
+    expect(await api(['GET', '/orgs/none/teams', '--paginate'])).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  test('a token that is not accepted is one line', async () => {
+    const { code, stderr } = await api(['listTeams'], { env: { ...space.env, OCTAVO_TOKEN: 'wrong-token' } });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^octavo: the platform does not accept the token \(401\).*\n$/),
+    });
+  });
+});
+
+describe('on a terminal', () => {
+  const colours = { isOutTerminal: true, columns: 80 };
+
+  test('JSON has colours, which take nothing from it', async () => {
+    const { stdout } = await api(['getTeam', teams[0] ?? ''], colours);
+    expect(stdout).toContain('\u001b[');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
+    expect(json(stdout.replaceAll(/\u001b\[\d+m/g, '')).title).toBe('Writers');
+    const plain = await api(['getTeam', teams[0] ?? ''], { ...colours, env: { ...space.env, NO_COLOR: '1' } });
+    expect(json(plain.stdout).title).toBe('Writers');
+  });
+
+  test('nothing that the platform says is obeyed', async () => {
+    const title = '\u001b[2J\u009b31m\u202eevil';
+    const { id } = await space.call('PUT', '/teams', { title });
+    const calm = { ...colours, env: { ...space.env, NO_COLOR: '1' } };
+    for (const args of [[], ['--jq', '.title'], ['-i']]) {
+      const { stdout } = await api(['getTeam', id, ...args], calm);
+      expect(stdout).toContain('evil');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+    const { stdout: piped } = await api(['getTeam', id, '--jq', '.title']);
+    expect(piped).toBe(`${title}\n`);
+    await space.call('DELETE', `/teams/${id}`);
+  });
+});
+
+describe('--list', () => {
+  test('has every operation, also for programs', async () => {
+    const { stdout } = await api(['--list', '--format', 'json']);
+    const { format, operations } = json(stdout) as { format: string; operations: { name: string }[] };
+    const lines = (await api(['--list'])).stdout.trimEnd().split('\n');
+    expect(format).toBe('octavo.operations/1');
+    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(operations.map(({ name }) => name).sort());
+  });
+
+  test('a filter finds by name, method and path', async () => {
+    const { stdout } = await api(['--list', 'team', 'delete']);
+    expect([...stdout.matchAll(/^\w+/gm)].map(([name]) => name)).toEqual(['deleteTeam', 'deleteTeamMember']);
+  });
+
+  test('a name shows what it takes, with limits', async () => {
+    const { stdout } = await api(['--list', 'createTeam']);
+    expect(stdout).toContain('createTeam  PUT /v1/orgs/{organizationId}/teams');
+    expect(stdout).toMatch(/title\* +text of 1 to 64 characters/);
+    expect(stdout).toMatch(/never sent again by itself/);
+    expect(stdout).toContain('octavo api createTeam -f title=…');
+  });
+
+  test('needs no configuration', async () => {
+    expect(await api(['--list', 'listTeams'], { env: {} })).toMatchObject({ code: 0 });
+  });
+
+  test('nothing found is said, with what is near', async () => {
+    expect(await api(['--list', 'createTaem'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('did you mean "createTeam"?'),
+    });
+  });
+
+  test('no field is named as a parameter of its path: a field of that name would fill it', async () => {
+    const { stdout } = await api(['--list', '--format', 'json']);
+    type Schema = { readonly properties?: object } | null;
+    const { operations } = json(stdout) as {
+      operations: { name: string; path: string; query: Schema; body: Schema }[];
+    };
+    const mixed = operations.filter(({ path, query, body }) =>
+      Object.keys({ ...query?.properties, ...body?.properties }).some((name) => path.includes(`{${name}}`)),
+    );
+    expect(mixed.map(({ name }) => name)).toEqual([]);
+  });
+});
