@@ -76,7 +76,7 @@ Examples:
 const EXAMPLES = `
 Examples:
   octavo api listTeams --paginate --jq .title
-  octavo api GET /v1/orgs/{organization}/teams -f title=docs
-  octavo api createTeam -f title=Writers -f members[]=ana@acme.example
-  octavo api PATCH /orgs/{org}/sites/site_1 -d @site.json --dry-run
+  octavo api GET '/v1/orgs/{organization}/teams' -f title=docs
+  octavo api createTeam -f title=Writers -f 'members[]=ana@acme.example'
+  octavo api PATCH /orgs/:org/sites/site_1 -d @site.json --dry-run
   octavo api --list team`;

@@ -370,6 +370,11 @@ describe('--list', () => {
     expect(stdout).toContain('octavo api createTeam -f title=…');
   });
 
+  test.each([60, 100, 200])('a terminal of %i columns breaks no line of it', async (columns) => {
+    const { stdout } = await api(['--list'], { isOutTerminal: true, columns, env: { NO_COLOR: '1' } });
+    expect(stdout.split('\n').filter((line) => line.length > columns)).toEqual([]);
+  });
+
   test('needs no configuration', async () => {
     expect(await api(['--list', 'listTeams'], { env: {} })).toMatchObject({ code: 0 });
   });

@@ -65,17 +65,15 @@ function asJson({ query, body, ...operation }: Operation): object {
   };
 }
 
-/** A line each; on a terminal none is longer than that is wide. */
+/** A line each. On a terminal none is longer than that is wide: where there is no room for both, paths are left out. */
 function overview(found: readonly Operation[], { strong, faint }: Paint, columns: number | null): string {
-  const names = Math.max(...found.map(({ name }) => name.length));
-  const paths = Math.max(...found.map(({ path }) => path.length));
+  const names = Math.max(...found.map(({ name }) => name.length)) + 2;
+  const paths = Math.max(...found.map(({ path }) => path.length)) + 2;
+  const wide = columns === null || columns - names - METHOD_WIDTH - paths >= LEAST_SUMMARY;
+  const room = columns === null ? Number.POSITIVE_INFINITY : columns - names - METHOD_WIDTH - (wide ? paths : 0);
   const lines = found.map(({ name, method, path, summary }) => {
-    const before = names + 2 + METHOD_WIDTH + paths + 2;
-    const room = columns === null ? Number.POSITIVE_INFINITY : columns - before;
-    const isTold = room >= LEAST_SUMMARY;
     const told = summary.length <= room ? summary : `${summary.slice(0, Math.max(0, room - 1))}…`;
-    const place = isTold ? path.padEnd(paths + 2) : path;
-    return `${strong(name.padEnd(names + 2))}${method.padEnd(METHOD_WIDTH)}${place}${isTold ? faint(told) : ''}\n`;
+    return `${strong(name.padEnd(names))}${method.padEnd(METHOD_WIDTH)}${wide ? path.padEnd(paths) : ''}${faint(told)}\n`;
   });
   return lines.join('');
 }
