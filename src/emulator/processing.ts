@@ -1,5 +1,6 @@
 import { addRevision } from './content.ts';
 import { workConversation } from './conversation-work.ts';
+import { recordRevision } from './integration-work.ts';
 import type { Run, SpecRecord, TranslationRecord } from './records.ts';
 import { completeFixes } from './site-context.ts';
 import type { Store } from './store.ts';
@@ -90,6 +91,7 @@ function writeResult(store: Store, translation: TranslationRecord, at: string): 
   if (known !== undefined && known.deletedAt === undefined) {
     const revision = addRevision(store, { parents: [known.revision], type: 'edits', createdAt: at });
     store.spaces.put({ ...known, revision, updatedAt: at });
+    recordRevision(store, known.id, revision, at);
     return { space: known.id, revision };
   }
   const revision = store.identify('rev').id;

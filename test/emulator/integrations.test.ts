@@ -158,6 +158,20 @@ describe('events', () => {
     ]);
     expect((await call('GET', '/integrations/other/events')).body.count).toBe(1);
   });
+
+  test('tell of a translation that ran again', async () => {
+    await publish();
+    await install();
+    const space = (await org('POST', '/spaces', { title: 'Guides', language: 'en' })).id;
+    const { id } = await org('POST', '/translations', { source: { space, language: 'en' }, language: 'fr' });
+    clock.advance(1000);
+    await org('POST', `/translations/${id}/run`);
+    clock.advance(1000);
+    const { result } = await org('GET', `/translations/${id}`);
+    expect((await payloads()).slice(1)).toMatchObject([
+      { type: 'space_content_updated', spaceId: result.space, revisionId: result.revision },
+    ]);
+  });
 });
 
 describe('tokens', () => {
