@@ -105,7 +105,7 @@ test('a platform without ingestion, or a token that may not: said once, and noth
     const said = daemon.process.said('this platform takes no conversations');
     return said.length > 0 ? said : null;
   });
-  expect(line?.level).toBe(50);
+  expect(line).toMatchObject({ level: 40, msg: expect.stringContaining('name the site in conversations.site') });
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(work.teams()).toEqual(['A']);
   await daemon.process.stop();
