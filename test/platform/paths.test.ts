@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/platform/operations/index.ts';
+
+/* A path of the platform is written in the table of operations and nowhere else: the emulator apart, which has its own. */
+
+const paths = Object.values(operations).map(({ path }) => path);
+/** What paths begin with, below the version: `orgs`, `spaces`, … */
+const beginnings = [...new Set(paths.map((path) => path.split('/')[2] ?? '').filter((name) => name !== ''))];
+const written = new RegExp(`/(?:${beginnings.join('|')})(?=[/?'"\`]|$)|\\bv1/\\w`);
+
+/** The lines of a file with code in them. */
+function codeOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line))
+    .filter((line) => !/^(import|export) .* from '/.test(line) && !/^\} from '/.test(line));
+}
+
+function linesWithPaths(files: readonly string[]): string[] {
+  return files.flatMap((file) =>
+    codeOf(file)
+      .filter((line) => written.test(line))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+}
+
+const sources = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/emulator/'));
+const table = sources.filter((file) => file.startsWith('src/platform/operations/'));
+
+/** Help, an example in a message, and what the demonstration shows. */
+const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/demo.ts'];
+
+describe('paths of the platform', () => {
+  test('begin in few ways, which are found where they are written', () => {
+    expect(beginnings.toSorted()).toEqual(['collections', 'integrations', 'orgs', 'spaces']);
+    expect(paths.filter((path) => path !== '/v1/' && !written.test(path))).toEqual([]);
+    expect(linesWithPaths(table).length).toBeGreaterThan(100);
+  });
+
+  test('are written in the table of operations alone', () => {
+    const others = sources.filter((file) => !table.includes(file) && !told.includes(file));
+    expect(linesWithPaths(others)).toEqual([]);
+  });
+
+  test('are told to people in few places, which send nothing', () => {
+    expect(told.filter((file) => linesWithPaths([file]).length === 0)).toEqual([]);
+    expect(told.filter((file) => /\b(request|send|open)\(/.test(codeOf(file).join('\n')))).toEqual([]);
+  });
+
+  test('are filled and sent by the client, and by the command that is given them', () => {
+    const senders = sources.filter((file) => /\btransport\.(send|open)\(/.test(readFileSync(file, 'utf8')));
+    expect(senders.sort()).toEqual([
+      'src/commands/api/send.ts',
+      'src/commands/setup.ts',
+      'src/platform/client.ts',
+      'src/platform/transport.ts',
+    ]);
+  });
+});
