@@ -1,6 +1,6 @@
 import { ApiError } from './answers.ts';
 import type { ChangeRequestRecord } from './collaboration-records.ts';
-import { addRevision, putSpaceContent, spaceContent } from './content.ts';
+import { addRevision, putSpaceContent, rebase, sidesOf, spaceContent } from './content.ts';
 import { type Merged, mergeContent } from './content-merge.ts';
 import { refuseUnmetRules } from './merge-rules.ts';
 import type { Context } from './operation.ts';
@@ -60,8 +60,8 @@ export interface Outcome {
 /** Both sides of a change request, brought together. */
 function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): Merged {
   const others = spaceContent(store, space);
-  const own = store.changeRequestContents.get(record.id);
-  return own === undefined ? { content: others, hasConflicts: false } : mergeContent(own.base, own.head, others);
+  const { base, head } = sidesOf(store, record, space);
+  return mergeContent(base, head, others);
 }
 
 /** Brings the change request's content into the space, as a new revision of it; 400 unless it is a draft or open. */
@@ -91,8 +91,8 @@ export function update(context: Context, record: ChangeRequestRecord, space: Spa
   const { content, hasConflicts } = together(context, record, space);
   const parents = [record.revision, space.revision];
   const revision = addRevision(store, { parents, type: 'update', createdAt: at });
-  const base = spaceContent(store, space);
-  store.changeRequestContents.put({ id: record.id, seq: record.seq, base, head: content });
+  const isEdited = store.changeRequestContents.get(record.id)?.head !== undefined;
+  rebase(store, record, space, isEdited ? content : undefined);
   change(context, record, { revision, revisionMergedAncestor: space.revision });
   return { revision, hasConflicts };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from './answers.ts';
 import { change, refuseMerged } from './change-request-work.ts';
-import { addRevision, contentOf, type Place, putSpaceContent, revisionOf } from './content.ts';
+import { addRevision, contentOf, type Place, putSpaceContent, rebase, revisionOf } from './content.ts';
 import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './content-records.ts';
 import type { ContentSeed, FileSeed, PageSeed, ReusableSeed } from './content-seed.ts';
 import type { Context } from './operation.ts';
@@ -167,9 +167,13 @@ function put(context: EditContext, { space, changeRequest }: Place, content: Con
     putSpaceContent(store, space, content, edit);
     return;
   }
-  const own = store.changeRequestContents.get(changeRequest.id);
-  const base = own?.base ?? contentOf(store, { space });
-  store.changeRequestContents.put({ id: changeRequest.id, seq: changeRequest.seq, base, head: content });
+  const { id, seq } = changeRequest;
+  const own = store.changeRequestContents.get(id);
+  if (own === undefined) {
+    rebase(store, changeRequest, space, content);
+  } else {
+    store.changeRequestContents.put({ id, seq, base: own.base, head: content });
+  }
   const known = changeRequest.contributors ?? [];
   const contributors = edit.by === undefined || known.includes(edit.by) ? known : [...known, edit.by];
   change(context, changeRequest, { revision: edit.revision, contributors });

@@ -82,11 +82,17 @@ export interface Content {
   readonly variables: Variables;
 }
 
+/** What a space contained in a revision that change requests began with or pulled; `id` is the revision's. */
+export interface SnapshotRecord extends Entity {
+  readonly content: Content;
+}
+
 /** What a change request contains; `id` is the change request's. */
 export interface ChangeRequestContentRecord extends Entity {
-  /** The space's content when the change request was created or last updated. */
-  readonly base: Content;
-  readonly head: Content;
+  /** The snapshot of the space when the change request was created or last updated. */
+  readonly base: string;
+  /** What was made of it; absent while nobody changed anything. */
+  readonly head?: Content | undefined;
 }
 
 /** How a revision came about. That of a new space or change request is not remembered: its parents say it all. */

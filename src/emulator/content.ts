@@ -27,10 +27,30 @@ export function spaceContent(store: Store, space: SpaceRecord): Content {
   };
 }
 
-/** What is in that place. A change request of a state that knew no content has the space's. */
+/** What a change request began with, and what was made of it. */
+export interface Sides {
+  readonly base: Content;
+  readonly head: Content;
+}
+
+/** Both sides of a change request. One of a state that knew no content has the space's. */
+export function sidesOf(store: Store, changeRequest: ChangeRequestRecord, space: SpaceRecord): Sides {
+  const own = store.changeRequestContents.get(changeRequest.id);
+  const base = store.snapshots.get(own?.base ?? '')?.content ?? spaceContent(store, space);
+  return { base, head: own?.head ?? base };
+}
+
+/** What is in that place. */
 export function contentOf(store: Store, { space, changeRequest }: Place): Content {
-  const own = changeRequest === undefined ? undefined : store.changeRequestContents.get(changeRequest.id);
-  return own?.head ?? spaceContent(store, space);
+  return changeRequest === undefined ? spaceContent(store, space) : sidesOf(store, changeRequest, space).head;
+}
+
+/** Bases a change request on what the space contains now; `head` is what it makes of that, where it does. */
+export function rebase(store: Store, { id, seq }: ChangeRequestRecord, space: SpaceRecord, head?: Content): void {
+  if (store.snapshots.get(space.revision) === undefined) {
+    store.snapshots.put({ id: space.revision, seq, content: spaceContent(store, space) });
+  }
+  store.changeRequestContents.put({ id, seq, base: space.revision, head });
 }
 
 /** The id of the place's latest revision. */
@@ -80,12 +100,6 @@ export function putSpaceContent(
   const updated = store.spaces.put({ ...space, variables, revision: change.revision, updatedAt: change.at });
   recordRevision(store, space.id, change.revision, change.at);
   return updated;
-}
-
-/** Remembers what a new change request begins with. */
-export function openContent(store: Store, record: ChangeRequestRecord, space: SpaceRecord): void {
-  const base = spaceContent(store, space);
-  store.changeRequestContents.put({ id: record.id, seq: record.seq, base, head: base });
 }
 
 /** Gives a copy of a space copies of what that contains. */

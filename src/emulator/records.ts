@@ -6,6 +6,7 @@ import type {
   PageRecord,
   ReusableRecord,
   RevisionRecord,
+  SnapshotRecord,
   Variables,
 } from './content-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
@@ -262,6 +263,7 @@ export interface StateTables extends IntegrationStateTables {
   readonly reusableContents: readonly ReusableRecord[];
   readonly revisions: readonly RevisionRecord[];
   readonly changeRequests: readonly ChangeRequestRecord[];
+  readonly snapshots: readonly SnapshotRecord[];
   readonly changeRequestContents: readonly ChangeRequestContentRecord[];
   readonly reviews: readonly ReviewRecord[];
   readonly comments: readonly CommentRecord[];

@@ -6,6 +6,7 @@ import type {
   PageRecord,
   ReusableRecord,
   RevisionRecord,
+  SnapshotRecord,
 } from './content-records.ts';
 import { conversationTables } from './conversation-tables.ts';
 import { integrationTables } from './integration-tables.ts';
@@ -99,6 +100,7 @@ function spaceContentTables(changed: () => void) {
     ),
     files: new Table<FileRecord, 'space'>({ space: spaceOf }, changed),
     reusableContents: new Table<ReusableRecord, 'space'>({ space: spaceOf }, changed),
+    snapshots: new Table<SnapshotRecord>({}, changed),
     changeRequestContents: new Table<ChangeRequestContentRecord>({}, changed),
     revisions: new Table<RevisionRecord>({}, changed),
   };

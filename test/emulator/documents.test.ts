@@ -420,10 +420,12 @@ test('content goes on from a state, and a change request of one that knew none h
   const { emulator, space, at } = made;
   emulator.writePages(space, [{ title: 'One' }]);
   await at('POST', '/change-requests', { subject: 's' });
+  await at('POST', '/change-requests', { subject: 'from the same revision' });
   emulator.writeContent(space, { pages: [{ title: 'Two' }] }, { changeRequest: '1' });
   const { changeRequestContents, revisions, ...older } = emulator.state();
-  expect([changeRequestContents?.length, revisions?.length]).toEqual([1, 2]);
+  expect([changeRequestContents?.length, revisions?.length]).toEqual([2, 2]);
   emulator.restore({ ...older, changeRequestContents: changeRequestContents ?? [], revisions: revisions ?? [] });
+  expect(emulator.state().snapshots).toHaveLength(1);
   expect(await titles(made, CR)).toEqual(['One', 'Two']);
   emulator.restore(older);
   expect(await titles(made, CR)).toEqual(['One']);

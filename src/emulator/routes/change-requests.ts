@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import { type Answer, ApiError, created, invalid, ok } from '../answers.ts';
 import { change, creationTime, merge, refuseLocked, refuseMerged, update } from '../change-request-work.ts';
 import type { ChangeRequestRecord } from '../collaboration-records.ts';
-import { openContent } from '../content.ts';
+import { rebase } from '../content.ts';
 import { templateParams } from '../content-ref.ts';
 import { callingUser, changeRequestAt, organizationAt, referenced, spaceAt } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
@@ -147,7 +147,7 @@ function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unk
     revisionInitial: space.revision,
     requestedReviewers: [],
   });
-  openContent(store, record, space);
+  rebase(store, record, space);
   if (body.template !== undefined) {
     applyTemplate(call, { space, changeRequest: record }, body.template, record.createdBy);
   }
