@@ -17,6 +17,8 @@ const INIT_FORGES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
 export interface InitFlags {
   readonly forge?: (typeof INIT_FORGES)[number];
+  /** The workflow that brings drift back as pull requests, too. */
+  readonly drift?: boolean;
   /** False: no first import. */
   readonly import: boolean;
   readonly config?: string;
@@ -73,6 +75,7 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   await writeNew(repository, EDITOR_FILE, around);
   if (workflow !== null) {
     await writeNew(repository, workflow, around);
+    await offerDrift(forge, manifests, repository, flags, around);
   }
   if (forge === 'bitbucket' && manifests === '.') {
     // The one workflow that would be read as a manifest.
@@ -108,15 +111,43 @@ async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroun
   return chosen === 'none' ? null : chosen;
 }
 
+/** The workflow for drift, where it is one of its own; else where it is, or that there is none. */
+async function offerDrift(
+  forge: ForgeName | null,
+  folder: string,
+  repository: string,
+  { drift }: InitFlags,
+  around: Surroundings,
+): Promise<void> {
+  if (drift !== true) {
+    return;
+  }
+  if (forge === 'github' || forge === 'gitea') {
+    await writeNew(repository, await workflowFile(forge, folder, around, '-drift'), around);
+  } else if (forge !== null) {
+    around.terminal.err(
+      forge === 'gitlab'
+        ? `${WORKFLOWS.gitlab} has the job for drift: it runs where a pipeline schedule is made\n`
+        : 'No pull requests are opened at Bitbucket, so there is no workflow for drift\n',
+    );
+  }
+}
+
 /** The forge's workflow, for manifests in a folder of its repository. Throws ConfigError for one that needs quotes. */
-async function workflowFile(forge: ForgeName, folder: string, { root }: Surroundings): Promise<StartingFile> {
+async function workflowFile(
+  forge: ForgeName,
+  folder: string,
+  { root }: Surroundings,
+  which: '' | '-drift' = '',
+): Promise<StartingFile> {
   if (!/^[\w./-]+$/.test(folder)) {
     throw new ConfigError(
       `the workflow would have to name the folder ${JSON.stringify(folder)} to a shell; give it a name of letters, digits, "-" and "_"`,
     );
   }
-  const text = await readFile(new URL(`examples/pull-request/${forge}.yaml`, root), 'utf8');
-  return { path: WORKFLOWS[forge], text: text.replace(/(?<=octavo (?:validate|plan|apply) )\.(?= |$)/gm, folder) };
+  const text = await readFile(new URL(`examples/pull-request/${forge}${which}.yaml`, root), 'utf8');
+  const path = WORKFLOWS[forge].replace(/(?=\.yaml$)/, which);
+  return { path, text: text.replace(/(?<=octavo (?:(?:validate|plan|apply)|import .*--out) )\.(?= |$)/gm, folder) };
 }
 
 async function writeNew(root: string, { path, text }: StartingFile, { terminal }: Surroundings): Promise<void> {

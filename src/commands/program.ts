@@ -147,6 +147,7 @@ function startingCommands(program: Command, around: Surroundings, done: Done): v
     .addOption(
       new Option('--forge <forge>', 'where the repository is; found out where nothing is said').choices(FORGE_CHOICES),
     )
+    .option('--drift', 'also the workflow that brings back what was changed by hand as pull requests, on a schedule')
     .option('--no-import', 'begin with an empty manifest, though a token is there')
     .option(...CONFIG)
     .option(...ORGANIZATION)

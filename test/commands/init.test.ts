@@ -34,6 +34,20 @@ describe('a folder that is not there', () => {
     expect(work.emulator.requests.total).toBe(0);
   });
 
+  test.each([
+    ['github', '.github/workflows/octavo-drift.yaml'],
+    ['gitea', '.gitea/workflows/octavo-drift.yaml'],
+  ])('for %s it may bring drift back too', async (forge, path) => {
+    await using work = await openWorkspace();
+    mkdirSync(inNew(work, ''));
+    runGit(inNew(work, ''), ['init', '-q']);
+    const ended = await work.inside(['init', '../new/docs', '--forge', forge, '--drift'], NO_TOKEN);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ ../new/${path}\n`) });
+    expect(readFileSync(inNew(work, path), 'utf8')).toMatch(/run: octavo import --drift --pull-request --out docs$/m);
+    const gitlab = await work.inside(['init', '../other', '--forge', 'gitlab', '--drift'], NO_TOKEN);
+    expect(gitlab).toMatchObject({ code: 0, stderr: expect.stringContaining('has the job for drift') });
+  });
+
   test('with a token it has the organization as it is, and an empty plan', async () => {
     await using work = await openWorkspace();
     await work.call('PUT', '/teams', { title: 'Writers' });

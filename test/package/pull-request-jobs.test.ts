@@ -5,6 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { runGit } from '../git/repository.ts';
 import { type CiMachine, filled, makeMachine, runGitLabJob, runSteps, type Step } from '../support/ci-steps.ts';
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
+import { FakeGitea, FakeGitHub, FakeGitLab } from '../support/fake-pulls.ts';
 import { TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { ROOT } from './pruned.ts';
@@ -311,11 +312,69 @@ describe('GitLab', () => {
   });
 });
 
+describe('what brings drift back, on a schedule', () => {
+  async function openDrift() {
+    const work = await openWorkspace();
+    work.repository.write('saml.yaml', 'saml:\n  okta: { label: Okta, entityID: one }\n');
+    const base = work.repository.commit('Okta');
+    await work.inside(['apply', '--yes', '--record']);
+    const [okta] = (await work.call('GET', '/saml')).items as { id: string }[];
+    await work.call('PATCH', `/saml/${okta?.id}`, { entityID: 'by-hand' });
+    return { work, base, head: base };
+  }
+
+  test.each(['github', 'gitea'] as const)('examples/pull-request/%s-drift.yaml', async (forge) => {
+    const drift = await openDrift();
+    await using work = drift.work;
+    const { directory } = work.repository;
+    await using fake = await (forge === 'github' ? new FakeGitHub(directory) : new FakeGitea(directory)).listen();
+    const machine = gitHubMachine(fake, drift, forge === 'gitea' ? { GITEA_ACTIONS: 'true' } : {});
+    const expressions = { ...machine.expressions, 'secrets.DRIFT_TOKEN': FakeForge.token };
+    const file = parseYaml(read(`examples/pull-request/${forge}-drift.yaml`)) as Workflow;
+    const ended = await runJob('drift', { ...machine, expressions }, file);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 1 resource ') });
+    expect(fake.pulls.open).toMatchObject([{ from: 'octavo/drift/org_acme', into: 'main' }]);
+    expect(runGit(directory, ['show', 'octavo/drift/org_acme:saml.yaml'])).toContain('entityID: by-hand');
+  });
+
+  test('examples/pull-request/gitlab.yaml', async () => {
+    const drift = await openDrift();
+    await using work = drift.work;
+    await using fake = await new FakeGitLab(work.repository.directory).listen();
+    const file = parseYaml(read('examples/pull-request/gitlab.yaml')) as {
+      readonly default: { readonly before_script: readonly string[] };
+      readonly drift: { readonly script: readonly string[] };
+    };
+    const machine = makeMachine(join(work.folder, 'machine'), {
+      ORIGIN: work.repository.directory,
+      GITLAB_CI: 'true',
+      CI_API_V4_URL: fake.apiUrl,
+      CI_PROJECT_ID: '5',
+      CI_SERVER_HOST: 'gitlab.invalid',
+      CI_PROJECT_PATH: 'acme/docs',
+      GITLAB_TOKEN: FakeForge.token,
+      OCTAVO_TOKEN: TOKEN,
+      OCTAVO_BASE_URL: work.emulator.url,
+      OCTAVO_ORGANIZATION: work.emulator.organization,
+    });
+    const full = { ...machine, expressions: {} };
+    await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0', ref: drift.base } }], full);
+    // The one line that only a machine of GitLab's can follow.
+    const script = file.drift.script.filter((line) => !line.startsWith('git remote set-url'));
+    const ended = await runGitLabJob({ before_script: file.default.before_script, script, after_script: [] }, full);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 1 resource ') });
+    expect(fake.pulls.open).toMatchObject([{ from: 'octavo/drift/org_acme', into: 'main' }]);
+    expect(ended.stdout + ended.stderr).not.toContain(FakeForge.token);
+  });
+});
+
 test.each([
   'templates/gitlab/octavo-plan.yml',
   'examples/pull-request/gitlab.yaml',
   'examples/pull-request/github.yaml',
+  'examples/pull-request/github-drift.yaml',
   'examples/pull-request/gitea.yaml',
+  'examples/pull-request/gitea-drift.yaml',
   'examples/pull-request/bitbucket.yaml',
 ])('%s installs the version that this is', (path) => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
