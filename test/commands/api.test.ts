@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import type { Terminal } from '../../src/commands/terminal.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -317,6 +319,56 @@ describe('what is answered', () => {
       code: 1,
       stderr: expect.stringMatching(/^octavo: the platform does not accept the token \(401\).*\n$/),
     });
+  });
+});
+
+describe('trouble on the way', () => {
+  afterEach(() => space.emulator.setFaults([]));
+
+  test('a write whose answer is lost may have been done, and is not sent twice', async () => {
+    space.emulator.setFaults([{ match: { operation: 'createTeam' }, fault: { kind: 'reset-after' } }]);
+    space.emulator.requests.reset();
+    const { code, stdout, stderr } = await api(['createTeam', '-f', 'title=Lost', '--yes']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^createTeam may have been done all the same: look before it is sent again\noctavo: .*\n$/);
+    expect(space.emulator.requests.count('createTeam')).toBe(1);
+  });
+
+  test('a read is repeated', async () => {
+    space.emulator.setFaults([{ fault: { kind: 'status', status: 503 }, times: 1 }]);
+    expect(await api(['getTeam', teams[0] ?? '', '--jq', '.title'])).toMatchObject({ code: 0, stdout: 'Writers\n' });
+  });
+
+  test('a used up rate limit is waited for, and that is said', async () => {
+    space.emulator.setFaults([{ fault: { kind: '429', retryAfter: 0 }, times: 1 }]);
+    const { code, stderr } = await api(['getTeam', teams[0] ?? '']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^The rate limit is used up: waiting/) });
+  });
+
+  test('HTML is told of, and not shown', async () => {
+    space.emulator.setFaults([{ fault: { kind: 'html', status: 404 } }]);
+    const { code, stdout, stderr } = await api(['getTeam', 't']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('answered with HTML'),
+    });
+  });
+
+  test('a platform that repeats the token has it repeated to nobody', async () => {
+    const server = createServer((request, response) => {
+      const { authorization = '' } = request.headers;
+      response.writeHead(200, { 'content-type': 'application/json', 'x-seen': authorization });
+      response.end(JSON.stringify({ seen: authorization, items: [{ seen: authorization }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const env = { ...space.env, OCTAVO_BASE_URL: `http://127.0.0.1:${port}` };
+    for (const args of [['-i'], ['--paginate'], ['--jq', '.seen']]) {
+      const { code, stdout } = await api(['listTeams', ...args], { env });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('[secret]') });
+    }
+    server.close();
   });
 });
 

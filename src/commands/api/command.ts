@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf, TransientError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
-import { printableLines } from '../../plan/words.ts';
+import { durationWords, printableLines } from '../../plan/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import type { HttpAnswer } from '../../platform/transport.ts';
@@ -14,7 +14,7 @@ import { openSelection, type Selection } from './jq.ts';
 import { listOperations } from './list.ts';
 import { AnswerWriter, colouredJson } from './output.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { type ListPage, send, sendPages, sendStreamed } from './send.ts';
+import { type ListPage, send, sendPages, sendStreamed, type Watch } from './send.ts';
 
 export interface ApiFlags {
   readonly method?: string;
@@ -144,7 +144,19 @@ interface Work {
   readonly around: Surroundings;
 }
 
-function carryOut(work: Work, way: Way): Promise<void> {
+async function carryOut(work: Work, way: Way): Promise<void> {
+  const { request, around } = work;
+  try {
+    await showWhatComes(work, way);
+  } catch (error) {
+    if (request.repeat === 'never' && error instanceof TransientError && error.maybeDone) {
+      around.terminal.err(`${request.name} may have been done all the same: look before it is sent again\n`);
+    }
+    throw error;
+  }
+}
+
+function showWhatComes(work: Work, way: Way): Promise<void> {
   const { request, flags } = work;
   if (request.operation?.streamed === true) {
     return showStream(work, way);
@@ -156,7 +168,7 @@ async function showAnswer(work: Work, way: Way): Promise<void> {
   const { request, flags, writer, around } = work;
   const refused: HttpAnswer[] = [];
   try {
-    const { answer, json } = await send(request, way, (last) => refused.push(last));
+    const { answer, json } = await send(request, way, { ...watchOf(around), onRefused: (last) => refused.push(last) });
     if (flags.include === true) {
       await writer.head(answer);
     }
@@ -173,6 +185,16 @@ async function showAnswer(work: Work, way: Way): Promise<void> {
     }
     throw error;
   }
+}
+
+function watchOf({ terminal }: Surroundings): Watch {
+  return {
+    onRefused: () => undefined,
+    onLimited: (after) => {
+      const time = after === null ? '' : `, ${durationWords(after / 1000)}`;
+      terminal.err(`The rate limit is used up: waiting${time}\n`);
+    },
+  };
 }
 
 /** A deletion tells by its status whether there was anything to delete (supplement, section 2). */
@@ -204,7 +226,7 @@ async function showPages(work: Work, way: Way): Promise<void> {
   let items = 0;
   let next: ListPage['next'] = null;
   try {
-    for await (const page of sendPages(request, way, () => undefined)) {
+    for await (const page of sendPages(request, way, watchOf(around))) {
       await showItems(work, page.items);
       items += page.items.length;
       next = page.next;
@@ -218,7 +240,7 @@ async function showPages(work: Work, way: Way): Promise<void> {
 }
 
 async function showStream(work: Work, way: Way): Promise<void> {
-  for await (const event of sendStreamed(work.request, way, () => undefined)) {
+  for await (const event of sendStreamed(work.request, way, watchOf(work.around))) {
     await showItems(work, [event]);
   }
 }

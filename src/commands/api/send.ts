@@ -1,4 +1,4 @@
-import { type AppError, CancelledError, NotThePlatformError } from '../../core/errors.ts';
+import { type AppError, CancelledError, NotThePlatformError, RateLimitedError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { errorOf, notEvents, notJson } from '../../platform/errors.ts';
 import { readEvents } from '../../platform/event-stream.ts';
@@ -14,16 +14,21 @@ export interface Answered {
   readonly json: unknown;
 }
 
-/** Told of an answer that is an error, before the error is thrown. */
-export type OnRefused = (answer: HttpAnswer) => void;
+/** Who is told how a request goes. */
+export interface Watch {
+  /** An answer that is an error, before the error is thrown. */
+  readonly onRefused: (answer: HttpAnswer) => void;
+  /** The rate limit is used up: it waits, so many milliseconds where that is known. */
+  readonly onLimited: (after: number | null) => void;
+}
 
 /**
- * Sends a request through the queue as a person's, with the retries that it bears. Throws AppError; `onRefused` is told
- * the answer where there was one.
+ * Sends a request through the queue as a person's, with the retries that it bears. Throws AppError; `watch` is
+ * told how it goes.
  */
-export async function send(request: Prepared, { connection, signal }: Way, onRefused: OnRefused): Promise<Answered> {
+export async function send(request: Prepared, { connection, signal }: Way, watch: Watch): Promise<Answered> {
   const { method, path, body } = request;
-  return throughQueue(request, { connection, signal }, onRefused, async (abort) => {
+  return throughQueue(request, { connection, signal }, watch, async (abort) => {
     const answer = await connection.transport.send({ method, path, body } satisfies HttpRequest, abort);
     return { head: answer, answer, result: readAnswer(request, answer, connection.origin) };
   });
@@ -39,7 +44,7 @@ interface Attempt<T> {
 async function throughQueue<T>(
   request: Prepared,
   { connection, signal }: Pick<Way, 'connection' | 'signal'>,
-  onRefused: OnRefused,
+  watch: Watch,
   attempt: (signal: AbortSignal) => Promise<Attempt<T>>,
 ): Promise<T> {
   let last: HttpAnswer | null = null;
@@ -54,12 +59,15 @@ async function throughQueue<T>(
         last = null;
         const { head, answer, result } = await attempt(abort);
         last = answer;
+        if (!result.ok && result.error instanceof RateLimitedError) {
+          watch.onLimited(result.error.after);
+        }
         return { headers: readRateHeaders(head.headers), receivedAt: head.receivedAt, result };
       },
     });
   } catch (error) {
     if (last !== null) {
-      onRefused(last);
+      watch.onRefused(last);
     }
     throw error;
   }
@@ -98,7 +106,7 @@ const PAGE_SIZE = '1000';
  * The pages of a list, each asked for once the one before is dealt with. Throws AppError; a cursor that repeats is an
  * error.
  */
-export async function* sendPages(request: Prepared, way: Way, onRefused: OnRefused): AsyncGenerator<ListPage> {
+export async function* sendPages(request: Prepared, way: Way, watch: Watch): AsyncGenerator<ListPage> {
   const [path = '', search = ''] = request.path.split('?');
   const query = new URLSearchParams(search);
   if (!query.has('limit')) {
@@ -106,7 +114,7 @@ export async function* sendPages(request: Prepared, way: Way, onRefused: OnRefus
   }
   const seen = new Set<string>();
   for (;;) {
-    const { json } = await send({ ...request, path: `${path}?${query}` }, way, onRefused);
+    const { json } = await send({ ...request, path: `${path}?${query}` }, way, watch);
     const page = readPage(request, json);
     yield page;
     if (page.next === null) {
@@ -130,14 +138,14 @@ function readPage({ name }: Prepared, json: unknown): ListPage {
 }
 
 /** The events of an answer that is streamed, as they come. Throws AppError. */
-export async function* sendStreamed(request: Prepared, way: Way, onRefused: OnRefused): AsyncGenerator<unknown> {
+export async function* sendStreamed(request: Prepared, way: Way, watch: Watch): AsyncGenerator<unknown> {
   const { method, path, body, name } = request;
   const { connection, signal } = way;
   const end = new AbortController();
   const cancel = () => end.abort(new CancelledError(`${name} was given up: it was cancelled`));
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    const stream = await throughQueue<HttpStream>(request, way, onRefused, async (abort) => {
+    const stream = await throughQueue<HttpStream>(request, way, watch, async (abort) => {
       const answer = await connection.transport.open({ method, path, body }, AbortSignal.any([abort, end.signal]));
       return 'chunks' in answer
         ? { head: answer, answer: null, result: { ok: true, value: answer } }
