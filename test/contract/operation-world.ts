@@ -50,19 +50,23 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Starts the platform and puts one of everything into it, through the client. */
-export async function openStage(): Promise<Stage> {
+/**
+ * Starts the platform and puts one of everything into it, through the client. `through` is given the platform's address
+ * and gives the one that the client is to use.
+ */
+export async function openStage(through = (url: string) => Promise.resolve(url)): Promise<Stage> {
   const emulator = await startEmulator({
     seed: SEED,
     tokens: TOKENS,
     processing: { openapi: 0, translation: 0, conversations: 0 },
     features: { contextRecords: true, siteIssues: true, siteFindings: true, externalLinks: true },
   });
+  const baseUrl = await through(emulator.url);
   const connections: Connection[] = [];
   const writers = new Map<Who, Writer>();
   for (const who of ['admin', 'integration', 'newcomer', 'stranger'] as const) {
     const connection = openConnection({
-      baseUrl: emulator.url,
+      baseUrl,
       token: who === 'admin' ? emulator.token : `token-${who}`,
       userAgent: 'octavo/0.0.0',
       concurrency: 4,

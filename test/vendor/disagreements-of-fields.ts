@@ -1,8 +1,9 @@
 import { adds, asked, type Known, known, lacks } from './known.ts';
+import { API, LATER, SUPPLEMENT } from './sources.ts';
 
 const NEWER = {
   because: 'The field came after the version that the API document describes.',
-  says: `platform API supplement, introduction`,
+  says: `${SUPPLEMENT}, introduction`,
 };
 const customization = [
   ...lacks('SiteCustomizationSettingsBase', 'socialAccounts'),
@@ -12,7 +13,7 @@ const customization = [
 
 /** Fields that 0.202 requires, of whose kind 0.146 knows nothing. */
 export const newer: readonly Known[] = known(
-  ['0.202'],
+  LATER,
   [
     ...lacks('Integration/properties/urls', 'publicContentEndpoint'),
     ...lacks('IntegrationInstallation/properties/urls', 'publicContentEndpoint'),
@@ -48,7 +49,7 @@ export const newer: readonly Known[] = known(
 
 /** Fields of a customization that 0.202 has under other names or no longer. */
 export const older: readonly Known[] = known(
-  ['0.202'],
+  LATER,
   [
     ...adds('SiteCustomizationSettings', 'git', 'pdf'),
     ...adds('SiteCustomizationSettingsBase/properties/pageActions', 'externalAI', 'markdown', 'mcp'),
@@ -57,6 +58,6 @@ export const older: readonly Known[] = known(
   ],
   {
     because: 'The field is one of the version that the API document describes.',
-    says: `platform API, Other shapes: Site customizations`,
+    says: `${API}, Other shapes: Site customizations`,
   },
 );

@@ -1,24 +1,21 @@
+import { conversations, successors } from './disagreements-of-conversations.ts';
 import { newer, older } from './disagreements-of-fields.ts';
 import { adds, answers, asked, asks, differs, type Known, known, lacks, unheardOf } from './known.ts';
+import { API, BOTH, DIFFER, FIRST, GONE, LATER, SUPPLEMENT } from './sources.ts';
 
 /*
  * Where the vendor's documents are known to say otherwise than what is done, one by one. The API document wins over its
  * supplement, and both over what the vendor publishes.
  */
 
-const FIRST = ['0.146'] as const;
-const LATER = ['0.202'] as const;
-const BOTH = [...FIRST, ...LATER] as const;
-
-const API = 'platform API';
-const SUPPLEMENT = 'platform API supplement';
-const DIFFER = `${SUPPLEMENT}, section 1`;
-const GONE = `${SUPPLEMENT}, section 10`;
-
 const statuses: readonly Known[] = [
   ...known(BOTH, answers(400), {
     because: 'What is not documented is refused, whichever operation it is sent to.',
     says: `${API}, Errors: the codes of validation are not shown`,
+  }),
+  ...known(BOTH, answers(401), {
+    because: 'Who calls without a valid token is not let in, whichever operation it is.',
+    says: `${SUPPLEMENT}, section 2: Error body`,
   }),
   ...known(BOTH, answers(403), {
     because: 'What a caller may not do is refused; few operations declare it, and only later ones.',
@@ -35,79 +32,6 @@ const statuses: readonly Known[] = [
   ...known(BOTH, answers(204, 'applyTemplateToSpace'), {
     because: 'Applying a template answers nothing.',
     says: `${API}, Space content; ${DIFFER}: POST SPACE/content/template`,
-  }),
-];
-
-const conversations: readonly Known[] = [
-  ...known(BOTH, unheardOf('PATCH /orgs/{}/conversations-clusters/{}'), {
-    because: 'A cluster is muted by updating it.',
-    says: `${API}, Conversations; ${DIFFER}: PATCH ORG/conversations-clusters/{id}`,
-  }),
-  ...known(FIRST, differs('ConversationsIssuesCluster/properties/summary', 'type'), {
-    because: 'A summary is a rich document.',
-    says: `${DIFFER}: IssuesCluster`,
-  }),
-  ...known(FIRST, adds('ConversationsIssuesCluster', 'muted', 'impact'), {
-    because: 'A cluster says whether it is muted, and how bad it is.',
-    says: `${DIFFER}: IssuesCluster`,
-  }),
-  ...known(
-    FIRST,
-    lacks(
-      'ConversationsIssuesCluster/properties/stats',
-      'tasksTotal',
-      'tasksBacklog',
-      'tasksStarted',
-      'tasksCompleted',
-      'tasksCancelled',
-    ),
-    { because: 'Only issues and conversations are counted.', says: `${DIFFER}: IssuesCluster` },
-  ),
-  ...known(FIRST, lacks('ConversationsIssuesCluster/properties/urls', 'app'), {
-    because: 'A cluster has no page in the app.',
-    says: `${DIFFER}: IssuesCluster`,
-  }),
-  ...known(FIRST, asks('listConversationsIssuesClusters', 'sort'), {
-    because: 'Clusters are sorted by `sort`.',
-    says: `${DIFFER}: Cluster list sorting`,
-  }),
-  ...known(FIRST, lacks('ConversationIssue', 'summary'), {
-    because: 'An issue has details instead of a summary.',
-    says: `${DIFFER}: ConversationIssue`,
-  }),
-  ...known(FIRST, adds('ConversationIssue', 'details', 'impact'), {
-    because: 'An issue has details as a rich document, and says how bad it is.',
-    says: `${DIFFER}: ConversationIssue`,
-  }),
-  ...known(FIRST, adds('Conversation', 'impact'), {
-    because: 'A conversation says how bad it is.',
-    says: `${DIFFER}: Conversation`,
-  }),
-  ...known(
-    LATER,
-    unheardOf(
-      'POST /orgs/{}/conversations',
-      'GET /orgs/{}/conversations',
-      'GET /orgs/{}/conversations/{}',
-      'GET /orgs/{}/conversations-issues',
-      'GET /orgs/{}/conversations-issues/{}',
-      'GET /orgs/{}/conversations-clusters',
-      'GET /orgs/{}/conversations-clusters/{}',
-    ),
-    { because: 'Conversations were removed in 0.167; a site’s context records and topics follow them.', says: GONE },
-  ),
-  ...known(
-    LATER,
-    [
-      ...adds('ChangeRequest', 'conversationsIssuesCluster'),
-      ...asks('listChangeRequestsForSpace', 'conversationsIssuesCluster'),
-      ...asks('listChangeRequestsForOrganization', 'conversationsIssuesCluster'),
-    ],
-    { because: 'Change requests of a cluster went with conversations in 0.167.', says: GONE },
-  ),
-  ...known(LATER, adds('Organization/properties/permissions', 'ingestConversations'), {
-    because: 'The permission went with conversations in 0.167.',
-    says: GONE,
   }),
 ];
 
@@ -138,7 +62,11 @@ const content: readonly Known[] = [
   }),
   ...known(
     FIRST,
-    [...adds('DocumentBlockImage/properties/data/properties/ref', 'space'), ...asked(adds('ContentRef', 'space'))],
+    [
+      ...adds('DocumentBlockImage/properties/data/properties/ref', 'space'),
+      ...adds('DocumentInlineImage/properties/data/properties/ref', 'space'),
+      ...asked(adds('ContentRef', 'space')),
+    ],
     {
       because: 'A reference to a file names its space; the vendor has it from 0.167 on.',
       says: `${DIFFER}: file reference`,
@@ -227,10 +155,18 @@ const sites: readonly Known[] = [
       says: `${API}, Docs sites: PUT SITE/adaptive-schema`,
     },
   ),
-  ...known(FIRST, unheardOf('POST /orgs/{}/sites/{}/external-links'), {
-    because: 'Links to elsewhere came in 0.201; before, they are not found.',
-    says: GONE,
-  }),
+  ...known(
+    FIRST,
+    [
+      ...unheardOf(
+        'POST /orgs/{}/sites/{}/external-links',
+        'PATCH /orgs/{}/sites/{}/external-links/{}',
+        'DELETE /orgs/{}/sites/{}/external-links/{}',
+      ),
+      ...differs('SiteStructure/oneOf/0/properties/structure/items/oneOf', 'enum'),
+    ],
+    { because: 'Links to elsewhere came in 0.201, and stand among the sections of a site.', says: GONE },
+  ),
   ...known(
     LATER,
     [
@@ -254,6 +190,7 @@ const sites: readonly Known[] = [
 export const DISAGREEMENTS: readonly Known[] = [
   ...statuses,
   ...conversations,
+  ...successors,
   ...changeRequests,
   ...content,
   ...organizations,

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { clientExchanges } from './client-exchanges.ts';
 import { DISAGREEMENTS } from './disagreements.ts';
 import { openDocument, VERSIONS, type Version } from './document.ts';
 import { flowExchanges } from './flow-exchanges.ts';
@@ -17,8 +18,8 @@ function judged(version: Version, exchanges: readonly Exchange[]): readonly Disa
 
 beforeAll(async () => {
   const { described, latest } = await rowExchanges();
-  const all = [...described, ...(await flowExchanges())];
-  expect(all.length).toBeGreaterThan(900);
+  const all = [...described, ...(await clientExchanges()), ...(await flowExchanges())];
+  expect(all.length).toBeGreaterThan(1200);
   expect(latest.length).toBeGreaterThan(10);
   found.set('0.146', judged('0.146', all));
   found.set('0.202', judged('0.202', [...all, ...latest]));
