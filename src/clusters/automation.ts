@@ -53,6 +53,7 @@ export class ClusterAutomation {
   #areSpacesKnown: boolean;
   readonly #probe: ConversationsProbe;
   readonly #findings: FindingsName = { is: null };
+  #kind: ClusterSource['kind'] | null = null;
 
   constructor(options: AutomationOptions) {
     this.#options = options;
@@ -69,6 +70,7 @@ export class ClusterAutomation {
       const told = (rest: Pick<RunEnd, 'outcome' | 'error'> & Partial<RunEnd>): RunEnd => ({
         ...NOTHING,
         ...rest,
+        source: this.#kind,
         requests,
         milliseconds: clock.monotonic() - started,
         dryRun: openWriter === null,
@@ -162,9 +164,12 @@ export class ClusterAutomation {
   /** The organization's issue clusters; the topics of a site, where one is named and there are no clusters. */
   async #source(reader: Reader): Promise<ClusterSource> {
     const { site = null, clock } = this.#options;
-    return site === null || (await this.#probe.has(reader))
-      ? new IssueClusters(reader)
-      : new SiteTopics(reader, await site(), clock, this.#findings);
+    const source: ClusterSource =
+      site === null || (await this.#probe.has(reader))
+        ? new IssueClusters(reader)
+        : new SiteTopics(reader, await site(), clock, this.#findings);
+    this.#kind = source.kind;
+    return source;
   }
 
   async #context(priority: Priority, count: () => void, dryRun: boolean): Promise<RunContext> {

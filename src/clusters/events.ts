@@ -1,5 +1,6 @@
 import type { AppError } from '../core/errors.ts';
 import type { Entry } from './record.ts';
+import type { ClusterSource } from './source.ts';
 
 /** Why nothing is opened for a cluster that passes, for logs and metrics. */
 export type SkipReason =
@@ -39,6 +40,8 @@ export function toldOf({ cluster, label, id, space, url }: Entry): Told {
 export interface RunEnd {
   readonly outcome: 'done' | 'failed' | 'unsupported';
   readonly error: AppError | Error | null;
+  /** What was looked at, as far as that was found out. */
+  readonly source: ClusterSource['kind'] | null;
   /** Clusters that were read, and how many of those pass. */
   readonly read: number;
   readonly passing: number;

@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts';
 /** Tells the log what becomes of issue clusters. Labels are other people's words: they stay in one line. */
 export function logClusters(log: Logger): ClusterEvents {
   let failing: string | null = null;
+  let source: RunEnd['source'] = 'clusters';
   let isSupported = true;
   let skipped = new Map<string, string>();
   let skips = new Map<string, string>();
@@ -47,7 +48,11 @@ export function logClusters(log: Logger): ClusterEvents {
       if (message !== null) {
         log[isNews ? 'error' : 'debug'](`issue clusters cannot be worked on: ${message}`);
       } else {
-        log[failing !== null || end.opened > 0 ? 'info' : 'debug'](numbersOf(end), wordsOf(end));
+        log[failing !== null || end.opened > 0 || end.source !== source ? 'info' : 'debug'](
+          numbersOf(end),
+          wordsOf(end),
+        );
+        source = end.source;
       }
       failing = message;
     },
@@ -58,8 +63,9 @@ function numbersOf({ read, passing, opened, gaveWay, commented, skipped, open, r
   return { read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun };
 }
 
-function wordsOf({ read, passing, opened, dryRun }: RunEnd): string {
-  return `${read} issue clusters read, ${passing} pass, ${opened} ${dryRun ? 'would be opened' : 'opened'}`;
+function wordsOf({ source, read, passing, opened, dryRun }: RunEnd): string {
+  const what = source === 'topics' ? 'topics of the site' : 'issue clusters';
+  return `${read} ${what} read, ${passing} pass, ${opened} ${dryRun ? 'would be opened' : 'opened'}`;
 }
 
 /** Tells every listener, in order. */

@@ -51,6 +51,7 @@ function runMetrics(registry: Registry): (organization: string, end: RunEnd, now
   const seconds = state('last_run_seconds', 'How long the last run took.');
   const success = state('last_success_timestamp_seconds', 'When a run last succeeded.');
   const supported = state('supported', 'Whether the platform has issue clusters: 1 or 0.');
+  const topics = state('topics', 'Whether the clusters are the topics of a site: 1 or 0.');
   const read = state('last_read', 'Clusters that the last run read.');
   const passing = state('last_passing', 'Clusters of those that passed the rule.');
   const open = state('open', 'Change requests of Octavo that are open, as far as is known.');
@@ -64,6 +65,9 @@ function runMetrics(registry: Registry): (organization: string, end: RunEnd, now
     requests.inc({ organization }, end.requests);
     seconds.set({ organization }, end.milliseconds / 1000);
     supported.set({ organization }, end.outcome === 'unsupported' ? 0 : 1);
+    if (end.source !== null) {
+      topics.set({ organization }, end.source === 'topics' ? 1 : 0);
+    }
     if (end.outcome !== 'done') {
       return;
     }

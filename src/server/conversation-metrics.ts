@@ -53,6 +53,9 @@ function flowMetrics(registry: Registry): Pick<ConversationMetrics, 'events'> {
   const doubts = counter(registry, 'conversations_doubtful_total', 'Conversations whose answer was lost.', [
     'organization',
   ]);
+  const records = gauge(registry, 'conversations_context_records', 'Whether a site takes them: 1 or 0.', [
+    'organization',
+  ]);
   const refused = counter(
     registry,
     'conversations_refused_total',
@@ -77,6 +80,7 @@ function flowMetrics(registry: Registry): Pick<ConversationMetrics, 'events'> {
       onSent: ({ items }) => sent.inc({ organization }, items),
       onDoubt: ({ items }) => doubts.inc({ organization }, items),
       onRefused: ({ source }) => refused.inc({ organization, source }),
+      onDestination: ({ kind }) => records.set({ organization }, kind === 'context-records' ? 1 : 0),
     }),
   };
 }
