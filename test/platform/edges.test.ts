@@ -1,0 +1,372 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import nock from 'nock';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import {
+  AuthError,
+  CancelledError,
+  NotThePlatformError,
+  RejectedError,
+  TransientError,
+} from '../../src/core/errors.ts';
+import { openWriter, type Writer } from '../../src/platform/client.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import { operations } from '../../src/platform/operations/index.ts';
+
+/* What comes back from networks and from what stands between: said once, in a line that names no secret. */
+
+const BASE = 'https://api.example';
+const TOKEN = 'secret-token';
+const open: Connection[] = [];
+const servers: Server[] = [];
+
+beforeEach(() => {
+  nock.disableNetConnect();
+  nock.enableNetConnect('127.0.0.1');
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((connection) => connection.close(0)));
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  const unused = nock.pendingMocks();
+  nock.cleanAll();
+  nock.enableNetConnect();
+  expect(unused).toEqual([]);
+});
+
+function client(baseUrl = BASE, timeouts = {}): Writer {
+  const connection = openConnection({
+    baseUrl,
+    token: TOKEN,
+    userAgent: 'octavo/0.0.0',
+    concurrency: 4,
+    clock: systemClock,
+    random: () => 0,
+    timeouts,
+  });
+  open.push(connection);
+  return openWriter(connection, { organization: 'org_1', priority: 'person' });
+}
+
+/** Answers each request as its turn says; the last one again and again. `times` counts them. */
+async function serve(...turns: readonly ((response: ServerResponse) => void)[]) {
+  const served = { base: '', times: 0 };
+  const listener: RequestListener = (request, response) => {
+    const turn = turns[Math.min(served.times, turns.length - 1)];
+    served.times += 1;
+    request.resume();
+    request.on('end', () => turn?.(response));
+  };
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  served.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return served;
+}
+
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  const error = await promise.then(
+    () => expect.unreachable('should have failed'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Error);
+  const { message } = error as Error;
+  expect(message).not.toContain(TOKEN);
+  expect(message).not.toContain('\n');
+  return error as Error;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const ORGANIZATION = { id: 'org_1', title: 'Acme' };
+const text = JSON.stringify(ORGANIZATION);
+const good = (response: ServerResponse) => response.writeHead(200, JSON_TYPE).end(text);
+const reset = (response: ServerResponse) => response.socket?.resetAndDestroy();
+const half = (response: ServerResponse) => {
+  response.writeHead(200, { ...JSON_TYPE, 'content-length': String(text.length) });
+  response.write(text.slice(0, 9), () => response.socket?.destroy());
+};
+
+const read = (writer: Writer) => writer.get(operations.getOrganization);
+/** Twice is the same as once. */
+const change = (writer: Writer) => writer.send(operations.updateOrganization, { body: { title: 'Acme' } });
+/** Twice is two. */
+const create = (writer: Writer) => writer.send(operations.createTeam, { body: { title: 'Writers' } });
+
+describe('resets', () => {
+  test.each([
+    ['before the answer', reset],
+    ['in the middle of it', half],
+  ])('%s: a read is made again', async (_, fail) => {
+    const served = await serve(fail, good);
+    expect(await read(client(served.base))).toEqual(ORGANIZATION);
+    expect(served.times).toBe(2);
+  });
+
+  test.each([
+    ['before the answer', reset, 'closed the connection without an answer'],
+    ['in the middle of it', half, 'broke off in the middle of an answer'],
+  ])('%s: a write that may be repeated is; one that may not is left open', async (_, fail, message) => {
+    const repeated = await serve(fail, good);
+    expect((await change(client(repeated.base))).title).toBe('Acme');
+    expect(repeated.times).toBe(2);
+    const once = await serve(fail);
+    const error = await failure(create(client(once.base)));
+    expect(error).toMatchObject({ maybeDone: true, disposition: 'retry' });
+    expect(error.message).toContain(message);
+    expect(once.times).toBe(1);
+  });
+
+  test('again and again: it is given up after a few attempts, with the last one told', async () => {
+    const served = await serve(reset);
+    const error = await failure(read(client(served.base)));
+    expect(error).toBeInstanceOf(TransientError);
+    expect(error.message).toContain(`${served.base} closed the connection without an answer`);
+    expect(served.times).toBeGreaterThan(1);
+    expect(served.times).toBeLessThan(10);
+  });
+});
+
+describe('timeouts', () => {
+  test('of the headers and of the body are told apart from resets, and repeated alike', async () => {
+    const begun = (response: ServerResponse) => response.writeHead(200, JSON_TYPE).write('{"id"');
+    for (const silence of [() => {}, begun]) {
+      const served = await serve(silence, good);
+      expect(await read(client(served.base, { headers: 100, body: 100 }))).toEqual(ORGANIZATION);
+      expect(served.times).toBe(2);
+      const once = await serve(silence);
+      const error = await failure(create(client(once.base, { headers: 100, body: 100 })));
+      expect(error).toMatchObject({ code: 'timeout', maybeDone: true });
+      expect(error.message).toBe(`${once.base} did not answer in time`);
+    }
+  });
+
+  test('a call that is given up meanwhile is told as that', async () => {
+    const abort = new AbortController();
+    const served = await serve(() => abort.abort());
+    const call = client(served.base).get(operations.getOrganization, {}, { signal: abort.signal });
+    expect(await failure(call)).toBeInstanceOf(CancelledError);
+    expect(served.times).toBe(1);
+  });
+});
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('%i is followed by no request, and takes the token nowhere', async (status) => {
+    const elsewhere = await serve(good);
+    const location = `${elsewhere.base}/v1/orgs/org_1?token=1`;
+    const served = await serve((response) => response.writeHead(status, { location }).end());
+    for (const call of [read, change, create]) {
+      const error = await failure(call(client(served.base)));
+      expect(error).toBeInstanceOf(NotThePlatformError);
+      expect(error.message).toBe(
+        `${served.base} redirects to ${elsewhere.base} (${status}); redirects are not followed: is the base URL right?`,
+      );
+    }
+    expect([served.times, elsewhere.times]).toEqual([3, 0]);
+  });
+
+  test.each<[Record<string, string>]>([
+    [{}],
+    [{ location: '' }],
+    [{ location: 'http://[' }],
+    [{ location: '/v1/other' }],
+  ])('with %j', async (headers) => {
+    nock(BASE).get('/v1/orgs/org_1').reply(302, '', headers);
+    expect((await failure(read(client()))).message).toContain(`${BASE} redirects elsewhere (302)`);
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['GZIP', gzipSync],
+  ])('packed with %s are unpacked', async (encoding, pack) => {
+    const served = await serve((response) =>
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(pack(text)),
+    );
+    expect(await read(client(served.base))).toEqual(ORGANIZATION);
+  });
+
+  test.each([
+    ['cut short', 'gzip', gzipSync(text).subarray(0, 20)],
+    ['not packed at all', 'gzip', Buffer.from(text)],
+    ['not packed at all', 'br', Buffer.from(text)],
+  ])('%s (%s) are not the platform', async (_, encoding, bytes) => {
+    const served = await serve((response) =>
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(bytes),
+    );
+    const error = await failure(read(client(served.base)));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe(`${served.base} answered with a body that cannot be unpacked`);
+    expect(served.times).toBe(1);
+  });
+
+  test('of more than 64 MiB are not read, packed or not', async () => {
+    const length = 65 * 2 ** 20;
+    const plain = await serve((response) => response.writeHead(200, JSON_TYPE).end(Buffer.alloc(length, 32)));
+    const error = await failure(read(client(plain.base)));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe(`${plain.base} answered with more than 64 MiB`);
+    const bomb = gzipSync(Buffer.alloc(length, 32));
+    const packed = await serve((response) =>
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bomb),
+    );
+    expect((await failure(read(client(packed.base)))).message).toContain('cannot be unpacked');
+  });
+
+  test('of many items are read whole', async () => {
+    const items = Array.from({ length: 1000 }, (_, at) => ({ id: `s${at}`, title: 'é'.repeat(500) }));
+    nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000' }).reply(200, { items });
+    expect(await Array.fromAsync(client().pages(operations.listSpaces))).toEqual(items);
+  });
+
+  test.each([
+    ['text/plain', 200],
+    ['application/octet-stream', 200],
+    ['application/vnd.api+json; charset=utf-8', 200],
+    ['', 200],
+  ])('of type %j are taken for what they are', async (type, status) => {
+    nock(BASE)
+      .get('/v1/orgs/org_1')
+      .reply(status, text, type === '' ? {} : { 'content-type': type });
+    expect(await read(client())).toEqual(ORGANIZATION);
+  });
+
+  test.each([
+    ['HTML', 'application/json', '<!doctype html><h1>Sign in</h1>', 'with HTML, not JSON'],
+    ['HTML by its type', 'text/html; charset=utf-8', 'Sign in', 'with HTML, not JSON'],
+    ['half a text', 'application/json', '{"id":"org_1","ti', 'with something that is not JSON'],
+    ['a text of another kind', 'application/json', '[]', 'the answer is not what the platform documents'],
+    ['null', 'application/json', 'null', 'the answer is not what the platform documents'],
+    ['another resource', 'application/json', '{"items":[]}', 'id: '],
+  ])('that are %s are not the platform', async (_, type, body, message) => {
+    nock(BASE).get('/v1/orgs/org_1').reply(200, body, { 'content-type': type });
+    const error = await failure(read(client()));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toContain(message);
+  });
+});
+
+describe('errors', () => {
+  const html = '<html><body>nginx</body></html>';
+  const said = (message: unknown) => JSON.stringify({ error: { code: 400, message } });
+
+  test.each<[number, string, string, new (...rest: never[]) => Error, string]>([
+    [400, 'application/json', said('title: too long'), RejectedError, '(400): title: too long'],
+    [400, 'application/json', said('one\nline\t only'), RejectedError, '(400): one line only'],
+    [400, 'application/json', said(undefined), RejectedError, 'the platform refused it (400)'],
+    [400, 'application/json', said({ not: 'a text' }), RejectedError, 'the platform refused it (400)'],
+    [400, 'application/json', said('x'.repeat(9999)), RejectedError, `${'x'.repeat(300)}…`],
+    [400, 'application/json', '{"error":"short"}', RejectedError, '(400): short'],
+    [412, 'application/json', '', RejectedError, 'the platform refused it (412)'],
+    [413, 'text/plain', 'too large', RejectedError, 'the platform refused it (413)'],
+    [401, 'application/json', said('who?'), AuthError, 'the platform does not accept the token (401): who?'],
+    [403, 'application/json', '', AuthError, 'the token has no permission for createTeam (403)'],
+    [400, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (400)'],
+    [404, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (404)'],
+    [403, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (403)'],
+    [408, 'text/html', html, TransientError, 'createTeam: the platform failed (408)'],
+    [500, 'application/json', said('boom'), TransientError, 'createTeam: the platform failed (500): boom'],
+    [502, 'text/html', html, TransientError, 'createTeam: the platform failed (502)'],
+    [503, 'text/html', html, TransientError, 'createTeam: the platform failed (503)'],
+  ])('%i as %s is named by what happens next', async (status, type, body, kind, message) => {
+    nock(BASE).put('/v1/orgs/org_1/teams').reply(status, body, { 'content-type': type });
+    const error = await failure(create(client()));
+    expect(error).toBeInstanceOf(kind);
+    expect(error.message).toContain(message);
+  });
+
+  test('429 in HTML is a refusal like any other: it is waited for, and sent again also where twice would be two', async () => {
+    nock(BASE)
+      .put('/v1/orgs/org_1/teams')
+      .reply(429, html, { 'content-type': 'text/html', 'retry-after': '0' })
+      .put('/v1/orgs/org_1/teams')
+      .reply(201, { id: 't', title: 'Writers' });
+    expect((await create(client())).id).toBe('t');
+  });
+
+  test('a deletion is done whatever 2xx says so, and whatever there is no more', async () => {
+    for (const status of [200, 202, 204, 205]) {
+      nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(status);
+      expect(await client().send(operations.deleteTeam, { path: { teamId: 't' } })).toBeUndefined();
+    }
+  });
+
+  test.each([201, 202, 206])('a write is done where it is answered with %i, documented or not', async (status) => {
+    nock(BASE).patch('/v1/orgs/org_1').reply(status, ORGANIZATION);
+    expect(await change(client())).toEqual(ORGANIZATION);
+  });
+
+  test.each([202, 204, 206])('a read is not, where it is answered with %i', async (status) => {
+    nock(BASE)
+      .get('/v1/orgs/org_1')
+      .reply(status, status === 204 ? '' : text, JSON_TYPE);
+    expect(await failure(read(client()))).toBeInstanceOf(RejectedError);
+  });
+});
+
+describe('pages', () => {
+  const page = (query: Record<string, string>, items: readonly string[], next?: unknown) =>
+    nock(BASE)
+      .get('/v1/orgs/org_1/spaces')
+      .query({ limit: '1000', ...query })
+      .reply(200, { items: items.map((id) => ({ id })), ...(next === undefined ? {} : { next }) });
+  const ids = async () => (await Array.fromAsync(client().pages(operations.listSpaces))).map((space) => space.id);
+
+  test.each([[undefined], [null], [{}], [{ page: null }], [{ page: '' }]])('end where next is %j', async (next) => {
+    page({}, ['a'], next);
+    expect(await ids()).toEqual(['a']);
+  });
+
+  test('may be empty and not the last', async () => {
+    page({}, [], { page: '2' });
+    page({ page: '2' }, ['b']);
+    expect(await ids()).toEqual(['b']);
+  });
+
+  test.each([
+    ['at once', ['2', '2']],
+    ['after a while', ['2', '3', '2']],
+  ])('that repeat a cursor %s are an error, not a circle', async (_, cursors) => {
+    page({}, ['a'], { page: cursors[0] });
+    cursors.slice(1).forEach((cursor, at) => {
+      page({ page: cursors[at] ?? '' }, ['b'], { page: cursor });
+    });
+    const error = await failure(ids());
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe('listSpaces: the platform names the same next page twice');
+  });
+
+  test('that fail in between are asked for again, and no item comes twice', async () => {
+    page({}, ['a'], { page: '2 &=' });
+    nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000', page: '2 &=' }).reply(502, '<html>');
+    page({ page: '2 &=' }, ['b']);
+    expect(await ids()).toEqual(['a', 'b']);
+  });
+
+  test('are asked for as they are used', async () => {
+    page({}, ['a'], { page: '2' });
+    for await (const space of client().pages(operations.listSpaces)) {
+      expect(space.id).toBe('a');
+      break;
+    }
+  });
+
+  test('with filters keep them', async () => {
+    const query = { space: 's', type: ['basic', 'premium'] as const, published: false };
+    nock(BASE)
+      .get('/v1/orgs/org_1/sites?space=s&published=false&type=basic&type=premium&limit=1000')
+      .reply(200, { items: [], next: { page: 'p' } })
+      .get('/v1/orgs/org_1/sites?space=s&published=false&type=basic&type=premium&page=p&limit=1000')
+      .reply(200, { items: [] });
+    const sites = client().pages(operations.listSites, { query: { ...query, type: [...query.type] } });
+    expect(await Array.fromAsync(sites)).toEqual([]);
+  });
+});
