@@ -33,12 +33,15 @@ const TRAILER = 'Octavo-Tree: ';
 
 /** The branch that the drift of an organization is on; whatever its id is, git and a shell take it for a name. */
 export function driftBranch(organization: string): string {
-  const plain = organization.replace(/[^A-Za-z0-9_-]+/g, '-');
-  if (plain === organization && !plain.startsWith('-') && plain.length <= 100) {
-    return `octavo/drift/${plain}`;
+  if (/^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/.test(organization)) {
+    return `octavo/drift/${organization}`;
   }
-  const digest = createHash('sha256').update(organization).digest('hex').slice(0, 8);
-  return `octavo/drift/${plain.slice(0, 80).replace(/^-+|-+$/g, '')}-${digest}`.replace('drift/-', 'drift/');
+  const plain = organization
+    .replace(/[^A-Za-z0-9_]+/g, '-')
+    .slice(0, 80)
+    .replace(/^-|-$/g, '');
+  const digest = createHash('sha256').update(Buffer.from(organization, 'utf16le')).digest('hex').slice(0, 8);
+  return `octavo/drift/${plain === '' ? '' : `${plain}-`}${digest}`;
 }
 
 /** What a commit says that writes this. Its last line is the tree that was written, so that no other is taken for it. */

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type DriftReport,
+  driftBranch,
+  driftMessage,
+  driftPull,
+  goneComment,
+  isDriftCommit,
+} from '../../src/forge/drift-text.ts';
+import { checkRefName } from '../../src/git/safe-names.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
+
+const TREE = 'c'.repeat(40);
+const text = fc.oneof(
+  fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '~~~~', '\n', 'Fixes #1', '@acme/team', '[skip ci]'),
+  fc.string({ unit: 'binary' }),
+);
+
+function reportOf(hostile: string): DriftReport {
+  return {
+    organization: hostile,
+    title: hostile,
+    resources: [
+      {
+        action: 'update',
+        address: `member/${hostile}`,
+        file: `${hostile}.yaml`,
+        line: 3,
+        fields: [
+          { path: 'title', from: hostile, to: `${hostile}!` },
+          { path: 'members', from: { [hostile]: 'admin' }, to: {} },
+          { path: 'list', from: [hostile], to: [] },
+          { path: 'schema', from: { [hostile]: 1 }, to: { other: hostile } },
+        ],
+      },
+      { action: 'move', address: `section/${hostile}`, file: 'a.yaml', line: 1, fields: [] },
+      { action: 'delete', address: `team/${hostile}`, file: 'a.yaml', line: 1, fields: [] },
+    ],
+    left: [{ address: `site/${hostile}`, reason: hostile }],
+  };
+}
+
+const plain = reportOf('plain');
+const shapeOf = (body: string) => markdownSkeleton(body).replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+
+describe('whatever something is called', () => {
+  test('the description and the comment have the same shape, and quote it as code alone', () => {
+    fc.assert(
+      fc.property(text, fc.boolean(), (hostile, isTaken) => {
+        const { body } = driftPull(reportOf(hostile), 65_535, { isTaken });
+        expect(shapeOf(body)).toBe(shapeOf(driftPull(plain, 65_535, { isTaken }).body));
+        expect(shapeOf(goneComment(reportOf(hostile)))).toBe(shapeOf(goneComment(plain)));
+        // Neither a quick action nor a command to a runner, nor anything that does not show.
+        expect(body).not.toMatch(/^\/|^\s*::|##\w*\[|[\u202a-\u202e\u2066-\u2069\ufeff]|[^\P{Cc}\n]/mu);
+        expect(codeIn(body).length).toBe(codeIn(driftPull(plain, 65_535, { isTaken }).body).length);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('the commit message is lines of plain words: no mention, no reference, no trailer of its own, no command', () => {
+    fc.assert(
+      fc.property(text, (hostile) => {
+        const message = driftMessage(reportOf(hostile), TREE);
+        expect(message.split('\n').map((line) => line.replace(/^(- )?\S+?:? .*$/, '$1'))).toHaveLength(8);
+        expect(message).toMatch(/^[A-Za-z0-9@._/+:=, \n-]+$/);
+        expect(message).not.toMatch(/(?<![A-Za-z0-9])@|@(?![A-Za-z0-9])|#|\[|:\/\//);
+        expect(isDriftCommit(message, TREE)).toBe(true);
+        expect(isDriftCommit(message, 'd'.repeat(40))).toBe(false);
+        expect(isDriftCommit(`${message}\nSigned-off-by: somebody\n`, TREE)).toBe(false);
+        expect(driftPull(reportOf(hostile), 65_535, { isTaken: false }).title).toMatch(
+          /^Drift: [A-Za-z0-9@._/+:= -]+$/,
+        );
+      }),
+    );
+  });
+
+  test('the branch has a name that git and a shell take, and another organization another one', () => {
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        const branch = driftBranch(one);
+        expect(branch).toMatch(/^octavo\/drift\/[A-Za-z0-9_][A-Za-z0-9_-]*$/);
+        expect(() => checkRefName(branch)).not.toThrow();
+        expect(branch.length).toBeLessThan(150);
+        expect(driftBranch(other) === branch).toBe(one === other);
+      }),
+    );
+  });
+});
+
+test('a description that is too long is cut in whole lines, and says so', () => {
+  const [resource] = plain.resources;
+  const many = Array.from({ length: 3000 }, (_, at) => ({ ...(resource as never as object), address: `team/t${at}` }));
+  const { body } = driftPull({ ...plain, resources: many as never }, 65_535, { isTaken: false });
+  expect(body.length).toBeLessThanOrEqual(65_535);
+  expect(body).toContain('The commit has all of it.');
+  expect(body).toMatch(/\n {2}…\n```\n/);
+  expect(driftMessage({ ...plain, resources: many as never }, TREE)).toContain('\n- and 2900 more\n');
+});
