@@ -283,6 +283,39 @@ test('what was merged while it was read is no drift: it begins anew', async () =
   expect(scene.fake.pulls.open).toEqual([]);
 });
 
+test('what is gone and what was moved is in it too, and the plan of its branch is empty', async () => {
+  await using scene = await Scene.open();
+  const { work } = scene;
+  const site = (...keys: string[]) =>
+    `spaces: { one: { title: One } }\nsites:\n  help:\n    title: Help\n    structure:\n${keys
+      .map(
+        (key) =>
+          `      # ${key}\n      - { section: ${key}, title: The ${key}, spaces: [{ key: s, space: one, path: ${key} }] }\n`,
+      )
+      .join('')}`;
+  work.repository.write('manifests/site.yaml', site('a', 'b', 'c'));
+  work.repository.commit('A site');
+  work.repository.git('push', '--quiet', 'origin', 'main');
+  expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
+  work.repository.write('manifests/site.yaml', site('c', 'a', 'b'));
+  expect(await work.inside(['apply', 'manifests', '--yes'])).toMatchObject({ code: 0 });
+  const all = (await work.call('GET', '/saml')).items as { id: string; entityID: string }[];
+  await work.call('DELETE', `/saml/${all.find(({ entityID }) => entityID === 'Editors')?.id}`);
+  work.repository.git('checkout', '--quiet', '--', '.');
+
+  const ended = await scene.run();
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 2 resources ') });
+  expect(ended.stdout).toMatch(/^ {2}- saml\/editors {2}manifests\/saml.yaml:6 {2}gone$/m);
+  expect(ended.stdout).toMatch(/^ {2}→ section\/help\/c {2}manifests\/site.yaml:\d+$/m);
+  expect(scene.git('log', '-1', '--format=%b', BRANCH)).toMatch(/^- saml\/editors: gone\n- section\/help\/c: moved\n/);
+  expect(scene.fake.pulls.open[0]?.body).toContain('**1 moved, 1 gone**');
+  expect(runGit(scene.bare, ['show', `${BRANCH}:manifests/site.yaml`])).toBe(site('c', 'a', 'b'));
+  work.repository.git('fetch', '--quiet', 'origin', BRANCH);
+  work.repository.git('checkout', '--quiet', '--detach', 'FETCH_HEAD');
+  const plan = await work.inside(['plan', 'manifests', '--base', 'applied', '--detailed-exitcode']);
+  expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
+});
+
 test('a commit that waits to be applied is not drift, and what is recorded as applied is the base', async () => {
   await using scene = await Scene.open();
   scene.commit('main', 'manifests/saml.yaml', SAML.replace('entityID: Writers', 'entityID: Authors'));
