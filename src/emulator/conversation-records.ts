@@ -68,6 +68,8 @@ export interface IssueRecord extends Entity {
   readonly status?: FindingStatus | undefined;
   /** Until a change request for the finding is drafted. */
   readonly run?: Run | null | undefined;
+  /** Who asked for that; absent where it is nobody that the platform knows. */
+  readonly askedBy?: string | undefined;
   readonly conversation: string;
   /** Absent while no other issue is like it. */
   readonly cluster?: string | undefined;

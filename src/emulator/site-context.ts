@@ -1,7 +1,8 @@
 import { ApiError } from './answers.ts';
 import type { ChangeRequestRecord } from './collaboration-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
-import { found, siteAt } from './lookup.ts';
+import { callingUser, found, siteAt } from './lookup.ts';
+import type { Context } from './operation.ts';
 import type { SiteRecord } from './records.ts';
 import type { Store } from './store.ts';
 
@@ -47,13 +48,14 @@ function spacesOf(store: Store, { site }: IssueRecord): readonly string[] {
 }
 
 /** Begins to draft a change request for a finding, unless there is one. 400 where the site has no space to draft in. */
-export function beginFix(store: Store, finding: IssueRecord, now: number, duration: number): void {
+export function beginFix({ store, caller, now, processing }: Context, finding: IssueRecord): void {
   if (spacesOf(store, finding).length === 0) {
     throw new ApiError(400, `Site "${finding.site}" has no space to draft a change request in`);
   }
   const isThere = fixesOf(store, finding).some(({ status }) => status === 'open' || status === 'draft');
   if (!finding.run && !isThere) {
-    store.conversationIssues.put({ ...finding, run: { startedAt: now, due: now + duration } });
+    const run = { startedAt: now, due: now + processing.conversations };
+    store.conversationIssues.put({ ...finding, run, askedBy: callingUser(store, caller)?.id });
   }
 }
 
@@ -79,6 +81,7 @@ function openFix(store: Store, finding: IssueRecord, at: string): void {
     status: 'open',
     subject: [...finding.title].slice(0, 100).join(''),
     siteTopic: { site: finding.site, topic: finding.cluster ?? '', finding: finding.id },
+    createdBy: finding.askedBy,
     createdAt: at,
     updatedAt: at,
     revision: store.identify('rev').id,

@@ -25,10 +25,6 @@ export class ConversationsProbe {
       return await this.#asked;
     } catch (error) {
       this.#asked = null;
-      if (error instanceof RejectedError || error instanceof AuthError) {
-        // Whoever may not read them may still be allowed to send them; what is refused is there.
-        return true;
-      }
       throw error;
     }
   }
@@ -47,6 +43,10 @@ async function ask(reader: Reader, signal: AbortSignal | undefined): Promise<boo
   } catch (error) {
     if (saysNotThere(error)) {
       return false;
+    }
+    // Whoever may not read them may still be allowed to send them; what is refused is there.
+    if (error instanceof RejectedError || error instanceof AuthError) {
+      return true;
     }
     throw error;
   }

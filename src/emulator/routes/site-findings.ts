@@ -134,7 +134,7 @@ export const siteFindingOperations: readonly Operation[] = [
     handle: (call) => {
       const { organizationId, siteId, siteFindingId } = call.params;
       const finding = findingAt(call.store, organizationId, siteId, siteFindingId);
-      beginFix(call.store, finding, call.now, call.processing.conversations);
+      beginFix(call, finding);
       return { status: 202 };
     },
   }),

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import type { Reader } from '../../src/platform/client.ts';
+import { ConversationsProbe, saysNotThere } from '../../src/platform/conversations-probe.ts';
+
+/** A platform that answers each question with the next of these; one that is no error is a list. */
+function platform(...answers: readonly (Error | null)[]): { readonly reader: Reader; asked: number } {
+  const left = [...answers];
+  const seen = {
+    asked: 0,
+    reader: {
+      get: async () => {
+        seen.asked += 1;
+        const next = left.shift() ?? null;
+        if (next !== null) {
+          throw next;
+        }
+        return { items: [] };
+      },
+    } as unknown as Reader,
+  };
+  return seen;
+}
+
+const refused = (status: number) => new RejectedError('refused', status);
+
+test.each([
+  ['a list', null, true],
+  ['404', refused(404), false],
+  ['405', refused(405), false],
+  ['410', refused(410), false],
+  ['another refusal: it is there', refused(400), true],
+  ['no permission: it is there', new AuthError('no permission'), true],
+] as const)('%s', async (_, answer, has) => {
+  const asked = platform(answer);
+  const probe = new ConversationsProbe();
+  expect(await probe.has(asked.reader)).toBe(has);
+  expect(await probe.has(asked.reader)).toBe(has);
+  expect(asked.asked).toBe(1);
+});
+
+test('two who want to know at once ask once', async () => {
+  const asked = platform(refused(404));
+  const probe = new ConversationsProbe();
+  expect(await Promise.all([probe.has(asked.reader), probe.has(asked.reader)])).toEqual([false, false]);
+  expect(asked.asked).toBe(1);
+});
+
+test('no answer is none: it is thrown, and asked again', async () => {
+  const asked = platform(new TransientError('down', false), refused(404));
+  const probe = new ConversationsProbe();
+  await expect(probe.has(asked.reader)).rejects.toThrow('down');
+  expect(await probe.has(asked.reader)).toBe(false);
+});
+
+test('what was found out holds until it is forgotten', async () => {
+  const asked = platform(refused(404), null);
+  const probe = new ConversationsProbe();
+  expect(await probe.has(asked.reader)).toBe(false);
+  probe.forget();
+  expect(await probe.has(asked.reader)).toBe(true);
+});
+
+test('nothing but those statuses says that something is not there', () => {
+  expect([404, 405, 410, 400, 403, 500].map((status) => saysNotThere(refused(status)))).toEqual([
+    ...[true, true, true, false, false, false],
+  ]);
+  expect(saysNotThere(new Error('404'))).toBe(false);
+});
