@@ -38,9 +38,12 @@ describe('octavo api as a process', () => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-    const [first] = (await once(child.stdout, 'data')) as [Buffer];
+    const closed = once(child, 'close');
+    const early = closed.then(() => Promise.reject(new Error(`it ended without a line: ${said}`)));
+    const [first] = (await Promise.race([once(child.stdout, 'data'), early])) as [Buffer];
+    early.catch(() => undefined);
     child.stdout.destroy();
-    const [code] = await once(child, 'close');
+    const [code] = await closed;
     expect({ code, said }).toEqual({ code: 0, said: '' });
     expect(first.toString()).toMatch(/^\{"object":"team".*\}\n/);
     expect(space.emulator.requests.count('listTeams')).toBeLessThan(40);
@@ -61,6 +64,18 @@ describe('octavo api as a process', () => {
     const ended =
       lines.length === 40 ? '' : /^Ended after \d+ items; what follows is asked for with -f page=\S+\noctavo: .*\n$/;
     expect({ code, stderr }).toEqual({ code: lines.length === 40 ? 0 : 1, stderr: expect.stringMatching(ended) });
+  });
+
+  test('Ctrl-C ends a jq program that does not end', async () => {
+    space.emulator.requests.reset();
+    const child = space.begin('api', 'listTeams', '--jq', 'last(repeat(1))');
+    await eventually('the answer', () => space.emulator.requests.entries[0]?.status === 200);
+    const { code, stdout, stderr } = await child.stop('SIGINT');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^octavo: .*cancelled\n$/),
+    });
   });
 
   test('a body is piped in, and what is selected is piped on', async () => {

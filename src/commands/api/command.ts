@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, TransientError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { durationWords, printableLines } from '../../plan/words.ts';
@@ -53,11 +54,28 @@ export async function apiCommand(
     { table, organization: organization.id, baseUrl, read: (name) => readNamed(name, around.terminal) },
   );
   mustGoTogether(request, flags);
-  const selection = flags.jq === undefined ? null : await openSelection(flags.jq);
+  const selection = flags.jq === undefined ? null : await openSelection(flags.jq, around.signal);
+  try {
+    return await carryOut({ request, flags, selection, around }, config, organization);
+  } finally {
+    await selection?.close();
+  }
+}
+
+interface Asked {
+  readonly request: Prepared;
+  readonly flags: ApiFlags;
+  readonly selection: Selection | null;
+  readonly around: Surroundings;
+}
+
+/** Shows the request, asks, and sends it: as much of that as is wanted. */
+async function carryOut(wish: Asked, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
+  const { request, flags, around } = wish;
   for (const note of request.notes) {
     around.terminal.err(`${printableLines(note)}\n`);
   }
-  const url = `${baseUrl.replace(/\/+$/, '')}${request.path}`;
+  const url = `${config.platform.baseUrl.replace(/\/+$/, '')}${request.path}`;
   if (flags.dryRun === true) {
     showRequest(request, url, flags, around);
     return EXIT.done;
@@ -67,9 +85,7 @@ export async function apiCommand(
     return EXIT.failed;
   }
   const writer = new AnswerWriter(around, organization.token);
-  await withPlatform(config, organization, around, (way) =>
-    carryOut({ request, flags, selection, writer, around }, way),
-  );
+  await withPlatform(config, organization, around, (way) => sendAndShow({ ...wish, writer }, way));
   return EXIT.done;
 }
 
@@ -136,15 +152,11 @@ async function isWanted(
   return said.trim().toLowerCase() === 'yes';
 }
 
-interface Work {
-  readonly request: Prepared;
-  readonly flags: ApiFlags;
-  readonly selection: Selection | null;
+interface Work extends Asked {
   readonly writer: AnswerWriter;
-  readonly around: Surroundings;
 }
 
-async function carryOut(work: Work, way: Way): Promise<void> {
+async function sendAndShow(work: Work, way: Way): Promise<void> {
   const { request, around } = work;
   try {
     await showWhatComes(work, way);
@@ -177,7 +189,7 @@ async function showAnswer(work: Work, way: Way): Promise<void> {
     } else if (work.selection === null) {
       await writer.json(json);
     } else {
-      await writer.selected(selected(work, [json]), true);
+      await writer.selected(await selected(work, [json]), true);
     }
   } catch (error) {
     for (const answer of refused) {
@@ -245,15 +257,19 @@ async function showStream(work: Work, way: Way): Promise<void> {
   }
 }
 
-function showItems(work: Work, items: readonly unknown[]): Promise<void> {
-  return work.selection === null ? work.writer.lines(items) : work.writer.selected(selected(work, items), false);
+async function showItems(work: Work, items: readonly unknown[]): Promise<void> {
+  if (work.selection === null) {
+    await work.writer.lines(items);
+  } else {
+    await work.writer.selected(await selected(work, items), false);
+  }
 }
 
-function selected({ selection, around }: Work, values: readonly unknown[]): readonly unknown[] {
+async function selected({ selection, around }: Work, values: readonly unknown[]): Promise<readonly unknown[]> {
   if (selection === null || values.length === 0) {
     return values;
   }
-  const result = selection.select(values);
+  const result = await selection.select(values);
   if (result.said !== '') {
     around.terminal.err(`${printableLines(result.said)}\n`);
   }
