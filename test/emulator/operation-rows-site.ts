@@ -125,12 +125,7 @@ export const siteRows: Rows = {
     ['DELETE', `${SITE}/section-groups/{group}`, undefined, 205],
     ['DELETE', `${SITE}/section-groups/none`, undefined, 204],
     ['DELETE', `${ORG}/sites/none/section-groups/{group}`, undefined, 404],
-    [
-      'POST',
-      `${SITE}/section-groups/{group}/move`,
-      { position: { before: at('site-section', '{section}') } },
-      200,
-    ],
+    ['POST', `${SITE}/section-groups/{group}/move`, { position: { before: at('site-section', '{section}') } }, 200],
     ['POST', `${SITE}/section-groups/none/move`, { position: {} }, 400, 'body.position'],
     ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 201, { children: [{ id: '{api}' }] }],
     ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: 'none' }, 400, 'body.sectionId'],
