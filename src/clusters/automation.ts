@@ -40,6 +40,11 @@ export interface AutomationOptions {
 
 /** Milliseconds until a platform that has no clusters is asked again. */
 const ASKED_AGAIN = 86_400_000;
+/**
+ * The same where a site is named, and has no topics: it may be there only once the manifests were applied. A little less
+ * than the hour of the usual schedule.
+ */
+const SITE_ASKED_AGAIN = 3_000_000;
 
 const NOTHING = { read: 0, passing: 0, opened: 0, gaveWay: 0, commented: 0, skipped: {}, open: 0 };
 
@@ -76,7 +81,8 @@ export class ClusterAutomation {
         dryRun: openWriter === null,
       });
       const since = this.#absentSince;
-      if (signal.aborted || (since !== null && started - since < ASKED_AGAIN)) {
+      const pause = this.#options.site ? SITE_ASKED_AGAIN : ASKED_AGAIN;
+      if (signal.aborted || (since !== null && started - since < pause)) {
         return told({ outcome: since === null ? 'failed' : 'unsupported', error: null });
       }
       const count = () => {

@@ -200,14 +200,16 @@ describe('which of them there are', () => {
     [
       'no site is named',
       null,
+      DAY,
       /from 0\.167 on, a site has topics instead: name the site in conversations\.site \(404\)/,
     ],
     [
       'there is no such site',
       'site_none',
+      HOUR,
       /neither issue clusters nor topics of the site that conversations\.site names/,
     ],
-  ] as const)('%s: off, said once, and asked again a day later', async (_, site, message) => {
+  ] as const)('%s: off, said once, and asked again later', async (_, site, later, message) => {
     const platform = platformOf('0.167');
     const ends: unknown[] = [];
     const events = {
@@ -215,7 +217,7 @@ describe('which of them there are', () => {
     };
     const daemon = openDaemon(platform, settings(), { site, events });
     await daemon.run();
-    platform.time += HOUR;
+    platform.time += later / 2;
     await daemon.run();
     expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
     await expect(answerClusters(daemon.automation, { about: 'list' })).rejects.toThrow(message);
@@ -223,7 +225,20 @@ describe('which of them there are', () => {
     platform.features = featuresOf('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
-    platform.time += DAY;
+    platform.time += later;
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
+  });
+
+  test('a site that is only made meanwhile is found within the hour', async () => {
+    const platform = platformOf('0.181');
+    const { site } = platform;
+    const daemon = openDaemon(platform, settings(), { site: 'site_later' });
+    expect(await daemon.run()).toMatchObject({ outcome: 'unsupported' });
+    const record = platform.store.sites.get(site ?? '');
+    platform.store.sites.put({ ...record, id: 'site_later' } as never);
+    platform.site = 'site_later';
+    platform.addCluster({ id: 't_1' });
+    platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
   });
 

@@ -30,7 +30,7 @@ test.each([
   ['405', refused(405), false],
   ['410', refused(410), false],
   ['another refusal: it is there', refused(400), true],
-  ['no permission: it is there', new AuthError('no permission'), true],
+  ['no permission: it is there', new AuthError('no permission', 403), true],
 ] as const)('%s', async (_, answer, has) => {
   const asked = platform(answer);
   const probe = new ConversationsProbe();
