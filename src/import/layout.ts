@@ -36,29 +36,52 @@ export const SCHEMA_PATH = '.octavo/schema.json';
 
 /** Puts entries into files as a person would: a file for each section, and one for each site. */
 export function layOut(options: LayoutOptions): readonly ImportedFile[] {
-  const files = new Map<string, ImportedFile>();
   const { draft } = options;
+  const layout = new Layout(options);
   for (const [path, entries] of pathsOf(options)) {
-    const before = options.manifests.get(path) ?? null;
-    const [first] = entries;
-    if (first === undefined) {
-      continue;
+    for (const [section, those] of Map.groupBy(entries, ({ kind }) => kind.manifest.section)) {
+      layout.put(path, section, those);
     }
-    const { section } = first.kind.manifest;
-    const appended = before === null ? null : appendEntries(before, section, entriesText(entries, path, draft));
-    const isNew = appended === null;
-    const free = isNew && before !== null ? freePath(path, (each) => options.isTaken(each) || files.has(each)) : path;
-    files.set(free, {
-      path: free,
-      text: appended ?? newManifest(entries, free, draft),
-      before: isNew ? null : before,
-      addresses: entries.map(({ kind, key }) => addressOf(kind.name, key)),
-    });
   }
   const named = draft.files
     .filter(({ path }) => !options.isTaken(path))
     .map(({ path, text }: FileContent) => ({ path, text, before: null, addresses: [] }));
-  return [...named, ...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...named, ...layout.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+class Layout {
+  readonly files = new Map<string, ImportedFile>();
+  readonly #options: LayoutOptions;
+
+  constructor(options: LayoutOptions) {
+    this.#options = options;
+  }
+
+  /** Behind what is in the manifest of that path already, where there is one; else into new manifests. */
+  put(path: string, section: string, entries: readonly DraftEntry[]): void {
+    const { draft, manifests } = this.#options;
+    const before = manifests.get(path);
+    if (before === undefined) {
+      this.#add({ path, text: newManifest(entries, path, draft), before: null, addresses: [] }, entries);
+      return;
+    }
+    // A manifest may hold several sections, each with entries to come.
+    const file = this.files.get(path) ?? { path, text: before, before, addresses: [] };
+    const text = appendEntries(file.text, section, entriesText(entries, path, draft));
+    if (text !== null) {
+      this.#add({ ...file, text }, entries);
+      return;
+    }
+    for (const [own, those] of Map.groupBy(entries, (entry) => defaultPath(entry, this.#options))) {
+      const free = freePath(own, (each) => this.#options.isTaken(each) || this.files.has(each));
+      this.#add({ path: free, text: newManifest(those, free, draft), before: null, addresses: [] }, those);
+    }
+  }
+
+  #add(file: ImportedFile, entries: readonly DraftEntry[]): void {
+    const addresses = [...file.addresses, ...entries.map(({ kind, key }) => addressOf(kind.name, key))];
+    this.files.set(file.path, { ...file, addresses });
+  }
 }
 
 function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntry[]> {
@@ -71,7 +94,9 @@ function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntr
       homes.set(name, homeOf(name, options));
     }
     const path = homes.get(name) ?? defaultPath(entry, options);
-    paths.set(path, [...(paths.get(path) ?? []), entry]);
+    const entries = paths.get(path) ?? [];
+    entries.push(entry);
+    paths.set(path, entries);
   }
   return paths;
 }

@@ -87,10 +87,15 @@ class Converter {
 
 function scalar(value: unknown): Scalar {
   const node = new Scalar(value);
-  if (typeof value === 'string' && value.search(UNSEEN) !== -1) {
+  if (typeof value === 'string' && (value.search(UNSEEN) !== -1 || hasUnseenEnd(value))) {
     node.type = Scalar.QUOTE_DOUBLE;
   }
   return node;
+}
+
+/** A text over lines whose last ones are empty, or end in spaces: whoever trims a file would change it. */
+function hasUnseenEnd(text: string): boolean {
+  return text.includes('\n') && text.replace(/\n$/, '') !== text.trimEnd();
 }
 
 function written(character: string): string {
