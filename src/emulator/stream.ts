@@ -14,9 +14,12 @@ function pieceOf(data: string): string {
   return `data: ${data}\n\n`;
 }
 
+/** The vendor's own client ends at an event of that name, and reads everything else as JSON. */
+const END = `event: done\n${pieceOf('done')}`;
+
 /** What is sent, spoiled the way the fault says: of half an answer, half of the pieces; cut off, half of one more. */
 function piecesOf(events: readonly unknown[], end: Trouble['end']): string[] {
-  const pieces = [...events.map((event) => JSON.stringify(event)), 'done'].map(pieceOf);
+  const pieces = [...events.map((event) => pieceOf(JSON.stringify(event))), END];
   const half = Math.floor(pieces.length / 2);
   if (end?.kind === 'half') {
     return pieces.slice(0, half);

@@ -49,7 +49,7 @@ async function ask(question: string, scope: unknown, query = ''): Promise<Body[]
     status: 200,
     type: 'text/event-stream; charset=utf-8',
   });
-  expect(body.endsWith('\n\ndata: done\n\n')).toBe(true);
+  expect(body.endsWith('\n\nevent: done\ndata: done\n\n')).toBe(true);
   return eventsOf(body);
 }
 

@@ -71,15 +71,15 @@ export interface VendorDocument {
   checkText(schema: Schema, place: string, value: Record<string, unknown>): Complaint[];
 }
 
+/** Named one by one, so that who looks for what needs the packages finds it. */
+const files: Readonly<Record<Version, () => string>> = {
+  '0.146': () => import.meta.resolve('gitbook-api-0.146/spec/openapi.json'),
+  '0.202': () => import.meta.resolve('gitbook-api-0.202/spec/openapi.json'),
+};
+
 /** Reads one of the vendor's published documents. */
 export function openDocument(version: Version): VendorDocument {
-  const file = import.meta.resolve(`gitbook-api-${version}/spec/openapi.json`);
-  const raw = JSON.parse(readFileSync(fileURLToPath(file), 'utf8')) as Raw;
-  return documentOf(version, raw);
-}
-
-/** The same of a document that is at hand. */
-export function documentOf(version: Version, raw: Raw): VendorDocument {
+  const raw = JSON.parse(readFileSync(fileURLToPath(files[version]()), 'utf8')) as Raw;
   const named = raw.components.schemas;
   const tellings = new Tellings(named);
   return {
