@@ -100,7 +100,24 @@ test.concurrent('the embedded platform lacks what it is told to', async () => {
   expect((await running.stop('SIGINT')).code).toBe(0);
 });
 
+test.concurrent('the embedded platform is the version that it is told to be, but for what it is told to lack', async () => {
+  const running = new OctavoProcess(['emulate', '--platform', '0.181', '--without', 'site-findings'], { cwd });
+  await new Promise((resolve) => running.child.stderr?.once('data', resolve));
+  const exportedOf = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(running.stdout)?.[1] ?? '';
+  const headers = { authorization: `Bearer ${exportedOf('OCTAVO_TOKEN')}`, 'content-type': 'application/json' };
+  const sites = `${exportedOf('OCTAVO_BASE_URL')}/v1/orgs/${exportedOf('OCTAVO_ORGANIZATION')}/sites`;
+  const created = await fetch(sites, { method: 'POST', headers, body: '{"title":"Docs"}' });
+  const { id } = (await created.json()) as { id: string };
+  const statuses = ['topics', 'findings', 'issues'].map(async (name) => {
+    const { status } = await fetch(`${sites}/${id}/${name}`, { headers });
+    return status;
+  });
+  expect(await Promise.all(statuses)).toEqual([200, 404, 404]);
+  expect((await running.stop('SIGINT')).code).toBe(0);
+});
+
 test.concurrent.each([
+  [['emulate', '--platform', '0.200'], 'Allowed choices are 0.146, 0.167, 0.181, 0.201'],
   [['emulate', '--without', 'spaces'], 'Allowed choices are change-request-drafts, change-request-links'],
   [['emulate', '--limit', 'fast'], 'not of the form 60/2s'],
   [['emulate', '--seed', 'nowhere.json'], 'cannot read the seed nowhere.json'],
