@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { format } from './comment-shapes.ts';
 import { stream } from './operation.ts';
-import { optionalText, text } from './shapes.ts';
+import { givenText, optionalText, optionalTexts, text, texts } from './shapes.ts';
 
 /** One event of an answer: the answer as far as it goes (supplement, section 7: Ask). */
 const answered = z.looseObject({
@@ -11,7 +11,7 @@ const answered = z.looseObject({
     .looseObject({
       /** A rich document or Markdown, as the format asked for. */
       answer: z.unknown().optional(),
-      followupQuestions: z.array(z.string()).nullish(),
+      followupQuestions: optionalTexts,
       sources: z
         .array(
           z.looseObject({
@@ -38,11 +38,11 @@ export const askOperations = {
       body: z.strictObject({
         question: text(1, 512),
         scope: z.union([
-          z.strictObject({ mode: z.literal('default'), currentSiteSpace: z.string().optional() }),
-          z.strictObject({ mode: z.literal('specific'), siteSpaceIds: z.array(z.string()) }),
+          z.strictObject({ mode: z.literal('default'), currentSiteSpace: givenText }),
+          z.strictObject({ mode: z.literal('specific'), siteSpaceIds: texts }),
           z.strictObject({ mode: z.literal('all') }),
         ]),
-        context: z.strictObject({ siteSpaceId: z.string().optional() }).optional(),
+        context: z.strictObject({ siteSpaceId: givenText }).optional(),
       }),
       item: answered,
     },

@@ -1,22 +1,33 @@
 import * as z from 'zod';
 import { templateParams } from './content-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
-import { optionalFlag, optionalNumber, optionalText, richDocument, text, urls, user } from './shapes.ts';
+import {
+  givenText,
+  optionalFlag,
+  optionalNumber,
+  optionalText,
+  richDocument,
+  string,
+  text,
+  texts,
+  urls,
+  user,
+} from './shapes.ts';
 
 /** ChangeRequest, as read. What is asked for is what every version requires; its order among others needs both times. */
 export const changeRequest = z.looseObject({
-  id: z.string(),
+  id: string,
   number: optionalNumber,
   /** `draft`, `open`, `archived` or `merged`; others are kept as they come (supplement, section 4). */
-  status: z.string(),
+  status: string,
   subject: optionalText,
   /** A rich document; some answers leave it out. */
   description: z.unknown().optional(),
   createdBy: user.nullish(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  createdAt: string,
+  updatedAt: string,
   /** The space's id. */
-  space: z.string(),
+  space: string,
   comments: optionalNumber,
   outdated: optionalFlag,
   /** The cluster's id. Gone from later versions (supplement, section 10). */
@@ -30,7 +41,7 @@ export const changeRequest = z.looseObject({
 const requestedReviewer = z.looseObject({
   kind: optionalText,
   user: user.nullish(),
-  team: z.looseObject({ id: z.string(), title: optionalText }).nullish(),
+  team: z.looseObject({ id: string, title: optionalText }).nullish(),
   createdAt: optionalText,
 });
 
@@ -41,12 +52,12 @@ const outcome = z.looseObject({ revision: optionalText, result: optionalText });
 const subject = text(0, 100);
 
 const filters = {
-  creator: z.string().optional(),
-  contributor: z.string().optional(),
-  requestedReviewer: z.string().optional(),
-  conversationsIssuesCluster: z.string().optional(),
+  creator: givenText,
+  contributor: givenText,
+  requestedReviewer: givenText,
+  conversationsIssuesCluster: givenText,
   /** From 0.167 on, in the place of the cluster (supplement, section 10). */
-  topic: z.string().optional(),
+  topic: givenText,
 };
 
 const STATUS = z.enum(['draft', 'open', 'archived', 'merged']);
@@ -81,8 +92,8 @@ export const changeRequestOperations = {
     {
       body: z.looseObject({
         subject: subject.optional(),
-        template: z.strictObject({ id: z.string(), params: templateParams }).optional(),
-        conversationsIssuesCluster: z.string().optional(),
+        template: z.strictObject({ id: string, params: templateParams }).optional(),
+        conversationsIssuesCluster: givenText,
         description: richDocument.optional(),
       }),
       answer: changeRequest,
@@ -140,7 +151,7 @@ export const changeRequestOperations = {
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
     {
       body: z.strictObject({
-        users: z.array(z.string()).min(1),
+        users: texts.min(1),
         subject: subject.optional(),
         description: richDocument.optional(),
       }),

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { level, move, optionalText, permissions, text, transfer } from './shapes.ts';
+import { givenFlag, givenText, level, move, optionalText, permissions, string, text, transfer } from './shapes.ts';
 import { space } from './spaces.ts';
 
 const collection = z.looseObject({
-  id: z.string(),
+  id: string,
   title: optionalText,
   description: optionalText,
   parent: optionalText,
@@ -21,7 +21,7 @@ export const collectionOperations = {
     '/v1/orgs/{organizationId}/collections',
     collection,
     {
-      nested: z.boolean().optional(),
+      nested: givenFlag,
     },
   ),
   createCollection: write(
@@ -30,7 +30,7 @@ export const collectionOperations = {
     'POST',
     '/v1/orgs/{organizationId}/collections',
     {
-      body: z.strictObject({ title, parent: z.string().optional() }),
+      body: z.strictObject({ title, parent: givenText }),
       answer: collection,
       repeat: 'never',
       success: [200, 201],

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { optionalNumber, optionalText, permissions, richDocument, urls, user } from './shapes.ts';
+import { optionalNumber, optionalText, permissions, richDocument, string, texts, urls, user } from './shapes.ts';
 
 const reactions = z
   .array(
     z.looseObject({
-      emoji: z.string(),
+      emoji: string,
       count: optionalNumber,
       users: z.array(z.looseObject({ user: user.nullish(), reactedAt: optionalText })).nullish(),
     }),
@@ -13,7 +13,7 @@ const reactions = z
 
 /** What comments and replies have in common. */
 const said = {
-  id: z.string(),
+  id: string,
   postedBy: user.nullish(),
   postedAt: optionalText,
   editedAt: optionalText,
@@ -49,10 +49,7 @@ export const comment = z.looseObject({
 export const reply = z.looseObject(said);
 
 /** Markdown, or a rich document: one of the two (supplement, section 9). */
-export const commentBody = z.union([
-  z.strictObject({ markdown: z.string() }),
-  z.strictObject({ document: richDocument }),
-]);
+export const commentBody = z.union([z.strictObject({ markdown: string }), z.strictObject({ document: richDocument })]);
 
 /** What the answer's text is asked for as (supplement, section 3). */
 export const format = z.enum(['document', 'markdown']).optional();
@@ -60,6 +57,6 @@ export const format = z.enum(['document', 'markdown']).optional();
 /** What can be changed of a comment, and of a reply. */
 export const edit = {
   body: commentBody.optional(),
-  addedReactions: z.array(z.string()).optional(),
-  removedReactions: z.array(z.string()).optional(),
+  addedReactions: texts.optional(),
+  removedReactions: texts.optional(),
 };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { comment, commentBody, edit, format, reply } from './comment-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
 import { member } from './people-shapes.ts';
+import { givenFlag, givenText, string, texts } from './shapes.ts';
 
 /** What is commented on, in names and in summaries. */
 const SUBJECTS = { Space: 'space', ChangeRequest: 'change request' } as const;
@@ -11,16 +12,16 @@ const filters = {
   order: z.enum(['asc', 'desc']).optional(),
   format,
   status: z.enum(['all', 'open', 'resolved']).optional(),
-  targetPage: z.string().optional(),
-  authors: z.array(z.string()).optional(),
+  targetPage: givenText,
+  authors: texts.optional(),
 };
 const inFormat = { query: z.strictObject({ format }) };
 /** Where nothing else is said, a comment is on the whole of what it is posted to. */
 const creation = z.strictObject({
   body: commentBody,
-  page: z.string().optional(),
-  node: z.string().optional(),
-  tableCell: z.strictObject({ record: z.string(), definition: z.string() }).optional(),
+  page: givenText,
+  node: givenText,
+  tableCell: z.strictObject({ record: string, definition: string }).optional(),
 });
 
 /** Comments, replies to them, and who commented: the same on a space and on a change request (API document, Comments). */
@@ -45,7 +46,7 @@ function commentFamily<const Base extends string, Reply extends z.ZodType>(
     }),
     get: read(`get${on}Comment`, `A comment on a ${subject}.`, one, comment, inFormat),
     update: write(`update${on}Comment`, `Edits, resolves or reacts to a comment on a ${subject}.`, 'PUT', one, {
-      body: z.strictObject({ ...edit, resolved: z.boolean().optional() }),
+      body: z.strictObject({ ...edit, resolved: givenFlag }),
       answer: comment,
       repeat: 'idempotent',
     }),
@@ -91,7 +92,7 @@ export const spaceCommentOperations = {
 const onChangeRequest = commentFamily(
   'ChangeRequest',
   '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',
-  z.strictObject({ ...edit, resolved: z.boolean().optional() }),
+  z.strictObject({ ...edit, resolved: givenFlag }),
 );
 
 /** Comments on change requests. */

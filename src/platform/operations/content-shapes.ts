@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { optionalFlag, optionalNumber, optionalText, urls } from './shapes.ts';
+import { optionalFlag, optionalNumber, optionalText, optionalTexts, string, urls } from './shapes.ts';
 
 /** A content reference, whatever it refers to (supplement, section 9). */
-const contentRef = z.looseObject({ kind: z.string() });
+const contentRef = z.looseObject({ kind: string });
 
 /** Which template is used, and what it refers to (API document, Space content and Change requests). */
-export const templateParams = z.strictObject({ contentRefs: z.record(z.string(), contentRef).optional() }).optional();
+export const templateParams = z.strictObject({ contentRefs: z.record(string, contentRef).optional() }).optional();
 
 const git = z.looseObject({ oid: optionalText, path: optionalText }).nullish();
 
@@ -27,7 +27,7 @@ export interface ContentPage {
 
 /** Page, as read. */
 export const contentPage: z.ZodType<ContentPage> = z.looseObject({
-  id: z.string(),
+  id: string,
   title: optionalText,
   emoji: optionalText,
   icon: optionalText,
@@ -48,7 +48,7 @@ export const contentPage: z.ZodType<ContentPage> = z.looseObject({
 
 /** File, as read. */
 export const file = z.looseObject({
-  id: z.string(),
+  id: string,
   name: optionalText,
   contentType: optionalText,
   downloadURL: optionalText,
@@ -60,13 +60,13 @@ export const file = z.looseObject({
 
 /** Revision, as read. */
 export const revision = z.looseObject({
-  id: z.string(),
+  id: string,
   type: optionalText,
-  parents: z.array(z.string()).nullish(),
+  parents: optionalTexts,
   pages: z.array(contentPage).nullish(),
   files: z.array(file).nullish(),
-  reusableContents: z.array(z.looseObject({ id: z.string(), title: optionalText, git })).nullish(),
-  variables: z.record(z.string(), z.unknown()).nullish(),
+  reusableContents: z.array(z.looseObject({ id: string, title: optionalText, git })).nullish(),
+  variables: z.record(string, z.unknown()).nullish(),
   createdAt: optionalText,
   git: z
     .looseObject({

@@ -2,9 +2,10 @@ import * as z from 'zod';
 import { format } from './comment-shapes.ts';
 import { contentPage, file, link, revision, templateParams } from './content-shapes.ts';
 import { list, read, write } from './operation.ts';
+import { givenFlag, givenText, string } from './shapes.ts';
 
 /** Both are true where they are left out (API document, Space content). */
-const scope = { metadata: z.boolean().optional(), computed: z.boolean().optional() };
+const scope = { metadata: givenFlag, computed: givenFlag };
 const inScope = { query: z.strictObject(scope) };
 const pageQuery = z.strictObject({
   format,
@@ -79,10 +80,10 @@ export const spaceContentOperations = {
     '/v1/spaces/{spaceId}/content/template',
     {
       body: z.strictObject({
-        id: z.string(),
+        id: string,
         params: templateParams,
         /** Unknown to some versions (supplement, section 1). */
-        changeRequestId: z.string().optional(),
+        changeRequestId: givenText,
       }),
       repeat: 'never',
       success: [200, 201, 204],
@@ -104,7 +105,7 @@ export const changeRequestContentOperations = {
     'getChangeRequestPdf',
     'Where a change request, or a page of it, is to be had as PDF.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/pdf',
-    z.looseObject({ url: z.string() }),
-    { query: z.strictObject({ page: z.string().optional(), only: z.boolean().optional() }) },
+    z.looseObject({ url: string }),
+    { query: z.strictObject({ page: givenText, only: givenFlag }) },
   ),
 };

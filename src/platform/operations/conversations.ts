@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { list, read, write } from './operation.ts';
-import { optionalFlag, optionalNumber, optionalText, text, urls } from './shapes.ts';
+import { givenText, optionalFlag, optionalNumber, optionalText, string, text, urls } from './shapes.ts';
 
 /**
  * IssuesCluster, as read. Versions differ in nearly every field (supplement, section 1), so that none but the id is
  * asked for; values of `impact` and names of sources that are not known are kept.
  */
 const issuesCluster = z.looseObject({
-  id: z.string(),
+  id: string,
   label: optionalText,
   createdAt: optionalText,
   updatedAt: optionalText,
@@ -20,13 +20,13 @@ const issuesCluster = z.looseObject({
   /** Of the past three months; that the oldest week comes first is not said, and taken to be so. */
   weeklyPulse: z.array(z.number().nullable()).nullish(),
   /** How many by source. */
-  sources: z.record(z.string(), z.number().nullish()).nullish(),
+  sources: z.record(string, z.number().nullish()).nullish(),
   stats: z.looseObject({ issues: optionalNumber, conversations: optionalNumber }).nullish(),
   urls,
 });
 /** Conversation; without `processedAt` it was not worked into issues yet. */
 const kept = z.looseObject({
-  id: z.string(),
+  id: string,
   subject: optionalText,
   createdAt: optionalText,
   processedAt: optionalText,
@@ -37,7 +37,7 @@ const kept = z.looseObject({
 /** ConversationIssue, with the conversation that it is from. */
 const issueFound = z.looseObject({
   issue: z.looseObject({
-    id: z.string(),
+    id: string,
     title: optionalText,
     /** A rich document; some versions have a string in `summary`. */
     details: z.unknown().optional(),
@@ -56,7 +56,7 @@ const issueFound = z.looseObject({
 /** A conversation with what was said in it. */
 const keptWithParts = z.looseObject({
   conversation: kept,
-  parts: z.array(z.looseObject({ body: z.string() })),
+  parts: z.array(z.looseObject({ body: string })),
   metadata: z.unknown().optional(),
 });
 /** ConversationInput (supplement, section 8). */
@@ -67,13 +67,13 @@ const conversation = z.strictObject({
     z.strictObject({
       type: z.literal('message'),
       role: z.enum(['user', 'assistant', 'team-member']),
-      body: z.string(),
+      body: string,
     }),
   ),
   metadata: z
     .strictObject({
-      url: z.string().optional(),
-      attributes: z.record(z.string(), z.string()).optional(),
+      url: givenText,
+      attributes: z.record(string, string).optional(),
       createdAt: z.iso.datetime({ offset: true }).optional(),
     })
     .optional(),
@@ -98,7 +98,7 @@ export const conversationOperations = {
     'Conversations that were ingested.',
     '/v1/orgs/{organizationId}/conversations',
     kept,
-    { source: z.string().optional() },
+    { source: givenText },
   ),
   getConversation: read(
     'getConversation',
@@ -111,7 +111,7 @@ export const conversationOperations = {
     'Clusters of issues from conversations.',
     '/v1/orgs/{organizationId}/conversations-clusters',
     issuesCluster,
-    { order: z.enum(['asc', 'desc']).optional(), sort: z.string().optional() },
+    { order: z.enum(['asc', 'desc']).optional(), sort: givenText },
   ),
   getConversationCluster: read(
     'getConversationCluster',
@@ -133,8 +133,8 @@ export const conversationOperations = {
     '/v1/orgs/{organizationId}/conversations-issues',
     issueFound,
     {
-      cluster: z.string().optional(),
-      conversation: z.string().optional(),
+      cluster: givenText,
+      conversation: givenText,
     },
   ),
   getConversationIssue: read(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { remove, write } from './operation.ts';
-import { optionalFlag, optionalText, text, url } from './shapes.ts';
+import { givenFlag, givenText, optionalFlag, optionalText, string, text, url } from './shapes.ts';
 
 /*
  * Links to elsewhere in a site's structure: from 0.201 on (supplement, section 10). Their fields are as the vendor's
@@ -8,7 +8,7 @@ import { optionalFlag, optionalText, text, url } from './shapes.ts';
  */
 
 const externalLink = z.looseObject({
-  id: z.string(),
+  id: string,
   title: optionalText,
   url: optionalText,
   description: optionalText,
@@ -20,7 +20,7 @@ const title = text(2, 128);
 const rest = {
   description: text(0, 256).nullable().optional(),
   icon: text(0, 50).nullable().optional(),
-  draft: z.boolean().optional(),
+  draft: givenFlag,
   condition: text(0, 1024).nullable().optional(),
 };
 const all = '/v1/orgs/{organizationId}/sites/{siteId}/external-links';
@@ -29,7 +29,7 @@ const one = `${all}/{siteExternalLinkId}` as const;
 /** Links to elsewhere among the sections of a site. */
 export const externalLinkOperations = {
   createExternalLink: write('createExternalLink', 'Adds a link to elsewhere to a docs site (0.201).', 'POST', all, {
-    body: z.strictObject({ title, url, ...rest, parent: z.string().optional() }),
+    body: z.strictObject({ title, url, ...rest, parent: givenText }),
     answer: externalLink,
     repeat: 'never',
     success: [200, 201],

@@ -1,5 +1,18 @@
 import * as z from 'zod';
-import { optionalFlag, optionalNumber, optionalText, permissions, reference, text, url, urls } from './shapes.ts';
+import {
+  givenText,
+  optionalFlag,
+  optionalNumber,
+  optionalText,
+  optionalTexts,
+  permissions,
+  reference,
+  string,
+  text,
+  texts,
+  url,
+  urls,
+} from './shapes.ts';
 
 /** Supplement, section 4: Integration. */
 export const target = z.enum(['all', 'site', 'space', 'organization']);
@@ -13,24 +26,22 @@ const SCOPES = [
 ] as const;
 export const scope = z.enum(SCOPES);
 
-const texts = z.array(z.string()).nullish();
-
 /** Integration, as read. */
 export const integration = z.looseObject({
-  name: z.string(),
+  name: string,
   version: optionalNumber,
   title: optionalText,
   description: optionalText,
   summary: optionalText,
-  previewImages: texts,
+  previewImages: optionalTexts,
   target: optionalText,
   verified: optionalFlag,
   visibility: optionalText,
-  scopes: texts,
-  categories: texts,
+  scopes: optionalTexts,
+  categories: optionalTexts,
   blocks: z.array(z.looseObject({ id: optionalText, title: optionalText })).nullish(),
   contentSources: z.array(z.looseObject({ id: optionalText, title: optionalText })).nullish(),
-  configurations: z.record(z.string(), z.unknown()).nullish(),
+  configurations: z.record(string, z.unknown()).nullish(),
   externalLinks: z.array(z.looseObject({ url: optionalText, label: optionalText })).nullish(),
   owner: reference.nullish(),
   urls,
@@ -41,16 +52,16 @@ export const integration = z.looseObject({
 
 /** Installation, as read. */
 export const installation = z.looseObject({
-  id: z.string(),
+  id: string,
   status: optionalText,
   space_selection: optionalText,
   site_selection: optionalText,
   spaces: optionalNumber,
-  configuration: z.record(z.string(), z.unknown()).nullish(),
+  configuration: z.record(string, z.unknown()).nullish(),
   createdAt: optionalText,
   updatedAt: optionalText,
   urls,
-  externalIds: texts,
+  externalIds: optionalTexts,
   target: z.looseObject({ organization: optionalText }).nullish(),
 });
 
@@ -59,17 +70,17 @@ const place = {
   integration: optionalText,
   installation: optionalText,
   status: optionalText,
-  configuration: z.record(z.string(), z.unknown()).nullish(),
-  externalIds: texts,
+  configuration: z.record(string, z.unknown()).nullish(),
+  externalIds: optionalTexts,
   urls,
 };
-const shown = z.union([z.string(), reference]).nullish();
+const shown = z.union([string, reference]).nullish();
 export const spaceInstallation = z.looseObject({ ...place, space: shown });
 export const siteInstallation = z.looseObject({ ...place, site: shown });
 
 /** IntegrationEvent, as read. Types that are not known are kept, whatever comes with them. */
 export const integrationEvent = z.looseObject({
-  id: z.string(),
+  id: string,
   integrationId: optionalText,
   installationId: optionalText,
   createdAt: optionalText,
@@ -90,15 +101,15 @@ export const tracedEvent = z.looseObject({
 });
 
 const named = {
-  id: z.string(),
+  id: string,
   title: text(2, 40),
   description: text(0, 150).optional(),
-  icon: z.string().optional(),
+  icon: givenText,
 };
 /** Fields that people fill in, or a component that asks for them. */
 const configuration = z.union([
-  z.strictObject({ properties: z.record(z.string(), z.looseObject({})), required: z.array(z.string()).optional() }),
-  z.strictObject({ componentId: z.string() }),
+  z.strictObject({ properties: z.record(string, z.looseObject({})), required: texts.optional() }),
+  z.strictObject({ componentId: string }),
 ]);
 
 /** What an integration is published with (API document, Integrations; supplement, section 5). */
@@ -117,16 +128,16 @@ export const publication = z.strictObject({
     .array(
       z.strictObject({
         ...named,
-        urlUnfurl: z.array(z.string()).optional(),
-        markdown: z.strictObject({ codeblock: z.string(), body: z.string() }).optional(),
+        urlUnfurl: texts.optional(),
+        markdown: z.strictObject({ codeblock: string, body: string }).optional(),
       }),
     )
     .optional(),
   contentSources: z
-    .array(z.strictObject({ ...named, configuration: z.strictObject({ componentId: z.string() }) }))
+    .array(z.strictObject({ ...named, configuration: z.strictObject({ componentId: string }) }))
     .optional(),
   externalLinks: z
-    .array(z.strictObject({ url, label: z.string() }))
+    .array(z.strictObject({ url, label: string }))
     .max(5)
     .optional(),
   configurations: z
@@ -136,12 +147,12 @@ export const publication = z.strictObject({
       site: configuration.optional(),
     })
     .optional(),
-  script: z.string(),
+  script: string,
   /** The id or the subdomain of the organization that owns it. */
-  organization: z.string(),
+  organization: string,
   secrets: z
-    .record(z.string(), z.string())
+    .record(string, string)
     .refine((secrets) => Object.keys(secrets).length <= 20, { error: 'must be 20 secrets at most' })
     .optional(),
-  contentSecurityPolicy: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  contentSecurityPolicy: z.union([string, z.record(string, string)]).optional(),
 });

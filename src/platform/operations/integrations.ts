@@ -12,6 +12,7 @@ import {
   tracedEvent,
 } from './integration-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
+import { givenFlag, givenText, string, texts } from './shapes.ts';
 
 const all = '/v1/integrations';
 const one = `${all}/{integrationName}` as const;
@@ -20,12 +21,12 @@ const events = `${one}/events` as const;
 /** Integrations, and what happened to them. Filters: supplement, section 3. */
 export const integrationOperations = {
   listIntegrations: list('listIntegrations', 'Integrations that anybody may install.', all, integration, {
-    search: z.string().optional(),
+    search: givenText,
     category: category.optional(),
-    blockDomain: z.string().optional(),
-    blocks: z.boolean().optional(),
-    contentSources: z.boolean().optional(),
-    owner: z.string().optional(),
+    blockDomain: givenText,
+    blocks: givenFlag,
+    contentSources: givenFlag,
+    owner: givenText,
     scope: scope.optional(),
     target: target.optional(),
   }),
@@ -52,7 +53,7 @@ const installed = `${installations}/{installationId}` as const;
 /** Where integrations are installed. Single installations: supplement, sections 2 and 7. */
 export const installationOperations = {
   listInstallations: list('listInstallations', 'Installations of an integration.', installations, installation, {
-    externalId: z.string().optional(),
+    externalId: givenText,
   }),
   installIntegration: write(
     'installIntegration',
@@ -60,7 +61,7 @@ export const installationOperations = {
     'POST',
     installations,
     {
-      body: z.strictObject({ organization: z.string() }),
+      body: z.strictObject({ organization: string }),
       answer: installation,
       repeat: 'never',
       success: [200, 201],
@@ -69,8 +70,8 @@ export const installationOperations = {
   getInstallation: read('getInstallation', 'An installation of an integration.', installed, installation),
   updateInstallation: write('updateInstallation', 'Changes an installation of an integration.', 'PATCH', installed, {
     body: z.strictObject({
-      externalIds: z.array(z.string()).max(5).optional(),
-      configuration: z.record(z.string(), z.unknown()).optional(),
+      externalIds: texts.max(5).optional(),
+      configuration: z.record(string, z.unknown()).optional(),
       space_selection: z.enum(['all', 'selected']).optional(),
       site_selection: z.enum(['all', 'selected']).optional(),
     }),
@@ -96,6 +97,6 @@ export const installationOperations = {
     "Makes a token that speaks for an installation; called with the integration's own.",
     'POST',
     `${installed}/tokens`,
-    { answer: z.looseObject({ token: z.string() }), repeat: 'never', success: [200, 201] },
+    { answer: z.looseObject({ token: string }), repeat: 'never', success: [200, 201] },
   ),
 };

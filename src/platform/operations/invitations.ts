@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { nullableRole, optionalFlag, optionalText } from './shapes.ts';
+import { nullableRole, optionalFlag, optionalText, string } from './shapes.ts';
 import { space } from './spaces.ts';
 
 /** A link that makes whoever follows it a member. What it lets into may be less than the organization. */
 const inviteLink = z.looseObject({
-  id: z.string(),
+  id: string,
   role: optionalText,
   level: optionalText,
   redundant: optionalFlag,
-  space: z.union([space, z.string()]).nullish(),
+  space: z.union([space, string]).nullish(),
 });
 /** Null makes guests (API document, Conventions). */
 const invitation = z.strictObject({ role: nullableRole });

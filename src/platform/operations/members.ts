@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
 import { member, team } from './people-shapes.ts';
-import { nullableRole, optionalText, role } from './shapes.ts';
+import { givenText, nullableRole, optionalText, role } from './shapes.ts';
 import { space } from './spaces.ts';
 
 const order = z.enum(['asc', 'desc']).optional();
@@ -15,7 +15,7 @@ export const memberOperations = {
     member,
     {
       role: z.union([role, z.literal('guest')]).optional(),
-      search: z.string().optional(),
+      search: givenText,
       sort: z.enum(['joinedAt', 'lastSeenAt']).optional(),
       order,
     },
@@ -59,7 +59,7 @@ export const memberOperations = {
     'Teams that a member is in, with the role in each.',
     '/v1/orgs/{organizationId}/members/{userId}/teams',
     z.looseObject({ team, member: z.looseObject({ role: optionalText }).nullish() }),
-    { title: z.string().optional() },
+    { title: givenText },
   ),
   // A second time is a later time, as the first would have been.
   pingOrganization: write(

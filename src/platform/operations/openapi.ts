@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { optionalText, text, url, urls } from './shapes.ts';
+import { optionalText, string, text, url, urls } from './shapes.ts';
 
 export const openApiSpec = z.looseObject({
-  id: z.string(),
-  slug: z.string(),
+  id: string,
+  slug: string,
   sourceURL: optionalText,
   processingState: optionalText,
   visibility: optionalText,
@@ -20,7 +20,7 @@ export type OpenApiSpec = z.output<typeof openApiSpec>;
 const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(value), {
   error: 'must be letters and digits, with single hyphens between',
 });
-const source = z.union([z.strictObject({ url }), z.strictObject({ text: z.string() })]);
+const source = z.union([z.strictObject({ url }), z.strictObject({ text: string })]);
 
 /** OpenAPI specifications; named by slug. */
 export const openApiOperations = {

@@ -112,6 +112,8 @@ export function read<const P extends string, A extends z.ZodType, Q extends z.Zo
 
 const paging = { page: z.string().optional(), limit: z.int().min(0).max(1000).optional() };
 
+const pagingAlone = z.strictObject(paging);
+
 /** A paginated list. `filters` are the query parameters besides `page` and `limit`. */
 export function list<const P extends string, I extends z.ZodType, F extends z.ZodRawShape = Record<never, z.ZodType>>(
   name: string,
@@ -121,7 +123,10 @@ export function list<const P extends string, I extends z.ZodType, F extends z.Zo
   filters?: F,
   rest: { readonly class?: RequestClass } = {},
 ): List<P, z.ZodObject<typeof paging & F, z.core.$strict>, I> {
-  const query = z.strictObject({ ...filters, ...paging }) as unknown as z.ZodObject<typeof paging & F, z.core.$strict>;
+  const query = (filters === undefined ? pagingAlone : z.strictObject({ ...filters, ...paging })) as z.ZodObject<
+    typeof paging & F,
+    z.core.$strict
+  >;
   return {
     name,
     summary,

@@ -1,25 +1,29 @@
 import * as z from 'zod';
 import { list, read, write } from './operation.ts';
 import {
+  givenFlag,
   mergeRules,
   nullableRole,
   optionalFlag,
   optionalText,
+  optionalTexts,
   permissions,
   readMergeRules,
   richDocument,
+  string,
   text,
+  texts,
   url,
   urls,
 } from './shapes.ts';
 
 const organization = z.looseObject({
-  id: z.string(),
-  title: z.string(),
-  emailDomains: z.array(z.string()).nullish(),
+  id: string,
+  title: string,
+  emailDomains: optionalTexts,
   hostname: optionalText,
   defaultRole: optionalText,
-  defaultContent: z.looseObject({ type: z.string(), site: optionalText }).nullish(),
+  defaultContent: z.looseObject({ type: string, site: optionalText }).nullish(),
   sso: optionalFlag,
   ai: optionalFlag,
   inviteLinks: optionalFlag,
@@ -29,17 +33,17 @@ const organization = z.looseObject({
 });
 const organizationUpdate = z.strictObject({
   title: text(2, 255).optional(),
-  emailDomains: z.array(z.string()).optional(),
+  emailDomains: texts.optional(),
   hostname: text(3, 32).optional(),
   defaultRole: nullableRole.optional(),
   defaultContent: z
-    .strictObject({ type: z.literal('site'), site: z.string() })
+    .strictObject({ type: z.literal('site'), site: string })
     .nullable()
     .optional(),
   logo: url.nullable().optional(),
-  sso: z.boolean().optional(),
-  ai: z.boolean().optional(),
-  inviteLinks: z.boolean().optional(),
+  sso: givenFlag,
+  ai: givenFlag,
+  inviteLinks: givenFlag,
   mergeRules: mergeRules.optional(),
 });
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { optionalFlag, optionalNumber, optionalText, permissions, user } from './shapes.ts';
+import { optionalFlag, optionalNumber, optionalText, permissions, string, user } from './shapes.ts';
 
 /** Member, as read. */
 export const member = z.looseObject({
-  id: z.string(),
+  id: string,
   /** Null means guest. */
   role: optionalText,
   user: user.nullish(),
@@ -17,8 +17,8 @@ export const member = z.looseObject({
 
 /** Team, as read. */
 export const team = z.looseObject({
-  id: z.string(),
-  title: z.string(),
+  id: string,
+  title: string,
   members: optionalNumber,
   spaces: optionalNumber,
   createdAt: optionalText,

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { nullableRole, optionalText, reference, text, url } from './shapes.ts';
+import { givenText, nullableRole, optionalText, reference, string, text, url } from './shapes.ts';
 
 const samlProvider = z.looseObject({
-  id: z.string(),
-  label: z.string(),
+  id: string,
+  label: string,
   ssoURL: optionalText,
   entityID: optionalText,
   certificate: optionalText,
@@ -17,7 +17,7 @@ const fields = {
   entityID: text(0, 1024).optional(),
   certificate: text(0, 10_000).optional(),
   ssoURL: url.optional(),
-  defaultTeam: z.string().optional(),
+  defaultTeam: givenText,
   defaultRole: nullableRole.optional(),
 };
 const label = text(1, 30);
@@ -68,6 +68,6 @@ export const samlOperations = {
     'getSsoLogins',
     'Where members sign in through single sign-on.',
     '/v1/orgs/{organizationId}/sso',
-    z.looseObject({ items: z.array(z.looseObject({ id: z.string(), label: optionalText, startURL: optionalText })) }),
+    z.looseObject({ items: z.array(z.looseObject({ id: string, label: optionalText, startURL: optionalText })) }),
   ),
 };

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { list } from './operation.ts';
-import { optionalText, text, urls } from './shapes.ts';
+import { optionalText, string, text, urls } from './shapes.ts';
 
 const sections = z
   .array(z.looseObject({ id: optionalText, title: optionalText, path: optionalText, body: optionalText, urls }))
   .nullish();
 const page = z.looseObject({
-  id: z.string(),
+  id: string,
   title: optionalText,
   path: optionalText,
   sections,
@@ -14,7 +14,7 @@ const page = z.looseObject({
   urls,
 });
 /** A space with the pages of it that were found. */
-const spaceFound = z.looseObject({ id: z.string(), title: optionalText, pages: z.array(page).nullish() });
+const spaceFound = z.looseObject({ id: string, title: optionalText, pages: z.array(page).nullish() });
 
 /** What is looked for, which is required, and has 512 characters at most (API document, Limits). */
 const filters = { query: text(1, 512) };

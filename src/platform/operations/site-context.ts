@@ -86,10 +86,16 @@ export const siteContextOperations = {
     `${SITE}/context-records`,
     { body: z.array(contextRecordInput), class: 'ingest', repeat: 'idempotent', success: [204] },
   ),
-  listContextRecords: list('listContextRecords', 'Context records of a site.', `${SITE}/context-records`, contextRecord, {
-    type: z.enum(['ticket', 'document']).optional(),
-    topic: z.string().optional(),
-  }),
+  listContextRecords: list(
+    'listContextRecords',
+    'Context records of a site.',
+    `${SITE}/context-records`,
+    contextRecord,
+    {
+      type: z.enum(['ticket', 'document']).optional(),
+      topic: z.string().optional(),
+    },
+  ),
   getContextRecord: read(
     'getContextRecord',
     'A context record of a site.',

@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { text } from './shapes.ts';
+import { givenFlag, givenText, string, text, texts } from './shapes.ts';
 import { section, sectionGroup, siteSpace, siteStructure } from './structure-shapes.ts';
 
 const pointer = z.strictObject({
   type: z.enum(['site-space', 'site-section', 'site-section-group']),
-  id: z.string(),
+  id: string,
 });
 /** The deprecated moves name what they put an item beside after its kind, but for groups (supplement, section 7). */
 const beside = <P extends z.ZodType>(neighbour: P) =>
   z.strictObject({
     position: z.union([z.strictObject({ before: neighbour }), z.strictObject({ after: neighbour })]),
   });
-const besideSiteSpace = z.strictObject({ type: z.literal('site-space'), siteSpace: z.string() });
-const besideSection = z.strictObject({ type: z.literal('site-section'), siteSection: z.string() });
-const besideGroup = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id: z.string() });
+const besideSiteSpace = z.strictObject({ type: z.literal('site-space'), siteSpace: string });
+const besideSection = z.strictObject({ type: z.literal('site-section'), siteSection: string });
+const besideGroup = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id: string });
 
 const condition = text(0, 1024).nullable().optional();
 const icon = text(0, 50).nullable().optional();
@@ -28,7 +28,7 @@ export const structureOperations = {
     '/v1/orgs/{organizationId}/sites/{siteId}/structure',
     siteStructure,
     {
-      query: z.strictObject({ shareKey: z.string().optional() }),
+      query: z.strictObject({ shareKey: givenText }),
     },
   ),
   // Exactly one of before and after; siblings only (supplement, section 7).
@@ -56,8 +56,8 @@ export const siteSpaceOperations = {
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces',
     siteSpace,
     {
-      shareKey: z.string().optional(),
-      default: z.boolean().optional(),
+      shareKey: givenText,
+      default: givenFlag,
     },
   ),
   addSiteSpace: write(
@@ -66,7 +66,7 @@ export const siteSpaceOperations = {
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces',
     {
-      body: z.strictObject({ spaceId: z.string(), sectionId: z.string().optional() }),
+      body: z.strictObject({ spaceId: string, sectionId: givenText }),
       answer: siteSpace.optional(),
       repeat: 'never',
       success: [200, 201],
@@ -78,7 +78,7 @@ export const siteSpaceOperations = {
     'PATCH',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
     {
-      body: z.strictObject({ path, condition, spaceId: z.string().optional(), hidden: z.boolean().optional() }),
+      body: z.strictObject({ path, condition, spaceId: givenText, hidden: givenFlag }),
       answer: siteSpace.optional(),
       repeat: 'idempotent',
     },
@@ -107,7 +107,7 @@ export const sectionOperations = {
     '/v1/orgs/{organizationId}/sites/{siteId}/sections',
     section,
     {
-      shareKey: z.string().optional(),
+      shareKey: givenText,
     },
   ),
   createSection: write(
@@ -116,7 +116,7 @@ export const sectionOperations = {
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/sections',
     {
-      body: z.strictObject({ spaceId: z.string(), title: sectionTitle.nullable().optional(), icon }),
+      body: z.strictObject({ spaceId: string, title: sectionTitle.nullable().optional(), icon }),
       answer: section,
       repeat: 'never',
       success: [200, 201],
@@ -131,7 +131,7 @@ export const sectionOperations = {
       body: z.strictObject({
         title: sectionTitle.optional(),
         path,
-        defaultSiteSpace: z.string().optional(),
+        defaultSiteSpace: givenText,
         condition,
         icon,
         description: text(0, 256).nullable().optional(),
@@ -177,8 +177,8 @@ export const sectionGroupOperations = {
       body: z.strictObject({
         title: groupTitle,
         icon,
-        sections: z.array(z.string()).optional(),
-        parent: z.string().optional(),
+        sections: texts.optional(),
+        parent: givenText,
       }),
       answer: sectionGroup,
       repeat: 'never',
@@ -200,7 +200,7 @@ export const sectionGroupOperations = {
   ),
   // Whether adding a section twice is an error is not documented.
   addSectionToGroup: write('addSectionToGroup', 'Puts a section into a group.', 'POST', `${groupPath}/sections`, {
-    body: z.strictObject({ sectionId: z.string() }),
+    body: z.strictObject({ sectionId: string }),
     answer: sectionGroup,
     repeat: 'never',
     success: [200, 201],

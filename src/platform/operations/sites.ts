@@ -1,11 +1,21 @@
 import * as z from 'zod';
 import { customization } from './customization.ts';
 import { list, read, remove, write } from './operation.ts';
-import { optionalFlag, optionalNumber, optionalText, text, urls } from './shapes.ts';
+import {
+  givenFlag,
+  givenText,
+  optionalFlag,
+  optionalNumber,
+  optionalText,
+  string,
+  text,
+  texts,
+  urls,
+} from './shapes.ts';
 import { siteStructure } from './structure-shapes.ts';
 
 export const site = z.looseObject({
-  id: z.string(),
+  id: string,
   type: optionalText,
   title: optionalText,
   hostname: optionalText,
@@ -32,7 +42,7 @@ const publishResult = z.looseObject({
 export type PublishResult = z.output<typeof publishResult>;
 
 const adaptiveSchema = z.looseObject({
-  jsonSchema: z.record(z.string(), z.unknown()).nullish(),
+  jsonSchema: z.record(string, z.unknown()).nullish(),
   updatedAt: optionalText,
 });
 /** A site as its visitors get it. */
@@ -54,9 +64,9 @@ const proxy = text(0, 512).refine((value) => /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\
 /** Docs sites and their adaptive-content schemas. */
 export const siteOperations = {
   listSites: list('listSites', 'Docs sites of the organization.', '/v1/orgs/{organizationId}/sites', site, {
-    space: z.string().optional(),
-    title: z.string().optional(),
-    published: z.boolean().optional(),
+    space: givenText,
+    title: givenText,
+    published: givenFlag,
     type: z.array(z.enum(types)).optional(),
   }),
   createSite: write(
@@ -69,7 +79,7 @@ export const siteOperations = {
         type: z.enum(types).optional(),
         title,
         visibility,
-        spaces: z.array(z.string()).optional(),
+        spaces: texts.optional(),
       }),
       answer: site,
       repeat: 'never',
@@ -89,8 +99,8 @@ export const siteOperations = {
         basename: text(1, 100).optional(),
         adaptiveContent: z.strictObject({ enabled: z.boolean() }).optional(),
         agentsContext: z.enum(['excluded', 'included']).optional(),
-        defaultSiteSpace: z.string().optional(),
-        defaultSiteSection: z.string().optional(),
+        defaultSiteSpace: givenText,
+        defaultSiteSection: givenText,
         proxy: proxy.nullable().optional(),
       }),
       answer: site,
@@ -130,7 +140,7 @@ export const siteOperations = {
     'PUT',
     '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
     {
-      body: z.strictObject({ jsonSchema: z.record(z.string(), z.unknown()) }),
+      body: z.strictObject({ jsonSchema: z.record(string, z.unknown()) }),
       answer: adaptiveSchema,
       repeat: 'idempotent',
     },
@@ -146,7 +156,7 @@ export const siteOperations = {
     'A docs site as it is published: its structure and how it looks.',
     '/v1/orgs/{organizationId}/sites/{siteId}/published',
     publishedSite,
-    { query: z.strictObject({ shareKey: z.string().optional() }) },
+    { query: z.strictObject({ shareKey: givenText }) },
   ),
   getSiteCustomization: read(
     'getSiteCustomization',

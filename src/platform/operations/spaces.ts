@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { templateParams } from './content-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
 import {
+  givenFlag,
+  givenText,
   language,
   level,
   mergeRules,
@@ -10,6 +12,7 @@ import {
   optionalText,
   permissions,
   readMergeRules,
+  string,
   text,
   transfer,
   url,
@@ -17,7 +20,7 @@ import {
 } from './shapes.ts';
 
 export const space = z.looseObject({
-  id: z.string(),
+  id: string,
   title: optionalText,
   emoji: optionalText,
   visibility: optionalText,
@@ -45,12 +48,12 @@ const creation = z
   .strictObject({
     title,
     emoji: emoji.optional(),
-    parent: z.string().optional(),
+    parent: givenText,
     language: language.optional(),
     editMode,
-    template: z.strictObject({ id: z.string(), params: templateParams }).optional(),
-    computedSource: z.looseObject({ type: z.string() }).optional(),
-    empty: z.boolean().optional(),
+    template: z.strictObject({ id: string, params: templateParams }).optional(),
+    computedSource: z.looseObject({ type: string }).optional(),
+    empty: givenFlag,
   })
   .refine((body) => [body.template, body.computedSource, body.empty].filter((way) => way !== undefined).length <= 1, {
     error: 'must have at most one of template, computedSource and empty',
@@ -78,7 +81,7 @@ export const spaceOperations = {
     success: [200, 201],
   }),
   getSpace: read('getSpace', 'A space.', '/v1/spaces/{spaceId}', space, {
-    query: z.strictObject({ shareKey: z.string().optional() }),
+    query: z.strictObject({ shareKey: givenText }),
   }),
   updateSpace: write('updateSpace', "Changes a space's settings.", 'PATCH', '/v1/spaces/{spaceId}', {
     body: update,

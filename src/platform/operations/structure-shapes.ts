@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { optionalFlag, optionalText, urls } from './shapes.ts';
+import { givenText, optionalFlag, optionalText, string, urls } from './shapes.ts';
 import { space } from './spaces.ts';
 
 export const siteSpace = z.looseObject({
   object: z.literal('site-space').optional(),
-  id: z.string(),
+  id: string,
   path: optionalText,
   section: optionalText,
   space,
@@ -19,7 +19,7 @@ export type SiteSpace = z.output<typeof siteSpace>;
 
 export const section = z.looseObject({
   object: z.literal('site-section').optional(),
-  id: z.string(),
+  id: string,
   title: optionalText,
   description: optionalText,
   default: optionalFlag,
@@ -56,8 +56,8 @@ export type StructureItem = Section | SectionGroup | SiteSpace | UnknownItem;
 
 export const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
   object: z.literal('site-section-group').optional(),
-  id: z.string(),
-  title: z.string(),
+  id: string,
+  title: string,
   icon: optionalText,
   sectionGroup: optionalText,
   get children(): z.ZodType<readonly StructureItem[] | null | undefined> {
@@ -73,15 +73,13 @@ const structureItem: z.ZodType<StructureItem> = z.lazy(() =>
     sectionGroup.refine((item) => item.object === 'site-section-group'),
     siteSpace.extend({ object: z.literal('site-space') }),
     // What is known and not as documented is an error: passed over, it would be taken for gone.
-    z
-      .looseObject({ object: z.string().optional(), id: z.string().optional() })
-      .refine(({ object = '' }) => !KNOWN_ITEMS.includes(object)),
+    z.looseObject({ object: givenText, id: givenText }).refine(({ object = '' }) => !KNOWN_ITEMS.includes(object)),
   ]),
 );
 
 export const siteStructure = z.looseObject({
   /** `sections` or `siteSpaces`. */
-  type: z.string(),
+  type: string,
   structure: z.array(structureItem),
 });
 /** A site's structure, as read; order is display order. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
 import { member, team } from './people-shapes.ts';
-import { text } from './shapes.ts';
+import { givenText, string, text, texts } from './shapes.ts';
 
 const teamMember = z.looseObject({
   organization: member,
-  team: z.looseObject({ role: z.string() }),
+  team: z.looseObject({ role: string }),
 });
 const title = text(1, 64);
 const teamRole = z.enum(['owner', 'member']);
@@ -13,12 +13,12 @@ const teamRole = z.enum(['owner', 'member']);
 /** Teams and who is in them. */
 export const teamOperations = {
   listTeams: list('listTeams', 'Teams of the organization.', '/v1/orgs/{organizationId}/teams', team, {
-    owner: z.string().optional(),
-    title: z.string().optional(),
+    owner: givenText,
+    title: givenText,
   }),
   // PUT, and yet each call makes a new team: there is no key in it.
   createTeam: write('createTeam', 'Creates a team.', 'PUT', '/v1/orgs/{organizationId}/teams', {
-    body: z.strictObject({ title, members: z.array(z.string()).optional() }),
+    body: z.strictObject({ title, members: texts.optional() }),
     answer: team,
     repeat: 'never',
     success: [200, 201],
@@ -43,9 +43,9 @@ export const teamOperations = {
     '/v1/orgs/{organizationId}/teams/{teamId}/members',
     {
       body: z.strictObject({
-        add: z.array(z.string()).optional(),
-        remove: z.array(z.string()).optional(),
-        memberships: z.record(z.string(), z.strictObject({ role: teamRole })).optional(),
+        add: texts.optional(),
+        remove: texts.optional(),
+        memberships: z.record(string, z.strictObject({ role: teamRole })).optional(),
       }),
       repeat: 'idempotent',
       success: [200, 204],

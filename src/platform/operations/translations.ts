@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { list, read, remove, write } from './operation.ts';
-import { language, optionalText, permissions, richDocument } from './shapes.ts';
+import { language, optionalText, permissions, richDocument, string } from './shapes.ts';
 
 const translation = z.looseObject({
-  id: z.string(),
+  id: string,
   status: optionalText,
-  source: z.looseObject({ space: z.string(), language: optionalText }),
-  language: z.string(),
+  source: z.looseObject({ space: string, language: optionalText }),
+  language: string,
   /** A rich document. */
   instructions: z.unknown().optional(),
   /** The space that holds the translation, once there is one. */
@@ -29,7 +29,7 @@ export const translationOperations = {
     {
       body: z.strictObject({
         language,
-        source: z.strictObject({ space: z.string(), language }),
+        source: z.strictObject({ space: string, language }),
         instructions: richDocument.optional(),
       }),
       answer: translation,
