@@ -1,12 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../scripts/docs.ts';
 import { suggest } from '../../src/commands/completion/suggest.ts';
 import { operations } from '../../src/platform/operations/index.ts';
+import { makeFolder } from '../git/repository.ts';
 import { eventually, octavo } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -191,7 +192,9 @@ describe('completion', () => {
   });
 
   test.each(['zsh', 'fish'])('there is a script for %s', async (shell) => {
-    const { code, stdout } = await octavo(['completion', shell], { cwd: fileURLToPath(new URL('.', import.meta.url)) });
+    const cwd = makeFolder();
+    const { code, stdout } = await octavo(['completion', shell], { cwd });
+    rmSync(cwd, { recursive: true, force: true });
     expect(code).toBe(0);
     expect(stdout).toContain('octavo complete -- ');
   });

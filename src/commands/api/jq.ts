@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import type { JqResult } from 'jq-wasm';
 import { AppError, CancelledError, ConfigError } from '../../core/errors.ts';
 
 /** A jq program that is ready to run. */
@@ -48,14 +49,8 @@ export async function openSelection(program: string, signal: AbortSignal): Promi
   };
 }
 
-interface Ran {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
 interface Thread {
-  readonly run: (input: string) => Promise<Ran>;
+  readonly run: (input: string) => Promise<JqResult>;
   readonly close: () => Promise<void>;
 }
 
@@ -79,7 +74,7 @@ function startJq(program: string, signal: AbortSignal): Thread {
     worker.ref();
     worker.postMessage(input);
     try {
-      const [ran] = (await once(worker, 'message', { signal })) as [Ran];
+      const [ran] = (await once(worker, 'message', { signal })) as [JqResult];
       return ran;
     } catch (error) {
       await close();
