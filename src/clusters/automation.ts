@@ -147,7 +147,7 @@ export class ClusterAutomation {
         numbers === null
           ? {
               outcome: 'unsupported',
-              error: new NotThePlatformError(`${NO_CLUSTERS[this.#options.site ? 'topics' : 'clusters']} (404)`),
+              error: new NotThePlatformError(NO_CLUSTERS[this.#options.site ? 'topics' : 'clusters']),
             }
           : { ...numbers, outcome: 'done', error: null },
       );

@@ -241,5 +241,5 @@ async function clusterAt(context: RunContext, id: string): Promise<IssueCluster>
 }
 
 function noClusters({ source }: RunContext): RejectedError {
-  return new RejectedError(`${NO_CLUSTERS[source.kind]} (404)`, 404);
+  return new RejectedError(NO_CLUSTERS[source.kind], 404);
 }

@@ -9,8 +9,8 @@ export type RequestAnswer = Item<typeof operations.listOrganizationChangeRequest
 /** What a platform is told to lack where a source has no list. */
 export const NO_CLUSTERS = {
   clusters:
-    'this platform has no issue clusters; from 0.167 on, a site has topics instead: name the site in conversations.site',
-  topics: 'this platform has neither issue clusters nor topics of the site that conversations.site names',
+    'this platform has no issue clusters (404); from 0.167 on, a site has topics instead: name it in conversations.site',
+  topics: 'this platform has neither issue clusters nor topics of the site that conversations.site names (404)',
 } as const;
 
 export interface ClusterPage {

@@ -197,12 +197,7 @@ describe('requests', () => {
 
 describe('which of them there are', () => {
   test.each([
-    [
-      'no site is named',
-      null,
-      DAY,
-      /from 0\.167 on, a site has topics instead: name the site in conversations\.site \(404\)/,
-    ],
+    ['no site is named', null, DAY, /from 0\.167 on, a site has topics instead: name it in conversations\.site/],
     [
       'there is no such site',
       'site_none',
