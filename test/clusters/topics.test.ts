@@ -159,6 +159,20 @@ test('a topic whose change request the platform drafts itself gets no second one
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
 
+test('a list of change requests that takes no statuses: each space is asked, and each topic still opened once', async () => {
+  const platform = platformOf('0.181');
+  platform.features = { ...platform.features, changeRequestStatuses: false };
+  platform.addCluster({ id: 't_1' });
+  platform.addCluster({ id: 't_no' });
+  const daemon = openDaemon(platform, settings());
+  expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 2 });
+  const no = platform.changeRequests.find(({ description }) => markOf(description)?.cluster === 't_no');
+  platform.call('PATCH', `/spaces/guides/change-requests/${no?.id}`, { status: 'archived' });
+  const other = openDaemon(platform, settings(), { name: 'two' });
+  expect(await other.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { exists: 1, archived: 1 } });
+  expect(platform.changeRequests).toHaveLength(2);
+});
+
 describe('requests', () => {
   test('over 1,000 topics of which 20 pass: one question, one list, and five for each that is opened', async () => {
     const platform = platformOf('0.167');
