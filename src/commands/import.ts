@@ -1,7 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../config/config.ts';
-import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { ConfigError, EXIT, type ExitCode } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
 import type { Choice } from '../import/choose.ts';
 import { type Existing, type Imported, importManifests } from '../import/import.ts';
@@ -18,6 +18,7 @@ import { driftPullRequest } from './drift-pull.ts';
 import { importDrift } from './import-drift.ts';
 import { showReading } from './progress.ts';
 import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
+import { writeImported } from './write-imported.ts';
 
 export interface ImportFlags {
   readonly out: string;
@@ -59,7 +60,7 @@ export async function importCommand(flags: ImportFlags, around: Surroundings): P
   if (flags.dryRun === true) {
     terminal.out(files.map(shownFile).join(''));
   } else {
-    await writeAll(place.root, files);
+    await writeImported(place.root, files);
     terminal.out(files.map((file) => `${file.before === null ? '+' : '~'} ${relativeTo(place, file)}\n`).join(''));
   }
   terminal.err(`${tellImported(imported, read, existing)}\n`);
@@ -75,7 +76,8 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
       throw new ConfigError(`--kind: nothing can be imported of kind ${JSON.stringify(name)}; ${hint}`);
     }
   }
-  return { kinds: kind, sites: site };
+  // Sites that are named are wanted, whatever else is.
+  return { kinds: kind.length > 0 && site.length > 0 ? [...kind, 'site'] : kind, sites: site };
 }
 
 /** What says nothing where it stands is refused. */
@@ -207,23 +209,6 @@ function shownFile({ path, text, addresses }: ImportedFile): string {
   return path === SCHEMA_PATH
     ? ''
     : `--- ${printable(path)}${addresses.length === 0 ? ' (a file of its own)' : ''}\n${printableLines(text)}\n`;
-}
-
-/** Writes all files, those that are named before those that name them. Never over what has changed meanwhile. */
-async function writeAll(root: string, files: readonly ImportedFile[]): Promise<void> {
-  const order = (file: ImportedFile) => (file.addresses.length === 0 ? 0 : file.before === null ? 1 : 2);
-  for (const file of files.toSorted((a, b) => order(a) - order(b))) {
-    const path = join(root, file.path);
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      if (file.before !== null && (await readFile(path, 'utf8')) !== file.before) {
-        throw new Error('it has changed since it was read; import again');
-      }
-      await writeFile(path, file.text, { flag: file.before === null ? 'wx' : 'w' });
-    } catch (error) {
-      throw new ConfigError(`cannot write ${file.path}: ${messageOf(error)}`, { cause: error });
-    }
-  }
 }
 
 function relativeTo({ shown }: Place, { path, addresses }: ImportedFile): string {

@@ -1,13 +1,15 @@
 import { posix } from 'node:path';
 import { type Address, addressOf } from '../core/address.ts';
-import { DesiredStateError } from '../core/errors.ts';
+import { ConfigError, DesiredStateError } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { createManifestLoader, type LoadOptions, type ManifestLoader } from '../manifests/loader.ts';
+import { findManifestFiles } from '../manifests/manifest-files.ts';
 import { identify } from '../plan/identity.ts';
 import { computePlan } from '../plan/plan.ts';
 import { DEFAULT_POLICY } from '../plan/policy.ts';
+import { printable } from '../plan/words.ts';
 import { ActualState, referencesIn } from './actual-state.ts';
 import { assignKeys, type Keys } from './assign-keys.ts';
 import { checkDraft } from './check-draft.ts';
@@ -51,6 +53,7 @@ const TRIES = 12;
  * plans; what that finds out goes into the next draft. Changes nothing on disk.
  *
  * @throws DesiredStateError where the manifests that are there cannot be told apart, or the new ones cannot be read
+ * @throws ConfigError where no plan would read the new ones
  */
 export async function importManifests(options: ImportOptions): Promise<Imported> {
   const importer = new Importer(options, await filesOf(options.tree));
@@ -67,8 +70,10 @@ export async function importManifests(options: ImportOptions): Promise<Imported>
   }
 }
 
+/** Files, and the folders they are in. */
 async function filesOf(tree: FileTree): Promise<ReadonlySet<string>> {
-  return new Set((await tree.list()).map(({ path }) => path.toLowerCase()));
+  const paths = (await tree.list()).map(({ path }) => path.toLowerCase().split('/'));
+  return new Set(paths.flatMap((parts) => parts.map((_, index) => parts.slice(0, index + 1).join('/'))));
 }
 
 class Importer {
@@ -142,7 +147,9 @@ class Importer {
       return [];
     }
     const written = new Map(files.map(({ path, text }) => [path, text]));
-    const { declared } = await this.#loader.load(withFiles(tree, written), load);
+    const after = withFiles(tree, written);
+    await this.#mustBeRead(files, after);
+    const { declared } = await this.#loader.load(after, load);
     const known = this.#known(declared);
     const { count } = this.decisions;
     const problems = this.#bindMistaken(known);
@@ -170,6 +177,17 @@ class Importer {
       }
     }
     return [];
+  }
+
+  async #mustBeRead(files: readonly ImportedFile[], after: FileTree): Promise<void> {
+    const found = await findManifestFiles(after, await after.list(), this.#options.load.config ?? null);
+    const read = new Set(found.map(({ path }) => path));
+    const unread = files.find(({ path, addresses }) => addresses.length > 0 && !read.has(path));
+    if (unread !== undefined) {
+      throw new ConfigError(
+        `${printable(unread.path)} would be read by no plan: it is hidden, or .octavoignore lists it; choose another --out`,
+      );
+    }
   }
 
   /**

@@ -11,7 +11,10 @@ export interface ReadAll {
   readonly unread: readonly { readonly kind: string; readonly reason: string }[];
 }
 
-/** Reads all of the wanted kinds and of those they refer to; no names: of every kind. Throws what is not about one kind. */
+/**
+ * Reads all of the wanted kinds and of those they refer to; no names: of every kind. Throws what is not about one kind,
+ * and what is about every one of them.
+ */
 export async function readAll(kinds: readonly Kind[], names: readonly string[], reader: Reader): Promise<ReadAll> {
   const wanted = withNeeded(kinds, names);
   const due = kinds.filter((kind) => kind.observe !== null && wanted.has(kind.name));
@@ -26,6 +29,10 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
   for (const { kind, answer } of answers) {
     if ('reason' in answer) {
       unread.push({ kind: kind.name, reason: answer.reason });
+      if (unread.length === answers.length) {
+        // Not a kind, but the organization cannot be read.
+        throw answer.error;
+      }
       continue;
     }
     for (const name of [kind.name, ...kinds.filter((part) => part.partOf === kind.name).map((part) => part.name)]) {
@@ -56,9 +63,9 @@ function withNeeded(kinds: readonly Kind[], names: readonly string[]): ReadonlyS
 }
 
 /** What is refused for one kind is missing; a token that is not accepted at all is an error. */
-function unreadable(error: unknown): { readonly reason: string } | Found {
+function unreadable(error: unknown): { readonly reason: string; readonly error: Error } | Found {
   if (error instanceof RejectedError || (error instanceof AuthError && error.status !== 401)) {
-    return { reason: messageOf(error) };
+    return { reason: messageOf(error), error };
   }
   throw error;
 }

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addForeign } from '../support/foreign.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -150,4 +150,78 @@ test('manifests that are wrong are told of, and nothing is written', async () =>
   const { code, stderr } = await work.inside(['import']);
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('teams.yaml:2:8') });
   expect(filesIn(work)).toEqual(['teams.yaml']);
+});
+
+describe('where no plan would read what is written, nothing is', () => {
+  const cases: Readonly<
+    Record<string, readonly [files: Readonly<Record<string, string>>, out: string[], message: RegExp]>
+  > = {
+    'an ignored folder': [
+      { '.octavoignore': 'found/\n', 'teams.yaml': 'teams: {}\n' },
+      ['--unmanaged', '.', '--out', 'found'],
+      /found\/collections\.yaml would be read by no plan: .*\.octavoignore/,
+    ],
+    'a hidden folder': [
+      { 'teams.yaml': 'teams: {}\n' },
+      ['--unmanaged', '.', '--out', '.found'],
+      /\.found\/collections\.yaml would/,
+    ],
+    'an ignored file': [{ '.octavoignore': '/members.yaml\n' }, [], /members\.yaml would be read by no plan/],
+    'a file where a folder is needed': [
+      { sites: '' },
+      [],
+      /cannot write sites\/foreign-site\.yaml: sites is no folder/,
+    ],
+  };
+  test.each(Object.entries(cases))('%s', async (_name, [files, out, message]) => {
+    await using work = await openWorkspace();
+    await addForeign(work);
+    for (const [path, text] of Object.entries(files)) {
+      work.repository.write(path, text);
+    }
+    const { code, stderr } = await work.inside(['import', ...out]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(message) });
+    expect(filesIn(work)).toEqual(Object.keys(files).sort());
+  });
+
+  test('a link that leaves the folder', async () => {
+    await using work = await openWorkspace();
+    await addForeign(work);
+    mkdirSync(join(work.folder, 'outside'));
+    symlinkSync(join(work.folder, 'outside'), join(work.repository.directory, 'sites'));
+    const { code, stderr } = await work.inside(['import']);
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/sites is a link that leaves the folder/),
+    });
+    expect(readdirSync(join(work.folder, 'outside'))).toEqual([]);
+    expect(existsSync(join(work.repository.directory, 'members.yaml'))).toBe(false);
+  });
+});
+
+test('a folder with the name of a manifest is in nobody’s way', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('members.yaml/notes.txt', 'ours');
+  expect(await work.inside(['import'])).toMatchObject({ code: 0 });
+  expect(read(work, 'members-2.yaml')).toContain('ana@acme.example');
+});
+
+test('an organization that is not there is an error, and no empty import', async () => {
+  await using work = await openWorkspace();
+  const { code, stderr } = await work.inside(['import'], { OCTAVO_ORGANIZATION: 'org_other' });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Organization "org_other" not found') });
+  expect(filesIn(work)).toEqual([]);
+});
+
+test('--kind and --site together are both', async () => {
+  await using work = await openWorkspace();
+  await addForeign(work);
+  await work.call('POST', '/sites', { title: 'Other site' });
+  expect(await work.inside(['import', '--kind', 'team', '--site', 'Foreign site'])).toMatchObject({ code: 0 });
+  expect(filesIn(work).filter((path) => path.endsWith('.yaml'))).toEqual([
+    'collections.yaml',
+    'sites/foreign-site.yaml',
+    'spaces.yaml',
+    'teams.yaml',
+  ]);
 });
