@@ -56,7 +56,7 @@ function call(writer: Writer, operation: Operation, input: AnyInput): Promise<un
   return operation.method === 'GET' ? get(operation, input) : send(operation, input);
 }
 
-/** Calls every operation, well and badly, each on a platform that is as it was at the start. */
+/** Calls every operation, well and badly, each on a platform that is as it was at the start, as it is afterwards. */
 export async function exerciseAll(stage: Stage): Promise<readonly Exercise[]> {
   const { emulator, ids } = stage;
   const state = emulator.state();
@@ -82,5 +82,6 @@ export async function exerciseAll(stage: Stage): Promise<readonly Exercise[]> {
       done.push({ operation, good, bad, case: made });
     }
   }
+  emulator.restore(state);
   return done;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AuthError, RejectedError } from '../../src/core/errors.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation } from '../../src/platform/operations/operation.ts';
+import type { Operation, PaginatedOperation } from '../../src/platform/operations/operation.ts';
 import { beyond, documented, signature } from './documented-operations.ts';
 import { type Exercise, emulated, exerciseAll, type Outcome } from './exercise.ts';
 import { openStage, type Stage } from './operation-world.ts';
@@ -49,6 +49,26 @@ describe.each([...table])('%s (%s)', (name, operation) => {
     expect(bad.error).toBeInstanceOf(made.status === 401 ? AuthError : RejectedError);
     expect(bad.error).toHaveProperty('status', made.status);
   });
+});
+
+const lists = all.filter((operation): operation is PaginatedOperation => operation.paginated);
+
+test.each(lists.map((operation) => [operation.name, operation] as const))(
+  '%s: all pages have what one has',
+  async (name, operation) => {
+    const { case: made, good } = exerciseOf(name);
+    const input = made.good(stage.ids) as { readonly query?: object };
+    const writer = stage.as(made.goodBy ?? 'admin');
+    const items = await Array.fromAsync(writer.pages(operation, input as never));
+    const { items: some } = good.value as { readonly items: readonly unknown[] };
+    expect(items.slice(0, some.length)).toEqual(some);
+  },
+);
+
+test('operations are told apart by their summaries', () => {
+  const summaries = all.map(({ summary }) => summary);
+  expect(summaries.filter((summary, at) => summaries.indexOf(summary) !== at)).toEqual([]);
+  expect(summaries.filter((summary) => !/^[A-Z].*\.$/.test(summary) || summary.length > 100)).toEqual([]);
 });
 
 test('the document, the client, the embedded platform and these tests have the same operations', () => {

@@ -52,7 +52,7 @@ function commentFamily<const Base extends string, Reply extends z.ZodType>(
     }),
     delete: remove(`delete${on}Comment`, `Deletes a comment on a ${subject}, with its replies.`, one),
     listReplies: list(`list${on}CommentReplies`, `Replies to a comment on a ${subject}.`, replies, reply, { format }),
-    postReply: write(`post${on}CommentReply`, `Replies to a comment on a ${subject}.`, 'POST', replies, {
+    postReply: write(`post${on}CommentReply`, `Posts a reply to a comment on a ${subject}.`, 'POST', replies, {
       body: z.strictObject({ body: commentBody }),
       answer: reply,
       repeat: 'never',
