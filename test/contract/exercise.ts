@@ -11,7 +11,7 @@ import { signature } from './documented-operations.ts';
 import type { Case, Cases, Stage } from './operation-world.ts';
 
 /** Every operation of the client. That one is missing is an error of types, and of the coverage. */
-export const cases: Cases = {
+const cases: Cases = {
   ...organizationCases,
   ...spaceCases,
   ...commentCasesOfBoth,

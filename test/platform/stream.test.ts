@@ -315,6 +315,18 @@ describe('once it began', () => {
     await expect(next).rejects.toThrow('askSite was given up: it was cancelled');
   });
 
+  test('it keeps nothing else from being asked', async () => {
+    const { base, asked } = await serve((answer, times) =>
+      times <= 4 ? answer.writeHead(200, EVENTS).write(first) : answer.end('{"id":"org_1","title":"Acme"}'),
+    );
+    const to = writer(base);
+    const streams = [1, 2, 3, 4].map(() => ask(to)[Symbol.asyncIterator]());
+    await Promise.all(streams.map((events) => events.next()));
+    expect((await to.get(operations.getOrganization)).title).toBe('Acme');
+    expect(asked).toHaveLength(5);
+    await Promise.all(streams.map((events) => events.return?.()));
+  });
+
   test('leaving the loop hangs up', async () => {
     const { promise: hungUp, resolve } = Promise.withResolvers<void>();
     const { base } = await serve((answer) => {
