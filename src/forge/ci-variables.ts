@@ -26,7 +26,9 @@ export function isGiteaJob(env: Environment): boolean {
 /** The page of a workflow's run. */
 export function workflowRun(env: Environment, repository: string): string | null {
   const server = isSet(env.GITHUB_SERVER_URL) ? env.GITHUB_SERVER_URL.replace(/\/+$/, '') : null;
-  return link(server === null ? undefined : `${server}/${repository}/actions/runs/${env.GITHUB_RUN_ID}`);
+  // Gitea and Forgejo count the runs of each repository for their pages.
+  const run = (isGiteaJob(env) && isSet(env.GITHUB_RUN_NUMBER) ? env.GITHUB_RUN_NUMBER : env.GITHUB_RUN_ID) ?? '';
+  return link(server === null ? undefined : `${server}/${repository}/actions/runs/${run}`);
 }
 
 /** A token, and the variable that it would be in. */

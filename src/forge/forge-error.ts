@@ -9,18 +9,21 @@ export interface Refusal {
   readonly status: number;
   /** Reads a header of the answer; null where it is not there. */
   readonly header: (name: string) => string | null;
+  /** Whether a limit is used up, where only the text of the answer says so. */
+  readonly isLimit?: boolean;
 }
 
 /**
  * An answer that is an error, named by what happens next. What the forge said is left out: its text may quote what was
  * sent, and the status says enough.
  */
-export function refusalError({ tried, label, status, header }: Refusal, cause: unknown): Error {
+export function refusalError({ tried, label, status, header, isLimit }: Refusal, cause: unknown): Error {
   const message = `${label} answers with ${status} when asked to ${tried}`;
-  const retryAfter = Number(header('retry-after') ?? Number.NaN);
+  const after = waitOf(header);
   // GitHub says 403 too where a limit is used up.
-  if (status === 429 || (status === 403 && (Number.isFinite(retryAfter) || header('x-ratelimit-remaining') === '0'))) {
-    return new RateLimitedError(message, Number.isFinite(retryAfter) ? retryAfter * 1000 : null, { cause });
+  const isUsedUp = after !== null || header('x-ratelimit-remaining') === '0';
+  if (isLimit === true || status === 429 || (status === 403 && isUsedUp)) {
+    return new RateLimitedError(message, after, { cause });
   }
   if (status === 401 || status === 403) {
     return new AuthError(message, status, { cause });
@@ -29,6 +32,21 @@ export function refusalError({ tried, label, status, header }: Refusal, cause: u
     return new TransientError(message, true, { cause });
   }
   return new RejectedError(message, status, { cause });
+}
+
+/**
+ * Milliseconds until it may be asked again: as the answer says, or until the limit that is used up begins anew, by the
+ * forge's own clock (GitHub REST API, rate limits). Null where it says neither.
+ */
+function waitOf(header: Refusal['header']): number | null {
+  const [retryAfter, remaining, reset] = ['retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) =>
+    Number(header(name) ?? Number.NaN),
+  ) as [number, number, number];
+  if (Number.isFinite(retryAfter)) {
+    return retryAfter * 1000;
+  }
+  const wait = reset * 1000 - Date.parse(header('date') ?? '');
+  return remaining === 0 && Number.isFinite(wait) ? Math.max(wait, 1000) : null;
 }
 
 /** No answer at all: it may have been done. */

@@ -17,20 +17,24 @@ export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) 
 export function openGitea(pull: PullRequest, token: string, signal: AbortSignal): Forge {
   const api = giteaClient(pull.apiUrl, token, signal);
   const [owner = '', repo = ''] = pull.repository.split('/');
+  /** What a comment says of who wrote it: a token without the scope read:user may not ask. */
+  let writer: number | undefined;
+  const whoAmI = () =>
+    api.user.userGetCurrent().then(
+      ({ data }) => data.id,
+      (error: { status?: number }) => {
+        if (error.status === undefined || error.status >= 500 || error.status === 429) {
+          throw error;
+        }
+        return ACTIONS_USER;
+      },
+    );
   return {
     label: GITEA,
     longest: GITEA_LONGEST,
     listOwn: () =>
       askGitea('list the comments', async () => {
-        const self = await api.user.userGetCurrent().then(
-          ({ data }) => data.id,
-          (error: { status?: number }) => {
-            if (error.status === undefined || error.status >= 500 || error.status === 429) {
-              throw error;
-            }
-            return ACTIONS_USER;
-          },
-        );
+        const self = writer ?? (await whoAmI());
         // All of them at once: this list has no pages.
         const { data } = await api.repos.issueGetComments(owner, repo, pull.number);
         return data
@@ -41,6 +45,7 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
     create: (body) =>
       askGitea('write a comment', async () => {
         const { data } = await api.repos.issueCreateComment(owner, repo, pull.number, { body });
+        writer = data.user?.id ?? writer;
         return { id: data.id ?? 0, body };
       }),
     update: (id, body) =>

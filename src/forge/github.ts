@@ -81,15 +81,35 @@ export async function askGitHub<T>(tried: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error && error.name === 'GraphqlResponseError') {
-      // Success by its status: the token may not be asked who it is.
-      throw refusalError({ tried, label: GITHUB, status: 403, header: () => null }, error);
+    const { response, status, errors } = error as GitHubFailure;
+    if (errors !== undefined) {
+      throw graphError(tried, errors, error);
     }
-    const { response, status } = error as { response?: { headers: Record<string, unknown> }; status?: number };
     if (response === undefined || status === undefined) {
       throw silenceError(GITHUB, tried, error);
     }
     const header = (name: string) => (response.headers[name] === undefined ? null : String(response.headers[name]));
-    throw refusalError({ tried, label: GITHUB, status, header }, error);
+    // A secondary limit may say so in its text alone (GitHub REST API, rate limits).
+    const isLimit = (status === 403 || status === 429) && /rate limit/i.test(response.data?.message ?? '');
+    throw refusalError({ tried, label: GITHUB, status, header, isLimit }, error);
   }
+}
+
+interface GitHubFailure {
+  readonly status?: number;
+  readonly response?: {
+    readonly headers: Readonly<Record<string, unknown>>;
+    readonly data?: { readonly message?: string };
+  };
+  /** Of GraphQL, whose answers are successes by their status. */
+  readonly errors?: readonly { readonly type?: string }[];
+}
+
+/** Only what says that it is forbidden is: anything else passes, and is no reason to do without the comment. */
+function graphError(tried: string, errors: readonly { readonly type?: string }[], cause: unknown): Error {
+  const types = errors.map(({ type }) => type ?? '');
+  const isForbidden = types.some((type) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES');
+  const isLimit = types.some((type) => /^RATE_LIMIT/.test(type));
+  const status = isLimit || isForbidden ? 403 : 502;
+  return refusalError({ tried, label: GITHUB, status, header: () => null, isLimit }, cause);
 }

@@ -1,4 +1,4 @@
-import { Commits, GitbeakerRequestError, MergeRequestNotes, Users } from '@gitbeaker/rest';
+import { Commits, GitbeakerRequestError, GitbeakerRetryError, MergeRequestNotes, Users } from '@gitbeaker/rest';
 import { type CommitStatus, FORGE_TIMEOUT, type Forge, type Verdict } from './forge.ts';
 import { refusalError, silenceError, unlessGone } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
@@ -6,6 +6,8 @@ import type { PullRequest } from './pull-request.ts';
 export const GITLAB = 'GitLab';
 /** GitLab instance limits: size of comments and descriptions, in characters. */
 export const GITLAB_LONGEST = 1_000_000;
+/** Characters of the link of a commit status; a longer one makes GitLab refuse the status. */
+const LONGEST_TARGET = 255;
 const PAGE = 100;
 const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<Verdict, string>;
 
@@ -42,7 +44,8 @@ export function openGitLab(pull: PullRequest, token: string): Forge {
     remove: (id) => askGitLab('remove a comment', () => notes.remove(project, number, id)).catch(unlessGone),
     setStatus: ({ state, context, description }: CommitStatus) =>
       askGitLab('set the commit status', async () => {
-        const run = pull.runUrl === null ? {} : { targetUrl: pull.runUrl };
+        const isTooLong = (pull.runUrl?.length ?? 0) > LONGEST_TARGET;
+        const run = pull.runUrl === null || isTooLong ? {} : { targetUrl: pull.runUrl };
         await commits.editStatus(project, pull.head, STATES[state], { name: context, description, ...run });
       }),
   };
@@ -53,6 +56,10 @@ export async function askGitLab<T>(tried: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
+    if (error instanceof GitbeakerRetryError && error.message.includes('429')) {
+      // The client has asked ten times within a second, and keeps the answer to itself.
+      throw refusalError({ tried, label: GITLAB, status: 429, header: () => null }, error);
+    }
     const response = error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
     if (response === undefined) {
       throw silenceError(GITLAB, tried, error);

@@ -21,7 +21,7 @@ const LONGEST_WAIT = 60_000;
  *
  * | it finds | it does |
  * |---|---|
- * | no comment of ours | creates one, and looks again |
+ * | no comment of ours | creates one, and looks again; not twice where the first is known to be there |
  * | several | the oldest stays; the others go, by whoever sees them |
  * | one by a later run | leaves it |
  * | one by an earlier run, or its own of before | updates it, and looks again |
@@ -32,10 +32,12 @@ const LONGEST_WAIT = 60_000;
  */
 export async function publish(forge: Forge, marker: Marker, body: string, clock: Clock): Promise<Published> {
   let wrote: Exclude<Published, 'outdated'> | null = null;
+  let isMade = false;
   for (let round = 0; round < ROUNDS; round += 1) {
     const [oldest, ...later] = await listOf(forge, marker.organization, clock);
     if (oldest === undefined) {
-      await create(forge, body, clock);
+      // One that is known to be there is not made again because it is not listed yet, or is taken for somebody else's.
+      isMade = isMade ? await clock.sleep(PAUSES[0]).then(() => true) : await create(forge, body, clock);
       wrote = 'created';
       continue;
     }
@@ -55,7 +57,9 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
       await steadily(clock, () => forge.remove(extra.id));
     }
   }
-  throw new TransientError(`the comments at ${forge.label} change faster than they can be written`, true);
+  throw isMade
+    ? new TransientError(`${forge.label} has taken the comment, and does not show it among those of this token`, true)
+    : new TransientError(`the comments at ${forge.label} change faster than they can be written`, true);
 }
 
 async function listOf(forge: Forge, organization: string, clock: Clock): Promise<readonly ForgeComment[]> {
@@ -63,15 +67,17 @@ async function listOf(forge: Forge, organization: string, clock: Clock): Promise
   return own.filter(({ body }) => readMarker(body)?.organization === organization);
 }
 
-/** Where the answer is lost, whether it was written is seen when the comments are looked at again. */
-async function create(forge: Forge, body: string, clock: Clock): Promise<void> {
+/** False where the answer is lost: whether it was written is seen when the comments are looked at again. */
+async function create(forge: Forge, body: string, clock: Clock): Promise<boolean> {
   try {
-    await forge.create(body);
+    await steadily(clock, () => forge.create(body), isLimit);
+    return true;
   } catch (error) {
     if (!(error instanceof TransientError)) {
       throw error;
     }
     await clock.sleep(PAUSES[0]);
+    return false;
   }
 }
 
@@ -85,15 +91,28 @@ export function isSame(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
-/** Does what may be done twice again where it failed for the moment. */
-export async function steadily<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+/** What was refused for a limit was not done, and may be asked again even where it must not be done twice. */
+export function isLimit(error: unknown): error is RateLimitedError {
+  return error instanceof RateLimitedError;
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof TransientError || isLimit(error);
+}
+
+/** Does what may be done twice again where it failed for the moment; `isTriedAgain` says of which errors that is so. */
+export async function steadily<T>(
+  clock: Clock,
+  work: () => Promise<T>,
+  isTriedAgain: (error: unknown) => boolean = isPassing,
+): Promise<T> {
   for (const pause of PAUSES) {
     try {
       return await work();
     } catch (error) {
-      const wait = error instanceof RateLimitedError ? (error.after ?? pause) : pause;
-      const isPassing = error instanceof TransientError || error instanceof RateLimitedError;
-      if (!isPassing || wait > LONGEST_WAIT) {
+      // Limits are by the minute where nothing else is said.
+      const wait = isLimit(error) ? (error.after ?? LONGEST_WAIT) : pause;
+      if (!isTriedAgain(error) || wait > LONGEST_WAIT) {
         throw error;
       }
       await clock.sleep(wait);

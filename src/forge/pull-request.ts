@@ -120,6 +120,10 @@ function gitlabPull(env: Environment): PullRequest | null {
   const label = 'GitLab CI';
   // The tip of the merge request, where the pipeline runs on a merge of it.
   const head = isSet(env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA) ? 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA' : 'CI_COMMIT_SHA';
+  // A pipeline of a merged result runs on what is in the target branch by now, and says where that is.
+  const base = isSet(env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA)
+    ? 'CI_MERGE_REQUEST_TARGET_BRANCH_SHA'
+    : 'CI_MERGE_REQUEST_DIFF_BASE_SHA';
   return {
     forge: 'gitlab',
     apiUrl: variable(label, env, 'CI_API_V4_URL', URL_TEXT),
@@ -134,9 +138,7 @@ function gitlabPull(env: Environment): PullRequest | null {
     ),
     number: variable(label, env, 'CI_MERGE_REQUEST_IID', NUMBER),
     head: variable(label, env, head, COMMIT),
-    base: isSet(env.CI_MERGE_REQUEST_DIFF_BASE_SHA)
-      ? variable(label, env, 'CI_MERGE_REQUEST_DIFF_BASE_SHA', COMMIT)
-      : null,
+    base: isSet(env[base]) ? variable(label, env, base, COMMIT) : null,
     run: [Number(env.CI_PIPELINE_ID) || 0, Number(env.CI_JOB_ID) || 0],
     runUrl: link(env.CI_JOB_URL),
     // A job's own token may not write comments.

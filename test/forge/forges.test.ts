@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openForge } from '../../src/forge/open-forge.ts';
-import { FakeForge, STRANGER } from '../support/fake-forge.ts';
+import { type Answer, FakeForge, STRANGER } from '../support/fake-forge.ts';
 import { FORGES, HEAD, pullAt } from './samples.ts';
 
 const { signal } = new AbortController();
@@ -113,6 +113,54 @@ test('a token that GitHub does not say the owner of is an authorization error', 
   fake.may.identify = false;
   const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
   await expect(forge?.listOwn()).rejects.toMatchObject({ code: 'not-authorized' });
+});
+
+const githubAt = async (answer: Answer, on = /^PATCH /) => {
+  const { open, name, repository } = FORGES[0];
+  const fake = await open();
+  fake.malady = (request) => (on.test(request) ? answer : null);
+  return { fake, forge: openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') };
+};
+
+test.each([
+  ['a limit that is over soon', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1500000030' }, 30_000],
+  ['one that says how long', { 'retry-after': '7' }, 7000],
+  ['one that says so in its text alone', {}, null],
+])('GitHub says 403 of %s', async (_what, headers, after) => {
+  const date = new Date(1_500_000_000_000).toUTCString();
+  const message = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
+  const { fake, forge } = await githubAt({ status: 403, body: { message }, headers: { ...headers, date } });
+  await using _fake = fake;
+  await expect(forge?.update(1, 'x')).rejects.toMatchObject({ code: 'rate-limited', after });
+});
+
+test.each([
+  [[{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }], 'rate-limited'],
+  [[{ message: 'Something went wrong while executing your query' }], 'transient'],
+  [[{ type: 'FORBIDDEN', message: 'Resource not accessible' }], 'not-authorized'],
+])('who the token is, GitHub may refuse to say: %j', async (errors, code) => {
+  const { fake, forge } = await githubAt({ status: 200, body: { errors } }, /graphql/);
+  await using _fake = fake;
+  await expect(forge?.listOwn()).rejects.toMatchObject({ code });
+});
+
+describe('GitLab alone', () => {
+  const { open, name, repository } = FORGES[1];
+
+  test('a limit that is used up is one, though its client has tried again by itself', async () => {
+    await using fake = await open();
+    fake.malady = () => 429;
+    const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
+    await expect(forge?.create('x')).rejects.toMatchObject({ code: 'rate-limited' });
+  });
+
+  test('a link that is too long for a status is left out of it', async () => {
+    await using fake = await open();
+    const runUrl = `https://gitlab.example/${'group/'.repeat(50)}docs/-/jobs/1`;
+    const forge = openForge({ ...pullAt(fake, name, repository), runUrl }, FakeForge.token, signal, 'octavo/0');
+    await forge?.setStatus({ state: 'success', context: 'c', description: 'd' });
+    expect(fake.statuses).toHaveLength(1);
+  });
 });
 
 test('at Bitbucket no comments are written', () => {

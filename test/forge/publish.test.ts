@@ -147,6 +147,41 @@ describe('a forge in trouble', () => {
     expect(clock.waits).toEqual(waits);
   });
 
+  test('a comment that was refused for a limit is made later, once', async () => {
+    const forge = new MemoryForge();
+    const { create } = forge;
+    const limits = [new RateLimitedError('slow', 2000), new RateLimitedError('slow', null)];
+    forge.create = async (body) => {
+      const limit = limits.shift();
+      if (limit !== undefined) {
+        throw limit;
+      }
+      return create(body);
+    };
+    const clock = createHastyClock();
+    expect(await run(forge, [1, 1], clock)).toBe('created');
+    expect(clock.waits).toEqual([2000, 60_000]);
+    expect(forge.comments).toHaveLength(1);
+  });
+
+  test('a comment that is there is not made again because the forge does not list it yet', async () => {
+    const forge = new MemoryForge();
+    const { listOwn } = forge;
+    const stale = [[], [], []];
+    forge.listOwn = async () => stale.shift() ?? listOwn();
+    const asked: string[] = [];
+    forge.turn = async (what) => void asked.push(what);
+    expect(await run(forge, [1, 1])).toBe('created');
+    expect(asked.filter((what) => what === 'create')).toHaveLength(1);
+  });
+
+  test('one that is never listed is not made again either', async () => {
+    const forge = new MemoryForge();
+    forge.listOwn = async () => [];
+    await expect(run(forge, [1, 1])).rejects.toMatchObject({ code: 'transient' });
+    expect(forge.comments).toHaveLength(1);
+  });
+
   test('comments that are deleted faster than they are written end with an error', async () => {
     const forge = new MemoryForge();
     forge.turn = async (what) => {
@@ -164,6 +199,18 @@ function atMost(most: number, fates: readonly ('done' | 'lost' | 'failed')[]): (
     return troubles > most ? 'done' : fate;
   });
 }
+
+test('a token that may not ask who it is knows its comments by the one that it writes', async () => {
+  const { open, name, repository } = FORGES[2];
+  await using fake = await open();
+  fake.may.identify = false;
+  const { signal } = new AbortController();
+  for (const number of [1, 2, 3]) {
+    const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') as Forge;
+    await run(forge, [number, 1]);
+  }
+  expect(fake.comments.map(({ body }) => body)).toEqual([bodyOf([3, 1])]);
+});
 
 describe('runs at the same time', () => {
   const runs = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 2 })), {

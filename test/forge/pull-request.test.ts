@@ -106,6 +106,17 @@ describe('Gitea and Forgejo Actions', () => {
   });
 });
 
+test('the page of a run at Gitea is by its number in the repository', async () => {
+  const env = { ...GITHUB, GITEA_ACTIONS: 'true', GITHUB_API_URL: 'https://git.example/sub/api/v1' };
+  const server = { GITHUB_SERVER_URL: 'https://git.example/sub', GITHUB_RUN_NUMBER: '3' };
+  const { pull } = await jobOf({ ...env, ...server });
+  expect(pull).toMatchObject({
+    apiUrl: 'https://git.example/sub/api/v1',
+    run: [16_000_000_123, 2],
+    runUrl: 'https://git.example/sub/acme/docs/actions/runs/3',
+  });
+});
+
 describe('GitLab CI', () => {
   test('the merge request is that of the pipeline', async () => {
     expect(await jobOf(GITLAB)).toEqual({
@@ -129,6 +140,12 @@ describe('GitLab CI', () => {
   test('a pipeline of a merge is for the tip of the merge request, and one of a fork for the project it goes to', async () => {
     const more = { CI_COMMIT_SHA: MERGE, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: HEAD, CI_MERGE_REQUEST_PROJECT_ID: '3' };
     expect((await jobOf({ ...GITLAB, ...more })).pull).toMatchObject({ head: HEAD, repository: '3' });
+  });
+
+  test('a pipeline of a merged result starts from where the target branch is by now', async () => {
+    const target = 'd'.repeat(40);
+    expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_TARGET_BRANCH_SHA: target })).pull?.base).toBe(target);
+    expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_TARGET_BRANCH_SHA: '' })).pull?.base).toBe(BASE);
   });
 
   test('a branch is no merge request, and the job’s own token is not taken', async () => {

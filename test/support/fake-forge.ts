@@ -47,7 +47,7 @@ export abstract class FakeForge implements AsyncDisposable {
   /** Whoever the token is; a token of workflows is nobody in particular. */
   self = SELF;
   /** What an answer becomes, after the request has had its effect; null: as it is. */
-  malady: (request: string) => number | 'dropped' | null = () => null;
+  malady: (request: string) => number | 'dropped' | Answer | null = () => null;
   /** Called before each request is worked on, with its method and path. */
   meanwhile: (request: string) => void = () => undefined;
   /** Everything that came in: `GET /user`. */
@@ -55,6 +55,8 @@ export abstract class FakeForge implements AsyncDisposable {
   protected abstract readonly prefix: string;
   /** Longest comment, and the status that a longer one is refused with. */
   protected abstract readonly limit: readonly [characters: number, status: number];
+  /** Characters that the link of a status may have. */
+  protected readonly longestTarget: number = Number.POSITIVE_INFINITY;
   readonly #server: Server;
   #ids = 100;
 
@@ -139,8 +141,11 @@ export abstract class FakeForge implements AsyncDisposable {
     if (!this.may.status) {
       return { status: 403, body: { message: 'Resource not accessible by integration' } };
     }
-    const { state, description } = body;
+    const { state, description, target_url: target = '' } = body;
     const context = body[name];
+    if (typeof target !== 'string' || target.length > this.longestTarget) {
+      return { status: 400, body: { message: { target_url: ['is too long'] } } };
+    }
     const isKnown = typeof state === 'string' && states.includes(state);
     if (!isKnown || typeof context !== 'string' || typeof description !== 'string' || description.length > 140) {
       return { status: 422, body: { message: 'Validation Failed' } };
@@ -160,7 +165,7 @@ export abstract class FakeForge implements AsyncDisposable {
     this.requests.push(name);
     this.meanwhile(name);
     const text = Buffer.concat(chunks).toString();
-    const answer = this.#answer(request, {
+    const ordinary = this.#answer(request, {
       method,
       path: url.pathname.startsWith(`${this.prefix}/`) ? url.pathname.slice(this.prefix.length) : url.pathname,
       query: url.searchParams,
@@ -171,7 +176,8 @@ export abstract class FakeForge implements AsyncDisposable {
       request.socket.destroy();
       return;
     }
-    const status = malady ?? answer.status;
+    const answer = typeof malady === 'object' && malady !== null ? malady : ordinary;
+    const status = typeof malady === 'number' ? malady : answer.status;
     response.writeHead(status, { ...answer.headers, 'content-type': 'application/json' });
     response.end(status === 204 ? undefined : JSON.stringify(answer.body ?? {}));
   }
@@ -229,6 +235,7 @@ export class FakeGitHubPull extends FakeForge {
 export class FakeGitLabPull extends FakeForge {
   protected readonly prefix = '/gitlab/api/v4';
   protected readonly limit = [1_000_000, 400] as const;
+  protected override readonly longestTarget = 255;
 
   protected get listUrl(): string {
     return `${this.apiUrl}/projects/5/merge_requests/12/notes`;
@@ -261,7 +268,10 @@ export class FakeGitLabPull extends FakeForge {
   }
 }
 
-/** Gitea and Forgejo: the list of comments has no pages, and a workflow's token is nobody who could be asked for. */
+/**
+ * Gitea and Forgejo: the list of comments has no pages; a workflow's token is nobody who could be asked for, and neither
+ * is one without the scope read:user.
+ */
 export class FakeGiteaPull extends FakeForge {
   protected readonly prefix = '/api/v1';
   protected readonly limit = [Number.POSITIVE_INFINITY, 422] as const;
@@ -280,7 +290,7 @@ export class FakeGiteaPull extends FakeForge {
     const status = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
     const id = numberIn(path, /^\/repos\/acme\/docs\/issues\/comments\/(\d+)$/);
     if (path === '/user' && method === 'GET') {
-      return this.self < 0
+      return this.self < 0 || !this.may.identify
         ? { status: 403, body: { message: 'user required' } }
         : { status: 200, body: { id: this.self } };
     }
