@@ -2,24 +2,32 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import type { Features } from '../../src/emulator/emulator.ts';
+import { featuresOf } from '../../src/emulator/versions.ts';
 import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import type { Exchange } from './judge.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
+import type { Exchanges } from './row-exchanges.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 /** What commands ask of a platform over a life of manifests, of conversations and of what comes of them. */
-export async function flowExchanges(): Promise<readonly Exchange[]> {
-  return [...(await recorded(reconcile)), ...(await recorded(converse))];
+export async function flowExchanges(): Promise<Exchanges> {
+  const latest = featuresOf('0.201');
+  return {
+    described: [...(await recorded(reconcile)), ...(await recorded(converse))],
+    latest: [...(await recorded(reconcile, latest)), ...(await recorded(record, latest))],
+  };
 }
 
 type Run = (...args: string[]) => Promise<string>;
 
 async function recorded(
   flow: (work: Workspace, run: Run, proxy: RecordingProxy) => Promise<void>,
+  features?: Features,
 ): Promise<readonly Exchange[]> {
-  await using work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
+  await using work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 }, features });
   const proxy = await startRecordingProxy(work.emulator.url);
   const run: Run = async (...args) => {
     const { code, stdout, stderr } = await work.inside(args, { OCTAVO_BASE_URL: proxy.url });
@@ -75,4 +83,22 @@ async function converse(work: Workspace, run: Run, proxy: RecordingProxy): Promi
   await run('clusters', 'mute', cluster, '--config', config);
   await run('clusters', 'unmute', cluster, '--config', config);
   await run('clusters', 'open', cluster, '--config', config);
+}
+
+/** The same where there are no conversations: a site takes the tickets, and its topics become change requests. */
+async function record(work: Workspace, run: Run, proxy: RecordingProxy): Promise<void> {
+  const { id: space } = await work.call('POST', '/spaces', { title: 'Guides' });
+  const { id: site } = await work.call('POST', '/sites', { title: 'Help', spaces: [space] });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+  const platform = { baseUrl: proxy.url, token: '${env:OCTAVO_TOKEN}' };
+  const organization = { conversations: { site, sources: [] }, clusters: { default: space } };
+  const config = work.configure({ organization, top: { platform } });
+  const tickets = ['mailbox.mbox', 'zendesk-export.json'].map((file) => join(EXAMPLES, 'tickets', file));
+  await run('conversations', 'push', ...tickets, '--config', config);
+  const { items } = await work.call('GET', `/sites/${site}/topics`);
+  const topic = items[0].id as string;
+  await run('clusters', 'list', '--config', config);
+  await run('clusters', 'mute', topic, '--config', config);
+  await run('clusters', 'unmute', topic, '--config', config);
+  await run('clusters', 'open', topic, '--config', config);
 }
