@@ -38,7 +38,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
         ? await passInput(target, flags, config, organization, connection, around)
         : inputOfFile(file, config, organization, connection, flags, around);
     const planned = await planOnly(input, way, around.terminal);
-    mustStillBe(file, planned.plan);
+    mustStillBe(file, planned.plan, input.policy);
     mustBeApproved(flags, planned.plan);
     const record = flags.record === true ? await recordable(target, input, around) : null;
     around.terminal.err(renderPlan(planned.plan, 'text', toErr(around)));
@@ -71,6 +71,11 @@ function inputOfFile(
   flags: ApplyFlags,
   around: Surroundings,
 ): PassInput {
+  if (flags.base !== undefined) {
+    throw new ConfigError(
+      '--base says nothing to a plan file, which was made over a base already; plan again over another',
+    );
+  }
   if (file.organization !== organization.id) {
     throw new RefusedPlanError(`the plan is for ${file.organization}, and not for ${organization.id}`);
   }
@@ -83,9 +88,12 @@ function inputOfFile(
 }
 
 /** A plan file is applied only if it still is the plan. */
-function mustStillBe(file: PlanFile | null, plan: Plan): void {
-  if (file !== null && file.checksum !== plan.checksum) {
-    const lines = differences(file, plan).map((line) => `  ${line}`);
+function mustStillBe(file: PlanFile | null, plan: Plan, policy: PassInput['policy']): void {
+  if (file === null) {
+    return;
+  }
+  const lines = differences(file, plan, policy).map((line) => `  ${line}`);
+  if (file.checksum !== plan.checksum || lines.length > 0) {
     throw new RefusedPlanError(
       ['the plan file is stale: something has changed since it was made', ...lines].join('\n'),
     );

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { Change, Plan } from '../core/change.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import { canonicalJson, isObject, type Json } from '../core/json.ts';
@@ -17,8 +18,23 @@ export interface PlanFile {
   readonly declared: ReadonlyMap<string, Declared>;
   readonly base: Base;
   /** The changes as they were shown, to say what is different now. */
-  readonly changes: readonly Pick<Change, 'action' | 'address' | 'fields'>[];
+  readonly changes: readonly Pick<Change, 'action' | 'address' | 'fields' | 'held' | 'paused'>[];
+  readonly verdict: Pick<Plan['verdict'], 'state'>;
 }
+
+/** As much of a plan file as is looked at here; the rest is under the seal. */
+const shape = z.object({
+  plan: z.object({
+    organization: z.string(),
+    commit: z.string().nullable(),
+    base: z.string().nullable(),
+    checksum: z.string(),
+    verdict: z.object({ state: z.string() }),
+    changes: z.array(z.object({ action: z.string(), address: z.string(), fields: z.array(z.unknown()) })),
+  }),
+  declared: z.array(z.object({ address: z.string(), kind: z.string(), fields: z.record(z.string(), z.unknown()) })),
+  base: z.array(z.object({ address: z.string(), kind: z.string() })).nullable(),
+});
 
 /** A plan as a file: the plan as JSON, what it was made from, and a seal over both. */
 export function writePlanFile(input: PassInput, plan: Plan): string {
@@ -41,11 +57,14 @@ export function readPlanFile(text: string, name: string): PlanFile {
     });
   }
   if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
-    throw new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);
+    throw notOfThisVersion(name);
   }
   const { seal, plan, declared, base } = parsed as Record<string, Json>;
   if (seal !== sealOf({ plan: plan ?? null, declared: declared ?? null, base: base ?? null })) {
     throw new RefusedPlanError(`${name} was altered after it was made; plan again`);
+  }
+  if (!shape.safeParse(parsed).success) {
+    throw notOfThisVersion(name);
   }
   const head = plan as unknown as PlanFile & { base: string | null };
   const resources = declared as unknown as Declared[];
@@ -58,15 +77,26 @@ export function readPlanFile(text: string, name: string): PlanFile {
     declared: new Map(resources.map((resource) => [resource.address, resource])),
     base: entries === null ? null : new Map(entries.map((entry) => [entry.address, entry])),
     changes: head.changes,
+    verdict: head.verdict,
   };
+}
+
+function notOfThisVersion(name: string): ConfigError {
+  return new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);
 }
 
 function sealOf(content: { readonly plan: Json; readonly declared: Json; readonly base: Json }): string {
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }
 
+/** What somebody let past damage control, knowing of it. */
+export interface LetPast {
+  readonly approved: readonly string[];
+  readonly allowDeletes: number;
+}
+
 /** What is different between the plan of a file and the plan now, a line for each change. */
-export function differences(file: PlanFile, now: Plan): readonly string[] {
+export function differences(file: PlanFile, now: Plan, letPast: LetPast): readonly string[] {
   const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const gone = [...before.keys()].filter((id) => !after.has(id)).map((id) => `no longer needed: ${id}`);
@@ -77,5 +107,30 @@ export function differences(file: PlanFile, now: Plan): readonly string[] {
       return same !== undefined && canonicalJson(same.fields as never) !== canonicalJson(change.fields as never);
     })
     .map(([id]) => `from something else than before: ${id}`);
-  return [...gone, ...added, ...other];
+  return [...gone, ...added, ...other, ...released(before, after, letPast), ...wholeReleased(file, now, letPast)];
+}
+
+type Shown = PlanFile['changes'][number];
+
+/** Changes that were shown to wait, and would be applied now: time has passed, or the configuration is another. */
+function released(
+  before: ReadonlyMap<string, Shown>,
+  after: ReadonlyMap<string, Shown>,
+  { approved }: LetPast,
+): readonly string[] {
+  return [...after].flatMap(([id, { held, paused }]) => {
+    const shown = before.get(id);
+    if (shown === undefined || held !== null || paused !== null) {
+      return [];
+    }
+    const waited = shown.paused !== null ? 'paused' : shown.held !== null && approved.length === 0 ? 'held' : null;
+    return waited === null ? [] : [`${waited} when it was planned, and not now: ${id}`];
+  });
+}
+
+function wholeReleased({ verdict }: PlanFile, now: Plan, { approved, allowDeletes }: LetPast): readonly string[] {
+  const isLetPast = verdict.state === 'held' && (approved.length > 0 || allowDeletes > 0);
+  return verdict.state === 'ready' || now.verdict.state !== 'ready' || isLetPast
+    ? []
+    : [`${verdict.state} as a whole when it was planned, and not now`];
 }

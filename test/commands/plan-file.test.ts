@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { differences, readPlanFile, writePlanFile } from '../../src/commands/plan-file.ts';
+import { canonicalJson, type Json } from '../../src/core/json.ts';
+import { actual, type PlanCase, planOf } from '../support/planning.ts';
+import { openWorkspace } from '../support/workspace.ts';
+import { declare } from '../support/world.ts';
+
+const at = (day: string) => ({ now: Date.parse(`${day}T12:00:00Z`) });
+
+/** What is different where a plan is made anew, as another day or another configuration has it. */
+async function differencesOf(before: PlanCase, after: Partial<PlanCase>): Promise<readonly string[]> {
+  const declared = await declare(before.manifests);
+  const { plan } = await planOf(before);
+  const file = readPlanFile(writePlanFile({ declared, base: null } as never, plan), 'plan.json');
+  const { plan: now } = await planOf({ ...before, ...after });
+  return differences(file, now, { approved: [], allowDeletes: 0, ...after.policy });
+}
+
+describe('what waited when the plan was made, and would not wait now, is different', () => {
+  test('a pause that has ended', async () => {
+    const manifests = 'teams:\n  a: { title: A, paused: { reason: wait, until: 2026-06-02 } }\n  b: { title: B }\n';
+    const before = { manifests, policy: at('2026-06-01') };
+    expect(await differencesOf(before, {})).toEqual([]);
+    expect(await differencesOf(before, { policy: at('2026-06-03') })).toEqual([
+      'paused when it was planned, and not now: create team/a',
+    ]);
+    // What waits now is not applied: the plan says so, and the rest is as it was.
+    expect(await differencesOf({ ...before, policy: at('2026-06-03') }, { policy: at('2026-06-01') })).toEqual([]);
+  });
+
+  const gone = {
+    manifests: 'teams: { a: { title: A } }\n',
+    base: 'teams: { a: { title: A } }\ncollections: { old: { title: Old } }\n',
+    actuals: [actual('team', 'tem_1', { title: 'A', members: {} }), actual('collection', 'col_1', { title: 'Old' })],
+  };
+
+  test('a deletion that another configuration would not hold', async () => {
+    const before = { ...gone, policy: { confirm: ['collection'] } };
+    expect(await differencesOf(before, {})).toEqual([]);
+    expect(await differencesOf(before, { policy: { confirm: [] } })).toEqual([
+      'held when it was planned, and not now: delete collection/old',
+    ]);
+  });
+
+  test('a plan that was held as a whole', async () => {
+    const before = { ...gone, policy: { limits: { deletes: 0, share: 100 } } };
+    expect(await differencesOf(before, { policy: { limits: { deletes: 1, share: 100 } } })).toEqual([
+      'held as a whole when it was planned, and not now',
+    ]);
+  });
+
+  test('unless somebody let it past', async () => {
+    const { plan } = await planOf({ ...gone, policy: { confirm: ['collection'] } });
+    const before = { ...gone, policy: { confirm: ['collection'] } };
+    const policy = { confirm: ['collection'], approved: [plan.checksum] };
+    expect(await differencesOf(before, { policy })).toEqual([]);
+    const limited = { ...gone, policy: { limits: { deletes: 0, share: 100 } } };
+    expect(await differencesOf(limited, { policy: { ...limited.policy, allowDeletes: 1 } })).toEqual([]);
+  });
+});
+
+test('a plan file whose plan waited is refused where it would not wait, and nothing is written', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
+  work.repository.commit('Two collections');
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
+  work.repository.commit('One collection');
+  await work.inside(['plan', '--base', 'applied', '--out', '../plan.json']);
+  const config = {
+    platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN },
+    organizations: [{ id: 'org_acme', source: { directory: '.' }, confirm: [] }],
+  };
+  writeFileSync(join(work.folder, 'other.yaml'), JSON.stringify(config));
+  const before = work.writes();
+  const { code, stderr } = await work.inside(['apply', '../plan.json', '--yes', '--config', '../other.yaml']);
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: expect.stringContaining('held when it was planned, and not now'),
+  });
+  expect(work.writes()).toBe(before);
+});
+
+test('a plan file has its base: another one is invalid input', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
+  work.repository.commit('A team');
+  await work.inside(['plan', '--out', '../plan.json']);
+  const { code, stderr } = await work.inside(['apply', '../plan.json', '--yes', '--base', 'HEAD']);
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/--base says nothing to a plan file/) });
+});
+
+/** Whoever can write the file can seal it. */
+function sealed(content: { plan: Json; declared: Json; base: Json }): string {
+  const seal = createHash('sha256').update(canonicalJson(content)).digest('hex');
+  return JSON.stringify({ format: 'octavo.planfile/1', seal, ...content });
+}
+
+const HEAD = { organization: 'org_acme', commit: null, base: null, checksum: 'sha256:0', verdict: { state: 'ready' } };
+test.each<[string, Json, Json, Json]>([
+  ['no head', {}, [], null],
+  ['nothing declared', { ...HEAD, changes: [] }, null, null],
+  ['no changes', HEAD, [], null],
+  ['changes of nothing', { ...HEAD, changes: [{}] }, [], null],
+  ['a declaration of nothing', { ...HEAD, changes: [] }, [{}], null],
+  ['a base that is none', { ...HEAD, changes: [] }, [], {}],
+])('a sealed file with %s is no plan file', (_what, plan, declared, base) => {
+  expect(() => readPlanFile(sealed({ plan, declared, base }), 'plan.json')).toThrow(
+    'plan.json is no plan file of this version',
+  );
+});
