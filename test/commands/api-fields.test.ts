@@ -69,4 +69,28 @@ describe('paths', () => {
       }),
     );
   });
+
+  test('an id after the name of an operation is one part of the path, whatever is in it', () => {
+    const id = fc.oneof(
+      fc.string(),
+      fc.constantFrom('', '.', '..', '%2e%2e', '../..', '?a=b', '#', '//', '{userId}', '$&'),
+    );
+    fc.assert(
+      fc.property(id, (given) => {
+        let path: string;
+        try {
+          ({ path } = readTarget(['deleteTeamMember', 'team_1', given], reading));
+        } catch {
+          return;
+        }
+        const parts = new URL(`https://api.example${path}`).pathname.split('/');
+        expect(parts).toHaveLength(8);
+        expect(decodeURIComponent(parts.at(-1) ?? '')).toBe(given);
+      }),
+    );
+  });
+
+  test.each(['', '.', '..'])('"%s" is no id', (given) => {
+    expect(() => readTarget(['deleteTeamMember', 'team_1', given], reading)).toThrow(`"${given}" is not an id`);
+  });
 });

@@ -91,7 +91,7 @@ function namedTarget(name: string, ids: readonly string[], { table, method }: Re
     throw new ConfigError(`${operation.name} takes ${takes}, and not ${ids.length} words; fields are given with -f`);
   }
   const path = ids.reduce(
-    (filled, id, index) => filled.replace(`{${open[index]}}`, encodeURIComponent(id)),
+    (filled, id, index) => filled.replace(`{${open[index]}}`, encodedId(open[index] ?? '', id)),
     operation.path,
   );
   return { method: operation.method, path, search: '' };
@@ -161,6 +161,7 @@ function nearName(name: string, fields: readonly Field[]): string {
   return near === null ? '' : `; ${quote(near)} is given`;
 }
 
+/** An id as one part of a path. Dots cannot be encoded, and nothing at all would name what holds it. */
 function encodedId(name: string, id: string): string {
   if (id === '' || id === '.' || id === '..') {
     throw new ConfigError(`${quote(id)} is not an id for {${name}}`);
