@@ -74,8 +74,9 @@ function chooseAmong<Item>(round: readonly Candidate<Item>[], used: ReadonlySet<
       }
     }
   }
+  const numbers = new Map<string, number>();
   for (const [slug, each] of left) {
-    const key = numbered(slug, used);
+    const key = numbered(slug, used, numbers);
     choose(each, key, key === slug ? null : `"${slug}" is the key of another ${each.kind}`);
   }
 }
@@ -108,10 +109,12 @@ function sorted<Value>(groups: ReadonlyMap<string, Value>): readonly (readonly [
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function numbered(slug: string, used: ReadonlySet<string>): string {
-  for (let number = 1; ; number += 1) {
+/** `numbers` holds the last one tried for each slug: those before are used, and stay so. */
+function numbered(slug: string, used: ReadonlySet<string>, numbers: Map<string, number>): string {
+  for (let number = (numbers.get(slug) ?? 0) + 1; ; number += 1) {
     const key = number === 1 ? slug : `${slug}-${number}`;
     if (!used.has(key)) {
+      numbers.set(slug, number);
       return key;
     }
   }
