@@ -63,11 +63,11 @@ export function isDriftCommit(message: string, tree: string): boolean {
 
 /** What the pull request says. `isTaken`: somebody else has committed to its branch. */
 export function driftPull(report: DriftReport, longest: number, options: { readonly isTaken: boolean }): PullText {
-  const lines = report.resources.flatMap(resourceLines);
-  const left = report.left.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
+  const lines = report.resources.flatMap(resourceLines).map(unheeded);
+  const left = report.left.map(({ address, reason }) => `  ${unheeded(printable(`${address}: ${reason}`))}`);
   const text = [...lines, ...(left.length === 0 ? [] : ['', 'Not written:', ...left])];
   const around = (block: string, note: string) =>
-    `### ${codeSpan(printable(report.title))} is not as its manifests say\n\n**${summaryOf(report)}**\n${
+    `### ${codeSpan(unheeded(printable(report.title)))} is not as its manifests say\n\n**${summaryOf(report)}**\n${
       options.isTaken ? TAKEN : ''
     }\n${block}\n${note}\n${ADVICE}\n`;
   const body = around(fenced(text.join('\n')), '');
@@ -111,6 +111,23 @@ function summaryOf({ resources, left }: DriftReport): string {
 export function resourceLines({ action, address, file, line, fields }: DriftedResource): readonly string[] {
   const head = `  ${MARKS[action]} ${printable(address)}  ${printable(file)}:${line}${action === 'delete' ? '  gone' : ''}`;
   return [head, ...fields.flatMap(fieldLines).map(({ name, text }) => `      ${name}  ${printableLines(text)}`)];
+}
+
+/** What closes an issue where it is followed by one (GitLab, default issue closing pattern; GitHub, closing keywords). */
+const CLOSING =
+  /\b((?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?):?) (?= *(?:issues? +)?\S*\d)/gi;
+/** What keeps pipelines from being run, where it is in a commit message. */
+const SKIPPING = /\[(?=(?:ci|skip|no|actions)[\s-]+(?:ci|skip|actions)\])/gi;
+
+/**
+ * Text of a description, of which code is not the end: GitLab looks for issues to close in the description as it is
+ * written, and a squash merge can make it the message of a commit, where there is no code.
+ */
+function unheeded(text: string): string {
+  return text
+    .replace(CLOSING, '$1\\u0020')
+    .replace(SKIPPING, '\\u005b')
+    .replace(/(?<![A-Za-z0-9])@/g, '\\u0040');
 }
 
 /** A word of a commit message in which no forge finds a mention, a reference, a link or a command. */

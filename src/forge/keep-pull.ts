@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { RejectedError, TransientError } from '../core/errors.ts';
-import { isSame, steadily } from './publish.ts';
+import { isLimit, isSame, steadily } from './publish.ts';
 import type { OpenPull, PullBranches, Pulls, PullText } from './pulls.ts';
 
 /** What became of a pull request. */
@@ -23,7 +23,7 @@ export async function keepPull(pulls: Pulls, branches: PullBranches, text: PullT
     return updated(pulls, found, text, clock);
   }
   try {
-    return { pull: await pulls.open(branches, text), became: 'opened' };
+    return { pull: await steadily(clock, () => pulls.open(branches, text), isLimit), became: 'opened' };
   } catch (error) {
     const isThere = error instanceof RejectedError && (error.status === 409 || error.status === 422);
     if (!isThere && !(error instanceof TransientError)) {

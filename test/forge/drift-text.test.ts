@@ -60,6 +60,31 @@ describe('whatever something is called', () => {
     );
   });
 
+  test.each([
+    'Closes #1',
+    'fixes: acme/docs#12, #13',
+    'Resolving   https://gitlab.example/acme/docs/-/issues/1',
+    'Implements ABC-1',
+    'closes issues #1 and #2',
+    '@acme/team, and @ana',
+    '[skip ci]',
+    '[CI-Skip]',
+    '[no ci]',
+    '[skip actions]',
+  ])('a description is inert as a commit message, and to what looks into its code: %s', (hostile) => {
+    const { body } = driftPull(reportOf(hostile), 65_535, { isTaken: true });
+    expect(body).not.toMatch(
+      /\b(?:clos|fix|resolv|implement)(?:e|es|ed|ing|s)?:? +(?:issues? +)?(?:\S*#\d|http|[A-Z]+-\d)/i,
+    );
+    expect(body).not.toMatch(/\[(?:skip|ci|no|actions)[ -]|(?<![A-Za-z0-9])@/i);
+    expect(codeIn(body)[1]).toContain(hostile.slice(-2));
+  });
+
+  test('words that close nothing stay as they are', () => {
+    const { body } = driftPull(reportOf('Fix the docs for ana@acme.example [draft]'), 65_535, { isTaken: false });
+    expect(body).toContain('"Fix the docs for ana@acme.example [draft]"');
+  });
+
   test('the commit message is lines of plain words: no mention, no reference, no trailer of its own, no command', () => {
     fc.assert(
       fc.property(text, (hostile) => {

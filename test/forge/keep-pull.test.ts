@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { RateLimitedError, RejectedError } from '../../src/core/errors.ts';
+import { keepPull } from '../../src/forge/keep-pull.ts';
+import type { OpenPull, Pulls, PullText } from '../../src/forge/pulls.ts';
+import { createHastyClock } from './samples.ts';
+
+const BRANCHES = { from: 'octavo/drift/org_1', into: 'main' };
+const TEXT = { title: 'Drift', body: 'What drifted' };
+
+/** Pull requests in memory, of which an opening meets these errors first. */
+function pullsWith(errors: Error[]) {
+  const open: OpenPull[] = [];
+  const make = async (_branches: unknown, text: PullText) => {
+    const error = errors.shift();
+    if (error !== undefined) {
+      throw error;
+    }
+    open.push({ number: open.length + 1, url: null, ...text });
+    return open.at(-1) as OpenPull;
+  };
+  const pulls = {
+    label: 'Memory',
+    longest: 1000,
+    findOpen: async () => open[0] ?? null,
+    open: make,
+  } as unknown as Pulls;
+  return { pulls, open };
+}
+
+test('one that was refused for a limit is opened when it is over', async () => {
+  const { pulls, open } = pullsWith([new RateLimitedError('slow', 5000), new RateLimitedError('slow', null)]);
+  const clock = createHastyClock();
+  expect(await keepPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ became: 'opened' });
+  expect(clock.waits).toEqual([5000, 60_000]);
+  expect(open).toHaveLength(1);
+});
+
+test('one that is refused, and is not there, is an error', async () => {
+  const { pulls, open } = pullsWith([new RejectedError('no', 422)]);
+  await expect(keepPull(pulls, BRANCHES, TEXT, createHastyClock())).rejects.toMatchObject({ status: 422 });
+  expect(open).toEqual([]);
+});
