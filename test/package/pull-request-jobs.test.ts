@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -226,8 +227,9 @@ describe('action.yml', () => {
     await using work = pull.work;
     const machine = gitHubMachine(fake, pull);
     await runSteps([{ uses: 'actions/checkout@v4', with: depth }], machine);
-    const ended = await runAction(machine, platform(work));
+    const ended = await runAction(machine, { ...platform(work), artifact: 'plan-of-one' });
     expect(ended).toMatchObject({ code: 0 });
+    expect(ended.used[1]?.with.name).toBe('plan-of-one');
     expectPlan(fake.comments[0]?.body);
     expectPlan(artifactOf(machine));
     expect(ended.used.map(({ uses }) => uses)).toEqual(['actions/setup-node@v4', 'actions/upload-artifact@v4']);
@@ -350,8 +352,6 @@ describe('what brings drift back, on a schedule', () => {
       GITLAB_CI: 'true',
       CI_API_V4_URL: fake.apiUrl,
       CI_PROJECT_ID: '5',
-      CI_SERVER_HOST: 'gitlab.invalid',
-      CI_PROJECT_PATH: 'acme/docs',
       GITLAB_TOKEN: FakeForge.token,
       OCTAVO_TOKEN: TOKEN,
       OCTAVO_BASE_URL: work.emulator.url,
@@ -360,13 +360,30 @@ describe('what brings drift back, on a schedule', () => {
     const full = { ...machine, expressions: {} };
     await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0', ref: drift.base } }], full);
     // The one line that only a machine of GitLab's can follow.
+    expect(file.drift.script).toContain('git remote set-url origin "$CI_PROJECT_URL.git"');
     const script = file.drift.script.filter((line) => !line.startsWith('git remote set-url'));
     const ended = await runGitLabJob({ before_script: file.default.before_script, script, after_script: [] }, full);
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 1 resource ') });
     expect(fake.pulls.open).toMatchObject([{ from: 'octavo/drift/org_acme', into: 'main' }]);
     expect(ended.stdout + ended.stderr).not.toContain(FakeForge.token);
+    // Git asks for the token by its variable, and it is written nowhere.
+    const asked = spawnSync('git', ['credential', 'fill'], {
+      cwd: machine.checkout,
+      env: machine.env,
+      input: 'protocol=https\nhost=gitlab.invalid\n\n',
+      encoding: 'utf8',
+    });
+    expect(asked.stdout).toContain(`username=oauth2\npassword=${FakeForge.token}\n`);
+    expect(readFileSync(join(machine.checkout, '.git/config'), 'utf8')).not.toContain(FakeForge.token);
   });
 });
+
+test.each(['gitlab.yaml', 'github.yaml', 'github-drift.yaml', 'gitea.yaml', 'gitea-drift.yaml', 'bitbucket.yaml'])(
+  'examples/pull-request/%s puts no token into an address, which git would keep',
+  (path) => {
+    expect(read(`examples/pull-request/${path}`)).not.toMatch(/:\/\/[^\s/"]*@/);
+  },
+);
 
 test.each([
   'templates/gitlab/octavo-plan.yml',
