@@ -2,6 +2,7 @@ import type { Place } from './content.ts';
 import { writeContent } from './content-edit.ts';
 import { refOf, targetOf } from './content-links.ts';
 import type { ContentRef, TemplateParams } from './content-ref.ts';
+import type { PageSeed } from './content-seed.ts';
 import { referenced } from './lookup.ts';
 import type { Context } from './operation.ts';
 import type { SpaceRecord } from './records.ts';
@@ -53,9 +54,14 @@ function lineFor(context: Context, place: Place, name: string, ref: ContentRef):
   return `[${name}](<${appAddress(context, place.space, refOf(target))}>)`;
 }
 
-/** Writes what the template says into the place, in the name of that user. */
-export function applyTemplate(context: Context, place: Place, template: Template, user: string | undefined): void {
+/** The page that the template makes of the place, not written yet; 400 for what is referred to and is not there. */
+export function templatePage(context: Context, place: Place, template: Template): PageSeed {
   const refs = Object.entries(template.params?.contentRefs ?? {});
   const body = refs.map(([name, ref]) => lineFor(context, place, name, ref)).join('\n\n');
-  writeContent(context, place, { pages: [{ title: template.id, body }] }, user);
+  return { title: template.id, body };
+}
+
+/** Writes what the template says into the place, in the name of that user. */
+export function applyTemplate(context: Context, place: Place, template: Template, user: string | undefined): void {
+  writeContent(context, place, { pages: [templatePage(context, place, template)] }, user);
 }

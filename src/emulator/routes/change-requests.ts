@@ -4,6 +4,7 @@ import { type Answer, ApiError, created, invalid, ok } from '../answers.ts';
 import { change, creationTime, merge, refuseLocked, refuseMerged, update } from '../change-request-work.ts';
 import type { ChangeRequestRecord } from '../collaboration-records.ts';
 import { rebase } from '../content.ts';
+import { writeContent } from '../content-edit.ts';
 import { templateParams } from '../content-ref.ts';
 import { callingUser, changeRequestAt, organizationAt, referenced, spaceAt } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
@@ -12,7 +13,7 @@ import { present } from '../patch.ts';
 import type { SpaceRecord } from '../records.ts';
 import { requireDocument } from '../rich-document.ts';
 import { id, listQuery, text } from '../schema.ts';
-import { applyTemplate } from '../template.ts';
+import { templatePage } from '../template.ts';
 import { changeRequestLocation, viewChangeRequest } from '../views/change-request.ts';
 import { CHANGE_REQUEST_STATUSES } from '../vocabulary.ts';
 
@@ -132,6 +133,7 @@ function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unk
   const space = spaceAt(store, call.params.spaceId);
   refuseLocked(space);
   const links = linksOf(call, space, body);
+  const pages = body.template === undefined ? [] : [templatePage(call, { space }, body.template)];
   const at = creationTime(call);
   const record = store.changeRequests.put({
     ...store.identify('cr'),
@@ -148,8 +150,8 @@ function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unk
     requestedReviewers: [],
   });
   rebase(store, record, space);
-  if (body.template !== undefined) {
-    applyTemplate(call, { space, changeRequest: record }, body.template, record.createdBy);
+  if (pages.length > 0) {
+    writeContent(call, { space, changeRequest: record }, { pages }, record.createdBy);
   }
   const made = changeRequestAt(store, space.id, record.id);
   return created(viewChangeRequest(call, made), changeRequestLocation(call, made));

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ApiError, created, deleted, ok } from '../answers.ts';
 import { copyContent } from '../content.ts';
+import { writeContent } from '../content-edit.ts';
+import { templateParams } from '../content-ref.ts';
 import { deleteSpace, move, moveBody, parentReferenced, transferBody, transferSpace } from '../hierarchy.ts';
 import { keptSpaceAt, organizationAt, spaceAt } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
@@ -8,7 +10,7 @@ import { listByRank } from '../paging.ts';
 import { patched, present } from '../patch.ts';
 import type { SpaceRecord } from '../records.ts';
 import { defaultLevel, editMode, icon, id, language, listQuery, mergeRules, shareQuery, text, url } from '../schema.ts';
-import { applyTemplate } from '../template.ts';
+import { templatePage } from '../template.ts';
 import { viewSpace } from '../views/content.ts';
 
 /** Supplement, section 5. */
@@ -22,7 +24,7 @@ const spaceCreation = z
     parent: id.optional(),
     language: language.optional(),
     editMode: editMode.optional(),
-    template: id.optional(),
+    template: z.strictObject({ id, params: templateParams.optional() }).optional(),
     computedSource: z.record(z.string(), z.unknown()).optional(),
     empty: z.literal(true).optional(),
   })
@@ -30,7 +32,7 @@ const spaceCreation = z
     error: 'must have at most one of template, computedSource and empty',
   });
 
-/** Platform API, Spaces; supplement, section 6: an emoji or an icon, not both. */
+/** Platform API, Spaces; supplement, section 6: an emoji or an icon, not both; null clears, both of them too. */
 const spaceUpdate = z
   .strictObject({
     title: title.optional(),
@@ -41,7 +43,7 @@ const spaceUpdate = z
     emoji: icon.nullable().optional(),
     icon: url().nullable().optional(),
   })
-  .refine((body) => body.emoji === undefined || body.icon === undefined, {
+  .refine((body) => !body.emoji || !body.icon, {
     error: 'must have an emoji or an icon, not both',
   });
 
@@ -74,7 +76,7 @@ const organizationLevel: readonly Operation[] = [
         parentReferenced(store, organization.id, body.parent);
       }
       const identity = store.identify('spc');
-      const space = store.spaces.put({
+      const space: SpaceRecord = {
         ...identity,
         rank: identity.seq,
         organization: organization.id,
@@ -88,9 +90,11 @@ const organizationLevel: readonly Operation[] = [
         createdAt: call.at,
         updatedAt: call.at,
         revision: store.identify('rev').id,
-      });
-      if (body?.template !== undefined) {
-        applyTemplate(call, { space }, { id: body.template }, undefined);
+      };
+      const pages = body?.template === undefined ? [] : [templatePage(call, { space }, body.template)];
+      store.spaces.put(space);
+      if (pages.length > 0) {
+        writeContent(call, { space }, { pages });
       }
       return created(viewSpace(call, spaceAt(store, space.id)), location(call, space));
     },
