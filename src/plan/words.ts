@@ -13,12 +13,20 @@ export interface FieldLine {
 }
 
 /**
+ * Characters that nobody sees, so that two names that differ would look the same (Unicode, Default_Ignorable_Code_Point),
+ * without those that make letters and pictures: selectors of a variant, and joiners but between ASCII.
+ */
+const UNSEEN =
+  /(?!\u034f|\u200c|\u200d|[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}])\p{DI}|(?<=[!-~])(?:\u200c|\u200d)(?=[!-~])/gu;
+
+/**
  * Text that cannot move the cursor, change colours, turn the reading direction or speak to the program that reads a CI
  * job's output (`##[…]` of runners, `##vso[…]`, `##teamcity[…]`): what a manifest or the platform says is shown, never
  * obeyed.
  */
 export function printable(text: string): string {
   return text
+    .replace(UNSEEN, writtenOut)
     .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]/gu, writtenOut)
     .replace(/##(?=\w*\[)/g, `#${writtenOut('#')}`);
 }
@@ -38,7 +46,8 @@ export function noCommand(line: string): string {
 
 function writtenOut(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  return `\\u${code.toString(16).padStart(4, '0')}`;
+  const hex = code.toString(16).padStart(4, '0');
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
 }
 
 /** A value as a plan shows it: short, on one line, and inert. */

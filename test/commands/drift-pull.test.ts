@@ -385,3 +385,33 @@ test('a remote that takes no push is said, and there is no pull request', async 
   });
   expect(scene.fake.pulls.all).toEqual([]);
 });
+
+test('in a CI job, whose clone is shallow and on no branch, each run goes on from the last', async () => {
+  await using scene = await Scene.open();
+  for (const at of [1, 2, 3]) {
+    scene.commit('main', 'README.md', `Read me, ${at}\n`);
+  }
+  let jobs = 0;
+  const job = () => {
+    jobs += 1;
+    const checkout = join(scene.work.folder, `job-${jobs}`);
+    runGit(scene.work.folder, ['clone', '--quiet', '--depth=1', `file://${scene.bare}`, checkout]);
+    runGit(checkout, ['checkout', '--quiet', '--detach']);
+    const args = ['import', '--drift', '--pull-request', '--out', join(checkout, 'manifests')];
+    return scene.work.inside(args, scene.env);
+  };
+  await scene.change('Writers', 'By hand');
+  expect((await job()).stderr).toMatch(/ is opened: 1 resource /);
+  const first = scene.tip();
+  scene.commit('main', 'README.md', 'Read me, once more\n');
+  expect((await job()).stderr).toMatch(/ is unchanged: 1 resource /);
+  expect(scene.tip()).toBe(first);
+  await scene.change('Editors', 'Readers');
+  expect((await job()).stderr).toMatch(/ is updated: 2 resources /);
+  expect(scene.git('rev-list', '--count', `main..${BRANCH}`)).toBe('1');
+  const [pull] = scene.fake.pulls.open;
+  scene.fake.pulls.merge(pull as never, false);
+  scene.commit('main', 'README.md', 'Read me, at last\n');
+  expect((await job()).stderr).toMatch(/^No drift to write/);
+  expect(scene.tip()).toBeNull();
+});

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Json, shownJson } from '../../src/core/json.ts';
 import { planToJson } from '../../src/plan/render-json.ts';
 import { PLAIN, renderPlanText } from '../../src/plan/render-text.ts';
-import { printableLines } from '../../src/plan/words.ts';
+import { printable, printableLines } from '../../src/plan/words.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { actual, planOf } from '../support/planning.ts';
 
@@ -46,6 +46,17 @@ test('any JSON says the same, and nothing of it is obeyed', () => {
       expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );
+});
+
+test.each([
+  ['Ad\u200bmin', 'Ad\\u200bmin'],
+  ['Ad\u2060min\u00ad', 'Ad\\u2060min\\u00ad'],
+  ['\u3164', '\\u3164'],
+  ['a\u200db', 'a\\u200db'],
+  ['a\u{e0041}', 'a\\u{e0041}'],
+  ['👩‍💻 می‌خواهم 1️⃣ ❤️', '👩‍💻 می‌خواهم 1️⃣ ❤️'],
+])('what nobody would see is written out, and what makes a letter or a picture stays: %j', (text, shown) => {
+  expect(printable(text)).toBe(shown);
 });
 
 test('any lines are printable, and stay as many', () => {
