@@ -30,12 +30,18 @@ function decide(entry: DraftEntry, path: EntryPath, message: string, draft: Draf
   const { actual, field } = locate(entry, path, draft);
   const isThere = field !== null && decisions.dropped.get(actual)?.has(field) !== true;
   if (field !== null && isThere) {
-    decisions.drop(actual, field, `it ${message}`);
+    decisions.drop(actual, field, ofField(field, message));
   } else if (field === null && !decisions.ids.has(actual)) {
     decisions.bind(actual);
   } else {
     decisions.leave(actual, message);
   }
+}
+
+/** The note on a field begins with its name; what is about something inside of it says so itself. */
+function ofField(field: string, message: string): string {
+  const [subject = '', ...words] = message.split(' ');
+  return subject === field || subject.endsWith(`.${field}`) ? `it ${words.join(' ')}` : message;
 }
 
 /** The innermost resource that a path lies in, and which of its members it lies in. */

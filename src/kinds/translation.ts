@@ -84,7 +84,9 @@ export const translation: Kind = {
       if (typeof actual.facts?.lost === 'string') {
         return 'the space that it made has been deleted: to declare it would be to run it again';
       }
-      return context.resource(actual, { space: source, from, to, instructions: instructions || undefined });
+      // As it is compared: what Markdown cannot say would not come back from the platform either.
+      const text = typeof instructions === 'string' ? normalizeMarkdown(instructions) : '';
+      return context.resource(actual, { space: source, from, to, instructions: text || undefined });
     },
   }),
   sharesKeysWith: ['space'],

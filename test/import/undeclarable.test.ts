@@ -49,12 +49,12 @@ const cases: Readonly<Record<string, Case>> = {
       actual('space', 'spc_2', { title: 'Two', mergeRules: { type: 'rules', rules: [{ rule: 'by_moonlight' }] } }),
     ],
     left: [],
-    says: /# mergeRules: left out, as it .*\n {2}two: \{ title: Two \}/,
+    says: /# mergeRules: left out, as mergeRules\..*\n {2}two: \{ title: Two \}/,
   },
   'an empty title': {
     actuals: [actual('space', 'spc_2', { title: '', collection: null }, { title: '' })],
     left: [],
-    says: /# title: left out, as it .*\n {2}space-[0-9a-f]{6}: \{ id: spc_2 \}/s,
+    says: /# title: left out, as it is .*\n {2}space-[0-9a-f]{6}: \{ id: spc_2 \}/s,
   },
   'a translation whose result was deleted, or whose source': {
     actuals: [
@@ -83,6 +83,33 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     left: [['trn_1', /from/]],
     says: /one-fr: \{ title: One \(fr\) \}/,
+  },
+  'a title inside a site that is too short': {
+    actuals: [
+      actual('site', 'sit_1', { title: 'Help', published: false }),
+      actual('section', 'sec_1', { title: 'X', path: 'a', group: null }, at('sit_1', 0)),
+      actual(
+        'site-space',
+        'ssp_1',
+        { space: shows('spc_1'), path: 'b', section: { $id: 'sec_1', kinds: ['section'] } },
+        { within: 'sit_1', place: { list: 'sec_1', index: 0 } },
+      ),
+    ],
+    left: [],
+    says: /# title: left out, as it is 1 /,
+  },
+  'instructions that Markdown cannot say': {
+    actuals: [
+      actual(
+        'translation',
+        'trn_1',
+        { space: { $id: 'spc_1', kinds: ['space'] }, from: 'en', to: 'fr', instructions: '\\\nBe kind&#x20;\n' },
+        { aliases: ['spc_fr'] },
+      ),
+      actual('space', 'spc_fr', { title: 'One (fr)', collection: null }),
+    ],
+    left: [],
+    says: /instructions: \|\n {6}Be kind\n/,
   },
   'an address with a password in it': {
     actuals: [
