@@ -43,7 +43,7 @@ const ROUNDS = 5;
  * | some | is absent, or was written before | a commit over the other branch's tip, pushed; the pull request is kept |
  * | some | says it already | the pull request is kept, unless it was closed as it is: then it was declined |
  * | none | was written before | it is deleted, the pull request closed with a comment |
- * | either | has somebody else's commit | it stays as it is, and the pull request says so |
+ * | either | has somebody else's commit, not merged yet | it stays as it is, and the pull request says so |
  *
  * The branch is the lock of runs at the same time: it is only ever moved from where it was seen. A run that finds it
  * elsewhere begins anew, and so does one that finds the other branch moved, because the pull request was merged.
@@ -139,7 +139,7 @@ class DriftRun {
       return this.#dry(report, state);
     }
     const attempt = { pulls, report, base, tip };
-    if (state === 'taken') {
+    if (state === 'taken' && !(await this.#isMerged(pulls, tip ?? ''))) {
       return this.#leave(attempt);
     }
     if (tree === null) {
@@ -197,6 +197,12 @@ class DriftRun {
       );
       throw error;
     }
+  }
+
+  /** What was merged as other commits (squashed, rebased) is in the other branch, though its commits are not. */
+  async #isMerged(pulls: Pulls, tip: string): Promise<boolean> {
+    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    return open === null && (await steadily(this.#clock, () => pulls.findMerged(this.#branches, tip))) !== null;
   }
 
   /** Somebody else's commit is not written over. */

@@ -36,6 +36,11 @@ export function openGiteaPulls(at: ForgeRepository, token: string, signal: Abort
         const closed = await list(from, into, 'closed');
         return closed.find(({ merged, head }) => merged !== true && head?.sha === commit)?.number ?? null;
       }),
+    findMerged: ({ from, into }, commit) =>
+      askGitea('look for pull requests that were merged', async () => {
+        const closed = await list(from, into, 'closed');
+        return closed.find(({ merged, head }) => merged === true && head?.sha === commit)?.number ?? null;
+      }),
     open: ({ from, into }, { title, body }) =>
       askGitea('open a pull request', async () => {
         const made = { head: from, base: into, title, body };

@@ -35,6 +35,11 @@ export function openGitHubPulls(at: ForgeRepository, token: string, signal: Abor
         const closed = await list(from, into, 'closed');
         return closed.find(({ merged_at, head }) => !merged_at && head.sha === commit)?.number ?? null;
       }),
+    findMerged: ({ from, into }, commit) =>
+      askGitHub('look for pull requests that were merged', async () => {
+        const closed = await list(from, into, 'closed');
+        return closed.find(({ merged_at, head }) => merged_at && head.sha === commit)?.number ?? null;
+      }),
     open: ({ from, into }, { title, body }) =>
       askGitHub('open a pull request', async () => {
         const made = { owner, repo, head: from, base: into, title, body };

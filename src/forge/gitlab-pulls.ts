@@ -10,7 +10,7 @@ export function openGitLabPulls(at: ForgeRepository, token: string): Pulls {
   const requests = new MergeRequests(options);
   const notes = new MergeRequestNotes(options);
   const project = at.repository;
-  const list = async (from: string, into: string, state: 'opened' | 'closed') => {
+  const list = async (from: string, into: string, state: 'opened' | 'closed' | 'merged') => {
     const wanted = { projectId: project, state, sourceBranch: from, targetBranch: into, perPage: 100 };
     const all = await requests.all(wanted);
     return all.filter(
@@ -32,6 +32,11 @@ export function openGitLabPulls(at: ForgeRepository, token: string): Pulls {
       askGitLab('look for merge requests that were closed', async () => {
         const closed = await list(from, into, 'closed');
         return closed.find(({ sha }) => sha === commit)?.iid ?? null;
+      }),
+    findMerged: ({ from, into }, commit) =>
+      askGitLab('look for merge requests that were merged', async () => {
+        const merged = await list(from, into, 'merged');
+        return merged.find(({ sha }) => sha === commit)?.iid ?? null;
       }),
     open: ({ from, into }, { title, body }) =>
       askGitLab('open a merge request', async () =>

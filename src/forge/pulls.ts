@@ -32,6 +32,8 @@ export interface Pulls {
   findOpen(branches: PullBranches): Promise<OpenPull | null>;
   /** The number of one that was closed without being merged when the branch was at this commit. */
   findDeclined(branches: PullBranches, head: string): Promise<number | null>;
+  /** The number of one that was merged when the branch was at this commit, whatever commits it was merged as. */
+  findMerged(branches: PullBranches, head: string): Promise<number | null>;
   /** Rejected (409 or 422) where one from this branch is open already: a forge has no two. */
   open(branches: PullBranches, text: PullText): Promise<OpenPull>;
   update(number: number, text: PullText): Promise<void>;

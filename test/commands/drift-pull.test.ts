@@ -225,6 +225,23 @@ test.each([true, false])('one that is merged is done with, whether its branch go
   expect((await scene.run()).stderr).toMatch(/^Pull request 32 .* is opened: 1 resource /);
 });
 
+test.each(FORGES)(
+  'a person’s commit that was squashed into one at %s is done with, though its branch stays',
+  async (name) => {
+    await using scene = await Scene.open(name);
+    await scene.change('Writers', 'By hand');
+    await scene.run();
+    const theirs = scene.commit(BRANCH, 'manifests/note.txt', 'mine\n');
+    const [pull] = scene.fake.pulls.open;
+    scene.fake.pulls.merge(pull as never, false, true);
+    expect(scene.tip()).toBe(theirs);
+    await scene.change('Editors', 'Readers');
+    expect((await scene.run()).stderr).toMatch(/^Pull request 32 .* is opened: 1 resource /);
+    expect(scene.git('rev-list', '--count', `main..${BRANCH}`)).toBe('1');
+    expect(scene.git('show', `${BRANCH}:manifests/note.txt`)).toBe('mine');
+  },
+);
+
 test('a token that may not open one leaves the branch, and the next run opens it', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');

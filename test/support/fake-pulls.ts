@@ -47,12 +47,18 @@ export class KeptPulls {
     return this.#add({ from, into, isForks: true, title: 'From a fork', body: '', sha: 'f'.repeat(40) });
   }
 
-  /** Merges one, as its button does; `deletes`: the branch goes. */
-  merge(pull: KeptPull, deletes: boolean): void {
+  /** Merges one, as its button does; `deletes`: the branch goes; `squashes`: as one commit, which is none of the branch. */
+  merge(pull: KeptPull, deletes: boolean, squashes = false): void {
     const work = `${this.#repository}-merging`;
     runGit(this.#repository, ['clone', '--quiet', this.#repository, work]);
     runGit(work, ['checkout', '--quiet', pull.into]);
-    runGit(work, ['merge', '--quiet', '--no-ff', '-m', `Merge ${pull.from}`, `origin/${pull.from}`]);
+    if (squashes) {
+      runGit(work, ['merge', '--quiet', '--squash', `origin/${pull.from}`]);
+      runGit(work, ['commit', '--quiet', '-m', pull.title]);
+    } else {
+      runGit(work, ['merge', '--quiet', '--no-ff', '-m', `Merge ${pull.from}`, `origin/${pull.from}`]);
+    }
+    pull.sha = this.tipOf(pull.from) ?? pull.sha;
     runGit(work, ['push', '--quiet', 'origin', pull.into, ...(deletes ? [`:${pull.from}`] : [])]);
     pull.state = 'merged';
   }
@@ -246,7 +252,7 @@ export class FakeGitLab extends FakeGitLabPull {
       return isAnswer(made) ? made : { status: 201, body: show(made) };
     }
     if (path === '/projects/5/merge_requests') {
-      const state = { opened: 'open', closed: 'closed' }[query.get('state') ?? ''];
+      const state = { opened: 'open', closed: 'closed', merged: 'merged' }[query.get('state') ?? ''];
       const found = this.pulls.all.filter(
         (pull) =>
           pull.state === state && pull.from === query.get('source_branch') && pull.into === query.get('target_branch'),
