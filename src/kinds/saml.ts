@@ -9,13 +9,19 @@ import { present, ref, request } from './request.ts';
 import { entry, key, plainKey, type Role, role, text, textOrFile, url } from './schema.ts';
 import { written } from './written.ts';
 
+/** Characters that the platform takes (platform API, Limits). */
+const LONGEST_CERTIFICATE = 10_000;
+
 const schema = entry({
   label: text({ min: 1, max: 30, example: 'Okta' }).optional().describe('What people see when they sign in.'),
   entityID: text({ max: 1024, example: 'https://okta.example/entity' })
     .optional()
     .describe('The identity provider’s entity id.'),
   ssoURL: url('https://okta.example/sso').optional().describe('Where the identity provider takes sign-ins.'),
-  certificate: textOrFile({ max: 10_000, example: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----' })
+  certificate: textOrFile({
+    max: LONGEST_CERTIFICATE,
+    example: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----',
+  })
     .optional()
     .describe('The identity provider’s certificate (PEM), usually `{ file: certs/okta.pem }`.'),
   defaultTeam: key('A key of `teams`: the team that new people join. Cannot be cleared.', 'team').optional(),
@@ -23,6 +29,13 @@ const schema = entry({
 });
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** With a line break at its end, as files have, where that is not one character too many. */
+function asFile(certificate: string): string {
+  return certificate.endsWith('\n') || [...certificate].length >= LONGEST_CERTIFICATE
+    ? certificate
+    : `${certificate}\n`;
+}
 
 /**
  * A certificate by its hash: that is enough to tell one from another, and no plan is filled with it. Platforms differ in
@@ -101,7 +114,7 @@ export const saml: Kind = {
         label,
         entityID: entityID ?? undefined,
         ssoURL: ssoURL ?? undefined,
-        certificate: typeof certificate === 'string' ? context.file('certs', 'pem', `${certificate}\n`) : undefined,
+        certificate: typeof certificate === 'string' ? context.file('certs', 'pem', asFile(certificate)) : undefined,
         defaultTeam: context.keyOfRef(defaultTeam) ?? undefined,
         defaultRole,
       });

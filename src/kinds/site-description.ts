@@ -1,3 +1,4 @@
+import { shownJson } from '../core/json.ts';
 import { type Actual, isIdRef } from '../core/resource.ts';
 import type { DescribeContext, Described } from './manifest.ts';
 
@@ -16,9 +17,7 @@ export function describeSite(actual: Actual, context: DescribeContext): Describe
     proxy: proxy ?? undefined,
     agentsContext: agentsContext === 'included' ? undefined : (agentsContext ?? undefined),
     adaptiveContent: adaptiveContent === true || context.whole ? { enabled: adaptiveContent === true } : undefined,
-    adaptiveSchema: adaptiveSchema
-      ? context.file('schemas', 'json', `${JSON.stringify(adaptiveSchema, null, 2)}\n`)
-      : undefined,
+    adaptiveSchema: adaptiveSchema ? context.file('schemas', 'json', `${shownJson(adaptiveSchema)}\n`) : undefined,
     default: parts.first(actual),
     structure: structure.length > 0 ? structure : undefined,
   });

@@ -98,6 +98,23 @@ const cases: Readonly<Record<string, Case>> = {
     left: [],
     says: /# title: left out, as it is 1 /,
   },
+  'a certificate as long as can be': {
+    actuals: [actual('saml', 'saml_1', { label: 'Okta', certificate: 'x'.repeat(10_000) })],
+    left: [],
+    says: /certificate: \{ file: certs\/okta\.pem \}/,
+  },
+  'a schema with what does not show': {
+    actuals: [
+      actual('site', 'sit_1', {
+        title: 'Help',
+        published: false,
+        adaptiveSchema: { type: 'object', properties: { 'a\u202eb': { type: 'string' } }, additionalProperties: false },
+      }),
+    ],
+    left: [],
+    says: /"a\\u202eb"/,
+    never: /\u202e/,
+  },
   'instructions that Markdown cannot say': {
     actuals: [
       actual(
