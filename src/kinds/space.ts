@@ -152,7 +152,7 @@ export const space: Kind = {
       language,
       editMode,
       parent: collection ? ref(collection) : undefined,
-      empty: true,
+      empty: true as const,
     });
     return { first: [request(operations.createSpace, { body }, { learns }), ...patch(settings)] };
   },

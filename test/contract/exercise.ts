@@ -11,7 +11,7 @@ import { signature } from './documented-operations.ts';
 import type { Case, Cases, Stage } from './operation-world.ts';
 
 /** Every operation of the client. That one is missing is an error of types, and of the coverage. */
-const cases: Cases = {
+export const cases: Cases = {
   ...organizationCases,
   ...spaceCases,
   ...commentCasesOfBoth,
@@ -45,7 +45,7 @@ const signatures = new Map(
 export const emulated: readonly string[] = [...signatures.values()];
 
 /** Makes the call, whatever kind of operation it is. */
-function call(writer: Writer, operation: Operation, input: AnyInput): Promise<unknown> {
+export function call(writer: Writer, operation: Operation, input: AnyInput): Promise<unknown> {
   const { get, send, stream } = writer as unknown as Record<
     'get' | 'send' | 'stream',
     (operation: Operation, input: AnyInput) => Promise<unknown>

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { templateParams } from './content-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
 import {
-  givenFlag,
   givenText,
   language,
   level,
@@ -53,7 +52,7 @@ const creation = z
     editMode,
     template: z.strictObject({ id: string, params: templateParams }).optional(),
     computedSource: z.looseObject({ type: string }).optional(),
-    empty: givenFlag,
+    empty: z.literal(true).optional(),
   })
   .refine((body) => [body.template, body.computedSource, body.empty].filter((way) => way !== undefined).length <= 1, {
     error: 'must have at most one of template, computedSource and empty',

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import * as z from 'zod';
+import type { Operation } from '../../src/platform/operations/operation.ts';
+import { document } from './operation-world.ts';
+
+type Node = z.core.JSONSchema.BaseSchema;
+
+interface Making {
+  readonly ids: readonly string[];
+  readonly definitions: Readonly<Record<string, Node>>;
+}
+
+const character = fc.constantFrom('a', 'B', '7', '-', ' ', '/', 'é', '한', '😀');
+const times = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.123+02:00'];
+const addresses = [
+  'https://a.example',
+  'http://localhost:8080/x?y=1#z',
+  'https://a.example/é',
+  `https://a.example/${'x'.repeat(2030)}`,
+];
+
+/** Texts of every length that is allowed, the shortest and the longest of them most of all, and ids. */
+function texts({ minLength = 0, maxLength, format, contentEncoding }: Node, { ids }: Making): fc.Arbitrary<string> {
+  if (format === 'date-time') {
+    return fc.constantFrom(...times);
+  }
+  if (format === 'uri') {
+    return fc.constantFrom(...addresses);
+  }
+  if (contentEncoding === 'base64') {
+    return fc.base64String({ maxLength: 12 });
+  }
+  const most = maxLength ?? 40;
+  const longest = ['a', '😀'].map((one) => one.repeat(most));
+  const some = fc.string({ unit: character, minLength, maxLength: Math.min(most, 60) });
+  const limits = fc.constantFrom('a'.repeat(minLength), ...longest, 'petstore', 'acme.example/docs');
+  return maxLength === undefined
+    ? fc.oneof({ arbitrary: fc.constantFrom(...ids), weight: 9 }, some)
+    : fc.oneof(limits, some);
+}
+
+function objects(node: Node, making: Making): fc.Arbitrary<unknown> {
+  const members = Object.entries(node.properties ?? {}).map(([name, member]) => [name, values(member as Node, making)]);
+  const { additionalProperties: more } = node;
+  if (members.length > 0 || typeof more !== 'object') {
+    return fc.record(Object.fromEntries(members), { requiredKeys: (node.required ?? []) as never[] });
+  }
+  return fc.dictionary(fc.constantFrom('a', 'B-b', ...making.ids), values(more, making), { maxKeys: 2 });
+}
+
+function values(node: Node | boolean, making: Making): fc.Arbitrary<unknown> {
+  if (typeof node === 'boolean') {
+    return fc.jsonValue({ maxDepth: 1 });
+  }
+  if (node.title === 'rich document') {
+    return fc.constantFrom(document, { object: 'document', data: {}, nodes: [] });
+  }
+  if (node.$ref !== undefined) {
+    return values(making.definitions[node.$ref.replace('#/$defs/', '')] ?? true, making);
+  }
+  const options = node.anyOf ?? node.oneOf;
+  if (options !== undefined) {
+    return fc.oneof(...options.map((option) => values(option as Node, making)));
+  }
+  if (node.const !== undefined || node.enum !== undefined) {
+    return fc.constantFrom<unknown>(...(node.enum ?? [node.const]));
+  }
+  switch (node.type) {
+    case 'null':
+      return fc.constant(null);
+    case 'boolean':
+      return fc.boolean();
+    case 'integer':
+    case 'number':
+      return fc.integer();
+    case 'string':
+      return texts(node, making);
+    case 'array':
+      return fc.array(values(node.items as Node, making), {
+        minLength: node.minItems ?? 0,
+        maxLength: Math.min(node.maxItems ?? 2, 2),
+      });
+    case 'object':
+      return objects(node, making);
+    default:
+      return fc.jsonValue({ maxDepth: 1 });
+  }
+}
+
+/** Bodies that the operation's schema lets through, made of these ids where texts have no limits. */
+export function bodiesOf({ body }: Operation, ids: readonly string[]): fc.Arbitrary<unknown> {
+  const schema = body ?? z.never();
+  const node: Node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const definitions = (node.$defs ?? {}) as Making['definitions'];
+  return values(node, { ids, definitions }).filter((each) => schema.safeParse(each).success);
+}
