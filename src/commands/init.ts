@@ -95,8 +95,9 @@ async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroun
   if (forge !== undefined) {
     return forge === 'none' ? null : forge;
   }
-  const origin = existsSync(root) ? await originOf(root) : null;
-  const found = findForge(origin, (path) => existsSync(join(root, path)));
+  const there = nearestFolder(root);
+  const repository = repositoryAround(there) ?? there;
+  const found = findForge(await originOf(there), (path) => existsSync(join(repository, path)));
   if (found !== null) {
     return found;
   }
@@ -109,6 +110,11 @@ async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroun
     );
   }
   return chosen === 'none' ? null : chosen;
+}
+
+/** The folder, or where it would be made. */
+function nearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
 /** The workflow for drift, where it is one of its own; else where it is, or that there is none. */

@@ -72,9 +72,9 @@ function planTitle(plan: Plan): string {
 /** Whom a plan is for, in the platform's words, and of which commits it is. */
 export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
   const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
-  const name = plan.title === plan.organization ? '' : `${printable(plan.title)} `;
+  const id = printable(plan.organization);
   return {
-    who: `${name}${name === '' ? plan.organization : `(${plan.organization})`}`,
+    who: plan.title === plan.organization ? id : `${printable(plan.title)} (${id})`,
     when: plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}${base}`,
   };
 }

@@ -103,6 +103,12 @@ describe('a repository that is there', () => {
     const workflow = readFileSync(inNew(work, '.github/workflows/octavo.yaml'), 'utf8');
     const named = workflow.match(/octavo (?:validate|plan|apply) \S+/g);
     expect(named).toEqual(['validate', 'plan', 'plan', 'apply'].map((command) => `octavo ${command} docs/acme`));
+    // The forge is that of the repository, also for a folder that is not there yet.
+    expect(await into('docs/acme')).toMatchObject({ code: 0, stdout: '' });
+    expect(await into('other/folder')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('.github/workflows/octavo.yaml is there already'),
+    });
     expect(await into('docs & more', '--forge', 'gitlab')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('"docs & more"'),
