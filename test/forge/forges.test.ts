@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openForge } from '../../src/forge/open-forge.ts';
-import { type Answer, FakeForge, STRANGER } from '../support/fake-forge.ts';
+import { type Answer, FakeForge, FakeGiteaBelow, FakeGitHubServer, STRANGER } from '../support/fake-forge.ts';
 import { FORGES, HEAD, pullAt } from './samples.ts';
 
 const { signal } = new AbortController();
@@ -161,6 +161,22 @@ describe('GitLab alone', () => {
     await forge?.setStatus({ state: 'success', context: 'c', description: 'd' });
     expect(fake.statuses).toHaveLength(1);
   });
+});
+
+test.each([
+  ['GitHub Enterprise Server', 'github', () => new FakeGitHubServer()],
+  ['Gitea below a path', 'gitea', () => new FakeGiteaBelow()],
+] as const)('%s has its API elsewhere', async (_what, name, make) => {
+  await using fake = await make().listen();
+  for (let at = 0; at < 150; at += 1) {
+    fake.comment(STRANGER, 'somebody else');
+  }
+  const forge = openForge(pullAt(fake, name, 'acme/docs'), FakeForge.token, signal, 'octavo/0');
+  const made = await forge?.create('mine');
+  await forge?.update(made?.id ?? 0, 'still mine');
+  await forge?.setStatus({ state: 'success', context: 'c', description: 'd' });
+  expect(await forge?.listOwn()).toEqual([{ id: made?.id, body: 'still mine' }]);
+  expect(fake.statuses).toHaveLength(1);
 });
 
 test('at Bitbucket no comments are written', () => {

@@ -195,11 +195,11 @@ export const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
 
 /** GitHub: a workflow's token may ask GraphQL who it is, and not the REST API. */
 export class FakeGitHubPull extends FakeForge {
-  protected readonly prefix = '';
+  protected readonly prefix: string = '';
   protected readonly limit = [65_536, 422] as const;
 
   protected get listUrl(): string {
-    return `${this.url}/repos/acme/docs/issues/12/comments`;
+    return `${this.apiUrl}/repos/acme/docs/issues/12/comments`;
   }
 
   protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
@@ -227,6 +227,18 @@ export class FakeGitHubPull extends FakeForge {
     }
     return status !== undefined && method === 'POST'
       ? this.setStatus(status, asked, 'context', ['success', 'failure', 'error', 'pending'])
+      : UNKNOWN;
+  }
+}
+
+/** GitHub Enterprise Server: GraphQL is not below the REST API. */
+export class FakeGitHubServer extends FakeGitHubPull {
+  protected override readonly prefix = '/api/v3';
+
+  protected override handle(asked: Asked): Answer {
+    const isGraph = asked.path === '/api/graphql';
+    return isGraph || !asked.path.includes('graphql')
+      ? super.handle(isGraph ? { ...asked, path: '/graphql' } : asked)
       : UNKNOWN;
   }
 }
@@ -273,7 +285,7 @@ export class FakeGitLabPull extends FakeForge {
  * is one without the scope read:user.
  */
 export class FakeGiteaPull extends FakeForge {
-  protected readonly prefix = '/api/v1';
+  protected readonly prefix: string = '/api/v1';
   protected readonly limit = [Number.POSITIVE_INFINITY, 422] as const;
 
   protected get listUrl(): string {
@@ -307,4 +319,9 @@ export class FakeGiteaPull extends FakeForge {
       ? this.setStatus(status, asked, 'context', ['success', 'failure', 'error', 'pending', 'warning'])
       : UNKNOWN;
   }
+}
+
+/** Gitea below a path, as an installation of one's own may be. */
+export class FakeGiteaBelow extends FakeGiteaPull {
+  protected override readonly prefix = '/code/api/v1';
 }
