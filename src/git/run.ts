@@ -37,6 +37,9 @@ const SAFE = [
   'gc.auto=0',
   'maintenance.auto=false',
   'advice.detachedHead=false',
+  // What is pushed is what is named, whatever else a person's own pushes take along.
+  'push.followTags=false',
+  'push.gpgSign=false',
 ] as const;
 
 /** Variables of git's own that whoever runs Octavo may set: certificates, and where git's own settings are. */

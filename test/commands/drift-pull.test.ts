@@ -272,6 +272,10 @@ test('what is in the work tree and in the index is not looked at and not touched
   repository.write('manifests/saml.yaml', 'teams: { half: { written');
   repository.write('manifests/new.yaml', 'teams: {}\n');
   runGit(repository.directory, ['-c', 'core.hooksPath=/dev/null', 'add', 'manifests/new.yaml']);
+  // A person's own settings of a push: neither tags nor a signature go with what is pushed here.
+  runGit(repository.directory, ['-c', 'core.hooksPath=/dev/null', 'tag', '-a', '-m', 'mine', 'v1']);
+  repository.git('config', 'push.followTags', 'true');
+  repository.git('config', 'push.gpgSign', 'true');
   const state = () => [
     runGit(repository.directory, ['status', '--porcelain']),
     runGit(repository.directory, ['for-each-ref', 'refs/heads', 'refs/tags', 'refs/octavo']),
@@ -283,6 +287,7 @@ test('what is in the work tree and in the index is not looked at and not touched
   expect(await scene.run()).toMatchObject({ code: 0 });
   expect(state()).toEqual(before);
   expect(existsSync(ran)).toBe(false);
+  expect(scene.git('tag')).toBe('');
   expect(scene.git('diff', '--name-only', 'main', BRANCH)).toBe('manifests/saml.yaml');
 });
 
