@@ -33,6 +33,11 @@ function setRole(store: Store, team: TeamRecord, user: string, role: TeamRole): 
   }
 }
 
+/** The role that the user has in the team, else the one of somebody who is added without one. */
+function roleIn(store: Store, team: TeamRecord, user: string): TeamRole {
+  return store.teamMembers.get(`${team.id}/${user}`)?.role ?? 'member';
+}
+
 /**
  * All or nothing: every person is looked up before anything changes. `memberships` gives roles and adds whom the team
  * lacks; `add` without one makes a member, and leaves those alone who are in the team; who is also in `remove` goes.
@@ -48,7 +53,7 @@ function updateMemberships(store: Store, team: TeamRecord, body: BulkUpdate): vo
   );
   for (const user of added) {
     if (!roles.has(user)) {
-      roles.set(user, store.teamMembers.get(`${team.id}/${user}`)?.role ?? 'member');
+      roles.set(user, roleIn(store, team, user));
     }
   }
   for (const [user, role] of roles) {
@@ -88,11 +93,13 @@ export const teamMemberOperations: readonly Operation[] = [
     name: 'setTeamMember',
     method: 'PUT',
     path: '/orgs/{organizationId}/teams/{teamId}/members/{userId}',
-    body: z.strictObject({ role: teamRole }),
+    body: z.strictObject({ role: teamRole.optional() }).optional(),
     handle: (call) => {
+      const { store } = call;
       const { organizationId, teamId, userId } = call.params;
-      const team = teamAt(call.store, organizationId, teamId);
-      setRole(call.store, team, memberAt(call.store, organizationId, userId).user, call.body.role);
+      const team = teamAt(store, organizationId, teamId);
+      const { user } = memberAt(store, organizationId, userId);
+      setRole(store, team, user, call.body?.role ?? roleIn(store, team, user));
       return noContent();
     },
   }),

@@ -57,7 +57,8 @@ export const teamOperations = {
     'PUT',
     '/v1/orgs/{organizationId}/teams/{teamId}/members/{userId}',
     {
-      body: z.strictObject({ role: teamRole }),
+      // The role is not required (API document, Members, teams, team members).
+      body: z.strictObject({ role: teamRole.optional() }),
       repeat: 'idempotent',
       success: [200, 204],
     },
