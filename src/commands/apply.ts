@@ -4,7 +4,8 @@ import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { ChangeResult, Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, RefusedPlanError } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
-import { appliedRef, headOf, updateRef } from '../git/commit-info.ts';
+import { appliedRef, fetchRef, headOf, resolveRef, updateRef } from '../git/commit-info.ts';
+import { isIn } from '../git/make-commit.ts';
 import { kinds } from '../kinds/registry.ts';
 import { resultToJson } from '../plan/render-json.ts';
 import { summaryLine } from '../plan/render-text.ts';
@@ -40,7 +41,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
     const planned = await planOnly(input, way, around.terminal);
     mustStillBe(file, planned.plan, input.policy);
     mustBeApproved(flags, planned.plan);
-    const record = flags.record === true ? await recordable(target, input, around) : null;
+    const record = flags.record === true ? await recordable(target, input, file !== null, around) : null;
     around.terminal.err(renderPlan(planned.plan, 'text', toErr(around)));
     if (!(await isWanted(planned.plan, flags, around))) {
       around.terminal.err('\nNot applied.\n');
@@ -113,6 +114,7 @@ function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
 async function recordable(
   target: string,
   input: PassInput,
+  isFile: boolean,
   around: Surroundings,
 ): Promise<(results: readonly ChangeResult[]) => Promise<void>> {
   const { commit } = input;
@@ -121,8 +123,11 @@ async function recordable(
   if (commit === null || here === null) {
     throw new ConfigError('--record needs manifests that are all committed: only a commit can be recorded as applied');
   }
+  const ref = appliedRef(input.organization);
+  if (isFile) {
+    await mustNotTakeBack(here.root, ref, input);
+  }
   return async (results) => {
-    const ref = appliedRef(input.organization);
     const left = results.filter((result) => result.status !== 'applied');
     if (left.length > 0) {
       // What is paused was not applied: recorded as if it were, it would be taken for something else in the next plan.
@@ -133,6 +138,23 @@ async function recordable(
     const { pushed } = await updateRef(here.root, ref, commit, { push: true });
     around.terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
   };
+}
+
+/** An old plan file may still be the plan, where both change nothing: what was recorded since would lose its owner. */
+async function mustNotTakeBack(root: string, ref: string, { commit, baseCommit }: PassInput): Promise<void> {
+  const recorded = (await fetchRef(root, ref)) ?? (await resolveRef(root, ref));
+  const known = baseCommit ?? commit;
+  if (
+    recorded === null ||
+    recorded === commit ||
+    recorded === known ||
+    (known && (await isIn(root, recorded, known)))
+  ) {
+    return;
+  }
+  throw new RefusedPlanError(
+    `the plan file is stale: ${recorded.slice(0, 7)} was recorded as applied since; plan again with --base applied`,
+  );
 }
 
 async function carryOut(

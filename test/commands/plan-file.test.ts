@@ -93,6 +93,33 @@ test('a plan file has its base: another one is invalid input', async () => {
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/--base says nothing to a plan file/) });
 });
 
+test('a plan file does not take back what was recorded since: a job that runs again loses nobody’s ownership', async () => {
+  await using work = await openWorkspace();
+  const applied = () => work.repository.git('rev-parse', 'refs/octavo/org_acme/applied');
+  work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
+  const first = work.repository.commit('A team');
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  await work.inside(['plan', '--base', 'applied', '--out', '../over-base.json']);
+  await work.inside(['plan', '--out', '../over-nothing.json']);
+  for (const file of ['../over-base.json', '../over-nothing.json']) {
+    expect((await work.inside(['apply', file, '--yes', '--record'])).code).toBe(0);
+    expect(applied()).toBe(first);
+  }
+  work.repository.write('teams.yaml', 'teams: { a: { title: A }, b: { title: B } }\n');
+  const second = work.repository.commit('Another team');
+  await work.inside(['plan', '--base', 'applied', '--out', '../next.json']);
+  expect((await work.inside(['apply', '../next.json', '--yes', '--record'])).code).toBe(0);
+  expect(applied()).toBe(second);
+  for (const file of ['../over-base.json', '../over-nothing.json']) {
+    const { code, stderr } = await work.inside(['apply', file, '--yes', '--record']);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining(`stale: ${second.slice(0, 7)} was recorded as applied since`),
+    });
+    expect(applied()).toBe(second);
+  }
+});
+
 /** Whoever can write the file can seal it. */
 function sealed(content: { plan: Json; declared: Json; base: Json }): string {
   const seal = createHash('sha256').update(canonicalJson(content)).digest('hex');
