@@ -1,7 +1,7 @@
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
 import { configSchema, type ParsedConfig, type Prune } from './schema.ts';
-import { readBaseUrl } from './values.ts';
+import { readBaseUrl, readToken } from './values.ts';
 
 export type { Prune } from './schema.ts';
 
@@ -136,7 +136,10 @@ export function configFromEnvironment({ env, kinds }: EnvironmentOptions): Confi
       'OCTAVO_BASE_URL is no http or https URL without a query; set one such as https://api.example',
     );
   }
-  const token = env.OCTAVO_TOKEN ?? '';
+  const token = readToken(env.OCTAVO_TOKEN);
+  if (token === undefined) {
+    throw new ConfigError('OCTAVO_TOKEN is no token: it has a line break, a space or a letter with an accent in it');
+  }
   const parsed = configSchema(kinds).parse({
     platform: { baseUrl: env.OCTAVO_BASE_URL, token },
     organizations: [{ id: env.OCTAVO_ORGANIZATION, source: {} }],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readCount, readCron, readDuration, readFlag, readText } from './values.ts';
+import { readCount, readCron, readDuration, readFlag, readText, readToken } from './values.ts';
 
 /**
  * One setting: how its text is read, and what would be right. Reading gives undefined for what is wrong; the message
@@ -25,5 +25,6 @@ export const choice = <T extends string>(values: readonly T[]) =>
 export const count = (least: number, most: number) =>
   setting(`a whole number from ${least} to ${most}`, (value) => readCount(value, least, most));
 export const flag = () => setting('true or false', readFlag);
-export const token = () => text(`the token, best as "\${env:NAME}" or "\${file:PATH}"`);
+export const token = () =>
+  setting(`the token, in one line without spaces, best as "\${env:NAME}" or "\${file:PATH}"`, readToken);
 export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);

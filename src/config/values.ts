@@ -76,6 +76,11 @@ export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
+/** A token as a header can hold it: visible ASCII (RFC 6750, section 2.1, has fewer characters still). */
+export function readToken(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[!-~]+$/.test(value) ? value : undefined;
+}
+
 /** An email address, as far as one can tell without writing to it. */
 export function readEmail(value: unknown): string | undefined {
   return typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value) ? value : undefined;

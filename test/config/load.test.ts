@@ -299,6 +299,19 @@ describe('configFromEnvironment', () => {
     );
   });
 
+  test.each(['hush\r\nX-Other: 1', 'hush\n', 'hush hush', 'h\u00fcsh'])(
+    'refuses what no header can hold: %j',
+    (token) => {
+      const env = { OCTAVO_BASE_URL: 'https://api.example', OCTAVO_TOKEN: token, OCTAVO_ORGANIZATION: 'o' };
+      expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(
+        new ConfigError('OCTAVO_TOKEN is no token: it has a line break, a space or a letter with an accent in it'),
+      );
+      const file = MINIMAL.replace('t0ken-value', JSON.stringify(token));
+      expect(problemsOf(file).join()).toMatch(/the token, in one line without spaces/);
+      expect(problemsOf(file).join()).not.toMatch(/h\Wsh|hush/);
+    },
+  );
+
   test('refuses what is no URL', () => {
     const env = { OCTAVO_BASE_URL: 'api.example', OCTAVO_TOKEN: 'x', OCTAVO_ORGANIZATION: 'o' };
     expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(ConfigError);
