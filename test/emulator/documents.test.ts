@@ -173,7 +173,7 @@ test('a template writes a page that links what it is given, into a change reques
   ]);
   expect(stats).toEqual({ total: 5, broken: { total: 0, changeRequest: 0 } });
 
-  const made = (await org('POST', '/spaces', { template: 'Start' })).id;
+  const made = (await org('POST', '/spaces', { template: { id: 'Start' } })).id;
   expect((await call('GET', `/spaces/${made}/content/pages`)).body.pages).toMatchObject([{ title: 'Start' }]);
 
   await at('POST', '/change-requests', { subject: 's', template: { id: 'From the start' } });

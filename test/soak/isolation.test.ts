@@ -58,9 +58,9 @@ test.each([400, 500])('a resource whose every write is answered with %i fails al
 
 test.each([
   ['the same token', {}],
-  ['a token of its own', { token: 'of org_other' }],
+  ['a token of its own', { token: 'of-org_other' }],
 ])('an organization that fails disturbs no other, with %s', async (_, other) => {
-  const tokens = { 'of org_other': { user: ANA.email, permission: 'admin' } } as const;
+  const tokens = { 'of-org_other': { user: ANA.email, permission: 'admin' } } as const;
   await using work = await openWorkspace({ seed: two(), tokens });
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');
