@@ -4,7 +4,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { Reader, Writer } from '../platform/client.ts';
-import { ConversationsProbe } from '../platform/conversations-probe.ts';
+import { ConversationsProbe, saysNotThere } from '../platform/conversations-probe.ts';
 import type { Priority } from '../queue/request.ts';
 import type { Note } from '../store/store.ts';
 import type { ClusterEvents, RunEnd } from './events.ts';
@@ -97,7 +97,17 @@ export class ClusterAutomation {
 
   /** Works with what a run would, when none is under way. `dryRun`: nothing is written. */
   use<T>(priority: Priority, dryRun: boolean, work: (context: RunContext) => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => work(await this.#context(priority, () => undefined, dryRun)));
+    return this.#inTurn(async () => {
+      try {
+        return await work(await this.#context(priority, () => undefined, dryRun));
+      } catch (error) {
+        // The platform may have become another one, and who asks next is to find out.
+        if (saysNotThere(error)) {
+          this.#probe.forget();
+        }
+        throw error;
+      }
+    });
   }
 
   /**

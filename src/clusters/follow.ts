@@ -97,7 +97,8 @@ async function took(context: RunContext, entry: Entry, seen: SeenRequest): Promi
   if (seen.status === 'merged') {
     await book.put(
       { ...next, state: 'merged', muteDue: config.afterMerge.mute },
-      { merges: { [seen.id]: entry.seen.issues } },
+      // What is done with it may be off the platform's count already.
+      { merges: { [seen.id]: Math.max(entry.seen.issues, entry.told.issues) } },
     );
     events.onMerged?.(toldOf(next));
   } else if (seen.status === 'archived' && entry.state !== 'archived') {

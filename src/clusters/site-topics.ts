@@ -18,8 +18,6 @@ const STATUSES = ['draft', 'open', 'merged', 'archived'] as const;
 /** The topics of a site, with its findings, or issues as they were called before, as their issues. */
 export class SiteTopics implements ClusterSource {
   readonly kind = 'topics';
-  /** Without, this list is of open ones alone (supplement, section 10). */
-  readonly listQuery = { status: [...STATUSES] };
   readonly #reader: Reader;
   readonly #path: { readonly siteId: string };
   readonly #clock: Clock;
@@ -31,6 +29,14 @@ export class SiteTopics implements ClusterSource {
     this.#path = { siteId };
     this.#clock = clock;
     this.#name = name;
+  }
+
+  /**
+   * Without statuses, the list is of open ones alone (supplement, section 10); without `finding`, which there is where
+   * there are findings, it lacks what the platform drafted for them (the vendor's document of 0.202).
+   */
+  get listQuery(): ClusterSource['listQuery'] {
+    return { status: [...STATUSES], ...(this.#name.is === 'findings' ? { finding: 'all' as const } : {}) };
   }
 
   /** All of them: their list has no pages and no order (supplement, section 10). */
@@ -88,13 +94,12 @@ export class SiteTopics implements ClusterSource {
       ['findings', () => collect(pages(operations.listSiteFindings, input))],
       ['issues', () => collect(pages(operations.listSiteIssues, input))],
     ] as const;
-    for (const [name, list] of tries) {
-      if (this.#name.is === null || this.#name.is === name) {
-        const findings = await list().catch(nullWhereNotThere);
-        this.#name.is = findings === null ? null : name;
-        if (findings !== null) {
-          return findings.filter(isOpen).filter(({ topic }) => filter.topic === undefined || topic === filter.topic);
-        }
+    // The one that is known first; the platform may have become another one since.
+    for (const [name, list] of this.#name.is === 'issues' ? tries.toReversed() : tries) {
+      const findings = await list().catch(nullWhereNotThere);
+      this.#name.is = findings === null ? null : name;
+      if (findings !== null) {
+        return findings.filter(isOpen).filter(({ topic }) => filter.topic === undefined || topic === filter.topic);
       }
     }
     return null;

@@ -159,6 +159,43 @@ test('a topic whose change request the platform drafts itself gets no second one
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
 
+test('topics whose change requests the platform drafts itself cost no request each, and keep no other from its turn', async () => {
+  const platform = platformOf('0.181');
+  platform.call('POST', `/orgs/org_acme/sites/${platform.site}/site-spaces`, { spaceId: 'api' });
+  for (let index = 0; index < 21; index += 1) {
+    platform.addCluster({ id: `t_${index}`, issues: 4 });
+  }
+  for (let index = 0; index < 21; index += 1) {
+    const finding = platform.store.conversationIssues.one('cluster', `t_${index}`)?.id;
+    platform.call('POST', `/orgs/org_acme/sites/${platform.site}/findings/${finding}/change-requests`);
+  }
+  platform.addCluster({ id: 't_last' });
+  const limits = { run: 100, open: 100, space: 100, day: 100 };
+  const daemon = openDaemon(platform, settings({ limits }));
+  expect(await daemon.run()).toMatchObject({ passing: 22, opened: 1, skipped: { exists: 21 } });
+  expect(platform.counts()).toMatchObject({ listOrganizationChangeRequests: 3, createChangeRequest: 1 });
+});
+
+test('findings that are done with the merge: the topic comes again by how many it had before', async () => {
+  const platform = platformOf('0.181');
+  platform.addCluster({ id: 't_1', issues: 5 });
+  const daemon = openDaemon(platform, settings({ afterMerge: { grow: 2 } }));
+  await daemon.run();
+  const [request] = platform.changeRequests;
+  for (const { id } of platform.call('GET', `/orgs/org_acme/sites/${platform.site}/findings`).items) {
+    platform.call('PATCH', `/orgs/org_acme/sites/${platform.site}/findings/${id}`, { status: 'done' });
+  }
+  platform.call('POST', `/spaces/guides/change-requests/${request?.id}/merge`);
+  platform.time += HOUR;
+  await daemon.run();
+  platform.addIssues({ id: 't_1' }, 9);
+  platform.time += HOUR;
+  expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { merged: 1 } });
+  platform.addIssues({ id: 't_1' }, 1);
+  platform.time += HOUR;
+  expect(await daemon.run()).toMatchObject({ opened: 1 });
+});
+
 test('a list of change requests that takes no statuses: each space is asked, and each topic still opened once', async () => {
   const platform = platformOf('0.181');
   platform.features = { ...platform.features, changeRequestStatuses: false };
@@ -279,6 +316,33 @@ describe('which of them there are', () => {
     platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1, open: 3 });
     expect(platform.changeRequests).toHaveLength(3);
+  });
+
+  test('issues that become findings while the daemon runs: their topics pass as before', async () => {
+    const platform = platformOf('0.167');
+    platform.addCluster({ id: 't_1' });
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ passing: 1, opened: 1 });
+    platform.features = featuresOf('0.181');
+    platform.addCluster({ id: 't_2' });
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ passing: 2, opened: 1, open: 2 });
+  });
+
+  test('a person who asks once the platform became a later one is answered at the second time', async () => {
+    const platform = platformOf('0.181');
+    const { site } = platform;
+    platform.features = featuresOf('0.146');
+    platform.site = undefined;
+    platform.addCluster({ id: 'c_1' });
+    const { automation } = openDaemon(platform, settings(), { site: site ?? '' });
+    const list = () => answerClusters(automation, { about: 'list' });
+    expect(await list()).toMatchObject({ clusters: [{ id: 'c_1' }] });
+    platform.features = featuresOf('0.181');
+    platform.site = site;
+    platform.addCluster({ id: 't_1' });
+    await expect(list()).rejects.toThrow('no issue clusters');
+    expect(await list()).toMatchObject({ clusters: [{ id: 't_1' }] });
   });
 
   test('a platform that cannot be asked now: the run fails, and nothing is concluded', async () => {

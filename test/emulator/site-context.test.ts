@@ -234,8 +234,10 @@ test('a change request for a finding is drafted in the background, once, and lin
   const drafted = (await site('GET', path)).items;
   expect(drafted).toMatchObject([{ status: 'open', space: ids.space, subject: 'PDF export is empty', siteTopic }]);
   const requests = async (query: string) => (await world.org('GET', `/change-requests?${query}`)).items;
-  expect(await requests(`topic=${ids.topic}`)).toMatchObject([{ id: drafted[0].id }]);
-  expect(await requests('topic=none')).toEqual([]);
+  expect(await requests(`topic=${ids.topic}&finding=all`)).toMatchObject([{ id: drafted[0].id }]);
+  expect(await requests('topic=none&finding=all')).toEqual([]);
+  expect(await requests(`topic=${ids.topic}`)).toEqual([]);
+  expect(await requests(`topic=${ids.topic}&finding=none`)).toEqual([]);
   expect((await world.call('GET', `/spaces/${ids.space}/change-requests?topic=${ids.topic}`)).body.items).toHaveLength(
     1,
   );
@@ -258,4 +260,7 @@ test('a site without a space has nowhere to draft in; before 0.167 no change req
   be('0.146');
   const refused = await world.call('GET', '/orgs/org_acme/change-requests?topic=t');
   expect(refused).toMatchObject({ status: 400, body: { error: { message: 'query.topic: unknown parameter' } } });
+  be('0.167');
+  const early = await world.call('GET', '/orgs/org_acme/change-requests?finding=all');
+  expect(early).toMatchObject({ status: 400, body: { error: { message: 'query.finding: unknown parameter' } } });
 });

@@ -33,7 +33,16 @@ const organizationListQuery = organizationQuery.extend({
     (value) => (typeof value === 'string' ? [value] : value),
     z.array(z.enum(CHANGE_REQUEST_STATUSES)).optional(),
   ),
+  finding: z.enum(['none', 'all']).optional(),
 });
+
+/** Where there are findings, what was drafted for them is listed only if asked for (the vendor's document of 0.202). */
+function hidesDrafted({ features, query }: Call<string, z.output<typeof organizationListQuery>>): boolean {
+  if (query.finding !== undefined && !features.siteFindings) {
+    throw invalid('query.finding', 'unknown parameter');
+  }
+  return features.siteFindings && query.finding !== 'all';
+}
 
 /** The statuses of the change requests that an organization's list has. */
 function listedStatuses({
@@ -181,11 +190,12 @@ const lists: readonly Operation[] = [
       const { store } = call;
       const organization = organizationAt(store, call.params.organizationId);
       const statuses = listedStatuses(call);
+      const hides = hidesDrafted(call);
       // Those of deleted spaces are not there, as they are not when one asks for them.
       const records = store.spaces
         .by('organization', organization.id)
         .flatMap((space) => store.changeRequests.by('space', space.id))
-        .filter((record) => statuses.has(record.status));
+        .filter(({ status, siteTopic }) => statuses.has(status) && !(hides && siteTopic?.finding));
       return listNewest(call, records);
     },
   }),

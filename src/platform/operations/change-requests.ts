@@ -81,7 +81,12 @@ export const changeRequestOperations = {
     'Change requests of the organization.',
     '/v1/orgs/{organizationId}/change-requests',
     changeRequest,
-    { ...filters, status: z.array(STATUS).optional() },
+    {
+      ...filters,
+      status: z.array(STATUS).optional(),
+      /** Whether those that the platform drafted for findings are in it: without, none is (the vendor's document of 0.202). */
+      finding: z.enum(['none', 'all']).optional(),
+    },
   ),
   // Extra properties are accepted, and which of them are kept is not documented: the answer tells.
   createChangeRequest: write(
