@@ -13,7 +13,7 @@ import { ClusterBook } from './record.ts';
 import { routingOf } from './route.ts';
 import { type RunNumbers, runClusters } from './run.ts';
 import type { RunContext } from './run-context.ts';
-import { ruleOf } from './select.ts';
+import { ruleOf, type SelectRule } from './select.ts';
 import { type FindingsName, SiteTopics } from './site-topics.ts';
 import { type ClusterSource, NO_CLUSTERS } from './source.ts';
 import { type Names, readSpaces, type SpacesRead, unknownSpaces } from './spaces.ts';
@@ -192,13 +192,14 @@ export class ClusterAutomation {
     const { config, openReader, openWriter, note, names, clock, random, signal, events } = this.#options;
     const writer = dryRun || openWriter === null ? null : openWriter(priority, count);
     const reader = writer ?? openReader(priority, count);
+    const source = await this.#source(reader);
     let spaces: Promise<SpacesRead['spaces']> | null = null;
     return {
       config,
-      rule: ruleOf(config),
+      rule: ruleFor(config, source),
       routing: routingOf(config),
       reader,
-      source: await this.#source(reader),
+      source,
       writer,
       book: await ClusterBook.open(note, settingsHash(config), writer !== null),
       clock,
@@ -227,6 +228,12 @@ export class ClusterAutomation {
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
+}
+
+/** What was judged as clusters says nothing of topics, nor the other way around: to each its own rule. */
+function ruleFor(config: ClustersConfig, { kind }: ClusterSource): SelectRule {
+  const rule = ruleOf(config);
+  return kind === 'clusters' ? rule : { ...rule, hash: `${rule.hash} ${kind}` };
 }
 
 function errorOf(error: unknown): Error {

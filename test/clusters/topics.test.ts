@@ -318,6 +318,21 @@ describe('which of them there are', () => {
     expect(platform.changeRequests).toHaveLength(3);
   });
 
+  test('what was read of topics says nothing of clusters: these are read to their end', async () => {
+    const platform = platformOf('0.181');
+    platform.addCluster({ id: 't_1', updated: 0, issues: 1 });
+    const daemon = openDaemon(platform, settings());
+    expect(await daemon.run()).toMatchObject({ read: 1, opened: 0 });
+    platform.features = featuresOf('0.146');
+    platform.site = undefined;
+    for (let index = 0; index < 1000; index += 1) {
+      platform.addCluster({ id: `c_${index}`, issues: 0 });
+    }
+    platform.addCluster({ id: 'c_last', age: 2 * DAY });
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ read: 1001, opened: 1 });
+  });
+
   test('issues that become findings while the daemon runs: their topics pass as before', async () => {
     const platform = platformOf('0.167');
     platform.addCluster({ id: 't_1' });
