@@ -33,6 +33,12 @@ export function featuresOf(version: PlatformVersion): Features {
   return Object.assign({}, ALL_FEATURES, ...until.map((each) => CHANGES[each])) as Features;
 }
 
+/** The latest version whose changes are there. */
+export function versionOf(features: Features): PlatformVersion {
+  const has = ([name, value]: [string, boolean]) => features[name as keyof Features] === value;
+  return VERSIONS.findLast((version) => Object.entries(CHANGES[version]).every(has)) ?? VERSIONS[0];
+}
+
 /** 400 where the body has a field that this version does not know: it is as strict about those as about any other. */
 export function refuseUnknown(
   { features }: Pick<Context, 'features'>,

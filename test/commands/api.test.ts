@@ -94,6 +94,8 @@ describe('which request', () => {
 
   test.each([
     ['nothing', [], 'say which request'],
+    ['a word of an operation', ['ask'], 'no operation "ask"; did you mean "askSite"?'],
+    ['a word of several', ['team'], 'no operation "team"; octavo api --list team shows what there is'],
     ['a misspelled operation', ['listTeam'], 'no operation "listTeam"; did you mean "listTeams"?'],
     ['a misspelled path', ['GET', '/orgs/:org/team'], 'did you mean /v1/orgs/{organizationId}/teams?'],
     ['another method', ['POST', '/orgs/:org/teams'], 'this path has GET (listTeams), PUT (createTeam)'],

@@ -145,3 +145,8 @@ describe('prefer: return=minimal', () => {
     expect((await call(['PATCH', `${SITE}/sections/none`, {}, 404], prefer)).status).toBe(404);
   });
 });
+
+test.each(['0.146', '0.167', '0.181', '0.201'] as const)('%s says that it is', async (version) => {
+  be(version);
+  expect(await call(['GET', '/', undefined, 200])).toMatchObject({ body: { version: `${version}.0` } });
+});

@@ -78,9 +78,7 @@ function namedTarget(name: string, ids: readonly string[], { table, method }: Re
   const names = table.map((operation) => operation.name);
   const operation = table.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (operation === undefined) {
-    throw new ConfigError(
-      `no operation ${quote(name)}${didYouMean(name, names, '; octavo api --list shows what there is, and a path begins with /')}`,
-    );
+    throw new ConfigError(`no operation ${quote(name)}${didYouMean(name, names, whereToLook(name, names))}`);
   }
   if (method !== undefined && methodOf(method) !== operation.method) {
     throw new ConfigError(`${operation.name} is ${operation.method}, and not ${method.toUpperCase()}`);
@@ -95,6 +93,16 @@ function namedTarget(name: string, ids: readonly string[], { table, method }: Re
     operation.path,
   );
   return { method: operation.method, path, search: '' };
+}
+
+/** A word of an operation's name is how its name is looked for. */
+function whereToLook(word: string, names: readonly string[]): string {
+  const [only, second] = names.filter((name) => name.toLowerCase().includes(word.toLowerCase()));
+  if (only !== undefined && second === undefined) {
+    return `; did you mean ${quote(only)}?`;
+  }
+  const filter = only === undefined ? '' : ` ${word}`;
+  return `; octavo api --list${filter} shows what there is, and a path begins with /`;
 }
 
 /** The parameter that the configuration knows. */

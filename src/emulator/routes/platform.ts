@@ -1,5 +1,6 @@
 import { ok } from '../answers.ts';
 import { type Operation, operation } from '../operation.ts';
+import { versionOf } from '../versions.ts';
 
 /** `GET /v1/` (supplement, section 7). */
 export const platformOperations: readonly Operation[] = [
@@ -7,6 +8,6 @@ export const platformOperations: readonly Operation[] = [
     name: 'getVersion',
     method: 'GET',
     path: '/',
-    handle: () => ok({ version: '0.146.0', build: 'emulator' }),
+    handle: ({ features }) => ok({ version: `${versionOf(features)}.0`, build: 'emulator' }),
   }),
 ];
