@@ -1,4 +1,4 @@
-import { RejectedError } from '../core/errors.ts';
+import { RejectedError, TransientError } from '../core/errors.ts';
 import type { CallOptions, Writer } from '../platform/client.ts';
 import { type ConversationsProbe, saysNotThere } from '../platform/conversations-probe.ts';
 import { operations } from '../platform/operations/index.ts';
@@ -41,12 +41,12 @@ export class PlatformDestination implements Destination {
   }
 
   async send(conversations: readonly Conversation[], call: CallOptions): Promise<void> {
-    const { site, probe, writer } = this.#options;
+    const { site, probe } = this.#options;
     if (site === null) {
       await this.#sendConversations(conversations, call, NAME_A_SITE);
       return;
     }
-    if (await probe.has(writer, call.signal)) {
+    if (await this.#hasConversations(call)) {
       try {
         await this.#sendConversations(conversations, call, '');
         return;
@@ -56,12 +56,22 @@ export class PlatformDestination implements Destination {
         }
         // It may have become one that has none.
         probe.forget();
-        if (await probe.has(writer, call.signal)) {
+        if (await this.#hasConversations(call)) {
           throw error;
         }
       }
     }
     await this.#sendRecords(conversations, await site(), call);
+  }
+
+  /** What is asked beforehand leaves nothing in doubt, whatever becomes of the question. */
+  async #hasConversations({ signal }: CallOptions): Promise<boolean> {
+    const { probe, writer } = this.#options;
+    try {
+      return await probe.has(writer, signal);
+    } catch (error) {
+      throw error instanceof TransientError ? new TransientError(error.message, false, { cause: error }) : error;
+    }
   }
 
   async #sendConversations(conversations: readonly Conversation[], call: CallOptions, hint: string): Promise<void> {
