@@ -1,7 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import type { TypedField } from './api/fields.ts';
-import { CONFIG, ORGANIZATION } from './arguments.ts';
-import type { Done } from './program.ts';
+import { CONFIG, type Done, ORGANIZATION } from './arguments.ts';
 import type { Surroundings } from './setup.ts';
 
 /** `octavo api`, and what completes it on a command line. */

@@ -1,5 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { readDuration } from '../config/values.ts';
+import type { ExitCode } from '../core/errors.ts';
+
+/** Told what the process exits with. */
+export type Done = (code: ExitCode) => void;
 
 /** Options that most commands have. */
 export const CONFIG = ['--config <file>', 'the configuration (default: config.yaml where it is there)'] as const;

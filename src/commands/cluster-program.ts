@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CONFIG, ORGANIZATION } from './arguments.ts';
-import type { Done } from './program.ts';
+import { CONFIG, type Done, ORGANIZATION } from './arguments.ts';
 import type { Surroundings } from './setup.ts';
 
 /** The commands of issue clusters. */

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LISTED } from '../conversations/listing.ts';
-import { CONFIG, duration, ORGANIZATION, upTo } from './arguments.ts';
-import type { Done } from './program.ts';
+import { CONFIG, type Done, duration, ORGANIZATION, upTo } from './arguments.ts';
 import type { Surroundings } from './setup.ts';
 
 /** The commands of conversations. */

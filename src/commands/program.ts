@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import type { ExitCode } from '../core/errors.ts';
 import { apiCommands } from './api-program.ts';
-import { CONFIG, count, ORGANIZATION, upTo } from './arguments.ts';
+import { CONFIG, count, type Done, ORGANIZATION, upTo } from './arguments.ts';
 import { clusterCommands } from './cluster-program.ts';
 import { conversationCommands } from './conversation-program.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './feature-names.ts';
@@ -9,9 +8,6 @@ import type { Surroundings } from './setup.ts';
 
 /** Forges that there is a workflow for, and none. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
-
-/** Told what the process exits with. */
-export type Done = (code: ExitCode) => void;
 
 /** All commands, for parsing and for the reference page. `done` is told what the process exits with. */
 export function createProgram(around: Surroundings, done: Done): Command {

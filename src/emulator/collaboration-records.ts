@@ -1,5 +1,5 @@
 import type { Json } from '../core/json.ts';
-import type { Entity } from './records.ts';
+import type { Entity } from './entity.ts';
 import type { ChangeRequestStatus } from './vocabulary.ts';
 
 /** A review that was asked for (supplement, section 7). */

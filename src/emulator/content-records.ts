@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
-import type { Entity } from './records.ts';
+import type { Entity } from './entity.ts';
 
 /** Where a synchronisation with git found something (platform API, Content objects). */
 export interface GitBlob {

@@ -1,4 +1,4 @@
-import type { Entity, Run } from './records.ts';
+import type { Entity, Run } from './entity.ts';
 import type { PART_ROLES } from './vocabulary.ts';
 
 /** One message of a conversation; `body` is Markdown or HTML (supplement, section 8). */

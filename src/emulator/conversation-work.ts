@@ -1,7 +1,7 @@
 import { JOIN, PAIR } from './clustering.ts';
 import { type ClusterRecord, type ConversationRecord, type IssueRecord, scopeOf } from './conversation-records.ts';
+import type { Run } from './entity.ts';
 import { impactOfText } from './impact.ts';
-import type { Run } from './records.ts';
 import type { Store } from './store.ts';
 import { readContent } from './ticket-text.ts';
 

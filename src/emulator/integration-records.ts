@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { Entity } from './entity.ts';
 import type {
   InstallationSelection,
   InstallationStatus,
@@ -8,7 +9,6 @@ import type {
   IntegrationVisibility,
   LogLevel,
 } from './integration-vocabulary.ts';
-import type { Entity } from './records.ts';
 
 /** One property of a configuration (platform API, Integration: `configurations`). */
 export interface ConfigurationProperty {

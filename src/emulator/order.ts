@@ -1,5 +1,5 @@
 import { invalid } from './answers.ts';
-import type { Ranked } from './records.ts';
+import type { Ranked } from './entity.ts';
 import type { Table } from './table.ts';
 
 /** A thing with a place among its siblings, of whatever kind. */

@@ -10,6 +10,7 @@ import type {
   Variables,
 } from './content-records.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './conversation-records.ts';
+import type { Entity, Ranked, Run } from './entity.ts';
 import type { IntegrationStateTables } from './integration-records.ts';
 import type { ReviewRecord } from './review-records.ts';
 import type {
@@ -22,21 +23,6 @@ import type {
   SpecVisibility,
   TeamRole,
 } from './vocabulary.ts';
-
-/**
- * What the emulator remembers. Records hold what was written; everything that follows from other records (counts,
- * addresses, permissions, `default` flags, processing states) is computed when it is read.
- */
-export interface Entity {
-  readonly id: string;
-  /** Creation order over all kinds; lists page by it. */
-  readonly seq: number;
-}
-
-/** `rank` is the place among siblings: display order, unique over all kinds. */
-export interface Ranked extends Entity {
-  readonly rank: number;
-}
 
 /** `inherit`, `none`, or `rules` with the rules themselves (supplement, section 4). */
 export interface MergeRules {
@@ -187,12 +173,6 @@ export interface ExternalLinkRecord extends Ranked {
   readonly url: string;
   readonly draft: boolean;
   readonly condition?: string | undefined;
-}
-
-/** Work that ends at `due`; until then the resource says it is under way. */
-export interface Run {
-  readonly startedAt: number;
-  readonly due: number;
 }
 
 export interface SpecError {

@@ -1,4 +1,4 @@
-import type { Entity } from './records.ts';
+import type { Entity } from './entity.ts';
 
 /** What somebody thinks of a change request (supplement, section 4: Review status). */
 export type ReviewStatus = 'approved' | 'changes-requested';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { type Answer, created, deleted, invalid, noContent, notFound, ok } from '../answers.ts';
+import type { Run } from '../entity.ts';
 import { organizationAt, spaceReferenced } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { progressOf, settle } from '../processing.ts';
-import type { Run, TranslationRecord } from '../records.ts';
+import type { TranslationRecord } from '../records.ts';
 import { requireDocument } from '../rich-document.ts';
 import { id, language, listQuery } from '../schema.ts';
 import type { Store } from '../store.ts';
