@@ -5,6 +5,9 @@ import type { Role } from './ticket.ts';
 /** Supplement, section 10: a title has 1 to 256 characters. */
 const LONGEST_TITLE = 256;
 
+const HALF_PLACEHOLDER = /\[[A-Z][A-Z0-9_]{0,48}$/;
+const HALF_NUMBER = /[+(]?\d[\d\s().-]*$|\[[A-Z][A-Z0-9_]{0,48}$/;
+
 /** Who says a part, in the body. */
 const SPEAKERS: Readonly<Record<Role, string>> = { user: 'Customer', assistant: 'Assistant', 'team-member': 'Team' };
 
@@ -41,7 +44,24 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
 }
 
+/**
+ * Cut where a reader sees the end of a character, and before half a placeholder or half a number: the first digits of a
+ * long one may look like what redaction takes out.
+ */
 function cut(text: string): string {
-  const points = [...text];
-  return points.length <= LONGEST_TITLE ? text : `${points.slice(0, LONGEST_TITLE - 1).join('')}…`;
+  if ([...text].length <= LONGEST_TITLE) {
+    return text;
+  }
+  let kept = '';
+  let points = 0;
+  for (const { segment } of new Intl.Segmenter('und').segment(text)) {
+    points += [...segment].length;
+    if (points >= LONGEST_TITLE) {
+      break;
+    }
+    kept += segment;
+  }
+  const isInNumber = /^[\s().-]?\d/.test(text.slice(kept.length, kept.length + 2));
+  const whole = kept.replace(isInNumber ? HALF_NUMBER : HALF_PLACEHOLDER, '');
+  return `${whole.trimEnd()}…`;
 }

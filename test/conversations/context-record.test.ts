@@ -53,6 +53,25 @@ describe('a title', () => {
     ['that, cut', { subject: '  ', parts: [say(long)] }, cut, undefined],
     ['what anybody says', { parts: [say(' '), say('Hello', 'team-member')] }, 'Hello', undefined],
     ['the id', { parts: [say('')] }, 'id', undefined],
+    [
+      'no half of a placeholder',
+      { parts: [say(`${'é'.repeat(250)} [EMAIL_1] wrote`)] },
+      `${'é'.repeat(250)}…`,
+      undefined,
+    ],
+    [
+      'no first half of a number, which may look like a card',
+      { parts: [say(`${'é'.repeat(235)} 4111 1111 1111 1111 1111`)] },
+      `${'é'.repeat(235)}…`,
+      undefined,
+    ],
+    [
+      'a number that ends there',
+      { parts: [say(`${'é'.repeat(250)} 7777 times`)] },
+      `${'é'.repeat(250)} 7777…`,
+      undefined,
+    ],
+    ['no half of a character', { parts: [say(`${'é'.repeat(254)}👩‍👩‍👧 said`)] }, `${'é'.repeat(254)}…`, undefined],
   ] as const)('%s', (_, conversation, title, description) => {
     const record = contextRecordOf({ id: 'id', ...conversation });
     expect({ title: record.title, description: record.description }).toEqual({ title, description });
