@@ -1,6 +1,6 @@
 import { addRevision } from './content.ts';
 import { workConversation } from './conversation-work.ts';
-import type { Run, Run } from './entity.ts';
+import type { Run } from './entity.ts';
 import { recordRevision } from './integration-work.ts';
 import type { SpecRecord, TranslationRecord } from './records.ts';
 import { completeFixes } from './site-context.ts';
