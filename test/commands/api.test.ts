@@ -3,10 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/cli.ts';
 import type { Terminal } from '../../src/commands/terminal.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { seemly, TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 let space: Workspace;
@@ -23,33 +20,8 @@ beforeAll(async () => {
 afterAll(() => space[Symbol.asyncDispose]());
 
 /** Runs `octavo api` with some of the terminal replaced. */
-async function api(args: readonly string[], terminal: Partial<Terminal> = {}) {
-  let stdout = '';
-  let stderr = '';
-  const code = await runCommandLine(['api', ...args], {
-    terminal: {
-      out: (text) => {
-        stdout += text;
-      },
-      err: (text) => {
-        stderr += text;
-      },
-      isOutTerminal: false,
-      isErrTerminal: false,
-      columns: 100,
-      ask: null,
-      env: space.env,
-      cwd: space.folder,
-      ...terminal,
-    },
-    clock: systemClock,
-    random: () => 0.5,
-    version: '0',
-    root: new URL('../../', import.meta.url),
-    signal: new AbortController().signal,
-    secrets: new Set([TOKEN]),
-  });
-  return seemly({ code, stdout, stderr });
+function api(args: readonly string[], terminal: Partial<Terminal> = {}) {
+  return space.inside(['api', ...args], {}, '..', terminal);
 }
 
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;

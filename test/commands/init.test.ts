@@ -1,8 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/cli.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { runGit } from '../git/repository.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -156,25 +154,13 @@ test('on a terminal it asks', async () => {
   await work.call('PUT', '/teams', { title: 'Writers' });
   const asked: string[] = [];
   const answers = ['GitLab', 'n'];
-  const code = await runCommandLine(['init', 'new'], {
-    terminal: {
-      out: () => undefined,
-      err: () => undefined,
-      isOutTerminal: true,
-      isErrTerminal: true,
-      columns: 100,
-      ask: async (question) => {
-        asked.push(question);
-        return answers.shift() ?? '';
-      },
-      env: work.env,
-      cwd: work.folder,
+  const { code } = await work.inside(['init', 'new'], {}, '..', {
+    isOutTerminal: true,
+    isErrTerminal: true,
+    ask: async (question) => {
+      asked.push(question);
+      return answers.shift() ?? '';
     },
-    clock: systemClock,
-    random: () => 0.5,
-    version: '0',
-    root: new URL('../../', import.meta.url),
-    signal: new AbortController().signal,
   });
   expect(code).toBe(0);
   expect(asked).toEqual([expect.stringContaining('Which forge'), expect.stringContaining('Import')]);

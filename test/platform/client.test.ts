@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
 import {
   AuthError,
   NotThePlatformError,
@@ -12,26 +11,18 @@ import {
   TransientError,
 } from '../../src/core/errors.ts';
 import { type ClientOptions, openReader, openWriter } from '../../src/platform/client.ts';
-import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { readOnly } from '../../src/platform/transport.ts';
+import { connectTo, TOKEN } from './connect.ts';
 
 const BASE = 'https://api.example';
-const TOKEN = 'secret-token';
 const caller: ClientOptions = { organization: 'org_1', priority: 'person' };
 const open: Connection[] = [];
 const servers: Server[] = [];
 
 function connect(baseUrl = BASE, timeouts = {}): Connection {
-  const connection = openConnection({
-    baseUrl,
-    token: TOKEN,
-    userAgent: 'octavo/0.0.0',
-    concurrency: 4,
-    clock: systemClock,
-    random: () => 0,
-    timeouts,
-  });
+  const connection = connectTo(baseUrl, timeouts);
   open.push(connection);
   return connection;
 }

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
 import {
   AuthError,
   CancelledError,
@@ -12,13 +11,13 @@ import {
   TransientError,
 } from '../../src/core/errors.ts';
 import { openWriter, type Writer } from '../../src/platform/client.ts';
-import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
+import { connectTo, TOKEN } from './connect.ts';
 
 /* What comes back from networks and from what stands between: said once, in a line that names no secret. */
 
 const BASE = 'https://api.example';
-const TOKEN = 'secret-token';
 const open: Connection[] = [];
 const servers: Server[] = [];
 
@@ -40,15 +39,7 @@ afterEach(async () => {
 });
 
 function client(baseUrl = BASE, timeouts = {}): Writer {
-  const connection = openConnection({
-    baseUrl,
-    token: TOKEN,
-    userAgent: 'octavo/0.0.0',
-    concurrency: 4,
-    clock: systemClock,
-    random: () => 0,
-    timeouts,
-  });
+  const connection = connectTo(baseUrl, timeouts);
   open.push(connection);
   return openWriter(connection, { organization: 'org_1', priority: 'person' });
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli.ts';
+import type { Terminal } from '../../src/commands/terminal.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
@@ -18,7 +19,13 @@ export interface Workspace extends AsyncDisposable {
   /** Runs a command in the repository with other variables besides. */
   runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
   /** Runs a command in this process, as if in the repository, or in a folder of it: quicker, where no process is needed to make the point. */
-  inside(args: readonly string[], env?: Readonly<Record<string, string>>, folder?: string): Promise<Ended>;
+  inside(
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    folder?: string,
+    /** What is otherwise about the terminal. */
+    terminal?: Partial<Terminal>,
+  ): Promise<Ended>;
   /** Begins a command in the folder above; it is killed with the workspace. */
   begin(...args: string[]): OctavoProcess;
   /** Writes a configuration for a daemon that follows the repository, and gives its path. */
@@ -80,7 +87,12 @@ class OpenWorkspace implements Workspace {
     return octavo(args, { cwd: this.repository.directory, env: { ...this.env, ...env } });
   }
 
-  async inside(args: readonly string[], env: Readonly<Record<string, string>> = {}, folder = '.'): Promise<Ended> {
+  async inside(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    folder = '.',
+    terminal: Partial<Terminal> = {},
+  ): Promise<Ended> {
     let stdout = '';
     let stderr = '';
     const code = await runCommandLine(args, {
@@ -97,6 +109,7 @@ class OpenWorkspace implements Workspace {
         ask: null,
         env: { ...this.env, ...env },
         cwd: join(this.repository.directory, folder),
+        ...terminal,
       },
       clock: systemClock,
       random: () => 0.5,

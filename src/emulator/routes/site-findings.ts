@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Answer, ok } from '../answers.ts';
 import type { IssueRecord } from '../conversation-records.ts';
 import { siteAt } from '../lookup.ts';
-import { type Call, type Operation, operation } from '../operation.ts';
+import { type Call, type Context, type Operation, operation, type Params } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { listQuery } from '../schema.ts';
 import { beginFix, findingAt, fixesOf } from '../site-context.ts';
@@ -26,6 +26,7 @@ const findingsQuery = listQuery.extend({
 });
 
 type Site = '/orgs/{organizationId}/sites/{siteId}';
+type Named<Path extends string> = Pick<Context, 'store'> & { readonly params: Params<Path> };
 type Filters = z.output<typeof listQuery> & {
   readonly topic?: string | undefined;
   readonly status?: IssueRecord['status'] | undefined;
@@ -50,6 +51,11 @@ function setStatus(call: Call<string>, finding: IssueRecord, status: NonNullable
   return ok(viewFinding(call, call.store.conversationIssues.put({ ...finding, status })));
 }
 
+const issueOf = ({ store, params }: Named<`${Site}/issues/{siteIssueId}`>) =>
+  findingAt(store, params.organizationId, params.siteId, params.siteIssueId);
+const findingOf = ({ store, params }: Named<`${Site}/findings/{siteFindingId}`>) =>
+  findingAt(store, params.organizationId, params.siteId, params.siteFindingId);
+
 /** Issues of a site, as 0.167 has them (supplement, section 10). */
 export const siteIssueOperations: readonly Operation[] = [
   operation({
@@ -65,10 +71,7 @@ export const siteIssueOperations: readonly Operation[] = [
     method: 'GET',
     path: '/orgs/{organizationId}/sites/{siteId}/issues/{siteIssueId}',
     feature: 'siteIssues',
-    handle: (call) => {
-      const { organizationId, siteId, siteIssueId } = call.params;
-      return ok(viewFinding(call, findingAt(call.store, organizationId, siteId, siteIssueId)));
-    },
+    handle: (call) => ok(viewFinding(call, issueOf(call))),
   }),
   operation({
     name: 'updateSiteIssue',
@@ -76,10 +79,7 @@ export const siteIssueOperations: readonly Operation[] = [
     path: '/orgs/{organizationId}/sites/{siteId}/issues/{siteIssueId}',
     feature: 'siteIssues',
     body: z.strictObject({ status: z.enum(ISSUE_STATUSES) }),
-    handle: (call) => {
-      const { organizationId, siteId, siteIssueId } = call.params;
-      return setStatus(call, findingAt(call.store, organizationId, siteId, siteIssueId), call.body.status);
-    },
+    handle: (call) => setStatus(call, issueOf(call), call.body.status),
   }),
 ];
 
@@ -98,10 +98,7 @@ export const siteFindingOperations: readonly Operation[] = [
     method: 'GET',
     path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}',
     feature: 'siteFindings',
-    handle: (call) => {
-      const { organizationId, siteId, siteFindingId } = call.params;
-      return ok(viewFinding(call, findingAt(call.store, organizationId, siteId, siteFindingId)));
-    },
+    handle: (call) => ok(viewFinding(call, findingOf(call))),
   }),
   operation({
     name: 'updateSiteFinding',
@@ -109,10 +106,7 @@ export const siteFindingOperations: readonly Operation[] = [
     path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}',
     feature: 'siteFindings',
     body: z.strictObject({ status: z.enum(FINDING_STATUSES) }),
-    handle: (call) => {
-      const { organizationId, siteId, siteFindingId } = call.params;
-      return setStatus(call, findingAt(call.store, organizationId, siteId, siteFindingId), call.body.status);
-    },
+    handle: (call) => setStatus(call, findingOf(call), call.body.status),
   }),
   operation({
     name: 'listFindingChangeRequests',
@@ -120,11 +114,8 @@ export const siteFindingOperations: readonly Operation[] = [
     path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests',
     feature: 'siteFindings',
     query: listQuery,
-    handle: (call) => {
-      const { organizationId, siteId, siteFindingId } = call.params;
-      const finding = findingAt(call.store, organizationId, siteId, siteFindingId);
-      return listBySeq(call, fixesOf(call.store, finding), (record) => viewChangeRequest(call, record));
-    },
+    handle: (call) =>
+      listBySeq(call, fixesOf(call.store, findingOf(call)), (record) => viewChangeRequest(call, record)),
   }),
   operation({
     name: 'draftFindingChangeRequests',
@@ -132,9 +123,7 @@ export const siteFindingOperations: readonly Operation[] = [
     path: '/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests',
     feature: 'siteFindings',
     handle: (call) => {
-      const { organizationId, siteId, siteFindingId } = call.params;
-      const finding = findingAt(call.store, organizationId, siteId, siteFindingId);
-      beginFix(call, finding);
+      beginFix(call, findingOf(call));
       return { status: 202 };
     },
   }),

@@ -1,0 +1,18 @@
+import { systemClock } from '../../src/core/clock.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import type { Timeouts } from '../../src/platform/transport.ts';
+
+export const TOKEN = 'secret-token';
+
+/** A connection on the machine's clock, whose retries wait no longer than they must. */
+export function connectTo(baseUrl: string, timeouts: Partial<Timeouts> = {}): Connection {
+  return openConnection({
+    baseUrl,
+    token: TOKEN,
+    userAgent: 'octavo/0.0.0',
+    concurrency: 4,
+    clock: systemClock,
+    random: () => 0,
+    timeouts,
+  });
+}
