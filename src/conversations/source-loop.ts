@@ -139,9 +139,11 @@ export class SourceLoop {
     const { source, intake, outbox, clock } = this.#options;
     const { cursor, since, round } = await outbox.position(source.name);
     const from = since ?? clock.now() - this.#options.since;
+    const processed = await outbox.processed(source.name);
     let lookedAt = clock.now();
-    for await (const batch of source.poll({ cursor, since: from, signal })) {
-      const along = { cursor: { value: batch.cursor, round }, lookedAt };
+    for await (const batch of source.poll({ cursor, since: from, processed, signal })) {
+      const moved = batch.processed === undefined ? {} : { processed: batch.processed };
+      const along = { cursor: { value: batch.cursor, round, ...moved }, lookedAt };
       const kept = await intake.take(batch.found, along, signal, () => this.#rechecks.follow(signal));
       if (kept === 'stale') {
         return false;

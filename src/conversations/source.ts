@@ -1,4 +1,5 @@
 import type { Json } from '../core/json.ts';
+import type { ProcessedChange } from '../store/outbox.ts';
 import type { Found } from './ticket.ts';
 
 /** What was found up to a cursor: it may be kept once all of this is durable, and not before. */
@@ -6,6 +7,8 @@ export interface Batch {
   readonly found: readonly Found[];
   /** The provider's own cursor, or a position; opaque to whoever keeps it. */
   readonly cursor: Json;
+  /** Changes to the set of processed items that `PollOptions.processed` returns; durable together with the cursor. */
+  readonly processed?: ProcessedChange;
 }
 
 export interface PollOptions {
@@ -13,6 +16,8 @@ export interface PollOptions {
   readonly cursor: Json;
   /** How far a first poll goes back, in milliseconds since the epoch. */
   readonly since: number;
+  /** Items that were read to their end, for a source that has no order to keep a cursor in; absent: none. */
+  readonly processed?: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 

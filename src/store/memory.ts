@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { OUTBOX_LAYOUT, RECHECK_LAYOUT } from './outbox-layout.ts';
+import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { AppliedHead, OrganizationRecord, RecordEntry, Store } from './store.ts';
 
@@ -56,8 +56,7 @@ export function openMemoryStore(): Store {
 
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  database.exec(OUTBOX_LAYOUT);
-  database.exec(RECHECK_LAYOUT);
+  database.exec(OUTBOX_LAYOUTS.join('\n'));
   return database;
 }
 

@@ -70,6 +70,7 @@ export class DepositTables {
     }
     if (cursor !== undefined) {
       this.#sources.moveCursor(source, cursor.value);
+      this.#sources.changeProcessed(source, cursor.processed);
     }
     this.#sources.answer(source, deposit.handled ?? []);
     const { waiting, withdrawn, confirmed } = fates;

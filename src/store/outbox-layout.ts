@@ -2,7 +2,7 @@
  * The part of the state file that conversations have. `content.at` is when a waiting or sending content may go, and
  * when a dead one was refused; `payload` stands last, so that nothing else has to read past it.
  */
-export const OUTBOX_LAYOUT = `CREATE TABLE content (
+const OUTBOX_LAYOUT = `CREATE TABLE content (
     id INTEGER PRIMARY KEY, organization TEXT NOT NULL, key TEXT NOT NULL, state TEXT NOT NULL, source TEXT NOT NULL,
     hash TEXT NOT NULL, redactor TEXT NOT NULL, bytes INTEGER NOT NULL, since INTEGER NOT NULL, at INTEGER NOT NULL,
     batch INTEGER, position INTEGER, doubts INTEGER NOT NULL DEFAULT 0, replaced INTEGER NOT NULL DEFAULT 0,
@@ -43,8 +43,17 @@ export const OUTBOX_LAYOUT = `CREATE TABLE content (
  * What is looked at once more at its source before it goes. `id` is what the source finds it by; `at` is when that is
  * due, and null once it was done.
  */
-export const RECHECK_LAYOUT = `CREATE TABLE recheck (
+const RECHECK_LAYOUT = `CREATE TABLE recheck (
     content INTEGER PRIMARY KEY, organization TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL,
     at INTEGER
   ) STRICT;
   CREATE INDEX recheck_due ON recheck (organization, source, at) WHERE at IS NOT NULL;`;
+
+/** Items of a source that were read to their end, such as the digests of files in a drop folder. */
+const PROCESSED_LAYOUT = `CREATE TABLE processed (
+    organization TEXT NOT NULL, source TEXT NOT NULL, item TEXT NOT NULL,
+    PRIMARY KEY (organization, source, item)
+  ) STRICT, WITHOUT ROWID;`;
+
+/** In order: a state file that has only the first of them is brought up to date with the rest. */
+export const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT];

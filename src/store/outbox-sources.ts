@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Json } from '../core/json.ts';
-import type { Hint, SourcePosition } from './outbox.ts';
+import type { Hint, ProcessedChange, SourcePosition } from './outbox.ts';
 import type { OutboxTables } from './outbox-tables.ts';
 
 /** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
@@ -19,6 +19,10 @@ export class SourceTables {
   readonly #hint: StatementSync;
   readonly #hints: StatementSync;
   readonly #answer: StatementSync;
+  readonly #processed: StatementSync;
+  readonly #process: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #forgetAll: StatementSync;
 
   /** `parse` throws StoreError where a text is no JSON. */
   constructor(tables: OutboxTables, parse: (text: unknown) => Json) {
@@ -39,6 +43,10 @@ export class SourceTables {
       'SELECT id, mark FROM hint WHERE organization = ? AND source = ? ORDER BY mark LIMIT ?',
     );
     this.#answer = database.prepare('DELETE FROM hint WHERE organization = ? AND source = ? AND id = ? AND mark = ?');
+    this.#processed = database.prepare('SELECT item FROM processed WHERE organization = ? AND source = ?');
+    this.#process = database.prepare('INSERT OR IGNORE INTO processed VALUES (?, ?, ?)');
+    this.#forget = database.prepare('DELETE FROM processed WHERE organization = ? AND source = ? AND item = ?');
+    this.#forgetAll = database.prepare('DELETE FROM processed WHERE organization = ? AND source = ?');
   }
 
   position(source: string): SourcePosition {
@@ -54,6 +62,20 @@ export class SourceTables {
     this.#move.run(this.#tables.organization, source, JSON.stringify(cursor));
   }
 
+  processed(source: string): Set<string> {
+    const rows = this.#processed.all(this.#tables.organization, source);
+    return new Set(rows.map(({ item }) => String(item)));
+  }
+
+  changeProcessed(source: string, { add, remove }: ProcessedChange = { add: [], remove: [] }): void {
+    for (const item of remove) {
+      this.#forget.run(this.#tables.organization, source, item);
+    }
+    for (const item of add) {
+      this.#process.run(this.#tables.organization, source, item);
+    }
+  }
+
   polled(source: string, at: number): void {
     this.#polled.run(this.#tables.organization, source, at);
   }
@@ -61,6 +83,7 @@ export class SourceTables {
   /** In a round of its own, so that a poll that is under way does not bring the old cursor back. */
   reset(source: string, since: number): void {
     this.#reset.run(this.#tables.organization, source, since);
+    this.#forgetAll.run(this.#tables.organization, source);
   }
 
   /** False: it was remembered already. */

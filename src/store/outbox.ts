@@ -53,6 +53,12 @@ export interface Recheck {
   readonly id: string;
 }
 
+/** A change to the set of processed items of a source. */
+export interface ProcessedChange {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
 /** Everything that becomes durable together. */
 export interface Deposit {
   readonly source: string;
@@ -63,7 +69,7 @@ export interface Deposit {
   /** What is counted, and how many; all of them numbers of this deposit alone. */
   readonly counts: Readonly<Record<string, number>>;
   /** Where the poll stands once this is durable, in the round that it began in; absent: it stays. */
-  readonly cursor?: { readonly value: Json; readonly round: number };
+  readonly cursor?: { readonly value: Json; readonly round: number; readonly processed?: ProcessedChange };
   /** Hints that this answers. */
   readonly handled?: readonly Hint[];
   /** The sender's own id of a webhook request; a known one is not taken twice. */
@@ -169,6 +175,8 @@ export interface Outbox {
   put(deposit: Deposit): Promise<Kept>;
 
   position(source: string): Promise<SourcePosition>;
+  /** Items that the source has read to their end, as deposits said. A reset empties the set. */
+  processed(source: string): Promise<ReadonlySet<string>>;
   /** A poll has come to its end. */
   polled(source: string, at: number): Promise<void>;
   /** Forgets the cursor: the next poll goes back to `since`. What is unchanged is still not sent again. */

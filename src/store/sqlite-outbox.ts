@@ -30,6 +30,7 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
   return {
     put: (deposit) => deposits.put(deposit),
     position: (source) => tables.read(() => sources.position(source)),
+    processed: (source) => tables.read(() => sources.processed(source)),
     polled: (source, at) => tables.write(() => sources.polled(source, at)),
     reset: (source, since) => tables.write(() => sources.reset(source, since)),
     hint: (source, delivery, ids, at) =>

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { OUTBOX_LAYOUT, RECHECK_LAYOUT } from './outbox-layout.ts';
+import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
 import { damaged, foreign, guard, keepPrivate, mustBeWritable, newer } from './trouble.ts';
@@ -22,8 +22,7 @@ const LAYOUTS = [
     PRIMARY KEY (organization, checksum)
   ) STRICT, WITHOUT ROWID;`,
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
-  OUTBOX_LAYOUT,
-  RECHECK_LAYOUT,
+  ...OUTBOX_LAYOUTS,
 ];
 
 /** What SQLite keeps in the file to say whose it is: "Octv". */

@@ -81,6 +81,18 @@ describe.each([
     expect([await outbox.dueAt(1), await outbox.recheckAt('desk')]).toEqual([501, 301]);
   });
 
+  test('processed items are kept with the cursor of their round, and a reset forgets them', async () => {
+    const move = (round: number, add: string[], remove: string[] = []) =>
+      outbox.put(deposit([], { cursor: { value: 1, round, processed: { add, remove } } }));
+    await move(0, ['a', 'b']);
+    await move(0, ['b', 'c'], ['a']);
+    expect([...(await outbox.processed('desk'))].toSorted()).toEqual(['b', 'c']);
+    expect([...(await outbox.processed('other'))]).toEqual([]);
+    await outbox.reset('desk', 0);
+    expect(await move(0, ['d'])).toEqual({ kind: 'stale' });
+    expect([...(await outbox.processed('desk'))]).toEqual([]);
+  });
+
   test('what is put goes once, the oldest that is due first', async () => {
     await outbox.put(deposit([content('b', 1, { notBefore: 500 }), content('a')]));
     await outbox.put(deposit([content('c')], { at: 300 }));

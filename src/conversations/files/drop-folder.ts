@@ -6,7 +6,7 @@ import type { Batch, PollingSource, PollOptions } from '../source.ts';
 import type { Found } from '../ticket.ts';
 import { type Dropped, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './input.ts';
-import { cursorOf, type Ledger, ledgerOf, toTheEnd, upTo } from './ledger.ts';
+import { cursorOf, type Ledger, ledgerOf } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
 import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf } from './record.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
@@ -41,8 +41,8 @@ const BATCH = 100;
 
 /**
  * Opens a drop folder. A poll reads every file that nobody is writing any more, by name. What is refused as a whole is
- * told once. A file is moved or deleted in the poll that comes with a cursor that says it is done, not before: only
- * then is all of it durable.
+ * told once. A file is moved or deleted by the first poll that is given its digest as processed, not before: only then
+ * are all of its records durable. The work of a poll is linear in the number of files.
  */
 export function openDropFolder(options: DropFolderOptions): DropFolder {
   const reader = new FolderReader(options.folder, options.after, options.clock, options.stable ?? STABLE);
@@ -56,18 +56,27 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
 }
 
 async function* pollFolder(options: DropFolderOptions, reader: FolderReader, poll: PollOptions): AsyncGenerator<Batch> {
+  const { processed = new Set() } = poll;
   const tray = new Tray(options, ledgerOf(poll.cursor));
   const { files, refused } = await reader.list(poll.signal);
   for (const each of refused) {
     await tray.refuse(each);
   }
+  /** Digests of the files that stay in the folder. */
+  const present = new Set<string>();
   for (const file of files) {
     poll.signal.throwIfAborted();
     const digest = await reader.digest(file, poll.signal);
-    if (tray.ledger.done.includes(digest)) {
-      await reader.putAway(file);
+    if (processed.has(digest)) {
+      if (!(await reader.putAway(file))) {
+        present.add(digest);
+      }
       continue;
     }
+    if (present.has(digest)) {
+      continue;
+    }
+    present.add(digest);
     const from = tray.ledger.file?.digest === digest ? tray.ledger.file.index : 0;
     const input = fileInput(file.path, poll.signal);
     for await (const record of readTickets(input, { ...options.read, account: options.account ?? options.name })) {
@@ -76,21 +85,26 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
         yield await tray.empty();
       }
     }
-    // What was written to meanwhile is another file, and read as that by the next poll.
-    tray.ledger = (await reader.isAsListed(file)) ? toTheEnd(tray.ledger, digest) : tray.ledger;
+    // A file that was written to meanwhile is a different file, which the next poll reads.
+    if (await reader.isAsListed(file)) {
+      tray.finish(digest);
+    }
     await tray.keepRejects();
   }
+  tray.forget([...processed].filter((digest) => !present.has(digest)));
   if (tray.isWorthIt()) {
     yield await tray.empty();
   }
 }
 
-/** What goes into the next batch: records of one large file or of many small ones. */
+/** The next batch: records of one large file or of many small ones. */
 class Tray {
   ledger: Ledger;
   found: Found[] = [];
   readonly #options: DropFolderOptions;
   #given: Ledger;
+  #finished: string[] = [];
+  #forgotten: readonly string[] = [];
   #rejects: FileRecord[] = [];
   #path = '';
   #size = 0;
@@ -101,16 +115,27 @@ class Tray {
     this.#given = ledger;
   }
 
-  /** Answers whether it is full. */
+  /** Returns true when the batch is full. */
   put(file: Dropped, digest: string, record: FileRecord): boolean {
     this.#path = file.path;
     this.found.push(record.found);
     if (rejectionOf(record) !== null) {
       this.#rejects.push(record);
     }
-    this.ledger = upTo(this.ledger, digest, record.index + 1);
+    this.ledger = { file: { digest, index: record.index + 1 } };
     this.#size += sizeOf(record.found);
     return this.found.length >= (this.#options.batch ?? BATCH) || this.#size >= LARGEST_BATCH;
+  }
+
+  /** Marks a file as read to its end. */
+  finish(digest: string): void {
+    this.#finished.push(digest);
+    this.ledger = { file: null };
+  }
+
+  /** Drops the digests of files that are no longer in the folder. */
+  forget(digests: readonly string[]): void {
+    this.#forgotten = digests;
   }
 
   /** What is not read at all has a reject file too. Throws SourceError. */
@@ -121,17 +146,21 @@ class Tray {
   }
 
   isWorthIt(): boolean {
-    return this.found.length > 0 || this.ledger !== this.#given;
+    const isMoved = this.ledger.file !== this.#given.file;
+    return this.found.length > 0 || isMoved || this.#finished.length > 0 || this.#forgotten.length > 0;
   }
 
   /** Reasons are durable before a cursor says so. Throws SourceError. */
   async empty(): Promise<Batch> {
     await this.keepRejects();
+    const processed = { add: this.#finished, remove: this.#forgotten };
     const { found } = this;
     this.found = [];
+    this.#finished = [];
+    this.#forgotten = [];
     this.#size = 0;
     this.#given = this.ledger;
-    return { found, cursor: cursorOf(this.ledger) };
+    return { found, cursor: cursorOf(this.ledger), processed };
   }
 
   async keepRejects(): Promise<void> {

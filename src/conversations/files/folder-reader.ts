@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
@@ -53,6 +54,7 @@ export class FolderReader {
       await this.#clock.sleep(this.#stable, signal);
       listed = await this.#look();
     }
+    this.#digests = new Map([...this.#digests].filter(([name]) => this.#looks.has(name)));
     const refused = listed.refused.filter(({ name, reason }) => this.#told.get(name) !== reason);
     this.#told = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
     return { files: listed.files, refused };
@@ -65,15 +67,14 @@ export class FolderReader {
     let isBusy = false;
     for (const name of await this.#names()) {
       const path = join(this.#folder, name);
-      const reason = await this.#refusal(path);
-      const stats = reason === null ? await stat(path).catch(() => null) : null;
-      if (reason !== null) {
-        refused.push({ name, reason });
+      const inspected = await this.#inspect(path);
+      if (typeof inspected === 'string') {
+        refused.push({ name, reason: inspected });
       }
-      if (stats === null) {
+      if (inspected === null || typeof inspected === 'string') {
         continue;
       }
-      const { size, mtimeMs: mtime, ino: inode } = stats;
+      const { size, mtimeMs: mtime, ino: inode } = inspected;
       const look = lookAt(this.#looks.get(name), { size, mtime, inode }, this.#clock.now());
       looks.set(name, look);
       if (isSettled(look, this.#clock.now(), this.#stable)) {
@@ -96,25 +97,22 @@ export class FolderReader {
     }
   }
 
-  /** Why a name is no file of this folder; null: it is one, or is gone again. */
-  async #refusal(path: string): Promise<string | null> {
+  /** The status of a file, or the reason why it is refused; null: it no longer exists. */
+  async #inspect(path: string): Promise<Stats | string | null> {
     try {
-      const own = await lstat(path);
-      if (own.isSymbolicLink()) {
+      let stats = await lstat(path);
+      if (stats.isSymbolicLink()) {
         const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#folder)]);
         if (to === null || !to.startsWith(folder + sep)) {
           return 'is a link that leads out of the folder, or nowhere';
         }
+        stats = await stat(path);
       }
-      const { isFile, isDirectory } = await stat(path).then((each) => ({
-        isFile: each.isFile(),
-        isDirectory: each.isDirectory(),
-      }));
-      if (!isFile) {
-        return isDirectory ? 'is a folder: only files are read, none below it' : 'is no file';
+      if (!stats.isFile()) {
+        return stats.isDirectory() ? 'is a folder: only files are read, none below it' : 'is no file';
       }
       await access(path, constants.R_OK);
-      return null;
+      return stats;
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
       return code === 'ENOENT' ? null : `cannot be read (${code ?? 'error'})`;
@@ -136,7 +134,6 @@ export class FolderReader {
       throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
     }
     const digest = hash.digest('hex').slice(0, DIGITS);
-    this.#digests = new Map([...this.#digests].filter(([each]) => this.#looks.has(each)));
     this.#digests.set(name, { look, digest });
     return digest;
   }
@@ -147,10 +144,10 @@ export class FolderReader {
     return stats !== null && isSameLook(look, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
   }
 
-  /** What is to become of a file that was read to its end. Throws SourceError. */
-  async putAway(file: Dropped): Promise<void> {
+  /** Moves or deletes a file that was read to its end. Returns false if it stays. Throws SourceError. */
+  async putAway(file: Dropped): Promise<boolean> {
     if (this.#after === 'keep' || !(await this.isAsListed(file))) {
-      return;
+      return false;
     }
     try {
       if (this.#after === 'delete') {
@@ -158,6 +155,7 @@ export class FolderReader {
       } else {
         await this.#move(file);
       }
+      return true;
     } catch (error) {
       throw new SourceError(`cannot ${this.#after} ${file.path}: ${messageOf(error)}`, { cause: error });
     }
@@ -167,14 +165,28 @@ export class FolderReader {
   async #move({ name, path }: Dropped): Promise<void> {
     const folder = join(dirname(path), PROCESSED);
     await mkdir(folder, { recursive: true });
-    for (let copy = 1; ; copy++) {
-      const to = join(folder, copy === 1 ? name : `${copy}-${name}`);
-      if ((await lstat(to).catch(() => null)) === null) {
-        await rename(path, to);
-        return;
-      }
+    const target = (copy: number) => join(folder, copy === 1 ? name : `${copy}-${name}`);
+    await rename(path, target(await firstFree(async (copy) => (await lstat(target(copy)).catch(() => null)) === null)));
+  }
+}
+
+/** A free number from 1 on, by galloping and then halving: a name that is dropped every hour has thousands of copies. */
+async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<number> {
+  let taken = 0;
+  let free = 1;
+  while (!(await isFree(free))) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (await isFree(middle)) {
+      free = middle;
+    } else {
+      taken = middle;
     }
   }
+  return free;
 }
 
 function isSameLook(a: Omit<Look, 'since'>, b: Omit<Look, 'since'>): boolean {

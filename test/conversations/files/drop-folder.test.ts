@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
+import { type Dropped, FolderReader } from '../../../src/conversations/files/folder-reader.ts';
 import { fileInput } from '../../../src/conversations/files/input.ts';
 import { LARGEST_BATCH } from '../../../src/conversations/files/record.ts';
 import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/files/settled.ts';
@@ -50,16 +51,33 @@ const open = (options: Partial<DropFolderOptions> = {}) =>
   openDropFolder({ name: 'drop', folder, after: 'keep', clock, ...options });
 const put = (name: string, text: string) => writeFile(join(folder, name), text);
 
+/** What the outbox keeps of a source. */
+interface Position {
+  readonly cursor: Json;
+  readonly processed: ReadonlySet<string>;
+}
+const START: Position = { cursor: null, processed: new Set() };
+const signal = new AbortController().signal;
+
+/** The position once a batch is durable. */
+function after({ processed }: Position, batch: Batch): Position {
+  const { add = [], remove = [] } = batch.processed ?? {};
+  return {
+    cursor: batch.cursor,
+    processed: new Set([...processed].filter((each) => !remove.includes(each)).concat(add)),
+  };
+}
+
 /** A poll to its end, or as far as `most` batches. */
-async function poll(source: ReturnType<typeof open>, cursor: Json = null, most = 1000) {
+async function poll(source: ReturnType<typeof open>, from: Position = START, most = 1000) {
   const batches: Batch[] = [];
-  for await (const batch of source.poll({ cursor, since: 0, signal: new AbortController().signal })) {
+  for await (const batch of source.poll({ ...from, since: 0, signal })) {
     batches.push(batch);
     if (batches.length >= most) {
       break;
     }
   }
-  return { batches, found: outline(batches.flatMap(({ found }) => found)), cursor: batches.at(-1)?.cursor ?? cursor };
+  return { batches, found: outline(batches.flatMap(({ found }) => found)), position: batches.reduce(after, from) };
 }
 
 describe('when a file is settled', () => {
@@ -95,7 +113,7 @@ describe('a drop folder', () => {
     const first = await poll(source);
     expect(first.batches.map(({ found }) => found.length)).toEqual([4, 1]);
     expect(first.found).toEqual(keys('1', '2', '3', '4', '5'));
-    expect((await poll(source, first.cursor)).batches).toEqual([]);
+    expect((await poll(source, first.position)).batches).toEqual([]);
   });
 
   it('gives the same keys under another name, where its account stays', async () => {
@@ -122,36 +140,86 @@ describe('a drop folder', () => {
     await put('a.ndjson', records('1', '2', '3'));
     await put('b.ndjson', records('4', '5'));
     for (let crash = 1; crash <= 5; crash++) {
-      const before = await poll(open({ batch: 1 }), null, crash);
-      const after = await poll(open({ batch: 2 }), before.cursor);
+      const before = await poll(open({ batch: 1 }), START, crash);
+      const after = await poll(open({ batch: 2 }), before.position);
       expect([...before.found, ...after.found]).toEqual(keys('1', '2', '3', '4', '5'));
     }
   });
 
   it('knows a file by what is in it: renamed or dropped again, it is not read again', async () => {
     await put('a.ndjson', records('1'));
-    const { cursor } = await poll(open());
+    const { position } = await poll(open());
     await rename(join(folder, 'a.ndjson'), join(folder, 'z.ndjson'));
     await put('again.ndjson', records('1'));
-    expect((await poll(open(), cursor)).batches).toEqual([]);
+    expect((await poll(open(), position)).batches).toEqual([]);
     await appendFile(join(folder, 'z.ndjson'), record('2'));
-    expect((await poll(open(), cursor)).found).toEqual(keys('1', '2'));
+    expect((await poll(open(), position)).found).toEqual(keys('1', '2'));
+  });
+
+  it('reads content again that was replaced or removed meanwhile', async () => {
+    await put('a.ndjson', records('1'));
+    const first = await poll(open());
+    await put('a.ndjson', records('2'));
+    const second = await poll(open(), first.position);
+    await put('a.ndjson', records('1'));
+    const third = await poll(open(), second.position);
+    expect(third.found).toEqual(keys('1'));
+    await rm(join(folder, 'a.ndjson'));
+    expect((await poll(open(), third.position)).position).toEqual({ cursor: { file: null }, processed: new Set() });
+  });
+
+  it('reads each of many small files once, however many stay in the folder', async () => {
+    const names = Array.from({ length: 4200 }, (_, index) => `${index}`);
+    for (const name of names) {
+      await put(`${name}.ndjson`, record(name));
+    }
+    const source = open();
+    const { found, position } = await poll(source);
+    expect(new Set(found)).toEqual(new Set(keys(...names)));
+    const afterRestart = await poll(open(), position);
+    expect(afterRestart.batches).toEqual([]);
+  });
+
+  it('keeps a record of many small files in space and writes that are linear in their number', async () => {
+    const written = async (count: number) => {
+      for (let index = 0; index < count; index++) {
+        await put(`${index}.ndjson`, record(`${index}`));
+      }
+      const { batches } = await poll(open({ batch: 10 }));
+      return batches.reduce((size, { cursor, processed }) => size + JSON.stringify([cursor, processed]).length, 0);
+    };
+    const once = await written(200);
+    expect((await written(400)) / once).toBeLessThan(2.2);
+  });
+
+  it('finds a free name among many copies without trying all of them', async () => {
+    const reader = new FolderReader(folder, 'move', clock, 0);
+    const copies = 300;
+    await mkdir(join(folder, 'processed'));
+    await put('processed/a.csv', '1');
+    for (let copy = 2; copy <= copies; copy++) {
+      await put(`processed/${copy}-a.csv`, `${copy}`);
+    }
+    await put('a.csv', 'new');
+    const { files } = await reader.list(signal);
+    expect(await reader.putAway(files[0] as Dropped)).toBe(true);
+    expect(await readFile(join(folder, `processed/${copies + 1}-a.csv`), 'utf8')).toBe('new');
   });
 
   it('moves or deletes a file once a cursor has come back that says it is done, and not before', async () => {
     await put('a.ndjson', records('1'));
     const first = await poll(open({ after: 'move' }));
     expect(await readdir(folder)).toEqual(['a.ndjson']);
-    await poll(open({ after: 'move' }), first.cursor);
+    await poll(open({ after: 'move' }), first.position);
     expect(await readdir(folder)).toEqual(['processed']);
     await put('a.ndjson', records('2'));
-    const second = await poll(open({ after: 'move' }), first.cursor);
-    await poll(open({ after: 'move' }), second.cursor);
+    const second = await poll(open({ after: 'move' }), first.position);
+    await poll(open({ after: 'move' }), second.position);
     expect((await readdir(join(folder, 'processed'))).toSorted()).toEqual(['2-a.ndjson', 'a.ndjson']);
     expect(await readFile(join(folder, 'processed/a.ndjson'), 'utf8')).toBe(records('1'));
     await put('b.ndjson', records('3'));
-    const third = await poll(open({ after: 'delete' }), second.cursor);
-    await poll(open({ after: 'delete' }), third.cursor);
+    const third = await poll(open({ after: 'delete' }), second.position);
+    await poll(open({ after: 'delete' }), third.position);
     expect(await readdir(folder)).toEqual(['processed']);
   });
 
@@ -172,15 +240,15 @@ describe('a drop folder', () => {
   it('reads a file again that was written to while it was read', async () => {
     await put('a.ndjson', records('1', '2', '3'));
     const source = open({ batch: 1 });
-    let cursor: Json = null;
-    for await (const batch of source.poll({ cursor: null, since: 0, signal: new AbortController().signal })) {
-      cursor = batch.cursor;
+    let position = START;
+    for await (const batch of source.poll({ ...START, since: 0, signal })) {
+      position = after(position, batch);
       await appendFile(join(folder, 'a.ndjson'), '');
       await utimes(join(folder, 'a.ndjson'), 1, 1);
       await writeFile(join(folder, 'a.ndjson'), records('1', '2', '3', '4'));
     }
     now += 600_000;
-    const { found } = await poll(source, cursor);
+    const { found } = await poll(source, position);
     expect(found).toContain('file/drop/4');
   });
 
@@ -203,7 +271,7 @@ describe('a drop folder', () => {
         'empty.json:1 the file is empty',
         ...keys('1'),
       ]);
-      expect((await poll(source, first.cursor)).batches).toEqual([]);
+      expect((await poll(source, first.position)).batches).toEqual([]);
     } finally {
       await rm(outside, { recursive: true, force: true });
     }
@@ -214,7 +282,7 @@ describe('a drop folder', () => {
     const elsewhere = join(folder, 'rejects');
     await mkdir(elsewhere);
     const first = await poll(open());
-    await poll(open(), first.cursor);
+    await poll(open(), first.position);
     await poll(open({ rejects: elsewhere }));
     const line = '{"line":2,"record":1,"reason":"is not valid JSON"}\n';
     expect(await readFile(join(folder, 'a.ndjson.rejects.ndjson'), 'utf8')).toBe(line);
