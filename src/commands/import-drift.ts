@@ -9,8 +9,9 @@ import { withFiles } from '../import/overlay.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
+import { differingTexts } from '../plan/field-text.ts';
 import { computePlan } from '../plan/plan.ts';
-import { counted, printable, valueWords } from '../plan/words.ts';
+import { counted, printable } from '../plan/words.ts';
 import { type LoadedFolder, loadFolder } from './desired.ts';
 import { passInputOver, planOnly } from './planning.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
@@ -132,7 +133,7 @@ async function writeTexts({ texts }: Drift, before: ReadonlyMap<string, string>,
 }
 
 function fieldLine({ file, line, address, field, from, to }: DriftedField): string {
-  return `~ ${printable(`${file}:${line}  ${address}  ${field}`)}  ${valueWords(from)} → ${valueWords(to)}\n`;
+  return `~ ${printable(`${file}:${line}  ${address}  ${field}`)}  ${differingTexts(from, to, false).join(' → ')}\n`;
 }
 
 function placeLine({ action, file, line, address }: DriftedPlace): string {

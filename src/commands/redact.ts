@@ -4,7 +4,7 @@ import { asUtf8, fileInput } from '../conversations/files/input.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor, type Explained, type RedactionOptions } from '../conversations/redact/redactor.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
-import type { Paint } from '../plan/render-text.ts';
+import type { Paint } from '../plan/text-layout.ts';
 import { counted } from '../plan/words.ts';
 import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
 import { paintFor } from './terminal.ts';

@@ -19,6 +19,8 @@ export interface Change {
   /** Null when the resource is to be created. */
   readonly id: string | null;
   readonly fields: readonly FieldChange[];
+  /** Paths of `fields` that decide who may see or change something; absent where there is none. */
+  readonly accessFields?: readonly string[];
   /** The file and line that ask for it; null where nothing declares the resource any more. */
   readonly source: Source | null;
   /** Addresses whose changes must have been applied before. */

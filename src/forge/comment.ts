@@ -1,6 +1,7 @@
 import type { Plan } from '../core/change.ts';
 import { codeSpan, fenced, planMarkdown } from '../plan/render-markdown.ts';
 import { summaryLine } from '../plan/render-text.ts';
+import { takeLines } from '../plan/text-layout.ts';
 import { printable, printableLines } from '../plan/words.ts';
 import type { CommitStatus } from './forge.ts';
 import { type Marker, writeMarker } from './marker.ts';
@@ -13,19 +14,17 @@ export interface Room {
   readonly runUrl: string | null;
 }
 
-/** Of the room for a plan, how much what follows its changes (access, what is held, cost) has at least. */
-const TAIL_SHARE = 1 / 3;
 /** Characters of a commit status at the forge that has room for the fewest. */
 const LONGEST_DESCRIPTION = 140;
 
 /**
- * The comment that shows a plan: a hidden marker, the summary, and the plan folded. What does not fit is left out line by
- * line, from the end of the changes first, and the comment says so and where all of it is.
+ * The comment that shows a plan: a hidden marker, the summary, and the plan folded. Of a plan that is longer than a
+ * comment may be, the dangerous part is kept, the rest is counted, and a link leads to all of it.
  */
 export function planComment(plan: Plan, marker: Marker, room: Room): string {
-  const { head, text, isLong } = planMarkdown(plan);
+  const { head, text, shorten, isLong } = planMarkdown(plan);
   const isOpen = !isLong && plan.changes.length > 0;
-  return foldedComment({ marker, head, title: 'The plan', text, isOpen }, room);
+  return foldedComment({ marker, head, title: 'The plan', text, shorten, isOpen }, room);
 }
 
 /** The comment that takes a plan's place where there is none: what is wrong, instead of a plan that no longer holds. */
@@ -36,7 +35,8 @@ export function failureComment(message: string, commit: string, marker: Marker, 
     .split('\n')
     .map((line) => `  ${line}`)
     .join('\n');
-  return foldedComment({ marker, head, title: 'What is wrong', text, isOpen: true }, room);
+  const shorten = (longest: number) => takeLines(text.split('\n'), longest).join('\n');
+  return foldedComment({ marker, head, title: 'What is wrong', text, shorten, isOpen: true }, room);
 }
 
 /** What the commit status says of a plan. What is held does not fail: it waits when it is applied, not before. */
@@ -64,10 +64,12 @@ interface Folded {
   readonly head: string;
   readonly title: string;
   readonly text: string;
+  /** The text shortened to a length in characters. */
+  readonly shorten: (longest: number) => string;
   readonly isOpen: boolean;
 }
 
-function foldedComment({ marker, head, title, text, isOpen }: Folded, { longest, runUrl }: Room): string {
+function foldedComment({ marker, head, title, text, shorten, isOpen }: Folded, { longest, runUrl }: Room): string {
   const around = (block: string, note: string) =>
     `${writeMarker(marker)}\n${head}\n\n<details${isOpen ? ' open' : ''}><summary>${title}</summary>\n\n${block}\n\n</details>\n${note}`;
   const whole = around(fenced(text), '');
@@ -83,31 +85,5 @@ function foldedComment({ marker, head, title, text, isOpen }: Folded, { longest,
       fenced(text).replace(text, () => ''),
       note,
     ).length;
-  return around(fenced(shorten(text, budget)), note);
-}
-
-/** As many whole lines as there is room for: from the start, and of what follows the changes. */
-function shorten(text: string, budget: number): string {
-  const lines = text.split('\n');
-  const first = lines.indexOf('', lines.indexOf('') + 1);
-  const changes = first === -1 ? lines : lines.slice(0, first);
-  const rest = first === -1 ? [] : lines.slice(first);
-  const gap = '  …';
-  const tail = rest.length === 0 ? [] : take(rest, Math.floor(budget * TAIL_SHARE), gap);
-  const used = tail.reduce((sum, line) => sum + line.length + 1, 0);
-  return [...take(changes, budget - used, gap), ...tail].join('\n');
-}
-
-/** Lines from the start for as long as they and the mark of a gap fit, each with its line break. */
-export function take(lines: readonly string[], budget: number, gap: string): readonly string[] {
-  const kept: string[] = [];
-  let left = budget - gap.length - 1;
-  for (const line of lines) {
-    left -= line.length + 1;
-    if (left < 0) {
-      return [...kept, gap];
-    }
-    kept.push(line);
-  }
-  return kept;
+  return around(fenced(shorten(budget)), note);
 }

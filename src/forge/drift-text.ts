@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
+import { fieldLines } from '../plan/field-text.ts';
 import { codeSpan, fenced } from '../plan/render-markdown.ts';
-import { counted, fieldLines, printable, printableLines } from '../plan/words.ts';
-import { take } from './comment.ts';
+import { takeLines } from '../plan/text-layout.ts';
+import { counted, printable, printableLines } from '../plan/words.ts';
 import type { PullText } from './pulls.ts';
 
 /** One resource that is not as the manifests say, and how they come to say it: from what is declared to what is there. */
@@ -76,7 +77,7 @@ export function driftPull(report: DriftReport, longest: number, options: { reado
   }
   const note = '\nThis is not all: it is longer than a description may be. The commit has all of it.\n';
   const room = longest - around(fenced(text.join('\n')), note).length + text.join('\n').length;
-  return { title: driftTitle(report), body: around(fenced(take(text, room, '  …').join('\n')), note) };
+  return { title: driftTitle(report), body: around(fenced(takeLines(text, room).join('\n')), note) };
 }
 
 /** What is said where there is nothing left to write. */
@@ -110,7 +111,10 @@ function summaryOf({ resources, left }: DriftReport): string {
 /** In the words of a plan. No line begins with what was quoted: forges obey some lines that do. */
 export function resourceLines({ action, address, file, line, fields }: DriftedResource): readonly string[] {
   const head = `  ${MARKS[action]} ${printable(address)}  ${printable(file)}:${line}${action === 'delete' ? '  gone' : ''}`;
-  return [head, ...fields.flatMap(fieldLines).map(({ name, text }) => `      ${name}  ${printableLines(text)}`)];
+  return [
+    head,
+    ...fields.flatMap((field) => fieldLines(field)).map(({ name, text }) => `      ${name}  ${printableLines(text)}`),
+  ];
 }
 
 /** What closes an issue where it is followed by one (GitLab, default issue closing pattern; GitHub, closing keywords). */

@@ -30,8 +30,8 @@ export const collection: Kind = {
   fields: {
     title: {},
     description: {},
-    parent: reference({ move: true, holder: true }),
-    defaultLevel: {},
+    parent: reference({ move: true, holder: true, access: true }),
+    defaultLevel: { access: true },
   },
   manifest: manifestRules({
     section: 'collections',

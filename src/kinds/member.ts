@@ -22,7 +22,7 @@ export const member: Kind = {
   dependsOn: [],
   creatable: false,
   deletable: true,
-  fields: { role: {}, sso: {} },
+  fields: { role: { access: true }, sso: { access: true } },
   manifest: manifestRules({
     section: 'members',
     single: false,

@@ -46,7 +46,7 @@ export const openapi: Kind = {
       uncompared: 'its content was not compared: the platform does not give it back, and there is no base',
     },
     sourceURL: { kept: keptAddress, withheld: true, writtenAs: 'source' },
-    visibility: {},
+    visibility: { access: true },
   },
   manifest: manifestRules({
     section: 'openapi',

@@ -83,18 +83,21 @@ export const organization: Kind = {
   deletable: false,
   fields: {
     title: {},
-    emailDomains: { kept: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value) },
+    emailDomains: {
+      access: true,
+      kept: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value),
+    },
     hostname: {},
-    defaultRole: {},
+    defaultRole: { access: true },
     defaultContent: reference(),
     logo: {
       compare: 'base',
       uncompared: 'logo was not compared: the platform does not give it back, and there is no base',
     },
-    sso: {},
+    sso: { access: true },
     ai: {},
-    inviteLinks: {},
-    mergeRules: { refers: peopleOfRules, kept: keptMergeRules },
+    inviteLinks: { access: true },
+    mergeRules: { access: true, refers: peopleOfRules, kept: keptMergeRules },
   },
   manifest: manifestRules({
     section: 'organization',

@@ -67,11 +67,11 @@ export const saml: Kind = {
   deletable: true,
   fields: {
     label: {},
-    entityID: {},
-    ssoURL: {},
-    certificate: { kept: digestOf, withheld: true },
-    defaultTeam: reference(),
-    defaultRole: {},
+    entityID: { access: true },
+    ssoURL: { access: true },
+    certificate: { access: true, kept: digestOf, withheld: true },
+    defaultTeam: reference({ access: true }),
+    defaultRole: { access: true },
   },
   manifest: manifestRules({
     section: 'saml',

@@ -38,7 +38,7 @@ export const section: Kind = {
     icon: {},
     path: {},
     description: {},
-    condition: {},
+    condition: { access: true },
     // The space it is created with becomes its default; a deleted one is replaced by the platform.
     default: reference({ weak: true, late: true }),
     group: reference({ move: true }),

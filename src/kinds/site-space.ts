@@ -27,8 +27,8 @@ export const siteSpace: Kind = {
   fields: {
     space: reference(),
     path: {},
-    condition: {},
-    hidden: {},
+    condition: { access: true },
+    hidden: { access: true },
     section: reference({ fixed: 'replace' }),
   },
   names: ({ fields }, context) => [

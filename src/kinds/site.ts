@@ -35,17 +35,17 @@ export const site: Kind = {
   fields: {
     title: {},
     type: { fixed: 'create' },
-    visibility: {},
+    visibility: { access: true },
     basename: {},
     proxy: {},
     agentsContext: {
       untold:
         'agentsContext was not compared: this version of the platform has no such setting (none has from 0.167 on)',
     },
-    adaptiveContent: {},
-    adaptiveSchema: {},
+    adaptiveContent: { access: true },
+    adaptiveSchema: { access: true },
     default: reference({ late: true, weak: true }),
-    published: { late: true },
+    published: { late: true, access: true },
   },
   manifest: manifestRules({
     section: 'sites',

@@ -56,11 +56,11 @@ export const space: Kind = {
   fields: {
     title: {},
     emoji: {},
-    collection: reference({ move: true, holder: true }),
+    collection: reference({ move: true, holder: true, access: true }),
     language: {},
-    editMode: {},
-    defaultLevel: {},
-    mergeRules: { refers: peopleOfRules, kept: keptMergeRules },
+    editMode: { access: true },
+    defaultLevel: { access: true },
+    mergeRules: { access: true, refers: peopleOfRules, kept: keptMergeRules },
     duplicateOf: reference({ fixed: 'create' }),
   },
   manifest: manifestRules({

@@ -37,7 +37,7 @@ export const team: Kind = {
   deletable: true,
   fields: {
     title: {},
-    members: { shape: 'people' },
+    members: { shape: 'people', access: true },
     membership: { hidden: true },
   },
   manifest: manifestRules({

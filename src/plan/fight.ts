@@ -2,7 +2,8 @@ import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
 import type { Pause } from '../core/resource.ts';
-import { counted, valueWords } from './words.ts';
+import { valueText } from './field-text.ts';
+import { counted } from './words.ts';
 
 /** What was found where the declared value should have been, and when, in milliseconds since the epoch. */
 export interface Seen {
@@ -67,7 +68,7 @@ export function fightWords({ path, times, seen }: Undone): string {
   if (path === '') {
     return `a fight: made again ${counted(times, 'time')}, and deleted again each time`;
   }
-  const [last, ...before] = seen.map(({ value }) => valueWords(value)).toReversed();
+  const [last, ...before] = seen.map(({ value }) => valueText(value)).toReversed();
   const earlier = before.length === 0 ? '' : `, before that to ${before.join(', ')}`;
   return `a fight over ${path}: undone ${counted(times, 'time')}, and changed back each time, last to ${last}${earlier}`;
 }

@@ -73,7 +73,8 @@ export function computePlan(input: PlanInput): PlannedChanges {
     checksum,
     policy,
   );
-  const changes = ordering.sequence.map((change) => released(change, approved));
+  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
+  const changes = ordering.sequence.map((change) => withAccessFields(released(change, approved), rules));
   // 5. Told as a plan.
   const plan: Plan = {
     organization: input.organization,
@@ -99,6 +100,12 @@ export function computePlan(input: PlanInput): PlannedChanges {
 
 function released(change: Change, approved: boolean): Change {
   return approved && change.approvable ? { ...change, held: null } : change;
+}
+
+function withAccessFields(change: Change, kinds: ReadonlyMap<string, KindRules>): Change {
+  const fields = kinds.get(change.kind)?.fields ?? {};
+  const accessFields = change.fields.flatMap(({ path }) => (fields[path]?.access === true ? [path] : []));
+  return accessFields.length === 0 ? change : { ...change, accessFields };
 }
 
 function summarize(changes: readonly Change[], identity: Identity): PlanSummary {

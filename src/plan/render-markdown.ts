@@ -1,5 +1,6 @@
 import type { Plan } from '../core/change.ts';
-import { PLAIN, planTitleParts, renderPlanText, summaryLine } from './render-text.ts';
+import { fitPlanText, planTitleParts, renderPlanText, summaryLine } from './render-text.ts';
+import { PLAIN } from './text-layout.ts';
 
 /** Characters in a line of the plan inside a comment. */
 const COLUMNS = 110;
@@ -12,19 +13,23 @@ const LONGEST_NAME = 120;
 export interface PlanMarkdown {
   /** The heading, and the summary with its verdict. Nothing in it is obeyed. */
   readonly head: string;
-  /** The plan in the words of the terminal, to be fenced. */
+  /** The plan as the terminal shows it, to be fenced. */
   readonly text: string;
+  /** The same, shortened to a length in characters. */
+  readonly shorten: (longest: number) => string;
   /** Whether the text is long enough to be folded away at first. */
   readonly isLong: boolean;
 }
 
 /** The parts of a plan for Markdown. */
 export function planMarkdown(plan: Plan): PlanMarkdown {
-  const text = renderPlanText(plan, { columns: COLUMNS, paint: PLAIN }).trimEnd();
+  const options = { columns: COLUMNS, paint: PLAIN };
+  const text = renderPlanText(plan, options).trimEnd();
+  const shorten = (longest: number) => fitPlanText(plan, options, longest).trimEnd();
   const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];
   const { who, when } = planTitleParts(plan);
   const head = `### Plan for ${codeSpan(who)}${when}\n\n**${summaryLine(plan)}**${state}`;
-  return { head, text, isLong: plan.changes.length > FOLDED };
+  return { head, text, shorten, isLong: plan.changes.length > FOLDED };
 }
 
 /**

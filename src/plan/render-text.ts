@@ -1,38 +1,106 @@
-import type { Change, Plan } from '../core/change.ts';
-import { textWidth } from './text-width.ts';
-import { counted, durationWords, fieldLines, noCommand, printable } from './words.ts';
+/** Renders a plan as text for terminals, pipes and pull request comments. */
+import type { Plan } from '../core/change.ts';
+import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './render-changes.ts';
+import { type TextOptions, takeLines, wrap } from './text-layout.ts';
+import { counted, durationWords, noCommand, printable } from './words.ts';
 
-/** How things are set off from each other; the identity where there are no colours. */
-export interface Paint {
-  readonly strong: (text: string) => string;
-  readonly faint: (text: string) => string;
-  readonly create: (text: string) => string;
-  readonly change: (text: string) => string;
-  readonly remove: (text: string) => string;
-  readonly warn: (text: string) => string;
-}
-
-const same = (text: string) => text;
-/** No colours: for pipes, files and `NO_COLOR`. */
-export const PLAIN: Paint = { strong: same, faint: same, create: same, change: same, remove: same, warn: same };
-
-export interface TextOptions {
-  /** Characters in a line. */
-  readonly columns: number;
-  readonly paint: Paint;
-}
-
-const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
 /** Unmanaged resources that are named one by one. */
 const NAMED = 10;
 
-/** The plan as a person reads it: what changes, why and at what cost; one line of summary last. */
-export function renderPlanText(said: Plan, options: TextOptions): string {
-  const plan = inert(said);
+/** How much of the lists below the changes is shown. */
+interface TailLimits {
+  /** Access changes that are named. */
+  readonly access: number;
+  /** Rows about what is adopted, pending, noted and unmanaged. */
+  readonly rows: number;
+}
+
+/** Of a limited text, the share that the list of access changes has although there are more deletions than fit. */
+const ACCESS_SHARE = 1 / 4;
+const UNLIMITED: TailLimits = { access: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+
+/** The plan as text: changes, the most dangerous first, then access, what is held, and the cost; the summary last. */
+export function renderPlanText(untrusted: Plan, options: TextOptions): string {
+  const plan = inert(untrusted);
+  return compose(plan, changeBlocks(plan, options), [], UNLIMITED, options);
+}
+
+/**
+ * The plan as text of at most `longest` characters. What is held, deletions and access changes are kept; of the rest
+ * that has no room, the text gives the number by kind.
+ */
+export function fitPlanText(untrusted: Plan, options: TextOptions, longest: number): string {
+  const plan = inert(untrusted);
+  const blocks = changeBlocks(plan, options);
+  const whole = compose(plan, blocks, [], UNLIMITED, options);
+  if (whole.length <= longest) {
+    return whole;
+  }
+  const tailLength = (limits: TailLimits) => tailLines(plan, options, limits).join('\n').length;
+  const none: TailLimits = { access: 0, rows: 0 };
+  // Of fewer blocks the note is shorter.
+  const room = Math.max(0, longest - compose(plan, [], blocks, none, options).length);
+  const sizeUpTo = (rank: number) =>
+    blocks.filter((block) => block.rank <= rank).reduce((sum, block) => sum + size(block), 0);
+  const afterDeletions = room - sizeUpTo(RANK.delete);
+  const accessRoom = Math.max(room * ACCESS_SHARE, afterDeletions / 2, room - sizeUpTo(RANK.access));
+  const access = largest(
+    plan.access.length,
+    (count) => tailLength({ ...none, access: count }) - tailLength(none) <= accessRoom,
+  );
+  const blockRoom = room - (tailLength({ ...none, access }) - tailLength(none));
+  const kept = takeBlocks(blocks, blockRoom);
+  const used = kept.shown.reduce((sum, block) => sum + size(block), 0);
+  const fits = (rows: number) => tailLength({ access, rows }) - tailLength({ ...none, access }) <= blockRoom - used;
+  return compose(plan, kept.shown, kept.leftOut, { access, rows: largest(listRows(plan).length, fits) }, options);
+}
+
+/** The largest count up to `most` that fits; smaller counts fit where larger ones do. */
+function largest(most: number, fits: (count: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/** Blocks from the start for as long as there is room; the first without room keeps the lines that fit. */
+function takeBlocks(blocks: readonly ChangeBlock[], room: number) {
+  const shown: ChangeBlock[] = [];
+  let left = room;
+  for (const block of blocks) {
+    if (size(block) > left) {
+      const lines = takeLines(block.lines, left, '      …');
+      const partial = lines.length > 1 ? [{ ...block, lines }] : [];
+      return { shown: [...shown, ...partial], leftOut: blocks.slice(shown.length + partial.length) };
+    }
+    shown.push(block);
+    left -= size(block);
+  }
+  return { shown, leftOut: [] };
+}
+
+function size({ lines }: ChangeBlock): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+}
+
+function compose(
+  plan: Plan,
+  blocks: readonly ChangeBlock[],
+  leftOut: readonly ChangeBlock[],
+  limits: TailLimits,
+  options: TextOptions,
+): string {
+  const gap = leftOut.length === 0 ? [] : [wrap('  … ', `not shown: ${countBlocks(leftOut)}`, options.columns, 4)];
   const sections = [
     options.paint.strong(planTitle(plan)),
-    changeLines(plan, options).join('\n'),
-    tailLines(plan, options).join('\n'),
+    [...blocks.flatMap(({ lines }) => lines), ...gap].join('\n'),
+    tailLines(plan, options, limits).join('\n'),
     options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
   ];
   const lines = sections.filter((section) => section !== '').join('\n\n');
@@ -98,88 +166,18 @@ export function summaryLine(plan: Plan): string {
   return (due.length === 0 ? ['No changes', ...rest] : [...due, ...rest]).join(', ');
 }
 
-function changeLines(plan: Plan, options: TextOptions): readonly string[] {
-  const shown = shownOrder(plan.changes);
-  const widest = Math.max(0, ...shown.map((change) => textWidth(change.address)));
-  const column = Math.min(widest, Math.max(20, Math.floor(options.columns / 2) - 4));
-  return shown.flatMap((change) => [headLine(change, column, options), ...bodyLines(change, options)]);
-}
+type Row = readonly [name: string, text: string];
 
-/** What hurts most is read first; otherwise as it is applied. */
-function shownOrder(changes: readonly Change[]): readonly Change[] {
-  const kept = changes.filter((change) => change.action !== 'delete');
-  const deletions = changes.filter((change) => change.action === 'delete');
-  return [...kept, ...deletions.toSorted((a, b) => b.weight - a.weight)];
-}
-
-function headLine(change: Change, column: number, options: TextOptions): string {
-  const { paint } = options;
-  const tone = { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[change.action];
-  const address = printable(change.address);
-  const sign = change.replaces ? (change.action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[change.action]}`;
-  const place = change.source === null ? '' : `${change.source.file}:${change.source.line}`;
-  const gap = ' '.repeat(Math.max(1, column - textWidth(address) + 3));
-  const said = remarks(change);
-  const plain = `${sign} ${address}${gap}${place}`;
-  const remark = said === '' ? '' : paint.warn(said);
-  const fits = textWidth(plain) + 3 + textWidth(said) <= options.columns;
-  if (textWidth(plain) > options.columns) {
-    const below = [place, said].filter((part) => part !== '').map((part) => `\n      ${part}`);
-    return `${tone(sign)} ${paint.strong(address)}${below.join('')}`;
-  }
-  // A gap only before something on the same line.
-  const goesOn = place !== '' || (said !== '' && fits);
-  const head = `${tone(sign)} ${paint.strong(address)}${goesOn ? gap : ''}${paint.faint(place)}`;
-  return said === '' ? head : `${head}${fits ? (place === '' ? '' : '   ') : '\n      '}${remark}`;
-}
-
-/** What is said behind a change: why it waits, where it goes, what it hurts. */
-function remarks(change: Change): string {
-  const position = change.action === 'move' ? change.fields.find((field) => field.path === 'position') : undefined;
-  const paused =
-    change.paused === null
-      ? ''
-      : `paused${change.paused.until === null ? '' : ` until ${change.paused.until}`}: ${printable(change.paused.reason)}`;
-  return [
-    typeof position?.to === 'string' ? position.to : '',
-    printable(change.impact),
-    paused,
-    change.held === null ? '' : `held: ${printable(change.held)}`,
-  ]
-    .filter((part) => part !== '')
-    .join('; ');
-}
-
-function bodyLines(change: Change, options: TextOptions): readonly string[] {
-  const fields = change.fields.filter((field) => !(change.action === 'move' && field.path === 'position'));
-  const lines = fields.flatMap(fieldLines);
-  const widest = Math.max(8, ...lines.map((line) => textWidth(line.name)));
-  return lines.map((line) => {
-    const gap = ' '.repeat(Math.max(1, widest - textWidth(line.name) + 2));
-    const indent = Math.min(widest + 8, 24);
-    const room = Math.max(10, options.columns - indent);
-    return wrap(`      ${line.name}${gap}`, breakable(line.text, room), options.columns, indent);
-  });
-}
-
-function tailLines(plan: Plan, options: TextOptions): readonly string[] {
-  const rows: (readonly [string, string])[] = [];
-  if (plan.adopted.length > 0) {
-    rows.push(['Adopted', adoptedWords(plan)]);
-  }
-  if (plan.access.length > 0) {
-    rows.push(['Access', plan.access.map(accessWords).join('; ')]);
-  }
-  rows.push(...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const));
-  rows.push(...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const));
-  if (!plan.hasBase) {
-    rows.push(['Note', 'there is no base, so nothing is deleted; name one with --base REF']);
-  }
-  if (plan.unmanaged.length > 0) {
-    rows.push(['Unmanaged', unmanagedWords(plan)]);
-  }
-  rows.push(...verdictRows(plan));
-  rows.push(['Cost', costWords(plan)]);
+function tailLines(plan: Plan, options: TextOptions, limits: TailLimits): readonly string[] {
+  const lists = listRows(plan);
+  const more = lists.length - limits.rows;
+  const rows: readonly Row[] = [
+    ...accessRows(plan, limits.access),
+    ...lists.slice(0, limits.rows),
+    ...(more > 0 ? [['Note', `${counted(more, 'more line')} about this plan left out`] as const] : []),
+    ...verdictRows(plan),
+    ['Cost', costWords(plan)],
+  ];
   const widest = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, text], index) => {
     const label = rows[index - 1]?.[0] === name ? ' '.repeat(name.length) : name;
@@ -189,7 +187,28 @@ function tailLines(plan: Plan, options: TextOptions): readonly string[] {
   });
 }
 
-function verdictRows(plan: Plan): readonly (readonly [string, string])[] {
+function accessRows({ access }: Plan, limit: number): readonly Row[] {
+  const named = access.slice(0, limit).map(accessWords);
+  const more = access.length - named.length;
+  const text = [
+    ...named,
+    ...(more > 0 ? [`${named.length > 0 ? 'and ' : ''}${counted(more, 'access change')} not shown`] : []),
+  ];
+  return access.length === 0 ? [] : [['Access', text.join('; ')]];
+}
+
+/** What a plan says besides its changes, access and verdict. */
+function listRows(plan: Plan): readonly Row[] {
+  return [
+    ...(plan.adopted.length > 0 ? [['Adopted', adoptedWords(plan)] as const] : []),
+    ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
+    ...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const),
+    ...(plan.hasBase ? [] : [['Note', 'there is no base, so nothing is deleted; name one with --base REF'] as const]),
+    ...(plan.unmanaged.length > 0 ? [['Unmanaged', unmanagedWords(plan)] as const] : []),
+  ];
+}
+
+function verdictRows(plan: Plan): readonly Row[] {
   if (plan.verdict.state === 'refused') {
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }
@@ -240,32 +259,4 @@ function costWords(plan: Plan): string {
   const { reads, writes } = plan.cost.requests;
   const read = `${counted(reads, 'request')} made to read`;
   return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;
-}
-
-/** The text with spaces where a word would be wider than a line. */
-function breakable(text: string, room: number): string {
-  const pieces = text.split(' ').flatMap((word) => {
-    const characters = [...word];
-    const count = Math.max(1, Math.ceil(textWidth(word) / room));
-    const each = Math.ceil(characters.length / count);
-    return Array.from({ length: count }, (_, at) => characters.slice(at * each, (at + 1) * each).join(''));
-  });
-  return pieces.join(' ');
-}
-
-/** Breaks a line at spaces, but no command, which is to be copied; what follows is indented. */
-function wrap(lead: string, text: string, columns: number, indent: number): string {
-  const lines: string[] = [];
-  let line = lead;
-  let empty = true;
-  for (const word of text.split(/(?<!(?:^| )[-+~→]) (?!(?:apply )?--approve |sha256:)/)) {
-    if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
-      lines.push(line.trimEnd());
-      line = ' '.repeat(indent) + word;
-    } else {
-      line += empty ? word : ` ${word}`;
-    }
-    empty = false;
-  }
-  return [...lines, line].join('\n');
 }

@@ -36,6 +36,8 @@ export interface FieldRules {
   readonly hidden?: boolean;
   /** The member of an entry that it is written as, where that has another name. */
   readonly writtenAs?: string;
+  /** It decides who may see or change something: plans list it early and write its values out in full. */
+  readonly access?: boolean;
   /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */
   readonly weak?: boolean;
 }

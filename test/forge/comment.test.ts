@@ -143,7 +143,8 @@ describe('a comment that is too long', () => {
       expect(comment).toContain('**2500 to create, 0 unchanged**');
       expect(comment).toContain('[the job](https://forge.example/run/7) has all of it');
       const [, text = ''] = codeIn(comment);
-      expect(text.split('\n')).toContain('  …');
+      const shown = text.split('\n').filter((line) => line.startsWith('  + team/')).length;
+      expect(text).toContain(`… not shown: ${2500 - shown} creations (${2500 - shown} team)`);
       // What comes after the changes is there too.
       expect(text).toMatch(/^Cost /m);
       expect(markdownSkeleton(comment)).toBe(
@@ -151,6 +152,78 @@ describe('a comment that is too long', () => {
       );
     },
   );
+
+  /** Many creations, and all that is dangerous: a held deletion, deletions, and people who gain access. */
+  const dangerous = async (creations: number, deletions: number, people: number) => {
+    const emails = Array.from({ length: people }, (_, at) => `p${at}@acme.example`);
+    const teams = Object.fromEntries(Array.from({ length: creations }, (_, at) => [`a${at}`, { title: `New ${at}` }]));
+    const gone = Array.from({ length: deletions }, (_, at) => `gone-${at}`);
+    const joined = { title: 'Joined', members: Object.fromEntries(emails.map((email) => [email, 'member'])) };
+    const { plan } = await planOf({
+      manifests: JSON.stringify({ teams: { ...teams, joined }, spaces: { kept: { title: 'Kept, renamed' } } }),
+      base: JSON.stringify({
+        teams: Object.fromEntries([...gone, 'joined'].map((key) => [key, { title: key }])),
+        saml: { okta: { label: 'Okta' } },
+        spaces: { kept: { title: 'Kept' } },
+      }),
+      actuals: [
+        ...gone.map((key) => actual('team', key, { title: key }, { facts: { members: 1 } })),
+        actual('team', 'joined', { title: 'joined', members: {} }),
+        actual('saml', 'okta', { label: 'Okta' }),
+        actual('space', 's1', { title: 'Kept' }),
+      ],
+      people: Object.fromEntries(emails.map((email) => [email, email])),
+      policy: { confirm: ['saml'] },
+    });
+    return plan;
+  };
+  const planText = (comment: string) => codeIn(comment)[1] ?? '';
+
+  test('keeps what is held, every deletion and every access change, then updates, and counts the creations', async () => {
+    const text = planText(planComment(await dangerous(5000, 300, 200), MARKER, ROOM));
+    expect(text.match(/^ {2}- team\/gone-\d+ /gm)).toHaveLength(300);
+    expect(text.match(/p\d+@acme\.example joins\s+team\/joined/g)).toHaveLength(200);
+    expect(text).toMatch(/^ {2}- saml\/okta .*held: /m);
+    expect(text).toContain('~ team/joined');
+    expect(text).toContain('~ space/kept');
+    const shown = text.match(/^ {2}\+ team\/a\d+/gm)?.length ?? 0;
+    expect(shown).toBeGreaterThan(0);
+    expect(text).toContain(`… not shown: ${5000 - shown} creations (${5000 - shown} team)`);
+  });
+
+  test('leaves out creations before updates, those before access, and that before deletions, whatever the room', async () => {
+    const plan = await dangerous(60, 40, 30);
+    const order = ['- saml/okta', '- team/gone-', '~ team/joined', '~ space/kept', '+ team/a'];
+    const totals = [1, 40, 1, 1, 60];
+    const whole = planComment(plan, MARKER, ROOM).length;
+    fc.assert(
+      fc.property(fc.integer({ min: 1200, max: whole }), (longest) => {
+        const comment = planComment(plan, MARKER, { ...ROOM, longest });
+        expect(comment.length).toBeLessThanOrEqual(longest);
+        const lines = planText(comment).split('\n');
+        const shown = order.map((start) => lines.filter((line) => line.startsWith(`  ${start}`)).length);
+        const firstCut = shown.findIndex((count, at) => count < (totals[at] ?? 0));
+        expect(firstCut === -1 ? [] : shown.slice(firstCut + 1).filter((count) => count > 0)).toEqual([]);
+        const leftOut =
+          planText(comment)
+            .replaceAll(/\s+/g, ' ')
+            .match(/not shown: (.*?\)) (?=[A-Z])/)?.[1] ?? '';
+        const counted = [...leftOut.matchAll(/(\d+) (?:held )?(?:creation|update|deletion)/g)].map(([, count]) =>
+          Number(count),
+        );
+        const sum = (numbers: readonly number[]) => numbers.reduce((total, count) => total + count, 0);
+        expect(sum(shown) + sum(counted)).toBe(sum(totals));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('shows the start of a change that has no room of its own', async () => {
+    const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, longest: 6000 }));
+    expect(text).toContain('~ team/joined');
+    expect(text).toMatch(/^ {6}…$/m);
+    expect(text).toMatch(/access\s+changes\s+not\s+shown/);
+  });
 
   test('is cut between lines, whatever it says', () => {
     fc.assert(

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { didYouMean, quote } from '../../core/suggest.ts';
-import type { Paint } from '../../plan/render-text.ts';
+import type { Paint } from '../../plan/text-layout.ts';
 import { counted } from '../../plan/words.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import type { Surroundings } from '../setup.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { shownJson } from '../../core/json.ts';
-import type { Paint } from '../../plan/render-text.ts';
+import type { Paint } from '../../plan/text-layout.ts';
 import { printable } from '../../plan/words.ts';
 import type { HttpAnswer } from '../../platform/transport.ts';
 import { createRedactor, SECRET } from '../../redact.ts';

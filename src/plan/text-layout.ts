@@ -1,0 +1,65 @@
+/** Layout of a plan's text: colors, and lines broken at the width of the terminal or the comment. */
+import { textWidth } from './text-width.ts';
+
+/** Marks parts of a text; the identity where there are no colors. */
+export interface Paint {
+  readonly strong: (text: string) => string;
+  readonly faint: (text: string) => string;
+  readonly create: (text: string) => string;
+  readonly change: (text: string) => string;
+  readonly remove: (text: string) => string;
+  readonly warn: (text: string) => string;
+}
+
+const same = (text: string) => text;
+/** No colors: for pipes, files and `NO_COLOR`. */
+export const PLAIN: Paint = { strong: same, faint: same, create: same, change: same, remove: same, warn: same };
+
+/** How wide a text may be, and how it is colored. */
+export interface TextOptions {
+  /** Characters in a line. */
+  readonly columns: number;
+  readonly paint: Paint;
+}
+
+/** Inserts spaces into words that are wider than `room` columns, so that they can be wrapped. */
+export function breakable(text: string, room: number): string {
+  const pieces = text.split(' ').flatMap((word) => {
+    const characters = [...word];
+    const count = Math.max(1, Math.ceil(textWidth(word) / room));
+    const each = Math.ceil(characters.length / count);
+    return Array.from({ length: count }, (_, at) => characters.slice(at * each, (at + 1) * each).join(''));
+  });
+  return pieces.join(' ');
+}
+
+/** Breaks a line at spaces, and indents what follows. A command is never broken: it is there to be copied. */
+export function wrap(lead: string, text: string, columns: number, indent: number): string {
+  const lines: string[] = [];
+  let line = lead;
+  let empty = true;
+  for (const word of text.split(/(?<!(?:^| )[-+~→]) (?!(?:apply )?--approve |sha256:)/)) {
+    if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
+      lines.push(line.trimEnd());
+      line = ' '.repeat(indent) + word;
+    } else {
+      line += empty ? word : ` ${word}`;
+    }
+    empty = false;
+  }
+  return [...lines, line].join('\n');
+}
+
+/** Lines from the start while they and a mark of the gap fit; only the mark where not even the first does. */
+export function takeLines(lines: readonly string[], room: number, gap = '  …'): readonly string[] {
+  const kept: string[] = [];
+  let left = room - gap.length - 1;
+  for (const line of lines) {
+    left -= line.length + 1;
+    if (left < 0) {
+      return [...kept, gap];
+    }
+    kept.push(line);
+  }
+  return kept;
+}
