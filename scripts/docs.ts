@@ -74,8 +74,9 @@ const EXIT_CODES = `| exit code | means |
 | 3 | invalid input: manifests, configuration or command line |
 | 4 | something is held, or the plan was refused: by damage control, a stale or altered plan file, or a checksum that does not match |`;
 
-const WHERE = `Commands that speak to the platform take it from \`--config FILE\`, else from \`config.yaml\` where it is there,
-else from three variables: \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` and \`OCTAVO_ORGANIZATION\`.`;
+const WHERE = `Commands that need the platform find it in the file that \`--config\` or the variable \`OCTAVO_CONFIG\` names, else in
+\`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` and \`OCTAVO_ORGANIZATION\`, else in \`config.yaml\` in the working directory.
+[Which configuration is trusted](configuration.md#which-file-is-read) has the details.`;
 
 function commandPart(command: Command): string {
   const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
@@ -101,15 +102,51 @@ function row(name: string, meaning: string, fallback: unknown): string {
   return `| \`${name}\` | ${cell(capital(meaning))} | ${fallback === undefined ? '' : `\`${String(fallback)}\``} |`;
 }
 
+const TRUST = `## Which file is read
+
+The first of these that applies:
+
+1. **The file that \`--config FILE\` or \`OCTAVO_CONFIG\` names.** Naming it says that you trust it: it may read any variable
+   (\`\${env:NAME}\`) and any file (\`\${file:PATH}\`), and its token goes to its \`platform.baseUrl\`.
+2. **The environment**, where \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` or \`OCTAVO_ORGANIZATION\` is set. All three are needed then.
+3. **\`config.yaml\` in the working directory.** Nobody named it, so it may be somebody else's, and it can do less:
+   - It can read only variables whose names begin with \`OCTAVO_\`, and no file.
+   - A value from the environment is sent only to an address from the environment. A file with a literal
+     \`platform.baseUrl\` and a token from a variable is refused.
+   - It must be a regular file of at most 1 MiB, not a symbolic link.
+   - \`run\`, \`approve\`, \`conversations\` and \`clusters\` refuse it, since they open the files and addresses in it. Pass
+     \`--config config.yaml\`.
+
+Octavo reads no \`.env\` file.
+
+### In jobs of pull requests
+
+The author of a pull request must not choose where a token goes. In a CI job for a pull request (GitHub, Gitea and Forgejo
+Actions, GitLab CI and Bitbucket Pipelines; with \`--comment\` or without):
+
+- \`config.yaml\` in the repository is not read unless it is named.
+- A named configuration inside the repository, and every file it names there, is read from the commit that the pull
+  request starts from. A change to it takes effect once it is merged. The clone needs that commit (\`fetch-depth: 0\`,
+  \`GIT_DEPTH: 0\`).
+- A configuration outside of the repository is read as it is.
+
+Octavo knows such a job by the forge's variables. Where you run it in a container of your own, pass them on, or keep the
+configuration outside of the repository.`;
+
 function configurationPage(): string {
   const example = readFileSync(new URL('config.example.yaml', ROOT), 'utf8').trimEnd();
   return `# Configuration
 
 ${NOTE}
 
-The daemon, and every command that speaks to the platform, reads one YAML file: \`--config FILE\`, else \`config.yaml\`.
-All problems in it are reported at once, each with its line. This is
-[config.example.yaml](../config.example.yaml), with every setting:
+The daemon, and every command that needs the platform, reads one YAML file. All problems in it are reported at once, each
+with its line.
+
+${TRUST}
+
+## Every setting
+
+This is [config.example.yaml](../config.example.yaml):
 
 \`\`\`yaml
 ${example}

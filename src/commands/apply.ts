@@ -29,7 +29,7 @@ export interface ApplyFlags extends PlanningFlags {
 
 /** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
 export async function applyCommand(target: string, flags: ApplyFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readConfig(flags.config, around);
+  const config = await readConfig(flags.config, around, target);
   const file = await planFileAt(resolve(around.terminal.cwd, target), target);
   const organization = chooseOrganization(config, flags.organization ?? file?.organization);
   return withPlatform(config, organization, around, async (way) => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { callControl, controlSocketPath } from '../server/control.ts';
-import { readConfig, type Surroundings } from './setup.ts';
+import { readTrustedConfig, type Surroundings } from './setup.ts';
 
 /** `octavo approve CHECKSUM`: approves the plan that the daemon holds, and no other. */
 export async function approveCommand(
@@ -10,7 +10,7 @@ export async function approveCommand(
   around: Surroundings,
 ): Promise<ExitCode> {
   const { terminal } = around;
-  const config = await readConfig(flags.config, around);
+  const config = await readTrustedConfig(flags.config, around);
   const socket = controlSocketPath(resolve(terminal.cwd, config.store.path));
   const answer = await callControl(socket, { ask: 'approve', checksum });
   const approved = Array.isArray(answer.approved) ? answer.approved.map(String) : [];

@@ -6,7 +6,10 @@ import type { ExitCode } from '../core/errors.ts';
 export type Done = (code: ExitCode) => void;
 
 /** Options that most commands have. */
-export const CONFIG = ['--config <file>', 'the configuration (default: config.yaml where it is there)'] as const;
+export const CONFIG = [
+  '--config <file>',
+  'Configuration file (default: OCTAVO_CONFIG, else the environment, else config.yaml)',
+] as const;
 export const ORGANIZATION = ['--organization <id>', 'which organization, where several are configured'] as const;
 
 /** A whole number, for commander. Throws InvalidArgumentError, as the others here do. */

@@ -13,7 +13,7 @@ import { oneLine } from '../server/cluster-log.ts';
 import { answers, callControl, controlSocketPath } from '../server/control.ts';
 import { recordedId } from '../store/recorded-id.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
-import { chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
+import { chooseOrganization, readTrustedConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 
 export interface ClusterFlags {
   readonly config?: string;
@@ -30,7 +30,7 @@ export async function askClusters(
   flags: ClusterFlags,
   around: Surroundings,
 ): Promise<JsonObject> {
-  const config = await readConfig(flags.config, around);
+  const config = await readTrustedConfig(flags.config, around);
   const organization = chooseOrganization(config, flags.organization);
   const path = resolve(around.terminal.cwd, config.store.path);
   const socket = controlSocketPath(path);

@@ -13,7 +13,7 @@ import type { Writer } from '../platform/client.ts';
 import { answers, callControl, controlSocketPath } from '../server/control.ts';
 import { recordedId } from '../store/recorded-id.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
-import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
+import { chooseOrganization, readTrustedConfig, type Surroundings } from './setup.ts';
 
 export interface ConversationFlags {
   readonly config?: string;
@@ -45,7 +45,7 @@ export async function askDesk(
 
 /** Where conversations are kept, by the configuration. Throws ConfigError. */
 export async function placeOf(flags: ConversationFlags, around: Surroundings): Promise<Place> {
-  const config = await readConfig(flags.config, around);
+  const config = await readTrustedConfig(flags.config, around);
   const organization = chooseOrganization(config, flags.organization);
   const store = resolve(around.terminal.cwd, config.store.path);
   return { config, organization, store, socket: controlSocketPath(store) };

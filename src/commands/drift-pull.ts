@@ -50,7 +50,7 @@ const ROUNDS = 5;
  */
 export async function driftPullRequest(flags: DriftPullFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal, signal } = around;
-  const { id } = chooseOrganization(await readConfig(flags.config, around), flags.organization);
+  const { id } = chooseOrganization(await readConfig(flags.config, around, flags.out), flags.organization);
   const pulls = flags.dryRun === true ? null : pullsOf(around);
   const repository = await openDriftRepository(flags, around);
   const branches = { from: driftBranch(id), into: repository.onto };

@@ -60,7 +60,7 @@ export async function importDrift(flags: DriftFlags, around: Surroundings): Prom
 
 /** Plans over the manifests of a place, and finds how they come to say what there is. */
 export async function findDrift(place: DriftPlace, flags: DriftFlags, around: Surroundings): Promise<FoundDrift> {
-  const config = await readConfig(flags.config, around);
+  const config = await readConfig(flags.config, around, flags.out);
   const organization = chooseOrganization(config, flags.organization);
   const { input, planned } = await withPlatform(config, organization, around, async (way) => {
     const made = await passInputOver(place.loaded, flags.out, flags, config, organization, way.connection, around);

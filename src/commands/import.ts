@@ -48,7 +48,7 @@ export async function importCommand(flags: ImportFlags, around: Surroundings): P
     return flags.pullRequest === true ? driftPullRequest(drift, around) : importDrift(drift, around);
   }
   const place = await placeOf(flags, terminal.cwd);
-  const config = await readConfig(flags.config, around);
+  const config = await readConfig(flags.config, around, flags.out);
   const organization = chooseOrganization(config, flags.organization);
   const existing = await existingIn(place);
   const read = await withPlatform(config, organization, around, (way) => readFrom(organization, choice, way, around));

@@ -16,6 +16,11 @@ import { chooseOrganization, readConfigBlind, type Surroundings } from './setup.
 /** Characters of a job summary: forges take a mebibyte, and a character has up to four bytes. */
 const LONGEST_SUMMARY = 250_000;
 
+interface ConfigFlags {
+  readonly config?: string;
+  readonly organization?: string;
+}
+
 /** What is asked of the pull request that a CI job runs for (`plan --comment`). */
 export interface PlanComment {
   /** The base where the command line names none; undefined where the job is for no pull request. */
@@ -23,7 +28,7 @@ export interface PlanComment {
   /** Shows the plan; false where it should be there and is not, though the token may write it. */
   show(plan: Plan): Promise<boolean>;
   /** Shows that there is no plan, and why, so that the one of an earlier commit is not taken for it. Never throws. */
-  showFailure(error: unknown, flags: { readonly config?: string; readonly organization?: string }): Promise<void>;
+  showFailure(error: unknown, folder: string, flags: ConfigFlags): Promise<void>;
 }
 
 /** Finds out where the plan is to be shown. Throws ConfigError outside of a CI job. */
@@ -45,8 +50,8 @@ export async function openPlanComment(around: Surroundings): Promise<PlanComment
   return {
     base: (folder) => baseOf(resolve(terminal.cwd, folder), pull),
     show: (plan) => place.show(plan.organization, planStatus(plan), (marker, room) => planComment(plan, marker, room)),
-    showFailure: async (error, flags) => {
-      const organization = await organizationOf(flags, around);
+    showFailure: async (error, folder, flags) => {
+      const organization = await organizationOf(folder, flags, around);
       if (organization !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
         const body = (marker: Marker, room: Room) => failureComment(message, pull.head, marker, room);
@@ -72,12 +77,9 @@ async function baseOf(folder: string, { base }: PullRequest): Promise<string | u
 }
 
 /** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
-async function organizationOf(
-  flags: { readonly config?: string; readonly organization?: string },
-  around: Surroundings,
-): Promise<string | null> {
+async function organizationOf(folder: string, flags: ConfigFlags, around: Surroundings): Promise<string | null> {
   try {
-    const config = await readConfigBlind(flags.config, flags.organization ?? '', around);
+    const config = await readConfigBlind(flags.config, flags.organization ?? '', around, folder);
     return chooseOrganization(config, flags.organization).id;
   } catch {
     // What is wrong with the configuration is what the command itself ends with.

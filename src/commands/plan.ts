@@ -44,7 +44,7 @@ export async function planCommand(folder: string, flags: PlanFlags, around: Surr
     const base = flags.base ?? (await comment.base(folder));
     ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, around));
   } catch (error) {
-    await comment.showFailure(error, flags);
+    await comment.showFailure(error, folder, flags);
     throw error;
   }
   const isShown = await comment.show(plan);
@@ -70,7 +70,7 @@ function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
 }
 
 async function planLive(folder: string, flags: PlanFlags, around: Surroundings): Promise<Made> {
-  const config = await readConfig(flags.config, around);
+  const config = await readConfig(flags.config, around, folder);
   const organization = chooseOrganization(config, flags.organization);
   return withPlatform(config, organization, around, async (way) => {
     const input = await passInput(folder, flags, config, organization, way.connection, around);

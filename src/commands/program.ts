@@ -18,7 +18,8 @@ export function createProgram(around: Surroundings, done: Done): Command {
     .configureOutput({ writeOut: around.terminal.out, writeErr: around.terminal.err })
     .showHelpAfterError('Run with --help to see what there is.')
     .showSuggestionAfterError(true)
-    .addHelpText('after', AFTER_HELP);
+    .addHelpText('after', AFTER_HELP)
+    .hook('preAction', (_program, command) => nameConfig(command, around));
   startingCommands(program, around, done);
   checkingCommands(program, around, done);
   planningCommands(program, around, done);
@@ -31,9 +32,17 @@ export function createProgram(around: Surroundings, done: Done): Command {
   return program;
 }
 
+/** `OCTAVO_CONFIG` names the configuration where no `--config` does. */
+function nameConfig(command: Command, { terminal }: Surroundings): void {
+  const named = terminal.env.OCTAVO_CONFIG ?? '';
+  if (named !== '' && command.opts().config === undefined && command.options.some(({ long }) => long === '--config')) {
+    command.setOptionValue('config', named);
+  }
+}
+
 const AFTER_HELP = `
-The platform and the organization come from --config FILE, else from config.yaml where it is there, else from
-OCTAVO_BASE_URL, OCTAVO_TOKEN and OCTAVO_ORGANIZATION.
+The platform and the organization come from the file that --config or OCTAVO_CONFIG names, else from OCTAVO_BASE_URL,
+OCTAVO_TOKEN and OCTAVO_ORGANIZATION, else, where none of these is set, from config.yaml in the working directory.
 
 Exit codes: 0 done; 1 failed; 2 the plan has changes (plan --detailed-exitcode); 3 invalid input; 4 something is held
 or was refused.

@@ -6,7 +6,8 @@ import { createRedactor, type Explained, type RedactionOptions } from '../conver
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
 import type { Paint } from '../plan/text-layout.ts';
 import { counted } from '../plan/words.ts';
-import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
+import { DEFAULT_CONFIG } from './config-source.ts';
+import { chooseOrganization, readConfig, readConfigBlind, type Surroundings } from './setup.ts';
 import { paintFor } from './terminal.ts';
 
 interface RedactCommandOptions {
@@ -41,10 +42,13 @@ export async function redactCommand(
 
 /** The rules of the organization's configuration where there is one, else those that always hold. */
 async function rules({ config, organization }: RedactCommandOptions, around: Surroundings): Promise<RedactionOptions> {
-  if (config === undefined && !existsSync(resolve(around.terminal.cwd, 'config.yaml'))) {
+  if (config === undefined && !existsSync(resolve(around.terminal.cwd, DEFAULT_CONFIG))) {
     return {};
   }
-  const { conversations } = chooseOrganization(await readConfig(config, around), organization);
+  // Nothing is sent anywhere, so the file that is there will do; what only the platform needs is not read.
+  const read =
+    config === undefined ? readConfigBlind(DEFAULT_CONFIG, organization ?? '', around) : readConfig(config, around);
+  const { conversations } = chooseOrganization(await read, organization);
   return redactionOptions(conversations.redact);
 }
 

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../log.ts';
-import { asked, readConfig, type Surroundings } from './setup.ts';
+import { asked, readTrustedConfig, type Surroundings } from './setup.ts';
 import { keepHeapSmall } from './small-heap.ts';
 
 export interface RunFlags {
@@ -12,7 +12,7 @@ export interface RunFlags {
 
 /** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization and one poll of its sources. */
 export async function runCommand(flags: RunFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readConfig(flags.config, around);
+  const config = await readTrustedConfig(flags.config, around);
   if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
     keepHeapSmall();
   }

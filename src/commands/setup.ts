@@ -1,14 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Config, configFromEnvironment, type OrganizationConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Clock, Random } from '../core/clock.ts';
-import { ConfigError, messageOf, TransientError } from '../core/errors.ts';
+import { ConfigError, TransientError } from '../core/errors.ts';
 import { kinds } from '../kinds/registry.ts';
 import type { ClientOptions } from '../platform/client.ts';
 import { type Connection, openConnection } from '../platform/connection.ts';
 import { createRequestQueue } from '../queue/request-queue.ts';
+import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG, readAllNamed } from './config-source.ts';
 import { Reach } from './reach.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -38,18 +37,35 @@ export function asked(signal: AbortSignal): Promise<void> {
   });
 }
 
-const DEFAULT_CONFIG = 'config.yaml';
-
 /**
- * The configuration of a command: the file that `--config` names, else `config.yaml` where it is there, else the
- * environment alone (design: Commands). Throws ConfigError.
+ * The configuration of a command: the file that `--config` or `OCTAVO_CONFIG` names, else the environment, else
+ * `config.yaml` in the working directory (`chooseConfig` says when). `manifests`: the folder that the command plans.
+ * Throws ConfigError.
  */
-export async function readConfig(file: string | undefined, { terminal, secrets }: Surroundings): Promise<Config> {
-  const config = await loadOrAssume(file, terminal);
+export async function readConfig(
+  file: string | undefined,
+  { terminal, secrets }: Surroundings,
+  manifests?: string,
+): Promise<Config> {
+  const config = await loadChosen(await choose(file, terminal, manifests), file, terminal);
   for (const secret of config.secrets) {
     secrets?.add(secret);
   }
   return config;
+}
+
+/**
+ * The same for commands that follow the paths and the other addresses of a configuration, such as the daemon: a file
+ * that nobody named is not enough. Throws ConfigError.
+ */
+export async function readTrustedConfig(file: string | undefined, around: Surroundings): Promise<Config> {
+  const chosen = await choose(file, around.terminal);
+  if (chosen.source?.trust === 'found') {
+    throw new ConfigError(
+      `${DEFAULT_CONFIG} is in this folder, and nobody named it; this command opens the files and addresses in it, so name it with --config ${DEFAULT_CONFIG} or OCTAVO_CONFIG`,
+    );
+  }
+  return readConfig(file, around);
 }
 
 /**
@@ -61,45 +77,58 @@ export async function readConfigBlind(
   file: string | undefined,
   organization: string,
   { terminal }: Surroundings,
+  manifests?: string,
 ): Promise<Config> {
   const known: Readonly<Record<string, string>> = {
     OCTAVO_BASE_URL: terminal.env.OCTAVO_BASE_URL || NOWHERE,
     OCTAVO_ORGANIZATION: terminal.env.OCTAVO_ORGANIZATION || organization,
   };
   const env = new Proxy(known, { get: (_target, name) => known[String(name)] ?? NOWHERE });
-  return loadOrAssume(file, { ...terminal, env }, () => NOWHERE);
+  const { source, ignored } = await choose(file, terminal, manifests);
+  // Nothing is read that could be sent, so nothing has to be trusted.
+  const blind: ChosenConfig =
+    source === null
+      ? { source, ignored: ignored ?? null }
+      : { source: { ...source, trust: 'named', read: () => NOWHERE } };
+  return loadChosen(blind, file, { ...terminal, env });
 }
 
 /** What stands in the place of values that are not read: it can be a text, a secret, and an address of nothing. */
 const NOWHERE = 'https://not-read.invalid';
 
-async function loadOrAssume(
+function choose(named: string | undefined, { cwd, env }: Terminal, manifests?: string): Promise<ChosenConfig> {
+  return chooseConfig({ named, cwd, env, ...(manifests === undefined ? {} : { manifests }) });
+}
+
+async function loadChosen(
+  { source, ignored }: ChosenConfig,
   file: string | undefined,
-  terminal: Terminal,
-  readNamed?: (path: string) => string,
+  { env }: Terminal,
 ): Promise<Config> {
   const names = kinds.map((kind) => kind.name);
-  const path = file ?? DEFAULT_CONFIG;
-  const full = resolve(terminal.cwd, path);
-  if (file === undefined && !existsSync(full)) {
-    return configFromEnvironment({ env: terminal.env, kinds: names });
+  if (source === null) {
+    return configFromEnvironment({ env, kinds: names, ...(ignored ? { ignored } : {}) });
   }
-  let text: string;
+  const { text, folder, trust } = source;
+  const load = (readFile: (path: string) => string) =>
+    loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds: names, trust });
+  const wanted = new Set<string>();
   try {
-    text = await readFile(full, 'utf8');
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new ConfigError(`cannot read ${path}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
-      cause: error,
+    // Which files it names is known once it has been read; nothing else of this first reading counts.
+    load((name) => {
+      wanted.add(resolve(folder, name));
+      return NOWHERE;
     });
+  } catch {
+    // Said below, with what the files hold.
   }
-  const folder = dirname(full);
-  const config = loadConfig({
-    text,
-    file: path,
-    env: terminal.env,
-    readFile: readNamed ?? ((name) => readFileSync(resolve(folder, name), 'utf8')),
-    kinds: names,
+  const contents = await readAllNamed(source, wanted);
+  const config = load((name) => {
+    const content = contents.get(resolve(folder, name));
+    if (typeof content !== 'string') {
+      throw content ?? new Error('it was not read');
+    }
+    return content;
   });
   return besideFile(config, folder);
 }

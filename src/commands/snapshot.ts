@@ -92,7 +92,7 @@ export async function planOverSnapshot(
 ): Promise<{ readonly input: PassInput; readonly plan: Plan }> {
   const { terminal, clock } = around;
   const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
-  const config = await readConfigBlind(flags.config, snapshot.organization, around);
+  const config = await readConfigBlind(flags.config, snapshot.organization, around, folder);
   const organization = organizationOf(snapshot, config, flags);
   const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, APPLY_PARALLEL);
   const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, around);

@@ -70,6 +70,8 @@ export interface EnvironmentOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The names of the resource kinds. */
   readonly kinds: readonly string[];
+  /** Why a `config.yaml` that is there was not read. */
+  readonly ignored?: string;
 }
 
 /**
@@ -122,13 +124,14 @@ function deepFreeze<T>(value: T): T {
  * The config of commands that are given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN` and `OCTAVO_ORGANIZATION` alone,
  * everything else at its default and no source (design: Commands). Throws ConfigError naming all that is missing.
  */
-export function configFromEnvironment({ env, kinds }: EnvironmentOptions): Config {
+export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOptions): Config {
   const names = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'];
   const missing = names.filter((name) => (env[name] ?? '').trim() === '');
   if (missing.length > 0) {
+    const hint = ignored === undefined ? '' : ` (the config.yaml that is here is not read by itself: ${ignored})`;
     const are = missing.length === 1 ? 'is' : 'are';
     throw new ConfigError(
-      `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or give a file with --config FILE`,
+      `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or give a file with --config FILE${hint}`,
     );
   }
   if (readBaseUrl(env.OCTAVO_BASE_URL) === undefined) {

@@ -10,23 +10,32 @@ export interface ConfigDocument {
   readonly values: unknown;
   /** Problems of the YAML itself and of its references. */
   readonly problems: readonly Problem[];
-  /** What references put in, with the place where it was put. */
-  readonly substituted: readonly { readonly path: Path; readonly value: string }[];
+  /** What references put in, with the place where it was put. `isWhole`: nothing else is in that text. */
+  readonly substituted: readonly { readonly path: Path; readonly value: string; readonly isWhole: boolean }[];
   /** The problem at a path; at the key itself where `key` is given, else at the value, or its nearest ancestor. */
   problemAt(path: Path, message: string, key?: string): Problem;
 }
+
+/** Aliases that are expanded, and values of a whole file, at most: a few lines of aliases could stand for billions. */
+const MOST = { aliases: 1_000, values: 200_000 } as const;
 
 /** Reads YAML 1.2 and replaces references in its texts. Never throws: all that is wrong is in `problems`. */
 export function readDocument(text: string, file: string, surroundings: Surroundings): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const problems: Problem[] = [];
-  const substituted: { path: Path; value: string }[] = [];
+  const substituted: { path: Path; value: string; isWhole: boolean }[] = [];
   const place = (offset: number, path: Path, message: string): Problem => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), address: formatPath(path), message };
   };
+  const seen = { aliases: 0, values: 0 };
   const toValue = (node: unknown, path: Path): unknown => {
+    seen.values += 1;
+    seen.aliases += isAlias(node) ? 1 : 0;
+    if (seen.values > MOST.values || seen.aliases > MOST.aliases) {
+      return undefined;
+    }
     if (isMap(node)) {
       return Object.fromEntries(
         node.items.map((pair) => {
@@ -47,13 +56,17 @@ export function readDocument(text: string, file: string, surroundings: Surroundi
     }
     const result = substitute(node.value, surroundings);
     problems.push(...result.problems.map((message) => place(offsetOf(node), path, message)));
-    substituted.push(...result.values.map((value) => ({ path, value })));
+    substituted.push(...result.values.map((value) => ({ path, value, isWhole: result.isWhole })));
     return result.text;
   };
   problems.push(...document.errors.map((error) => place(error.pos[0], [], `is no valid YAML: ${error.message}`)));
   const resolved = document.errors.length > 0 ? undefined : toValue(document.contents, []);
+  const isTooMuch = seen.values > MOST.values || seen.aliases > MOST.aliases;
+  if (isTooMuch) {
+    problems.push(place(0, [], 'expands to too many values; use fewer aliases'));
+  }
   return {
-    values: resolved,
+    values: isTooMuch ? undefined : resolved,
     problems,
     substituted,
     problemAt: (path, message, key) =>

