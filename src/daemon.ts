@@ -39,6 +39,8 @@ export interface DaemonOptions {
   readonly version: string;
   /** Plans and reports, and never writes: no client that could is made. */
   readonly dryRun: boolean;
+  /** The command that approves a checksum, for the log; absent: without a configuration. */
+  readonly approveCommand?: (checksum: string) => string;
   /** Opens the state file; absent: as it is meant to be. */
   readonly openStore?: (path: string) => Store;
   /** Told of every pass besides the log and the metrics. */
@@ -48,6 +50,8 @@ export interface DaemonOptions {
   /** Told of issue clusters besides the log and the metrics. */
   readonly clusterEvents?: (organization: string) => ClusterEvents;
 }
+
+const approveCommand = (checksum: string) => `octavo approve ${checksum}`;
 
 /** A running daemon. */
 export interface Daemon {
@@ -232,7 +236,7 @@ class RunningDaemon implements Daemon {
       signal: this.#stopping.signal,
       abort: this.#abort.signal,
       events: combineEvents([
-        logEvents(log.child({ organization: organization.id })),
+        logEvents(log.child({ organization: organization.id }), this.#options.approveCommand ?? approveCommand),
         metricEvents(organization.id, this.#metrics),
         this.#options.events?.(organization.id) ?? {},
         {

@@ -135,7 +135,7 @@ async function openOne(
 ): Promise<JsonObject> {
   const one = await clusterAt(context, question.cluster);
   if (one.muted) {
-    throw new RejectedError(`${question.cluster} is muted; "octavo clusters unmute ${question.cluster}" first`, 409);
+    throw new RejectedError(`${question.cluster} is muted; unmute it first (clusters unmute)`, 409);
   }
   const listing = await withOwnRequests(context, one.id, await listed(context));
   const there = standing(context, one, listing);
@@ -236,7 +236,7 @@ async function clusterAt(context: RunContext, id: string): Promise<IssueCluster>
   if (page === null) {
     throw noClusters(context);
   }
-  const hint = page.clusters.length === 0 ? 'there is none' : '"octavo clusters list" lists them';
+  const hint = page.clusters.length === 0 ? 'there is none' : 'clusters list shows them';
   throw new ConfigError(`there is no issue cluster ${JSON.stringify(id)}; ${hint}`);
 }
 

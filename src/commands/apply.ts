@@ -14,6 +14,7 @@ import { openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
 import type { Planned } from '../reconcile/planning.ts';
 import { apply, outcomeOf, type PassInput } from '../reconcile/reconcile.ts';
+import { approval } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
 import { APPLY_PARALLEL, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
@@ -42,7 +43,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
     mustStillBe(file, planned.plan, input.policy);
     mustBeApproved(flags, planned.plan);
     const record = flags.record === true ? await recordable(target, input, file !== null, around) : null;
-    around.terminal.err(renderPlan(planned.plan, 'text', toErr(around)));
+    around.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(around)));
     if (!(await isWanted(planned.plan, flags, around))) {
       around.terminal.err('\nNot applied.\n');
       return EXIT.failed;

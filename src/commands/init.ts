@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { pathArgument } from '../core/shell.ts';
 import { findForge } from '../forge/find-forge.ts';
 import type { ForgeName } from '../forge/pull-request.ts';
 import { initRepository, originOf, repositoryAround } from '../git/commit-info.ts';
@@ -10,6 +11,7 @@ import { kinds } from '../kinds/registry.ts';
 import { manifestJsonSchema } from '../manifests/json-schema.ts';
 import { printable } from '../plan/words.ts';
 import { importCommand } from './import.ts';
+import { nextCommand } from './next-command.ts';
 import type { Surroundings } from './setup.ts';
 
 /** The forges that there is a workflow for, and none. */
@@ -87,7 +89,7 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   if (!(await hasManifests(root))) {
     await writeNew(root, { path: 'organization.yaml', text: STARTER }, around);
   }
-  terminal.err(nextSteps(folder, workflow));
+  terminal.err(nextSteps(folder, flags, workflow));
   return EXIT.done;
 }
 
@@ -190,8 +192,9 @@ async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise
   return terminal.ask === null || !/^n/i.test((await terminal.ask('Import what the organization has? [Y/n] ')).trim());
 }
 
-function nextSteps(folder: string, workflow: StartingFile | null): string {
-  const name = printable(folder);
+function nextSteps(folder: string, { config, organization }: InitFlags, workflow: StartingFile | null): string {
+  const name = pathArgument(folder);
   const set = workflow === null ? '' : `Set what ${workflow.path} names, and pull requests show their plans. `;
-  return `${set}Next: octavo validate ${name} && octavo plan ${name}\n`;
+  const validate = nextCommand(['validate', name], { config });
+  return `${set}Next: ${validate} && ${nextCommand(['plan', name], { config, organization })}\n`;
 }

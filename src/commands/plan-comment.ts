@@ -10,6 +10,7 @@ import { openForge } from '../forge/open-forge.ts';
 import { publish, steadily } from '../forge/publish.ts';
 import { type CiJob, findJob, type PullRequest } from '../forge/pull-request.ts';
 import { headOf, mergeBase } from '../git/commit-info.ts';
+import type { Approval } from '../plan/text-layout.ts';
 import { createRedactor } from '../redact.ts';
 import { chooseOrganization, readConfigBlind, type Surroundings } from './setup.ts';
 
@@ -26,7 +27,7 @@ export interface PlanComment {
   /** The base where the command line names none; undefined where the job is for no pull request. */
   base(folder: string): Promise<string | undefined>;
   /** Shows the plan; false where it should be there and is not, though the token may write it. */
-  show(plan: Plan): Promise<boolean>;
+  show(plan: Plan, approval: Approval): Promise<boolean>;
   /** Shows that there is no plan, and why, so that the one of an earlier commit is not taken for it. Never throws. */
   showFailure(error: unknown, folder: string, flags: ConfigFlags): Promise<void>;
 }
@@ -49,7 +50,8 @@ export async function openPlanComment(around: Surroundings): Promise<PlanComment
   const place = new CommentPlace(job, pull, around);
   return {
     base: (folder) => baseOf(resolve(terminal.cwd, folder), pull),
-    show: (plan) => place.show(plan.organization, planStatus(plan), (marker, room) => planComment(plan, marker, room)),
+    show: (plan, approval) =>
+      place.show(plan.organization, planStatus(plan), (marker, room) => planComment(plan, marker, room, approval)),
     showFailure: async (error, folder, flags) => {
       const organization = await organizationOf(folder, flags, around);
       if (organization !== null) {

@@ -2,10 +2,14 @@ import { resolve } from 'node:path';
 import type { Plan } from '../core/change.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
+import { pathArgument } from '../core/shell.ts';
 import { planToJson } from '../plan/render-json.ts';
 import { renderPlanMarkdown } from '../plan/render-markdown.ts';
 import { renderPlanText } from '../plan/render-text.ts';
+import type { Approval } from '../plan/text-layout.ts';
+import { printable } from '../plan/words.ts';
 import type { PassInput } from '../reconcile/reconcile.ts';
+import { type ApprovalFlags, approval, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
 import { type PlanningFlags, passInput, planOnly } from './planning.ts';
 import { save } from './save.ts';
@@ -33,25 +37,39 @@ interface Made {
 /** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
 export async function planCommand(folder: string, flags: PlanFlags, around: Surroundings): Promise<ExitCode> {
   if (flags.comment !== true) {
-    const { plan } = await planAndSay(folder, flags, around);
+    const { plan } = await planAndSay(folder, flags, approval(flags.out ?? folder, withoutBase(flags)), around);
     return exitCodeOf(plan, flags);
   }
   // The forges' clients are loaded only where they are needed.
   const { openPlanComment } = await import('./plan-comment.ts');
   const comment = await openPlanComment(around);
+  const how = approvalOfComment(folder, flags);
   let plan: Plan;
   try {
     const base = flags.base ?? (await comment.base(folder));
-    ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, around));
+    ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, how, around));
   } catch (error) {
     await comment.showFailure(error, folder, flags);
     throw error;
   }
-  const isShown = await comment.show(plan);
+  const isShown = await comment.show(plan, how);
   return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
 }
 
-async function planAndSay(folder: string, flags: PlanFlags, around: Surroundings): Promise<Made> {
+/** A plan file knows its base. */
+function withoutBase({ base, ...flags }: PlanFlags): ApprovalFlags {
+  return flags.out === undefined ? { ...flags, base } : flags;
+}
+
+/** Whoever reads the comment applies what was merged, over what was applied before. */
+function approvalOfComment(folder: string, flags: PlanFlags): Approval {
+  const { config, organization, base } = flags;
+  return base === undefined
+    ? approval(folder, { config, organization, base: 'applied', record: true }, 'once merged, approve with')
+    : approval(folder, { config, organization, base });
+}
+
+async function planAndSay(folder: string, flags: PlanFlags, how: Approval, around: Surroundings): Promise<Made> {
   const { terminal } = around;
   const { snapshot } = flags;
   const made = await (snapshot === undefined
@@ -59,9 +77,11 @@ async function planAndSay(folder: string, flags: PlanFlags, around: Surroundings
     : planOverSnapshot(folder, { ...flags, snapshot }, around));
   if (flags.out !== undefined) {
     await save(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
-    terminal.err(`The plan is in ${flags.out}; apply it with: octavo apply ${flags.out}\n`);
+    terminal.err(
+      `The plan is in ${printable(flags.out)}; apply it with: ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
+    );
   }
-  terminal.out(renderPlan(made.plan, flags.format, around));
+  terminal.out(renderPlan(made.plan, flags.format, how, around));
   return made;
 }
 
@@ -80,12 +100,16 @@ async function planLive(folder: string, flags: PlanFlags, around: Surroundings):
 }
 
 /** A plan in the format asked for. */
-export function renderPlan(plan: Plan, format: PlanFormat, { terminal }: Surroundings): string {
+export function renderPlan(plan: Plan, format: PlanFormat, how: Approval, { terminal }: Surroundings): string {
   if (format === 'json') {
     return `${shownJson(planToJson(plan))}\n`;
   }
   if (format === 'markdown') {
-    return renderPlanMarkdown(plan);
+    return renderPlanMarkdown(plan, how);
   }
-  return renderPlanText(plan, { columns: terminal.columns, paint: paintFor(terminal.isOutTerminal, terminal.env) });
+  return renderPlanText(plan, {
+    columns: terminal.columns,
+    paint: paintFor(terminal.isOutTerminal, terminal.env),
+    approval: how,
+  });
 }

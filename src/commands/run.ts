@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../log.ts';
+import { nextCommand } from './next-command.ts';
 import { asked, readTrustedConfig, type Surroundings } from './setup.ts';
 import { keepHeapSmall } from './small-heap.ts';
 
@@ -18,7 +20,11 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
   }
   const log = createLogger({ ...config.log, secrets: config.secrets });
   const { clock, random, version } = around;
-  const daemon = await createDaemon({ config, clock, random, log, version, dryRun: flags.dryRun === true });
+  // The log is read in other folders than the daemon runs in.
+  const file = flags.config === undefined ? undefined : resolve(around.terminal.cwd, flags.config);
+  const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
+  const dryRun = flags.dryRun === true;
+  const daemon = await createDaemon({ config, clock, random, log, version, dryRun, approveCommand });
   const onHangup = () => {
     for (const organization of daemon.organizations) {
       void organization.trigger('hand');

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { pathArgument } from '../core/shell.ts';
 import { kinds } from '../kinds/registry.ts';
 import { counted, printable } from '../plan/words.ts';
 import { openReader } from '../platform/client.ts';
@@ -12,6 +13,7 @@ import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '..
 import { paceEstimate, SnapshotSource } from '../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../reconcile/take-snapshot.ts';
 import { SECRET } from '../redact.ts';
+import { nextCommand } from './next-command.ts';
 import { APPLY_PARALLEL, type PlanningFlags, passInput } from './planning.ts';
 import { showReading } from './progress.ts';
 import { save } from './save.ts';
@@ -47,7 +49,9 @@ export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings
     terminal.out(text);
   } else {
     await save(resolve(terminal.cwd, flags.out), text);
-    terminal.err(`The snapshot is in ${flags.out}; plan over it with: octavo plan --snapshot ${flags.out}\n`);
+    const { config, out } = flags;
+    const next = nextCommand(['plan', '--snapshot', pathArgument(out)], { config, organization: flags.organization });
+    terminal.err(`The snapshot is in ${printable(out)}; plan over it with: ${next}\n`);
   }
   return EXIT.done;
 }

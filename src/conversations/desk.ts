@@ -90,9 +90,7 @@ async function lettersOf({ outbox }: Desk, question: Extract<DeskQuestion, { abo
 async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {
   const letter = await outbox.deadLetter(key);
   if (letter === null) {
-    throw new ConfigError(
-      `there is no dead letter ${JSON.stringify(key)}; "octavo conversations dead list" lists them`,
-    );
+    throw new ConfigError(`there is no dead letter ${JSON.stringify(key)}; conversations dead list shows them`);
   }
   const { payload, ...rest } = letter;
   return { ...plain(rest), conversation: JSON.parse(payload) as Json };
@@ -101,9 +99,7 @@ async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {
 async function counted(work: Promise<number>, key: string | undefined): Promise<number> {
   const count = await work;
   if (count === 0 && key !== undefined) {
-    throw new ConfigError(
-      `there is no dead letter ${JSON.stringify(key)}; "octavo conversations dead list" lists them`,
-    );
+    throw new ConfigError(`there is no dead letter ${JSON.stringify(key)}; conversations dead list shows them`);
   }
   return count;
 }

@@ -1,7 +1,7 @@
 import type { Plan } from '../core/change.ts';
 import { codeSpan, fenced, planMarkdown } from '../plan/render-markdown.ts';
 import { summaryLine } from '../plan/render-text.ts';
-import { takeLines } from '../plan/text-layout.ts';
+import { type Approval, takeLines } from '../plan/text-layout.ts';
 import { printable, printableLines } from '../plan/words.ts';
 import type { CommitStatus } from './forge.ts';
 import { type Marker, writeMarker } from './marker.ts';
@@ -21,8 +21,8 @@ const LONGEST_DESCRIPTION = 140;
  * The comment that shows a plan: a hidden marker, the summary, and the plan folded. Of a plan that is longer than a
  * comment may be, the dangerous part is kept, the rest is counted, and a link leads to all of it.
  */
-export function planComment(plan: Plan, marker: Marker, room: Room): string {
-  const { head, text, shorten, isLong } = planMarkdown(plan);
+export function planComment(plan: Plan, marker: Marker, room: Room, approval?: Approval): string {
+  const { head, text, shorten, isLong } = planMarkdown(plan, approval);
   const isOpen = !isLong && plan.changes.length > 0;
   return foldedComment({ marker, head, title: 'The plan', text, shorten, isOpen }, room);
 }

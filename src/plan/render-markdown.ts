@@ -1,6 +1,6 @@
 import type { Plan } from '../core/change.ts';
 import { fitPlanText, planTitleParts, renderPlanText, summaryLine } from './render-text.ts';
-import { PLAIN } from './text-layout.ts';
+import { type Approval, PLAIN } from './text-layout.ts';
 
 /** Characters in a line of the plan inside a comment. */
 const COLUMNS = 110;
@@ -22,8 +22,8 @@ export interface PlanMarkdown {
 }
 
 /** The parts of a plan for Markdown. */
-export function planMarkdown(plan: Plan): PlanMarkdown {
-  const options = { columns: COLUMNS, paint: PLAIN };
+export function planMarkdown(plan: Plan, approval?: Approval): PlanMarkdown {
+  const options = { columns: COLUMNS, paint: PLAIN, ...(approval === undefined ? {} : { approval }) };
   const text = renderPlanText(plan, options).trimEnd();
   const shorten = (longest: number) => fitPlanText(plan, options, longest).trimEnd();
   const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];
@@ -36,8 +36,8 @@ export function planMarkdown(plan: Plan): PlanMarkdown {
  * The plan for a comment: summary first, then the same words as in the terminal, inside a fence that nothing in them
  * can close, so that titles and keys stay text.
  */
-export function renderPlanMarkdown(plan: Plan): string {
-  const { head, text, isLong } = planMarkdown(plan);
+export function renderPlanMarkdown(plan: Plan, approval?: Approval): string {
+  const { head, text, isLong } = planMarkdown(plan, approval);
   const block = fenced(text);
   return `${head}\n\n${isLong ? `<details><summary>The plan</summary>\n\n${block}\n\n</details>` : block}\n`;
 }

@@ -1,7 +1,7 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 import type { Plan } from '../core/change.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './render-changes.ts';
-import { type TextOptions, takeLines, wrap } from './text-layout.ts';
+import { PLAIN_APPROVAL, type TextOptions, takeLines, wrap } from './text-layout.ts';
 import { counted, durationWords, noCommand, printable } from './words.ts';
 
 /** Unmanaged resources that are named one by one. */
@@ -166,7 +166,8 @@ export function summaryLine(plan: Plan): string {
   return (due.length === 0 ? ['No changes', ...rest] : [...due, ...rest]).join(', ');
 }
 
-type Row = readonly [name: string, text: string];
+/** A line of the lists below the changes. A command is never broken: it is there to be copied. */
+type Row = readonly [name: string, text: string, isCommand?: true];
 
 function tailLines(plan: Plan, options: TextOptions, limits: TailLimits): readonly string[] {
   const lists = listRows(plan);
@@ -175,14 +176,14 @@ function tailLines(plan: Plan, options: TextOptions, limits: TailLimits): readon
     ...accessRows(plan, limits.access),
     ...lists.slice(0, limits.rows),
     ...(more > 0 ? [['Note', `${counted(more, 'more line')} about this plan left out`] as const] : []),
-    ...verdictRows(plan),
+    ...verdictRows(plan, options),
     ['Cost', costWords(plan)],
   ];
   const widest = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, text], index) => {
+  return rows.map(([name, text, isCommand], index) => {
     const label = rows[index - 1]?.[0] === name ? ' '.repeat(name.length) : name;
     const gap = ' '.repeat(widest - name.length + 3);
-    const line = wrap(`${label}${gap}`, text, options.columns, widest + 3);
+    const line = isCommand ? `${label}${gap}${text}` : wrap(`${label}${gap}`, text, options.columns, widest + 3);
     return name === 'Held' || name === 'Refused' ? options.paint.warn(line) : line;
   });
 }
@@ -208,25 +209,23 @@ function listRows(plan: Plan): readonly Row[] {
   ];
 }
 
-function verdictRows(plan: Plan): readonly Row[] {
+function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: TextOptions): readonly Row[] {
   if (plan.verdict.state === 'refused') {
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }
   // What is held keeps its own checksum when the rest has been applied.
   const checksum = plan.verdict.state === 'ready' ? (plan.heldChecksum ?? plan.checksum) : plan.checksum;
-  const approve = `approve with: octavo apply --approve ${checksum}`;
+  const command: Row = ['Held', approval.command(checksum), true];
   if (plan.verdict.state === 'held') {
-    return [
-      ['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`],
-      ['Held', approve],
-    ];
+    return [['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`], ['Held', `${approval.words}:`], command];
   }
   const held = plan.changes.filter((change) => change.held !== null);
   if (held.length === 0) {
     return [];
   }
   const approvable = held.some((change) => change.approvable);
-  return [['Held', `${counted(held.length, 'change')}${approvable ? `; ${approve}` : ''}`]];
+  const count = counted(held.length, 'change');
+  return approvable ? [['Held', `${count}; ${approval.words}:`], command] : [['Held', count]];
 }
 
 function accessWords(change: Plan['access'][number]): string {

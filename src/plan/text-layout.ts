@@ -15,12 +15,28 @@ const same = (text: string) => text;
 /** No colors: for pipes, files and `NO_COLOR`. */
 export const PLAIN: Paint = { strong: same, faint: same, create: same, change: same, remove: same, warn: same };
 
+/** How a person approves what is held. */
+export interface Approval {
+  /** What comes before the command, such as `approve with`. */
+  readonly words: string;
+  /** The command for a checksum, in one line that a shell can run. */
+  readonly command: (checksum: string) => string;
+}
+
 /** How wide a text may be, and how it is colored. */
 export interface TextOptions {
   /** Characters in a line. */
   readonly columns: number;
   readonly paint: Paint;
+  /** Absent: without the folder and the options that the plan was made with. */
+  readonly approval?: Approval;
 }
+
+/** The approval of a plan of the working directory, without any option. */
+export const PLAIN_APPROVAL: Approval = {
+  words: 'approve with',
+  command: (checksum) => `octavo apply --approve ${checksum}`,
+};
 
 /** Inserts spaces into words that are wider than `room` columns, so that they can be wrapped. */
 export function breakable(text: string, room: number): string {
@@ -33,12 +49,12 @@ export function breakable(text: string, room: number): string {
   return pieces.join(' ');
 }
 
-/** Breaks a line at spaces, and indents what follows. A command is never broken: it is there to be copied. */
+/** Breaks a line at spaces, and indents what follows. */
 export function wrap(lead: string, text: string, columns: number, indent: number): string {
   const lines: string[] = [];
   let line = lead;
   let empty = true;
-  for (const word of text.split(/(?<!(?:^| )[-+~→]) (?!(?:apply )?--approve |sha256:)/)) {
+  for (const word of text.split(/(?<!(?:^| )[-+~→]) /)) {
     if (!empty && textWidth(line) + 1 + textWidth(word) > columns) {
       lines.push(line.trimEnd());
       line = ' '.repeat(indent) + word;

@@ -150,7 +150,7 @@ export async function callControl(path: string, request: ControlRequest): Promis
       );
     }
     throw new ConfigError(
-      `no daemon answers on ${path} (${messageOf(error)}); start one with "octavo run", or name its config with --config`,
+      `no daemon answers on ${path} (${messageOf(error)}); start one with octavo run --config FILE, or name the configuration of the one that runs with --config`,
       { cause: error },
     );
   });

@@ -13,9 +13,10 @@ const LOGGED_PROBLEMS = 20;
 
 /**
  * Tells the log what a pass does: one line for what matters, none for a pass that finds nothing to do. What stays as it
- * is from pass to pass is said once, and after that only to whoever asks for details.
+ * is from pass to pass is said once, and after that only to whoever asks for details. `approve` gives the command that
+ * approves a checksum.
  */
-export function logEvents(log: Logger): PassEvents {
+export function logEvents(log: Logger, approve: (checksum: string) => string): PassEvents {
   const news = { source: '', plan: '', drift: '', failure: '' };
   const isNews = (about: keyof typeof news, text: string): boolean => {
     const differs = news[about] !== text;
@@ -54,7 +55,7 @@ export function logEvents(log: Logger): PassEvents {
       const isNew = isNews('plan', plan.changes.length === 0 ? '' : `${plan.commit} ${plan.checksum}`);
       const words = { commit: plan.commit, checksum: plan.checksum, cost: plan.cost.requests };
       log[isNew && plan.changes.length > 0 ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
-      logWhatWaits(log, isNew ? 'warn' : 'debug', plan);
+      logWhatWaits(log, isNew ? 'warn' : 'debug', plan, approve);
     },
     onTakenOver: (commit, count) =>
       log.warn({ commit, resources: count }, 'the record is empty: what the repository says was applied is owned'),
@@ -101,13 +102,13 @@ function logFights(log: Logger): NonNullable<PassEvents['onFights']> {
   };
 }
 
-function logWhatWaits(log: Logger, level: 'warn' | 'debug', plan: Plan): void {
+function logWhatWaits(log: Logger, level: 'warn' | 'debug', plan: Plan, command: (checksum: string) => string): void {
   const held = plan.changes.filter((change) => change.held !== null);
   if (plan.verdict.state !== 'ready') {
-    const approve = plan.verdict.state === 'held' ? `octavo approve ${plan.checksum}` : undefined;
+    const approve = plan.verdict.state === 'held' ? command(plan.checksum) : undefined;
     log[level]({ reasons: plan.verdict.reasons, approve }, `the whole plan is ${plan.verdict.state}`);
   } else if (held.length > 0) {
-    const approve = held.some((change) => change.approvable) ? `octavo approve ${plan.heldChecksum}` : undefined;
+    const approve = held.some((change) => change.approvable) ? command(plan.heldChecksum ?? plan.checksum) : undefined;
     const reasons = held.map((change) => `${change.address}: ${change.held}`);
     log[level]({ held: reasons, approve }, 'changes wait for a person');
   }

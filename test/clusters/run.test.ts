@@ -642,7 +642,7 @@ describe('a person', () => {
     await mute(false);
     expect(await run()).toMatchObject({ opened: 1 });
     await expect(answerClusters(automation, { ...wish, cluster: 'c_9' })).rejects.toThrow(
-      'there is no issue cluster "c_9"; "octavo clusters list" lists them',
+      'there is no issue cluster "c_9"; clusters list shows them',
     );
   });
 });

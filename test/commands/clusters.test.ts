@@ -62,12 +62,12 @@ test('mute and unmute, and what is not there', async () => {
   expect(muted()).toBe(true);
   const refused = await work.inside(['clusters', 'open', cluster]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`${cluster} is muted; "octavo clusters unmute ${cluster}" first`);
+  expect(refused.stderr).toContain(`${cluster} is muted; unmute it first (clusters unmute)`);
   expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is not muted now\n$/);
   expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is not muted already\n$/);
   const none = await work.inside(['clusters', 'mute', 'c_none']);
   expect(none.code).toBe(3);
-  expect(none.stderr).toContain('there is no issue cluster "c_none"; "octavo clusters list" lists them');
+  expect(none.stderr).toContain('there is no issue cluster "c_none"; clusters list shows them');
 });
 
 test('a platform without issue clusters is said in one line', async () => {

@@ -169,7 +169,7 @@ test('a held deletion: the rest is applied, and its checksum approves exactly it
   const held = await work.inside(['apply', '--yes', '--base', 'applied']);
   expect(held.stdout).toBe('1 applied, 1 held; 1 write\n');
   expect(held.code).toBe(4);
-  const checksum = /octavo apply --approve (sha256:\w+)/.exec(held.stderr)?.[1] ?? '';
+  const checksum = /octavo apply .*--approve (sha256:\w+)$/m.exec(held.stderr)?.[1] ?? '';
   const wrong = await work.inside(['apply', '--base', 'applied', '--approve', `${checksum.slice(0, -1)}x`]);
   expect(wrong.code).toBe(4);
   expect(wrong.stderr).toContain('is not the checksum of what would be done now');
