@@ -24,7 +24,9 @@ export interface EmulateFlags {
   readonly faults?: number;
   /** A version of the platform to be. */
   readonly platform?: PlatformVersion;
-  /** Names of {@link FEATURE_NAMES}. */
+  /** Features that are on, by the names of {@link FEATURE_NAMES}. */
+  readonly with?: readonly string[];
+  /** Features that are off, by the names of {@link FEATURE_NAMES}. */
   readonly without?: readonly string[];
 }
 
@@ -40,11 +42,7 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
     file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
     ...(flags.latency === undefined ? {} : { latency: flags.latency }),
     platform: flags.platform,
-    features: Object.fromEntries(
-      Object.entries(FEATURE_NAMES).flatMap(([feature, name]) =>
-        flags.without?.includes(name) === true ? [[feature, false]] : [],
-      ),
-    ),
+    features: { ...featuresNamed(flags.with, true), ...featuresNamed(flags.without, false) },
     ...(flags.limit === undefined ? {} : { limits: readLimit(flags.limit) }),
     ...(flags.faults === undefined
       ? {}
@@ -65,6 +63,12 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
     await emulator.close();
   }
   return EXIT.done;
+}
+
+/** These features, on or off. */
+function featuresNamed(names: readonly string[] = [], isOn: boolean): EmulatorOptions['features'] {
+  const features = Object.entries(FEATURE_NAMES).filter(([, name]) => names.includes(name));
+  return Object.fromEntries(features.map(([feature]) => [feature, isOn]));
 }
 
 /** What does not let it start is the port, or a file that is no state of it. */

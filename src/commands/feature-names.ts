@@ -17,6 +17,7 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   spaceCreation: 'space-creation',
   structure: 'structure',
   agentsContext: 'agents-context',
+  changeRequestStatus: 'change-request-status',
   changeRequestStatuses: 'change-request-statuses',
   externalLinks: 'external-links',
   hiddenSiteSpaces: 'hidden-site-spaces',

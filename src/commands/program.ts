@@ -206,6 +206,9 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .option('--faults <percent>', 'fail so many requests with 503', upTo(100))
     .addOption(new Option('--platform <version>', 'be this version of the platform').choices(PLATFORM_NAMES))
     .addOption(
+      new Option('--with <features...>', 'have these, as some versions do').choices(Object.values(FEATURE_NAMES)),
+    )
+    .addOption(
       new Option('--without <features...>', 'lack these, as some versions do').choices(Object.values(FEATURE_NAMES)),
     )
     .action(async (options) => {

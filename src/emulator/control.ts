@@ -33,6 +33,7 @@ const featuresSchema: z.ZodType<Partial<Features>> = z
     spaceCreation: z.boolean(),
     structure: z.boolean(),
     agentsContext: z.boolean(),
+    changeRequestStatus: z.boolean(),
     changeRequestStatuses: z.boolean(),
     externalLinks: z.boolean(),
     hiddenSiteSpaces: z.boolean(),

@@ -25,7 +25,10 @@ export interface Caller {
 
 /** What versions of the platform differ in (supplement, sections 7 and 10). */
 export interface Features {
-  /** Organizations list change requests of every status, not only open ones (supplement, section 1). */
+  /**
+   * An organization's list of change requests has every status where none is asked for; without, open ones, as the
+   * vendor's document of 0.146 says (`status`, default `open`).
+   */
   readonly changeRequestDrafts: boolean;
   /** What a change request is created with may be its cluster and description (supplement, section 11). */
   readonly changeRequestLinks: boolean;
@@ -55,6 +58,8 @@ export interface Features {
   readonly structure: boolean;
   /** Sites say whether agents may see them: gone from 0.167 on (supplement, section 10). */
   readonly agentsContext: boolean;
+  /** An organization's list of change requests takes one status (the vendor's document of 0.146). */
+  readonly changeRequestStatus: boolean;
   /**
    * An organization's change requests are asked for by any number of statuses, `open` without one: from 0.167 on
    * (supplement, section 10).
@@ -82,7 +87,7 @@ export interface Features {
 
 /** A platform as its API document has it, with all that the supplement adds: what came later is off. */
 export const ALL_FEATURES: Features = {
-  changeRequestDrafts: true,
+  changeRequestDrafts: false,
   changeRequestLinks: true,
   contextRecords: false,
   conversations: true,
@@ -97,6 +102,7 @@ export const ALL_FEATURES: Features = {
   spaceCreation: true,
   structure: true,
   agentsContext: true,
+  changeRequestStatus: true,
   changeRequestStatuses: false,
   externalLinks: false,
   hiddenSiteSpaces: true,

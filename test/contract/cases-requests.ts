@@ -146,8 +146,8 @@ export const requestCases = {
     status: 404,
   },
   listOrganizationChangeRequests: {
-    good: ({ ana }) => ({ query: { creator: ana, limit: 1 } }),
-    sees: () => ({ items: [{ object: 'change-request' }], next: { page: expect.any(String) } }),
+    good: ({ ana }) => ({ query: { creator: ana, limit: 1, status: ['draft'] } }),
+    sees: ({ request }) => ({ items: [{ object: 'change-request', id: request }] }),
     bad: () => ({ path: NOWHERE }),
     status: 404,
   },

@@ -43,10 +43,10 @@ test('creation times say the order though the clock stands still, and numbers co
   expect(all.map((record) => record.number)).toEqual([1, 1, 2]);
   const times = all.map((record) => record.createdAt);
   expect(times).toEqual([...new Set(times)].toSorted());
-  expect(await subjects(made)).toEqual(['c', 'b', 'a']);
-  const page = await made.org('GET', '/change-requests?limit=2');
+  expect(await subjects(made, '?status=draft')).toEqual(['c', 'b', 'a']);
+  const page = await made.org('GET', '/change-requests?status=draft&limit=2');
   await made.at('POST', '/change-requests', { subject: 'd' });
-  expect(await subjects(made, `?page=${page.next.page}`)).toEqual(['a']);
+  expect(await subjects(made, `?status=draft&page=${page.next.page}`)).toEqual(['a']);
 });
 
 test('a change never says it was before the creation', async () => {
@@ -111,10 +111,10 @@ test('those of a deleted space are gone until it is restored', async () => {
   const made = await start();
   const { id } = await made.at('POST', '/change-requests', { subject: 'one' });
   await made.at('DELETE', '');
-  expect(await subjects(made)).toEqual([]);
+  expect(await subjects(made, '?status=draft')).toEqual([]);
   expect((await made.call('GET', `/spaces/${made.space}/change-requests/${id}`)).status).toBe(404);
   await made.at('POST', '/restore');
-  expect(await subjects(made)).toEqual(['one']);
+  expect(await subjects(made, '?status=draft')).toEqual(['one']);
 });
 
 test('without changeRequestLinks what comes along is taken and thrown away', async () => {
@@ -125,13 +125,22 @@ test('without changeRequestLinks what comes along is taken and thrown away', asy
   await made.at('POST', '/change-requests', { ...body, conversationsIssuesCluster: 'none', description: 'none' });
 });
 
-test('without changeRequestDrafts an organization lists what is open', async () => {
-  const made = await start({ features: { changeRequestDrafts: false } });
+test('an organization lists open ones unless a status is asked for', async () => {
+  const made = await start();
   await made.at('POST', '/change-requests', { subject: 'draft' });
   const { id } = await made.at('POST', '/change-requests', { subject: 'open' });
   await made.at('PATCH', `/change-requests/${id}`, { status: 'open' });
   expect(await subjects(made)).toEqual(['open']);
+  expect(await subjects(made, '?status=draft')).toEqual(['draft']);
   expect((await made.at('GET', '/change-requests?status=draft')).count).toBe(1);
+});
+
+test('with changeRequestDrafts and without changeRequestStatus it lists all of them, and takes no status', async () => {
+  const made = await start({ features: { changeRequestDrafts: true, changeRequestStatus: false } });
+  await made.at('POST', '/change-requests', { subject: 'draft' });
+  expect(await subjects(made)).toEqual(['draft']);
+  const refused = await made.call('GET', '/orgs/org_acme/change-requests?status=draft');
+  expect(refused).toMatchObject({ status: 400, body: { error: { message: 'query.status: unknown parameter' } } });
 });
 
 test('without conversations change requests have no cluster, nor a filter by it', async () => {
@@ -160,7 +169,7 @@ test('a creation whose answer was lost is there; one that was dropped before is 
   await expect(create('before')).rejects.toThrow();
   made.emulator.setFaults([{ match, times: 1, fault: { kind: 'reset-after' } }]);
   await expect(create('after')).rejects.toThrow();
-  expect(await subjects(made)).toEqual(['after']);
+  expect(await subjects(made, '?status=draft')).toEqual(['after']);
   expect(made.emulator.requests.count('createChangeRequest')).toBe(2);
   made.emulator.setLimits({ write: { kind: 'fixed', limit: 1, window: 60_000 } });
   expect((await create('one')).status).toBe(201);

@@ -9,7 +9,8 @@ const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
   '0.146': [
     ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 400, 'siteSectionGroupId: unknown field'],
-    ['GET', `${ORG}/change-requests?status=draft`, undefined, 400, 'query.status: unknown parameter'],
+    ['GET', `${ORG}/change-requests?status=draft`, undefined, 200, { count: 1 }],
+    ['GET', `${ORG}/change-requests?status=draft&status=open`, undefined, 400, 'query.status: must be one status'],
     ['PATCH', ORG, { title: '  ' }, 200],
     ['GET', `${ORG}/sites/a%20b`, undefined, 404],
     ['POST', LINKS, STATUS, 404, 'No such operation'],

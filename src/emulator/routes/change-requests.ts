@@ -27,7 +27,7 @@ const organizationQuery = listQuery.extend({
 });
 type Filters = z.output<typeof organizationQuery>;
 
-/** From 0.167 on an organization's list takes statuses, and is of open ones without (supplement, section 1). */
+/** An organization's list takes one status, from 0.167 on several (the vendor's documents of 0.146 and 0.202). */
 const organizationListQuery = organizationQuery.extend({
   status: z.preprocess(
     (value) => (typeof value === 'string' ? [value] : value),
@@ -49,13 +49,16 @@ function listedStatuses({
   features,
   query,
 }: Call<string, z.output<typeof organizationListQuery>>): ReadonlySet<ChangeRequestRecord['status']> {
-  if (features.changeRequestStatuses) {
-    return new Set(query.status ?? ['open']);
+  if (query.status === undefined) {
+    return new Set(features.changeRequestDrafts ? CHANGE_REQUEST_STATUSES : ['open']);
   }
-  if (query.status !== undefined) {
+  if (!features.changeRequestStatus && !features.changeRequestStatuses) {
     throw invalid('query.status', 'unknown parameter');
   }
-  return new Set(features.changeRequestDrafts ? CHANGE_REQUEST_STATUSES : ['open']);
+  if (query.status.length > 1 && !features.changeRequestStatuses) {
+    throw invalid('query.status', 'must be one status');
+  }
+  return new Set(query.status);
 }
 
 const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STATUSES).optional() });
