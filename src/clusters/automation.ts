@@ -3,8 +3,9 @@ import type { ClustersConfig } from '../config/clusters.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
-import type { Reader, Writer } from '../platform/client.ts';
+import type { ClientOptions, Reader, Writer } from '../platform/client.ts';
 import { ConversationsProbe, saysNotThere } from '../platform/conversations-probe.ts';
+import { PlatformTime } from '../platform/platform-time.ts';
 import type { Priority } from '../queue/request.ts';
 import type { Note } from '../store/store.ts';
 import type { ClusterEvents, RunEnd } from './events.ts';
@@ -18,12 +19,15 @@ import { type FindingsName, SiteTopics } from './site-topics.ts';
 import { type ClusterSource, NO_CLUSTERS } from './source.ts';
 import { type Names, readSpaces, type SpacesRead, unknownSpaces } from './spaces.ts';
 
+/** Observes the requests of a client. */
+export type ClientObserver = Pick<ClientOptions, 'onRequest' | 'onAnswer'>;
+
 export interface AutomationOptions {
   readonly config: ClustersConfig;
-  /** Opens a client that can only read. `count` is told of every request. */
-  readonly openReader: (priority: Priority, count: () => void) => Reader;
+  /** Opens a client that can only read. */
+  readonly openReader: (priority: Priority, observer: ClientObserver) => Reader;
   /** Opens a client that can write; null: a dry run, which so has no way to. */
-  readonly openWriter: ((priority: Priority, count: () => void) => Writer) | null;
+  readonly openWriter: ((priority: Priority, observer: ClientObserver) => Writer) | null;
   /** What is remembered of this organization's clusters. */
   readonly note: Note;
   readonly names: Names;
@@ -127,10 +131,7 @@ export class ClusterAutomation {
     }
     const known = { ...names, declared: async () => declared };
     try {
-      await this.#spaces(
-        this.#options.openReader('clusters', () => undefined),
-        known,
-      );
+      await this.#spaces(this.#options.openReader('clusters', {}), known);
     } catch (error) {
       if (error instanceof ConfigError) {
         throw error;
@@ -178,8 +179,8 @@ export class ClusterAutomation {
   }
 
   /** The organization's issue clusters; the topics of a site, where one is named and there are no clusters. */
-  async #source(reader: Reader): Promise<ClusterSource> {
-    const { site = null, clock } = this.#options;
+  async #source(reader: Reader, clock: Clock): Promise<ClusterSource> {
+    const { site = null } = this.#options;
     const source: ClusterSource =
       site === null || (await this.#probe.has(reader))
         ? new IssueClusters(reader)
@@ -189,10 +190,23 @@ export class ClusterAutomation {
   }
 
   async #context(priority: Priority, count: () => void, dryRun: boolean): Promise<RunContext> {
-    const { config, openReader, openWriter, note, names, clock, random, signal, events } = this.#options;
-    const writer = dryRun || openWriter === null ? null : openWriter(priority, count);
-    const reader = writer ?? openReader(priority, count);
-    const source = await this.#source(reader);
+    const { config, openReader, openWriter, note, names, random, signal, events } = this.#options;
+    const isWriting = !dryRun && openWriter !== null;
+    const book = await ClusterBook.open(note, settingsHash(config), isWriting);
+    const local = this.#options.clock;
+    const time = new PlatformTime(local, book.memory.skew);
+    const clock: Clock = {
+      now: () => time.now(),
+      monotonic: () => local.monotonic(),
+      sleep: (milliseconds, stop) => local.sleep(milliseconds, stop),
+    };
+    const observer: ClientObserver = {
+      onRequest: count,
+      onAnswer: (headers, sentAt, receivedAt) => time.observeAnswer(headers, sentAt, receivedAt),
+    };
+    const writer = isWriting ? openWriter(priority, observer) : null;
+    const reader = writer ?? openReader(priority, observer);
+    const source = await this.#source(reader, clock);
     let spaces: Promise<SpacesRead['spaces']> | null = null;
     return {
       config,
@@ -201,8 +215,9 @@ export class ClusterAutomation {
       reader,
       source,
       writer,
-      book: await ClusterBook.open(note, settingsHash(config), writer !== null),
+      book,
       clock,
+      time,
       random,
       signal,
       events,

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { ConfigError, RejectedError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ClusterAutomation } from './automation.ts';
+import { isOfCluster } from './change-request.ts';
 import type { IssueCluster } from './cluster.ts';
 import type { Judged } from './early-stop.ts';
 import { fateOf } from './fate.ts';
 import { follow } from './follow.ts';
+import { clusterKey } from './mark.ts';
 import { begin } from './open.ts';
 import { Reviewers } from './reviewers.ts';
 import type { RouteSpace } from './route.ts';
@@ -70,7 +72,12 @@ async function listAll(context: RunContext): Promise<JsonObject> {
     const limit = space === null ? null : limitNow(silent, planned, space.id);
     const opens = space !== null && limit === null;
     if (opens && prepared !== null) {
-      planned.push({ ...PLANNED, cluster: judged.cluster.id, space: space.id, createdAt: silent.clock.now() });
+      planned.push({
+        ...PLANNED,
+        cluster: clusterKey(judged.cluster.id),
+        space: space.id,
+        createdAt: silent.clock.now(),
+      });
     }
     clusters.push({
       ...told.about,
@@ -91,8 +98,9 @@ const PLANNED = {
   url: null,
   updatedAt: 0,
   gaveWay: false,
-  isMarked: true,
-  isVisible: true,
+  isEmptyMerge: false,
+  isDescribed: true,
+  isDraftSubject: true,
 } as const;
 
 /** The change requests that there are, with what has become of those that were made here. */
@@ -103,7 +111,7 @@ async function listed(context: RunContext): Promise<Listing> {
 /** What is known of a cluster before a space is looked for. */
 function tell(context: RunContext, { cluster: one, verdict }: Judged, listing: Listing) {
   const { id, label, impact, muted, issues, conversations, createdAt, updatedAt, url } = one;
-  const requests = listing.requests.filter((request) => request.cluster === id && !request.gaveWay);
+  const requests = listing.requests.filter((request) => isOfCluster(request, id) && !request.gaveWay);
   const choice = choose(context, one, listing);
   const reasons = verdict.passes ? [] : verdict.reasons.map(({ words }) => words);
   const isUnrouted = !choice.may && choice.reason === 'unrouted';
@@ -162,7 +170,7 @@ function standing(context: RunContext, { id, issues }: IssueCluster, { requests 
   if (own !== null && own.state === 'begun') {
     throw new RejectedError(`a change request of ${id} was begun, and its answer was lost: it is looked for`, 409);
   }
-  const of = requests.filter((request) => request.cluster === id);
+  const of = requests.filter((request) => isOfCluster(request, id));
   const fate = fateOf(of, { issues, issuesAtMerge: new Map(), grow: 0 });
   if (!fate.may && fate.request.status === 'archived') {
     throw new RejectedError(`${id} has ${fate.why}; unarchive it on the platform`, 409);
@@ -203,7 +211,7 @@ async function claim(context: RunContext, prepared: Prepared, space: RouteSpace)
   if (open?.state === 'open') {
     return { outcome: 'opened', changeRequest: open.id, url: open.url };
   }
-  const lost = gaveWay.find(({ request }) => request.cluster === id);
+  const lost = gaveWay.find(({ request }) => isOfCluster(request, id));
   if (lost !== undefined) {
     return { outcome: 'gave way', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
   }

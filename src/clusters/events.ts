@@ -61,7 +61,8 @@ export interface ClusterEvents {
   onOpened?(opened: Told & { readonly why: string }): void;
   /** In a dry run. */
   onWouldOpen?(opened: Omit<Told, 'request' | 'url'> & { readonly subject: string; readonly why: string }): void;
-  onMerged?(merged: Told): void;
+  /** `isEmpty`: without any edit, so that the cluster may get another. */
+  onMerged?(merged: Told & { readonly isEmpty: boolean }): void;
   onArchived?(archived: Told): void;
   /** Somebody opened it again. */
   onReopened?(reopened: Told): void;

@@ -26,13 +26,13 @@ export interface FateOptions {
  *
  * | change requests | may |
  * |---|---|
- * | none, or all gave way to another | yes |
+ * | none, or all gave way to another or were merged without any edit | yes |
  * | one is a draft, open, or in a status that is not known | no |
  * | the one updated last was archived | no |
  * | the one updated last was merged | from `grow` times the issues it had then |
  */
 export function fateOf(requests: readonly ClusterChangeRequest[], options: FateOptions): Fate {
-  const counted = requests.filter(({ gaveWay }) => !gaveWay);
+  const counted = requests.filter(({ gaveWay, isEmptyMerge }) => !gaveWay && !isEmptyMerge);
   const live = counted.filter(isLive).sort(inOrder)[0];
   if (live !== undefined) {
     return { may: false, why: `has ${nameOf(live)}`, request: live };

@@ -1,7 +1,6 @@
 import { operations } from '../platform/operations/index.ts';
-import { linkOf } from './change-request.ts';
 import { toldOf } from './events.ts';
-import { markOf } from './mark.ts';
+import { draftMarkOf, markOf } from './mark.ts';
 import type { Entry } from './record.ts';
 import type { RunContext } from './run-context.ts';
 import { knownLinks, type Listing, listingOf, type SeenRequest, seenOf } from './run-requests.ts';
@@ -30,7 +29,8 @@ export async function follow(context: RunContext, listing: Listing): Promise<Lis
     if (entry.id !== null && entry.state !== 'merged') {
       const listed = listing.answers.get(entry.id);
       const isLive = entry.state === 'draft' || entry.state === 'open';
-      const answer = listed ?? (isLive ? await ask(context, entry) : null);
+      // One that is gone comes back in a list, where its space is restored.
+      const answer = listed ?? (isLive && entry.goneAt === null ? await ask(context, entry) : null);
       const seen = answer === null ? null : seenOf(answer, links);
       await (seen === null ? gone(context, entry, isLive) : took(context, entry, seen));
     }
@@ -38,32 +38,21 @@ export async function follow(context: RunContext, listing: Listing): Promise<Lis
   return listingOf(book, listing.answers, listing.at);
 }
 
-/** Finds the change request of which no answer came; forgets it once it is sure not to have been made. */
+/** Finds the change request whose answer was lost; forgets it once it is certain that it was not created. */
 async function find({ book, clock, events }: RunContext, entry: Entry, { answers }: Listing): Promise<void> {
-  const all = [...answers.values()];
-  const claimed = all.find(({ description }) => markOf(description)?.claim === entry.claim);
-  const isOld = Math.abs(clock.now() - entry.at) >= LOST_AFTER;
-  const alike = isOld && book.memory.carries !== 'claim' ? all.find((answer) => isAlike(entry, answer)) : undefined;
-  const found = claimed ?? (alike !== undefined && book.byId(alike.id) === null ? alike : undefined);
+  const found = [...answers.values()].find((answer) => claimOf(answer) === entry.claim);
   if (found !== undefined) {
-    await book.put({ ...entry, id: found.id, url: found.urls?.app ?? found.urls?.location ?? null, state: 'draft' });
-  } else if (isOld) {
+    const { id, urls, revision = null } = found;
+    await book.put({ ...entry, id, url: urls?.app ?? urls?.location ?? null, revision, state: 'draft' });
+  } else if (Math.abs(clock.now() - entry.at) >= LOST_AFTER) {
     events.onTrouble?.({ cluster: entry.cluster, message: 'the change request whose answer was lost was never made' });
     await book.remove(entry, { gaveWay: false });
   }
 }
 
-/** Where a draft carries no claim: what else is known of the one that was asked for. */
-function isAlike({ cluster, space, subject, at }: Entry, answer: RequestAnswer): boolean {
-  const link = linkOf(answer) ?? cluster;
-  return (
-    answer.status === 'draft' &&
-    answer.space === space &&
-    answer.subject === subject &&
-    link === cluster &&
-    markOf(answer.description) === null &&
-    Date.parse(answer.createdAt) > at - LOST_AFTER
-  );
+/** The claim that a change request carries, in its description or its subject. */
+function claimOf({ description, subject }: RequestAnswer): string | null {
+  return markOf(description)?.claim ?? draftMarkOf(subject)?.claim ?? null;
 }
 
 async function ask({ reader }: RunContext, { id, space }: Entry): Promise<RequestAnswer | null> {
@@ -95,12 +84,13 @@ async function took(context: RunContext, entry: Entry, seen: SeenRequest): Promi
   const { book, events, config } = context;
   const next = { ...entry, goneAt: null, url: seen.url ?? entry.url };
   if (seen.status === 'merged') {
+    const { isEmptyMerge } = seen;
     await book.put(
-      { ...next, state: 'merged', muteDue: config.afterMerge.mute },
+      { ...next, state: 'merged', muteDue: config.afterMerge.mute && !isEmptyMerge },
       // What is done with it may be off the platform's count already.
       { merges: { [seen.id]: Math.max(entry.seen.issues, entry.told.issues) } },
     );
-    events.onMerged?.(toldOf(next));
+    events.onMerged?.({ ...toldOf(next), isEmpty: isEmptyMerge });
   } else if (seen.status === 'archived' && entry.state !== 'archived') {
     if (seen.gaveWay) {
       await book.remove(entry, { gaveWay: true });

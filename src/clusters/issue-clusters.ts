@@ -11,7 +11,8 @@ const ISSUES = 200;
 /** The organization's issue clusters. */
 export class IssueClusters implements ClusterSource {
   readonly kind = 'clusters';
-  /** No document lets this list be asked for statuses where there are clusters (supplement, section 10). */
+  /** Platforms that have clusters take one status (the vendor's document of 0.146). */
+  readonly takesStatuses = false;
   readonly listQuery = {};
   readonly #reader: Reader;
 

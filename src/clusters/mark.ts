@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isObject } from '../core/json.ts';
 import { leafOf, textOf } from '../platform/rich-leaves.ts';
 import type { RichNode } from '../platform/rich-node.ts';
@@ -24,7 +25,8 @@ const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
  */
 export function markParagraph({ cluster, gaveWay, claim }: Mark): RichNode {
   const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
-  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), leafOf(cluster, new Set(['code'])), ...own];
+  const id = leafOf(clusterKey(cluster), new Set(['code']));
+  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), id, ...own];
   return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
 }
 
@@ -32,6 +34,39 @@ export function markParagraph({ cluster, gaveWay, claim }: Mark): RichNode {
 export function markOf(description: unknown): Mark | null {
   const nodes = isObject(description) && Array.isArray(description.nodes) ? (description.nodes as unknown[]) : [];
   return nodes.reduceRight<Mark | null>((found, node) => found ?? readMark(node), null);
+}
+
+/** The longest id that is written as it is: with its claim, it fits in a subject of 100 characters. */
+const LONGEST_ID = 60;
+
+/** The name of a cluster in marks: its id, or a digest where the id is too long or has white space. */
+export function clusterKey(id: string): string {
+  if (id.length <= LONGEST_ID && /^\S+$/.test(id)) {
+    return id;
+  }
+  return `sha256:${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
+}
+
+const DRAFT = 'Octavo draft ';
+const DRAFT_SUBJECT = /^Octavo draft ([a-z0-9]{8}) for cluster (\S+)$/;
+
+/**
+ * The subject of a draft until it is opened. Every platform keeps the subject from the creation on, which is why a draft
+ * can be recognized after a crash, whatever else the platform drops.
+ */
+export function draftSubject(claim: string, cluster: string): string {
+  return `${DRAFT}${claim} for cluster ${clusterKey(cluster)}`;
+}
+
+/** The mark in a draft's subject; null where it has none. */
+export function draftMarkOf(subject: string | null | undefined): Mark | null {
+  const [, claim, cluster] = DRAFT_SUBJECT.exec(subject ?? '') ?? [];
+  return claim === undefined || cluster === undefined ? null : { cluster, gaveWay: false, claim };
+}
+
+/** Whether a subject would be taken for one that Octavo gives to drafts, or to those that gave way. */
+export function looksReserved(subject: string): boolean {
+  return subject.startsWith(SUBJECT) || subject.startsWith(DRAFT);
 }
 
 /** What the subject of one that gave way begins with: lists hold the subject where they leave out the description. */

@@ -7,10 +7,8 @@ import {
   TransientError,
 } from '../core/errors.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { RichDocument } from '../platform/rich-document.ts';
-import { linkOf } from './change-request.ts';
-import type { IssueCluster } from './cluster.ts';
-import { markOf } from './mark.ts';
+import { type IssueCluster, timeOf } from './cluster.ts';
+import { draftSubject } from './mark.ts';
 import { saidOf } from './news.ts';
 import type { Entry } from './record.ts';
 import type { RouteSpace } from './route.ts';
@@ -21,8 +19,8 @@ import type { Prepared } from './run-prepare.ts';
 export type Begun = { readonly is: 'there' | 'lost' } | { readonly is: 'refused'; readonly why: string };
 
 /**
- * Makes a draft, which claims the cluster. It is noted before it is asked for, and never asked for again: where no
- * answer came, a list finds it. Throws AppError for what is not about this one.
+ * Creates a draft, which claims the cluster. It is recorded before it is requested, and never requested again: where no
+ * answer came, a list finds it by its subject. Throws AppError for what is not about this one.
  */
 export async function begin(
   context: RunContext,
@@ -30,34 +28,33 @@ export async function begin(
   space: RouteSpace,
   byHand: boolean,
 ): Promise<Begun> {
-  const { writer, book, config, source } = context;
+  const { writer, book, config, source, time } = context;
   if (writer === null) {
     throw new Error('nothing is begun in a dry run');
   }
   const entry = begunEntry(context, cluster, space, { subject, why: route.why, byHand });
   await book.put(entry);
-  const description = describe(entry.claim);
   const { template } = config.changeRequest;
   const body = {
-    subject,
+    subject: draftSubject(entry.claim, cluster.id),
     ...source.link(cluster.id),
-    description,
+    description: describe(entry.claim),
     ...(template === null ? {} : { template: { id: template } }),
   };
   try {
     const answer = await writer.send(operations.createChangeRequest, { path: { spaceId: space.id }, body });
-    const carries =
-      markOf(answer.description)?.claim === entry.claim ? 'claim' : linkOf(answer) === cluster.id ? 'link' : 'nothing';
+    const createdAt = timeOf(answer.createdAt);
+    if (createdAt !== null) {
+      time.observeCreated(createdAt);
+    }
     const made: Entry = {
       ...entry,
       id: answer.id,
       url: answer.urls?.app ?? answer.urls?.location ?? null,
+      revision: answer.revision ?? null,
       state: 'draft',
     };
-    await book.put(made, { carries });
-    if (carries === 'nothing') {
-      await describeDraft(context, made, description);
-    }
+    await book.put(made, { skew: time.skew });
     return { is: 'there' };
   } catch (error) {
     return refusalOf(context, entry, error);
@@ -80,6 +77,7 @@ function begunEntry(
     space: space.id,
     subject,
     url: null,
+    revision: null,
     at,
     state: 'begun',
     byHand,
@@ -120,14 +118,4 @@ async function refusalOf({ book, events }: RunContext, entry: Entry, error: unkn
     return { is: 'refused', why: error.message };
   }
   throw error;
-}
-
-/** Gives a draft its description, by which everybody sees which cluster it is of. */
-export async function describeDraft(
-  { writer }: RunContext,
-  { id, space }: Entry,
-  description: RichDocument,
-): Promise<void> {
-  const path = { spaceId: space, changeRequestId: id ?? '' };
-  await writer?.send(operations.updateChangeRequest, { path, body: { description } });
 }

@@ -3,6 +3,10 @@ import type { Json } from '../core/json.ts';
 import type { Note } from '../store/store.ts';
 import type { ReadingState } from './early-stop.ts';
 
+/** Ways to list all change requests of an organization; see `listRequests`. */
+export const LIST_MODES = ['statuses', 'status', 'all', 'spaces'] as const;
+export type ListMode = (typeof LIST_MODES)[number];
+
 const numbers = { issues: z.number(), conversations: z.number(), impact: z.string().nullable() };
 
 /**
@@ -20,7 +24,9 @@ const entry = z.object({
   space: z.string(),
   subject: z.string(),
   url: z.string().nullable(),
-  /** When it was begun, in milliseconds since the epoch. */
+  /** Its revision when it was created; null: not known. */
+  revision: z.string().nullable().default(null),
+  /** When it was begun, in milliseconds since the epoch, by the platform's time. */
   at: z.number(),
   state: z.enum(['begun', 'draft', 'open', 'merged', 'archived']),
   /** Whether a person asked for it, whom no limit holds back. */
@@ -70,10 +76,17 @@ const memory = z.object({
   /** How many issues a cluster had when a change request of it was first seen to be merged, by that one's id. */
   merges: z.record(z.string(), z.number()),
   settled: z.record(z.string(), settled),
-  /** Since when the organization's list is known to lack drafts, in milliseconds since the epoch; null: it is not. */
-  hidesDraftsSince: z.number().nullable(),
-  /** What a change request carries from its creation on; null: not known yet. */
-  carries: z.enum(['claim', 'link', 'nothing']).nullable(),
+  /** How the platform lists all change requests, and when that was found out; null: not known. */
+  listing: z
+    .object({ mode: z.enum(LIST_MODES), since: z.number() })
+    .nullable()
+    .default(null),
+  /** When all change requests were listed last, in milliseconds since the epoch. */
+  listedAt: z.number().nullable().default(null),
+  /** Whether the last list had a draft of Octavo that is not known here: it is archived after an hour. */
+  hasStrayDrafts: z.boolean().default(false),
+  /** See `StampSkew`. */
+  skew: z.object({ milliseconds: z.number(), isExact: z.boolean() }).nullable().default(null),
 });
 export type Memory = z.output<typeof memory>;
 
@@ -85,8 +98,10 @@ const NOTHING: Memory = {
   gaveWay: [],
   merges: {},
   settled: {},
-  hidesDraftsSince: null,
-  carries: null,
+  listing: null,
+  listedAt: null,
+  hasStrayDrafts: false,
+  skew: null,
 };
 
 /** What is over and done with: no more of it is kept. */
@@ -146,7 +161,7 @@ export class ClusterBook {
   }
 
   /** Adds an entry, or puts it in the place of the one with its claim; `change` is kept with it. */
-  async put(added: Entry, change: Partial<Pick<Memory, 'carries' | 'merges'>> = {}): Promise<void> {
+  async put(added: Entry, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
     const { entries } = this.#memory;
     const index = entries.findIndex(({ claim }) => claim === added.claim);
     const next = index < 0 ? [...entries, added] : entries.toSpliced(index, 1, added);

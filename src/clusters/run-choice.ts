@@ -1,3 +1,4 @@
+import { isOfCluster } from './change-request.ts';
 import { limitReached } from './claims.ts';
 import type { IssueCluster } from './cluster.ts';
 import type { SkipReason } from './events.ts';
@@ -49,7 +50,7 @@ export function isAsKnown(known: Settled, { updatedAt, issues }: IssueCluster): 
 /** What became of a cluster's change requests, by a list. */
 function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { requests }: Listing): Fate {
   return fateOf(
-    requests.filter(({ cluster }) => cluster === id),
+    requests.filter((request) => isOfCluster(request, id)),
     { issues, issuesAtMerge: new Map(Object.entries(book.memory.merges)), grow: config.afterMerge.grow },
   );
 }

@@ -10,11 +10,16 @@ import type { ClusterPage } from './source.ts';
  */
 export async function readClusters(context: RunContext, before: ReadingState | null): Promise<ClusterReading | null> {
   const { source, rule, clock } = context;
+  // The first answer tells the platform's time.
+  let answer: ClusterPage | null = await source.page(null);
+  if (answer === null) {
+    return null;
+  }
   const reading = new ClusterReading(rule, before, clock.now());
   const seen = new Set<string>();
   let page: string | null = null;
   do {
-    const answer: ClusterPage | null = await source.page(page);
+    answer ??= await source.page(page);
     if (answer === null) {
       return null;
     }
@@ -23,6 +28,7 @@ export async function readClusters(context: RunContext, before: ReadingState | n
       throw new NotThePlatformError('listConversationClusters: the platform names the same next page twice');
     }
     seen.add(page ?? '');
+    answer = null;
   } while (page !== null);
   for (const id of reading.toAsk) {
     reading.takeOne(id, await readCluster(context, id));

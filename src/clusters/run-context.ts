@@ -1,6 +1,7 @@
 import type { ClustersConfig } from '../config/clusters.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { Reader, Writer } from '../platform/client.ts';
+import type { PlatformTime } from '../platform/platform-time.ts';
 import type { ClusterEvents } from './events.ts';
 import type { ClusterBook } from './record.ts';
 import type { Routing } from './route.ts';
@@ -19,7 +20,9 @@ export interface RunContext {
   /** Null: nothing is written, on the platform or in the note. */
   readonly writer: Writer | null;
   readonly book: ClusterBook;
+  /** `now` is the platform's time: every time that is compared or recorded is by that one clock. */
   readonly clock: Clock;
+  readonly time: PlatformTime;
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly events: ClusterEvents;

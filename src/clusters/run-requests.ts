@@ -1,70 +1,148 @@
 import { RejectedError } from '../core/errors.ts';
 import { operations } from '../platform/operations/index.ts';
-import { type ClusterChangeRequest, changeRequestOf, type KnownLink, linkOf } from './change-request.ts';
-import { markOf } from './mark.ts';
-import type { ClusterBook } from './record.ts';
+import { type ClusterChangeRequest, changeRequestOf, type KnownLink } from './change-request.ts';
+import { timeOf } from './cluster.ts';
+import { draftMarkOf, markOf } from './mark.ts';
+import { type ClusterBook, LIST_MODES, type ListMode } from './record.ts';
 import type { RunContext } from './run-context.ts';
 import type { RequestAnswer } from './source.ts';
 import { isNotThere } from './spaces.ts';
 
-/** A change request of a cluster, and what its description says of it. */
+/** A change request of a cluster, and what shows that it is Octavo's. */
 export interface SeenRequest extends ClusterChangeRequest {
-  /** Whether everybody sees which cluster it is of: by a link, or by a mark. */
-  readonly isVisible: boolean;
-  /** Whether its description is Octavo's. */
-  readonly isMarked: boolean;
+  /** Its description has Octavo's mark. */
+  readonly isDescribed: boolean;
+  /** Its subject is the one that Octavo gives to drafts. */
+  readonly isDraftSubject: boolean;
 }
 
-/** All change requests of an organization at one time. */
+/** Change requests of an organization at one time. */
 export interface Listing {
   /** Those of clusters. */
   readonly requests: readonly SeenRequest[];
   /** Everything that was listed, by id. */
-  readonly answers: ReadonlyMap<string, RequestAnswer>;
+  readonly answers: Answers;
   /** When the list was begun, on the clock's monotonic scale. */
   readonly at: number;
 }
 
-/** How long what is known of a list's gaps holds, in milliseconds: platforms change. */
-const HIDES_FOR = 7 * 86_400_000;
+type Answers = ReadonlyMap<string, RequestAnswer>;
+
+/** Milliseconds for which the way to list holds: platforms are upgraded, and the lists of every space cost most. */
+const MODE_HOLDS = { statuses: 7 * 86_400_000, status: 7 * 86_400_000, all: 7 * 86_400_000, spaces: 86_400_000 };
 /** Spaces that are asked at the same time. */
 const AT_ONCE = 10;
 
+const ALL = ['draft', 'open', 'merged', 'archived'] as const;
 /**
- * Lists every change request of the organization, in whatever status. `drafts` are ids of drafts that must be there: an
- * organization's list without any draft hides them, and then each space's lists are asked, also from then on.
+ * In the order in which a change request goes through its statuses, so that one that goes on meanwhile is seen once at
+ * least; those that somebody opens again meanwhile are seen at the end.
+ */
+const ONE_BY_ONE = [...ALL, 'open'] as const;
+type Status = (typeof ALL)[number];
+
+/**
+ * Lists every change request of the organization, in whatever status: in one list of all statuses, else in one list
+ * each, else in a list that takes no status and shows more than open ones, else in the lists of every space. The first
+ * way that the platform takes is remembered. `drafts` are ids of drafts that must be there: a list without any draft
+ * hides them. Throws AppError.
  */
 export async function listRequests(context: RunContext, drafts: ReadonlySet<string>): Promise<Listing> {
-  const { book, clock } = context;
+  const { book, clock, time } = context;
   const at = clock.monotonic();
-  const since = book.memory.hidesDraftsSince;
-  if (since !== null && clock.now() >= since && clock.now() - since < HIDES_FOR) {
-    return listingOf(book, await listBySpace(context), at);
+  const modes = modesFor(context);
+  for (const mode of modes) {
+    const answers = await LISTS[mode](context);
+    if (answers !== null && (mode === 'spaces' || !hidesDrafts(answers, drafts))) {
+      time.observeListed(newestOf(answers));
+      const now = clock.now();
+      const isKnown = book.memory.listing?.mode === mode && modes[0] === mode;
+      const listing = isKnown ? book.memory.listing : { mode, since: now };
+      await book.change({ listing, listedAt: now, skew: time.skew });
+      return listingOf(book, answers, at);
+    }
   }
-  const answers = await listWhole(context);
-  const lacksDrafts = answers !== null && ![...answers.values()].some(({ status }) => status === 'draft');
-  const hides = answers === null || (lacksDrafts && [...drafts].some((id) => !answers.has(id)));
-  await book.change({ hidesDraftsSince: hides ? clock.now() : null });
-  return listingOf(book, hides ? await listBySpace(context) : answers, at);
+  throw new Error('the lists of every space are always there');
 }
 
-/** Null where the platform has no such list, or does not take what it is to be asked with. */
-async function listWhole({ reader, source }: RunContext): Promise<ReadonlyMap<string, RequestAnswer> | null> {
+/** Open change requests, and others where the platform lists these too; null where it has no such list. */
+export async function listOpenRequests(context: RunContext): Promise<Listing | null> {
+  const at = context.clock.monotonic();
+  const answers = await listOrganization(context);
+  return answers === null ? null : listingOf(context.book, answers, at);
+}
+
+/** The ways to list, the one that worked last first. */
+function modesFor({ book, clock, source }: RunContext): readonly ListMode[] {
+  const modes = LIST_MODES.filter((mode) => mode !== 'statuses' || source.takesStatuses);
+  const { listing } = book.memory;
+  const holds =
+    listing !== null &&
+    modes.includes(listing.mode) &&
+    Math.abs(clock.now() - listing.since) < MODE_HOLDS[listing.mode];
+  return holds ? [listing.mode, ...modes.filter((mode) => mode !== listing.mode)] : modes;
+}
+
+/** Each answers null where the platform refuses it, or does something else than was asked. */
+const LISTS: Readonly<Record<ListMode, (context: RunContext) => Promise<Answers | null>>> = {
+  statuses: (context) => listOrganization(context, ALL),
+  status: listEachStatus,
+  all: async (context) => {
+    const answers = await listOrganization(context);
+    // Only what is not open shows that it is not a list of open ones alone.
+    return answers !== null && [...answers.values()].some(({ status }) => status !== 'open') ? answers : null;
+  },
+  spaces: listBySpace,
+};
+
+async function listEachStatus(context: RunContext): Promise<Answers | null> {
   const answers = new Map<string, RequestAnswer>();
+  for (const status of ONE_BY_ONE) {
+    const listed = await listOrganization(context, [status]);
+    if (listed === null || [...listed.values()].some((answer) => answer.status !== status)) {
+      return null;
+    }
+    for (const [id, answer] of listed) {
+      answers.set(id, answer);
+    }
+  }
+  return answers;
+}
+
+async function listOrganization({ reader, source }: RunContext, statuses?: readonly Status[]): Promise<Answers | null> {
+  const answers = new Map<string, RequestAnswer>();
+  const query = { ...source.listQuery, ...(statuses === undefined ? {} : { status: [...statuses] }) };
   try {
-    const query = source.listQuery;
     for await (const answer of reader.pages(operations.listOrganizationChangeRequests, { query })) {
       answers.set(answer.id, answer);
     }
   } catch (error) {
-    const isUnknown =
-      error instanceof RejectedError && error.status === 400 && Object.keys(source.listQuery).length > 0;
-    if (isUnknown || isNotThere(error)) {
+    if (isRefused(error)) {
       return null;
     }
     throw error;
   }
   return answers;
+}
+
+/** What platforms answer to a list, or to a parameter, that they do not have. */
+const REFUSALS: readonly number[] = [400, 404, 405, 410, 422];
+
+function isRefused(error: unknown): boolean {
+  return error instanceof RejectedError && REFUSALS.includes(error.status);
+}
+
+function newestOf(answers: Answers): number {
+  let newest = 0;
+  for (const { createdAt } of answers.values()) {
+    newest = Math.max(newest, timeOf(createdAt) ?? 0);
+  }
+  return newest;
+}
+
+function hidesDrafts(answers: Answers, drafts: ReadonlySet<string>): boolean {
+  const hasDraft = [...answers.values()].some(({ status }) => status === 'draft');
+  return !hasDraft && [...drafts].some((id) => !answers.has(id));
 }
 
 /** The list, with those of this cluster that only the platform itself knows of. Throws AppError. */
@@ -79,17 +157,11 @@ export async function withOwnRequests(context: RunContext, cluster: string, list
       );
 }
 
-/**
- * In the order in which a change request goes through its statuses, so that one that goes on meanwhile is seen once at
- * least; those that somebody opens again meanwhile are seen at the end.
- */
-const STATUSES = ['draft', 'open', 'merged', 'archived', 'open'] as const;
-
-async function listBySpace(context: RunContext): Promise<ReadonlyMap<string, RequestAnswer>> {
+async function listBySpace(context: RunContext): Promise<Answers> {
   const spaces = await context.spaces();
   const ids = [...new Set([...spaces.values()].map(({ id }) => id))];
   const answers = new Map<string, RequestAnswer>();
-  for (const status of STATUSES) {
+  for (const status of ONE_BY_ONE) {
     for (let start = 0; start < ids.length; start += AT_ONCE) {
       const pages = ids.slice(start, start + AT_ONCE).map((spaceId) => listOne(context, spaceId, status));
       for (const answer of (await Promise.all(pages)).flat()) {
@@ -101,11 +173,7 @@ async function listBySpace(context: RunContext): Promise<ReadonlyMap<string, Req
 }
 
 /** None where there is no such space: it may have been deleted. */
-async function listOne(
-  { reader }: RunContext,
-  spaceId: string,
-  status: (typeof STATUSES)[number],
-): Promise<readonly RequestAnswer[]> {
+async function listOne({ reader }: RunContext, spaceId: string, status: Status): Promise<readonly RequestAnswer[]> {
   const answers: RequestAnswer[] = [];
   try {
     const input = { path: { spaceId }, query: { status } };
@@ -121,7 +189,7 @@ async function listOne(
 }
 
 /** A list with what is known here of which cluster each is. */
-export function listingOf(book: ClusterBook, answers: ReadonlyMap<string, RequestAnswer>, at: number): Listing {
+export function listingOf(book: ClusterBook, answers: Answers, at: number): Listing {
   const known = knownLinks(book);
   const requests = [...answers.values()].flatMap((answer) => seenOf(answer, known) ?? []);
   return { requests, answers, at };
@@ -133,15 +201,17 @@ export function seenOf(answer: RequestAnswer, known: ReadonlyMap<string, KnownLi
   if (request === null) {
     return null;
   }
-  const isMarked = markOf(answer.description) !== null;
-  return { ...request, isMarked, isVisible: isMarked || linkOf(answer) !== null };
+  const isDescribed = markOf(answer.description) !== null;
+  return { ...request, isDescribed, isDraftSubject: draftMarkOf(answer.subject) !== null };
 }
 
 /** What the book knows of change requests that may not say it themselves. */
 export function knownLinks(book: ClusterBook): ReadonlyMap<string, KnownLink> {
   const { entries, gaveWay } = book.memory;
   return new Map<string, KnownLink>([
-    ...gaveWay.map(({ id, cluster }) => [id, { cluster, gaveWay: true }] as const),
-    ...entries.flatMap(({ id, cluster }) => (id === null ? [] : [[id, { cluster, gaveWay: false }] as const])),
+    ...gaveWay.map(({ id, cluster }) => [id, { cluster, gaveWay: true, revision: null }] as const),
+    ...entries.flatMap(({ id, cluster, revision }) =>
+      id === null ? [] : [[id, { cluster, gaveWay: false, revision }] as const],
+    ),
   ]);
 }

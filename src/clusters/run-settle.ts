@@ -9,7 +9,6 @@ import { inOrder } from './fate.ts';
 import { follow } from './follow.ts';
 import { gaveWaySubject } from './mark.ts';
 import { saidOf } from './news.ts';
-import { describeDraft } from './open.ts';
 import type { Entry } from './record.ts';
 import { readCluster } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
@@ -18,7 +17,7 @@ import { type Listing, listRequests, type SeenRequest } from './run-requests.ts'
 
 /** Milliseconds after which a list is too old to open anything by it. */
 const FRESH = 600_000;
-/** Milliseconds after which somebody else's draft is taken for abandoned: far longer than any run lasts. */
+/** Milliseconds after which a draft that is not known here counts as abandoned: far longer than any run lasts. */
 const ABANDONED = 3_600_000;
 const UNLIMITED: Limits = {
   open: Number.POSITIVE_INFINITY,
@@ -47,15 +46,7 @@ export async function settleDrafts(
   first: Listing | null,
   prepared: ReadonlyMap<string, Prepared>,
 ): Promise<SettledDrafts> {
-  let listing = first ?? (await listAfterwards(context));
-  const hidden = draftsIn(context, listing).filter(({ request }) => !request.isVisible);
-  for (const { entry } of hidden) {
-    const content = prepared.get(entry.cluster) ?? (await contentOf(context, entry));
-    if (typeof content !== 'string') {
-      await orTold(context, entry.cluster, () => describeDraft(context, entry, content.describe(entry.claim)));
-    }
-  }
-  listing = hidden.length === 0 ? listing : await listAfterwards(context);
+  const listing = first ?? (await listAfterwards(context));
   const { open, giveWay } = decide(context, listing);
   const opened: Entry[] = [];
   const gaveWay: GaveWay[] = [];
@@ -70,6 +61,20 @@ export async function settleDrafts(
     }
   }
   return { opened, gaveWay };
+}
+
+/**
+ * Gives those of one's drafts their content that somebody else has opened meanwhile: they still have the subject of a
+ * draft. Throws AppError.
+ */
+export async function completeOpened(context: RunContext, { requests }: Listing): Promise<void> {
+  for (const request of requests) {
+    const entry = request.status === 'open' && request.isDraftSubject ? context.book.byId(request.id) : null;
+    const content = entry === null ? null : await contentOf(context, entry);
+    if (entry !== null && content !== null && typeof content !== 'string') {
+      await update(context, request, contentBody(entry, request, content));
+    }
+  }
 }
 
 async function listAfterwards(context: RunContext): Promise<Listing> {
@@ -90,13 +95,13 @@ function draftsIn({ book }: RunContext, { requests }: Listing): readonly Draft[]
   });
 }
 
-/** A person's wish is held back by no limit, and by no merge. What is not sure yet is decided in a later run. */
+/** A person's wish is held back by no limit, and by no merge. */
 function decide(context: RunContext, listing: Listing): Decision {
   const { book, config, clock } = context;
-  const drafts = draftsIn(context, listing).filter(({ request }) => isSure(context, listing, request));
   if (clock.monotonic() - listing.at > FRESH) {
     return { open: [], giveWay: [] };
   }
+  const drafts = draftsIn(context, listing);
   const issuesAtMerge = new Map(Object.entries(book.memory.merges));
   const claimsOf = (byHand: boolean) =>
     new Map(drafts.flatMap(({ entry, request }) => (entry.byHand === byHand ? [[request.id, entry.seen.issues]] : [])));
@@ -104,25 +109,6 @@ function decide(context: RunContext, listing: Listing): Decision {
   const { limits, afterMerge } = config;
   const own = decideClaims(listing.requests, claimsOf(false), { limits, grow: afterMerge.grow, issuesAtMerge });
   return { open: [...wished.open, ...own.open.slice(0, limits.run)], giveWay: [...wished.giveWay, ...own.giveWay] };
-}
-
-/**
- * Where everybody sees from its creation on which cluster a draft is of, whoever made a later one gives way to it.
- * Elsewhere they may have looked before it could be seen: while there is a later draft of another daemon, it is not sure.
- */
-function isSure({ book }: RunContext, { requests }: Listing, request: SeenRequest): boolean {
-  const { carries } = book.memory;
-  if (!request.isVisible) {
-    return false;
-  }
-  return (
-    carries === 'claim' ||
-    carries === 'link' ||
-    !requests.some(
-      (other) =>
-        other.status === 'draft' && other.isMarked && book.byId(other.id) === null && inOrder(other, request) > 0,
-    )
-  );
 }
 
 /** What a draft of an earlier run is to hold; or why it is not to be opened any more. */
@@ -149,8 +135,7 @@ async function openDraft(
   }
   const told = saidOf(content.cluster, clock.now());
   const { at: _, ...seen } = told;
-  const description = request.isMarked ? undefined : content.describe(entry.claim);
-  const url = await update(context, request, { status: 'open', ...(description === undefined ? {} : { description }) });
+  const url = await update(context, request, { status: 'open', ...contentBody(entry, request, content) });
   if (url === null) {
     return { opened: [], gaveWay: [] };
   }
@@ -160,16 +145,21 @@ async function openDraft(
   return { opened: [open], gaveWay: [] };
 }
 
+/** What an opened change request gets that its draft may not have. */
+function contentBody({ claim, subject }: Entry, { isDescribed }: SeenRequest, { describe }: Prepared): Update {
+  return { subject, ...(isDescribed ? {} : { description: describe(claim) }) };
+}
+
 /** Archives one, with why; that it was not archived by hand is written in it. */
 async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promise<readonly GaveWay[]> {
   const { book, events } = context;
   const description = gaveWayDescription(request.cluster, why, to);
-  const subject = gaveWaySubject(request.subject);
+  const entry = book.byId(request.id);
+  const subject = gaveWaySubject(entry?.subject ?? request.subject);
   const url = await update(context, request, { status: 'archived', subject, description });
   if (url === null) {
     return [];
   }
-  const entry = book.byId(request.id);
   if (entry !== null) {
     await book.remove(entry, { gaveWay: true });
   }
@@ -179,24 +169,26 @@ async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promi
 }
 
 /**
- * Drafts of Octavo that nobody has decided about for long: whoever made them has lost its state. They are archived, so
- * that a later run begins anew.
+ * Archives drafts of Octavo that nobody has decided about for an hour: whoever made them has lost its state. A later run
+ * begins anew. Remembers whether there are such drafts that are younger. Throws AppError.
  */
 export async function archiveAbandoned(context: RunContext, { requests }: Listing): Promise<readonly GaveWay[]> {
   const { book, clock } = context;
+  const stray = requests.filter(
+    ({ id, status, isDraftSubject, isDescribed }) =>
+      status === 'draft' && (isDraftSubject || isDescribed) && book.byId(id) === null,
+  );
   const gaveWay: GaveWay[] = [];
-  for (const request of requests) {
-    const isOthers = request.status === 'draft' && request.isMarked && book.byId(request.id) === null;
-    if (isOthers && clock.now() - request.createdAt > ABANDONED) {
-      const why = 'nobody went on with it for an hour';
-      gaveWay.push(...(await giveUp(context, { request, why, to: null })));
-    }
+  for (const request of stray.filter(({ createdAt }) => clock.now() - createdAt > ABANDONED)) {
+    const why = 'nobody went on with it for an hour';
+    gaveWay.push(...(await giveUp(context, { request, why, to: null })));
   }
+  await book.change({ hasStrayDrafts: stray.length > gaveWay.length });
   return gaveWay;
 }
 
 interface Update {
-  readonly status: 'open' | 'archived';
+  readonly status?: 'open' | 'archived';
   readonly subject?: string;
   readonly description?: RichDocument;
 }

@@ -3,6 +3,7 @@ import type { IssueCluster } from './cluster.ts';
 import type { ClusterReading } from './early-stop.ts';
 import type { RunEnd, SkipReason } from './events.ts';
 import { follow } from './follow.ts';
+import { clusterKey } from './mark.ts';
 import { begin } from './open.ts';
 import type { Entry, Memory } from './record.ts';
 import { Reviewers } from './reviewers.ts';
@@ -12,8 +13,8 @@ import { readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
 import { muteMerged, noteNumbers, tellNews } from './run-news.ts';
 import { type Prepared, prepare, routeBefore } from './run-prepare.ts';
-import { type Listing, listRequests, type SeenRequest, withOwnRequests } from './run-requests.ts';
-import { archiveAbandoned, draftIds, settleDrafts } from './run-settle.ts';
+import { type Listing, listOpenRequests, listRequests, type SeenRequest, withOwnRequests } from './run-requests.ts';
+import { archiveAbandoned, completeOpened, draftIds, settleDrafts } from './run-settle.ts';
 
 /** What a run did, in numbers. */
 export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'gaveWay' | 'commented' | 'skipped' | 'open'>;
@@ -51,29 +52,63 @@ class Run {
     }
     await noteNumbers(this.#context, reading.judged);
     const passing = reading.judged.flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : [])).sort(hurtMost);
-    // 2. What there is already; where nothing is new and nothing is followed, that is all.
-    const isNews = book.live.length > 0 || passing.some((cluster) => choose(this.#context, cluster, null).may);
-    const listing = isNews ? await this.#list() : null;
+    // 2. What there is already; where nothing is new, only what became of what is open.
+    const listing = await this.#look(passing);
     // 3. Which of them may be opened.
     const candidates = passing.filter((cluster) => this.#mayBegin(cluster, listing));
     if (listing !== null) {
       // 4. Claims, and what becomes of them.
       const prepared = await this.#begin(candidates, listing);
       await this.#settle(prepared, listing);
-      // 5. What is due to those that are open or merged.
-      await this.#tend();
     }
+    // 5. What is due to those that are open or merged.
+    await this.#tend();
     await this.#remember(reading, passing, listing);
     return this.#numbers(reading, passing);
   }
 
+  /**
+   * A list of all change requests, where something may be opened, a draft is not decided about, or a day is over. Else
+   * null: what is open is looked at in one list, so that a quiet run costs the same however many spaces there are.
+   */
+  async #look(passing: readonly IssueCluster[]): Promise<Listing | null> {
+    const { book } = this.#context;
+    const isNews = () => passing.some((cluster) => choose(this.#context, cluster, null).may);
+    if (isNews() || this.#isUnsettled(passing)) {
+      return this.#list();
+    }
+    if (book.live.length === 0) {
+      return null;
+    }
+    const open = await listOpenRequests(this.#context);
+    const missing = book.live.filter(({ id, goneAt }) => goneAt === null && open?.answers.has(id ?? '') !== true);
+    if (open === null || missing.length > MOST_ASKED) {
+      return this.#list();
+    }
+    await follow(this.#following, open);
+    return isNews() ? this.#list() : null;
+  }
+
+  #isUnsettled(passing: readonly IssueCluster[]): boolean {
+    const { book, clock } = this.#context;
+    const { hasStrayDrafts, listedAt } = book.memory;
+    const isDue = listedAt === null || Math.abs(clock.now() - listedAt) >= DAY;
+    const isPending = book.live.some(
+      ({ state, goneAt }) => goneAt === null && (state === 'draft' || state === 'begun'),
+    );
+    return isPending || hasStrayDrafts || (isDue && (passing.length > 0 || book.live.length > 0));
+  }
+
   async #list(): Promise<Listing> {
-    const { writer } = this.#context;
-    // In a dry run nothing is kept, so that every run would tell it again.
-    const context = writer === null ? { ...this.#context, events: {} } : this.#context;
+    const context = this.#following;
     const listing = await follow(context, await listRequests(context, draftIds(context)));
     this.#gaveWay += (await archiveAbandoned(context, listing)).length;
     return listing;
+  }
+
+  /** In a dry run nothing is kept, so that every run would tell it again. */
+  get #following(): RunContext {
+    return this.#context.writer === null ? { ...this.#context, events: {} } : this.#context;
   }
 
   #mayBegin(cluster: IssueCluster, listing: Listing | null): boolean {
@@ -191,6 +226,7 @@ class Run {
       this.#opened = prepared.size;
       return;
     }
+    await completeOpened(this.#context, listing);
     if (prepared.size === 0 && draftIds(this.#context).size === 0) {
       return;
     }
@@ -249,6 +285,8 @@ class Run {
 }
 
 const DAY = 86_400_000;
+/** Change requests that are read one by one, before a list of all is cheaper. */
+const MOST_ASKED = 5;
 /** A token that may not, or spaces that are full, keep no run busy with all the clusters that there are. */
 const MOST_IN_VAIN = 20;
 
@@ -258,15 +296,16 @@ function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Prep
   return {
     id: '',
     space: route.space?.id ?? '',
-    cluster: cluster.id,
+    cluster: clusterKey(cluster.id),
     status: 'draft',
     subject,
     url: null,
     createdAt: at,
     updatedAt: at,
     gaveWay: false,
-    isMarked: true,
-    isVisible: true,
+    isEmptyMerge: false,
+    isDescribed: true,
+    isDraftSubject: true,
   };
 }
 
@@ -276,7 +315,7 @@ function mergesOf(
   listing: Listing | null,
   known: Memory['merges'],
 ): Memory['merges'] {
-  const issues = new Map(passing.map((cluster) => [cluster.id, cluster.issues]));
+  const issues = new Map(passing.map((cluster) => [clusterKey(cluster.id), cluster.issues]));
   return Object.fromEntries(
     (listing?.requests ?? []).flatMap(({ id, status, cluster }) => {
       const count = status === 'merged' && known[id] === undefined ? issues.get(cluster) : undefined;

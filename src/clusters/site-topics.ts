@@ -18,6 +18,7 @@ const STATUSES = ['draft', 'open', 'merged', 'archived'] as const;
 /** The topics of a site, with its findings, or issues as they were called before, as their issues. */
 export class SiteTopics implements ClusterSource {
   readonly kind = 'topics';
+  readonly takesStatuses = true;
   readonly #reader: Reader;
   readonly #path: { readonly siteId: string };
   readonly #clock: Clock;
@@ -31,12 +32,9 @@ export class SiteTopics implements ClusterSource {
     this.#name = name;
   }
 
-  /**
-   * Without statuses, the list is of open ones alone (supplement, section 10); without `finding`, which there is where
-   * there are findings, it lacks what the platform drafted for them (the vendor's document of 0.202).
-   */
+  /** Where there are findings, the list lacks what the platform drafted for them unless it is asked for (0.202). */
   get listQuery(): ClusterSource['listQuery'] {
-    return { status: [...STATUSES], ...(this.#name.is === 'findings' ? { finding: 'all' as const } : {}) };
+    return this.#name.is === 'findings' ? { finding: 'all' } : {};
   }
 
   /** All of them: their list has no pages and no order (supplement, section 10). */
@@ -75,7 +73,7 @@ export class SiteTopics implements ClusterSource {
 
   /** Those that the platform drafted of itself. */
   async requestsOf(topic: string): Promise<readonly RequestAnswer[]> {
-    const query = { ...this.listQuery, topic };
+    const query = { ...this.listQuery, status: [...STATUSES], topic };
     try {
       return await collect(this.#reader.pages(operations.listOrganizationChangeRequests, { query }));
     } catch (error) {

@@ -25,7 +25,9 @@ export interface ClusterPage {
  */
 export interface ClusterSource {
   readonly kind: 'clusters' | 'topics';
-  /** What the organization's change requests are listed with, so that all are in the list as far as that can be asked. */
+  /** Whether the organization's list of change requests may be asked for several statuses at once. */
+  readonly takesStatuses: boolean;
+  /** Further filters that this list needs to be complete. */
   readonly listQuery: NonNullable<Input<typeof operations.listOrganizationChangeRequests>['query']>;
   /** A page, newest-updated first; `page` null: the first. Null where the platform has none at all. */
   page(page: string | null): Promise<ClusterPage | null>;

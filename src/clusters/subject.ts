@@ -1,6 +1,6 @@
 import { parseTemplate } from '../core/template.ts';
 import { cut, oneLine } from './line.ts';
-import { saysGaveWay } from './mark.ts';
+import { looksReserved } from './mark.ts';
 import type { LineValues } from './template.ts';
 
 /** The longest subject (platform API, Limits). */
@@ -10,6 +10,6 @@ const LONGEST_SUBJECT = 100;
 export function subjectOf(template: string, values: LineValues): string {
   const filled = parseTemplate(template).parts.map(({ text, name }) => text ?? values[name as keyof LineValues] ?? '');
   const subject = oneLine(filled.join('')) || `Issue cluster ${values.id}`;
-  // No label makes it look as if it had given way: once archived by hand, it means no.
-  return cut(saysGaveWay(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
+  // No label makes it look like a draft, or as if it had given way.
+  return cut(looksReserved(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
 }

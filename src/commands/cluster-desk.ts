@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ClusterAutomation } from '../clusters/automation.ts';
+import { type ClientObserver, ClusterAutomation } from '../clusters/automation.ts';
 import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
 import { namesFrom } from '../clusters/spaces.ts';
 import type { OrganizationConfig } from '../config/config.ts';
@@ -49,17 +49,17 @@ async function answerAlone(
 ): Promise<JsonObject> {
   const store = openSqliteStore(path);
   const { site } = organization.conversations;
-  const client = (priority: Priority, onRequest: () => void) => ({
+  const client = (priority: Priority, observer: ClientObserver) => ({
     organization: organization.id,
     priority,
     signal,
-    onRequest,
+    ...observer,
   });
   try {
     const automation = new ClusterAutomation({
       config: organization.clusters,
-      openReader: (priority, count) => openReader(connection, client(priority, count)),
-      openWriter: (priority, count) => openWriter(connection, client(priority, count)),
+      openReader: (priority, observer) => openReader(connection, client(priority, observer)),
+      openWriter: (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
       names: namesFrom(store.organization(organization.id), manifestsOf(organization)),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),

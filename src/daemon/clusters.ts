@@ -1,4 +1,4 @@
-import { ClusterAutomation } from '../clusters/automation.ts';
+import { type ClientObserver, ClusterAutomation } from '../clusters/automation.ts';
 import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
 import type { ClusterEvents } from '../clusters/events.ts';
 import { namesFrom } from '../clusters/spaces.ts';
@@ -52,17 +52,17 @@ export class OrganizationClusters {
   constructor(options: ClustersOptions) {
     const { organization, connection, store, source, clock, random, log, metrics, events, dryRun, abort } = options;
     const { site } = organization.conversations;
-    const client = (priority: Priority, count: () => void) => ({
+    const client = (priority: Priority, observer: ClientObserver) => ({
       organization: organization.id,
       priority,
       signal: abort,
-      onRequest: count,
+      ...observer,
     });
     this.#options = options;
     this.#automation = new ClusterAutomation({
       config: organization.clusters,
-      openReader: (priority, count) => openReader(connection, client(priority, count)),
-      openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(priority, count)),
+      openReader: (priority, observer) => openReader(connection, client(priority, observer)),
+      openWriter: dryRun ? null : (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
       names: namesFrom(store.organization(organization.id), async () => (await source.peek()).declared),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),

@@ -1,6 +1,6 @@
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
-import { readRateHeaders } from '../queue/rate-headers.ts';
+import { type RateHeaders, readRateHeaders } from '../queue/rate-headers.ts';
 import type { Priority, Reply } from '../queue/request.ts';
 import type { Connection } from './connection.ts';
 import { errorOf, notEvents, notJson } from './errors.ts';
@@ -70,6 +70,8 @@ export interface ClientOptions {
   readonly signal?: AbortSignal;
   /** Told of every request that is sent, repeated ones included. */
   readonly onRequest?: (operation: Operation) => void;
+  /** Called with the headers of every answer; times are monotonic milliseconds. */
+  readonly onAnswer?: (headers: RateHeaders, sentAt: number, receivedAt: number) => void;
 }
 
 const PAGE_SIZE = 1000;
@@ -115,7 +117,9 @@ class Caller {
   call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
     const { origin } = this.#connection;
     return this.#request(operation, input, call, async (request, signal) => {
+      const sentAt = this.#connection.clock.monotonic();
       const answer = await this.#transport.send(request, signal);
+      this.#options.onAnswer?.(readRateHeaders(answer.headers), sentAt, answer.receivedAt);
       return this.#reply(operation, answer, (body) => readAnswer(operation, answer, body, origin));
     });
   }

@@ -20,7 +20,7 @@ export function logClusters(log: Logger): ClusterEvents {
         { cluster, space },
         `${quoted(label)}: would be opened as ${quoted(subject)} (dry run): ${oneLine(why)}`,
       ),
-    onMerged: (told) => tell(told, 'its change request was merged'),
+    onMerged: (told) => tell(told, `its change request was merged${told.isEmpty ? EMPTY : ''}`),
     onArchived: (told) => tell(told, 'its change request was archived by hand, and no other is opened'),
     onReopened: (told) => tell(told, 'its change request is open again'),
     onGaveWay: (told) => tell(told, `a draft gave way: ${oneLine(told.why)}`),
@@ -58,6 +58,8 @@ export function logClusters(log: Logger): ClusterEvents {
     },
   };
 }
+
+const EMPTY = ' without any edit; another may be opened';
 
 function numbersOf({ read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun }: RunEnd): object {
   return { read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun };

@@ -86,7 +86,7 @@ describe('changeRequestOf', () => {
   const answer = { id: 'cr_1', space: 'sp_1', status: 'open', createdAt: '2026-11-21T12:00:00Z', updatedAt: 'soon' };
   const parts = { cluster: someCluster({ id: 'c_mark' }), issues: [], pages: [], template: null, most: 0, claim: null };
   const marked = { ...answer, description: descriptionOf(parts) };
-  const known = new Map([['cr_1', { cluster: 'c_known', gaveWay: false }]]);
+  const known = new Map([['cr_1', { cluster: 'c_known', gaveWay: false, revision: null }]]);
 
   test.each<[string, object, string | null]>([
     ['the link', { ...marked, conversationsIssuesCluster: 'c_link' }, 'c_link'],
@@ -120,7 +120,7 @@ describe('changeRequestOf', () => {
     ],
     ['its description, but opened again by hand', { status: 'open', description: gaveWay }, true, false],
   ])('gave way, as says %s', (_, given, recorded, expected) => {
-    const record = new Map([['cr_1', { cluster: 'c_1', gaveWay: recorded }]]);
+    const record = new Map([['cr_1', { cluster: 'c_1', gaveWay: recorded, revision: null }]]);
     expect(changeRequestOf({ ...archived, ...given }, record)?.gaveWay).toBe(expected);
   });
 

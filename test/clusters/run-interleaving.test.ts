@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fateOf } from '../../src/clusters/fate.ts';
-import { markOf } from '../../src/clusters/mark.ts';
+import { draftMarkOf, markOf } from '../../src/clusters/mark.ts';
 import { seenOf } from '../../src/clusters/run-requests.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { StoreError, TransientError } from '../../src/core/errors.ts';
@@ -21,11 +21,14 @@ type Move =
   /** The next request to arrive, or answer to leave, of this one is lost. */
   | { readonly is: 'lose'; readonly which: number }
   | { readonly is: 'kill'; readonly which: number }
+  /** As `kill`, and the state file is lost. */
+  | { readonly is: 'forget'; readonly which: number }
   | { readonly is: 'person'; readonly does: PersonDoes; readonly which: number }
   | { readonly is: 'wait'; readonly milliseconds: number };
 
 const PERSON_DOES = [
   'archive',
+  'edit',
   'merge',
   'open',
   'draft',
@@ -156,8 +159,9 @@ class World {
   #worked({ daemon, operation, path, search, body }: Seen): void {
     this.#moment += 1;
     this.platform.time += 1;
-    const isWhole = !search.includes('topic=');
-    if (operation.startsWith('list') && operation.endsWith('ChangeRequests') && isWhole) {
+    // A list of all begins with the drafts, or has no statuses.
+    const isFirst = !search.includes('topic=') && (search.includes('status=draft') || !search.includes('status='));
+    if (operation.startsWith('list') && operation.endsWith('ChangeRequests') && isFirst) {
       this.#listed.set(daemon, this.#moment);
     }
     if (operation === 'createChangeRequest') {
@@ -202,16 +206,11 @@ class World {
         other.id !== id &&
         other.status === 'open' &&
         clusterOf(other) === clusterOf(own) &&
-        (this.#since.get(other.id) ?? 0) < listed - this.#listSpan,
+        (this.#since.get(other.id) ?? 0) < listed,
     );
     if (rivals.length > 0) {
       throw new Error(`${daemon} opened ${id} beside ${rivals.map((each) => each.id)}`);
     }
-  }
-
-  /** Lists of several requests were begun some moments before the last of them was answered. */
-  get #listSpan(): number {
-    return this.platform.features.changeRequestDrafts ? 0 : 1_000_000;
   }
 
   /** Never two for a cluster, and never more than the limits, of what nobody else had a hand in. */
@@ -250,9 +249,12 @@ class World {
     await tick();
   }
 
-  #let({ life, seen, at, go, fail }: Waiting, is: 'go' | 'lose' | 'kill'): void {
-    if (is === 'kill') {
+  #let({ life, seen, at, go, fail }: Waiting, is: 'go' | 'lose' | 'kill' | 'forget'): void {
+    if (is === 'kill' || is === 'forget') {
       life.isDead = true;
+      if (is === 'forget') {
+        this.#notes.delete(life.daemon);
+      }
       this.#lives.delete(life.daemon);
       const own = this.#waiting.filter((each) => each.life === life);
       for (const each of own) {
@@ -303,7 +305,9 @@ class World {
     this.touched.add(request.id);
     this.#since.set(request.id, this.#moment);
     const path = `/spaces/${request.space}/change-requests/${request.id}`;
-    if (does === 'merge') {
+    if (does === 'edit') {
+      this.platform.edit(request.id);
+    } else if (does === 'merge') {
       this.platform.call('POST', `${path}/merge`);
     } else {
       const status = { archive: 'archived', open: 'open', draft: 'draft' }[does];
@@ -359,14 +363,18 @@ class World {
   get leftOver(): readonly string[] {
     return this.platform.changeRequests
       .filter(
-        ({ id, status, description }) => status === 'draft' && markOf(description) !== null && !this.touched.has(id),
+        ({ id, status, description, subject }) =>
+          status === 'draft' &&
+          (markOf(description) !== null || draftMarkOf(subject) !== null) &&
+          !this.touched.has(id),
       )
       .map(({ id }) => id);
   }
 }
 
 function clusterOf({ conversationsIssuesCluster, description, subject }: ChangeRequestRecord): string {
-  return conversationsIssuesCluster ?? markOf(description)?.cluster ?? subject.replace('Docs gap: About ', '');
+  const mark = markOf(description) ?? draftMarkOf(subject);
+  return conversationsIssuesCluster ?? mark?.cluster ?? subject.replace('Docs gap: About ', '');
 }
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -376,6 +384,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 60, arbitrary: fc.record({ is: fc.constant('go' as const), which }) },
   { weight: 4, arbitrary: fc.record({ is: fc.constant('lose' as const), which }) },
   { weight: 2, arbitrary: fc.record({ is: fc.constant('kill' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ is: fc.constant('forget' as const), which }) },
   {
     weight: 3,
     arbitrary: fc.record({ is: fc.constant('person' as const), does: fc.constantFrom(...PERSON_DOES), which }),
@@ -401,13 +410,33 @@ const LIMITS = [
   { run: 10, open: 20, space: 1, day: 2 },
 ];
 
+/** The local clocks of daemons, and whether the platform tells its time. */
+interface Clocks {
+  readonly skews: readonly number[];
+  readonly hasDates: boolean;
+}
+const HOUR = DAY / 24;
+const EXACT: Clocks = { skews: [], hasDates: true };
+const clocks: fc.Arbitrary<Clocks> = fc.record({
+  skews: fc.array(fc.constantFrom(0, 5 * 60_000, -5 * 60_000, 2 * HOUR, -2 * HOUR, 3 * DAY, -3 * DAY), {
+    minLength: 3,
+    maxLength: 3,
+  }),
+  hasDates: fc.boolean(),
+});
+
 async function live(
   daemons: readonly string[],
   moves: readonly Move[],
   limits: object,
   features: object | PlatformVersion,
+  { skews, hasDates }: Clocks = EXACT,
 ): Promise<void> {
   const world = new World(config(limits), features);
+  world.platform.hasDates = hasDates;
+  for (const [index, daemon] of daemons.entries()) {
+    world.platform.skews[daemon] = skews[index] ?? 0;
+  }
   for (const [index, each] of moves.entries()) {
     const daemon = daemons[index % daemons.length] ?? '';
     await world.begin(daemon);
@@ -421,16 +450,18 @@ async function live(
 
 const RUNS = Number(process.env.CLUSTER_RUNS ?? 25);
 const WITHOUT_LINKS = { changeRequestLinks: false };
-const WITHOUT_DRAFTS = { changeRequestDrafts: false };
+const LISTS_ALL = { changeRequestStatus: false, changeRequestDrafts: true };
+const LISTS_OPEN = { changeRequestStatus: false };
 
 test.each([
   ['two daemons', ['a', 'b'], {}],
   ['three daemons', ['a', 'b', 'c'], {}],
-  ['two daemons on a platform whose organization lists open ones alone', ['a', 'b'], WITHOUT_DRAFTS],
+  ['two daemons on a platform whose list of an organization takes no status and lists all', ['a', 'b'], LISTS_ALL],
+  ['two daemons on a platform whose organization lists open ones alone', ['a', 'b'], LISTS_OPEN],
   ['two daemons on a platform that keeps no link and no description', ['a', 'b'], WITHOUT_LINKS],
   ['two daemons on a platform of 0.167, with topics', ['a', 'b'], '0.167'],
 ] as const)(
-  '%s, people, lost answers and killed processes: one open for a cluster, never more than the limits, none forgotten',
+  '%s, people, lost answers, killed processes and lost state files: one open for a cluster, never more than the limits, none forgotten',
   async (_name, daemons, features) => {
     await fc.assert(
       fc.asyncProperty(
@@ -444,12 +475,25 @@ test.each([
   300_000,
 );
 
+test('two daemons whose clocks are wrong: one open for a cluster, never more than the limits, none forgotten', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(move, { minLength: 20, maxLength: 250 }),
+      fc.constantFrom(...LIMITS),
+      fc.constantFrom({}, LISTS_OPEN, WITHOUT_LINKS),
+      clocks,
+      async (moves, limits, features, told) => live(['a', 'b'], moves, limits, features, told),
+    ),
+    { numRuns: RUNS, endOnFailure: true },
+  );
+}, 300_000);
+
 /** Nothing but who goes on next: both are at it from their first request to their last. */
-const turns = fc.array(fc.record({ is: fc.constant('go' as const), which }), { minLength: 60, maxLength: 120 });
+const turns = fc.array(fc.record({ is: fc.constant('go' as const), which }), { minLength: 60, maxLength: 160 });
 
 test.each([
   ['that shows what a draft is for from its creation on', {}],
-  ['whose organization lists open ones alone', WITHOUT_DRAFTS],
+  ['whose organization lists open ones alone', LISTS_OPEN],
   ['that keeps no link and no description', WITHOUT_LINKS],
   ['of 0.181, with topics', '0.181'],
 ] as const)(

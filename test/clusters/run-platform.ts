@@ -1,4 +1,4 @@
-import { ClusterAutomation } from '../../src/clusters/automation.ts';
+import { type ClientObserver, ClusterAutomation } from '../../src/clusters/automation.ts';
 import type { ClusterEvents, RunEnd } from '../../src/clusters/events.ts';
 import type { Names } from '../../src/clusters/spaces.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
@@ -6,6 +6,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import { answer, apiRouter } from '../../src/emulator/api.ts';
 import type { ChangeRequestRecord } from '../../src/emulator/collaboration-records.ts';
+import { writeContent } from '../../src/emulator/content-edit.ts';
 import type { Impact } from '../../src/emulator/conversation-records.ts';
 import type { Features, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
@@ -54,6 +55,12 @@ export class ClusterPlatform implements Disposable {
   readonly requests: Seen[] = [];
   features: Features = ALL_FEATURES;
   time = NOW;
+  /** Milliseconds by which the local clocks of daemons are ahead of the platform's, by daemon. */
+  readonly skews: Record<string, number> = {};
+  /** Whether creations of change requests lose their description, and keep their link. */
+  readonly dropsDescriptions: boolean = false;
+  /** Whether answers have a `Date`. */
+  hasDates = true;
   /** Told of every step of every request of a daemon; may wait, and throw where no answer is to come. */
   step: (seen: Seen, step: Step) => Promise<void> | void = () => undefined;
   /** Told where a daemon waits. */
@@ -128,6 +135,27 @@ export class ClusterPlatform implements Disposable {
     }
   }
 
+  /** As if a person had written in a change request. */
+  edit(id: string | undefined): void {
+    const record = this.store.changeRequests.get(id ?? '');
+    const space = this.store.spaces.get(record?.space ?? '');
+    if (record === undefined || space === undefined) {
+      throw new Error(`there is no change request ${id}`);
+    }
+    const pages = [{ title: `Answer ${this.store.next()}`, body: 'Do this.' }];
+    writeContent(
+      { store: this.store, at: new Date(this.time).toISOString() },
+      { space, changeRequest: record },
+      { pages },
+    );
+  }
+
+  /** As if a person had written in a change request and merged it. */
+  merge(id: string | undefined): void {
+    this.edit(id);
+    this.call('POST', `/spaces/${this.store.changeRequests.get(id ?? '')?.space}/change-requests/${id}/merge`);
+  }
+
   /** A request of a person, answered at once. Throws unless it succeeds. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   call(method: string, path: string, body?: unknown): any {
@@ -179,7 +207,7 @@ export class ClusterPlatform implements Disposable {
 
   clock(daemon: string): Clock {
     return {
-      now: () => this.time,
+      now: () => this.time + (this.skews[daemon] ?? 0),
       monotonic: () => this.time,
       sleep: async (milliseconds) => {
         await this.waits(daemon, milliseconds);
@@ -193,11 +221,14 @@ export class ClusterPlatform implements Disposable {
     const seen = { daemon, operation, method: request.method, path, search: search ?? '', body: request.body ?? '' };
     await this.step(seen, 'arrives');
     this.requests.push(seen);
-    const answered = this.#answer(request.method, path, search === undefined ? '' : `?${search}`, request.body);
+    const isCut = this.dropsDescriptions && operation === 'createChangeRequest' && request.body !== null;
+    const body = isCut ? JSON.stringify({ ...JSON.parse(request.body ?? ''), description: undefined }) : request.body;
+    const answered = this.#answer(request.method, path, search === undefined ? '' : `?${search}`, body);
     await this.step(seen, 'done');
     await this.step(seen, 'leaves');
-    const body = answered.body === undefined ? '' : JSON.stringify(answered.body);
-    return { status: answered.status, headers: {}, receivedAt: this.time, body };
+    const text = answered.body === undefined ? '' : JSON.stringify(answered.body);
+    const headers: Record<string, string> = this.hasDates ? { date: new Date(this.time).toUTCString() } : {};
+    return { status: answered.status, headers, receivedAt: this.time, body: text };
   }
 
   #answer(method: string, path: string, search: string, body: string | null) {
@@ -265,15 +296,15 @@ export function openDaemon(
   const { site = platform.site ?? null } = options;
   const connection = platform.connect(name);
   const told: string[] = [];
-  const client = (count: () => void) => ({
+  const client = (observer: ClientObserver) => ({
     organization: ORGANIZATION,
     priority: 'clusters' as const,
-    onRequest: count,
+    ...observer,
   });
   const automation = new ClusterAutomation({
     config,
-    openReader: (_, count) => openReader(connection, client(count)),
-    openWriter: dryRun ? null : (_, count) => openWriter(connection, client(count)),
+    openReader: (_, observer) => openReader(connection, client(observer)),
+    openWriter: dryRun ? null : (_, observer) => openWriter(connection, client(observer)),
     note: note ?? openMemoryStore().note('clusters'),
     site: site === null ? null : async () => site,
     names: { ...NAMES, ...names },

@@ -39,13 +39,13 @@ describe('a run', () => {
       platform.addCluster({ id: `c_${index}`, issues: isGood ? 3 : 1, age: DAY + index * 60_000 });
     }
     const daemon = openDaemon(platform, settings({ limits: all }));
-    expect(await daemon.run()).toMatchObject({ read: 5000, passing: 20, opened: 20, requests: 88 });
+    expect(await daemon.run()).toMatchObject({ read: 5000, passing: 20, opened: 20, requests: 96 });
     expect(platform.counts()).toEqual({
       // 5 pages of 1000.
       listConversationClusters: 5,
-      // Of the whole run: the spaces, and the change requests before the drafts and after them.
+      // Of the whole run: the spaces, and the change requests of each status before the drafts and after them.
       listSpaces: 1,
-      listOrganizationChangeRequests: 2,
+      listOrganizationChangeRequests: 10,
       // For each of the 20: what it is about, related pages, a draft, and that it is open.
       listConversationIssues: 20,
       searchOrganization: 20,
@@ -58,7 +58,7 @@ describe('a run', () => {
     expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
     // One more passes: a page, the lists, and its four.
     platform.addIssues({ id: 'c_4999' }, 2);
-    expect(await daemon.run()).toMatchObject({ opened: 1, requests: 8 });
+    expect(await daemon.run()).toMatchObject({ opened: 1, requests: 16 });
     // All of them were archived by hand: nothing is new, and nothing is followed.
     for (const { id, space } of platform.changeRequests) {
       platform.call('PATCH', `/spaces/${space}/change-requests/${id}`, { status: 'archived' });
@@ -115,7 +115,7 @@ describe('a run', () => {
     platform.time += DAY + HOUR;
     expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { 'limit-open': 2 } });
     const { id } = platform.changeRequests[0] ?? {};
-    platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
+    platform.merge(id);
     expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { 'limit-open': 1, merged: 1 } });
     expect(platform.statuses().filter((each) => each.endsWith('open'))).toHaveLength(4);
   });
@@ -210,14 +210,12 @@ describe('a create whose answer is lost', () => {
     expect(platform.statuses()).toEqual(['c_1 guides open']);
   });
 
-  test('is found by subject, space and time where the platform keeps no link and no description', async () => {
+  test('is found by its subject in the same run where the platform keeps no link and no description', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
     platform.addCluster({ id: 'c_1' });
     losing(platform, 'leaves');
     const daemon = openDaemon(platform, settings());
-    expect(await daemon.run()).toMatchObject({ opened: 0 });
-    platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
     expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
@@ -231,7 +229,7 @@ test('nothing is opened by a list that is old: what was slow is decided by the n
   platform.step = ({ operation }, step) => {
     if (operation === 'listOrganizationChangeRequests' && step === 'leaves') {
       lists += 1;
-      platform.time += lists === 2 ? 11 * 60_000 : 0;
+      platform.time += lists === 6 ? 11 * 60_000 : 0;
     }
   };
   const daemon = openDaemon(platform, settings());
@@ -264,47 +262,18 @@ test('a draft of a cluster that was muted meanwhile is given up', async () => {
 });
 
 describe('platforms of other versions', () => {
-  test('one that keeps no link and no description: the description says it before anything is opened', async () => {
+  test('one that keeps no link and no description: the subject of the draft names the cluster', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
     platform.addCluster({ id: 'c_1' });
     const one = openDaemon(platform, settings(), { name: 'one' });
     const two = openDaemon(platform, settings(), { name: 'two' });
     expect(await one.run()).toMatchObject({ opened: 1 });
-    expect(platform.counts().updateChangeRequest).toBe(2);
+    expect(platform.counts().updateChangeRequest).toBe(1);
+    expect(platform.changeRequests[0]?.subject).toBe('Docs gap: About c_1');
+    expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
     expect(await two.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
-  });
-
-  test('one that keeps nothing: a draft waits while there is a later one of somebody else', async () => {
-    const platform = new ClusterPlatform();
-    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
-    platform.addCluster({ id: 'c_1' });
-    const two = openDaemon(platform, settings(), { name: 'two' });
-    // While the first waits to read its list, the second begins, and does not see yet what the first's draft is for.
-    const one = openDaemon(platform, settings(), { name: 'one' });
-    let held: Promise<unknown> | null = null;
-    const gate = Promise.withResolvers<void>();
-    platform.step = async ({ daemon, operation }, step) => {
-      if (daemon === 'one' && operation === 'updateChangeRequest' && step === 'arrives' && held === null) {
-        held = gate.promise;
-        await held;
-      }
-      if (daemon === 'two' && operation === 'updateChangeRequest' && step === 'arrives') {
-        // It has read its list, and is about to open its draft: the first goes on to its end.
-        const { status } = JSON.parse(platform.requests.at(-1)?.body || '{}') as { status?: string };
-        if (status === undefined && platform.requests.at(-1)?.operation === 'listOrganizationChangeRequests') {
-          gate.resolve();
-          await first;
-        }
-      }
-    };
-    const first = one.run();
-    await two.run();
-    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['draft', 'open']);
-    platform.step = () => undefined;
-    await one.run();
-    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['archived', 'open']);
   });
 
   test('one that keeps nothing: a draft of a person, made later, holds nothing back', async () => {
@@ -343,20 +312,39 @@ describe('platforms of other versions', () => {
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['draft', 'open']);
   });
 
-  test('one whose organization lists open ones alone: each space is asked, and drafts and archived ones are seen', async () => {
-    const platform = new ClusterPlatform();
-    platform.features = { ...ALL_FEATURES, changeRequestDrafts: false };
-    platform.addCluster({ id: 'c_1' });
-    const daemon = openDaemon(platform, settings());
-    expect(await daemon.run()).toMatchObject({ opened: 1 });
-    expect(platform.counts()).toMatchObject({ listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 });
-    const { id } = platform.changeRequests[0] ?? {};
-    platform.call('PATCH', `/spaces/guides/change-requests/${id}`, { status: 'archived' });
-    // Another daemon knows nothing of it: only the spaces' lists say that it was archived.
-    const other = openDaemon(platform, settings(), { name: 'other' });
-    expect(await other.run()).toMatchObject({ opened: 0 });
-    expect(platform.changeRequests.filter(({ status }) => status === 'open')).toEqual([]);
-  });
+  test.each([
+    ['takes one status', {}, { listOrganizationChangeRequests: 10 }],
+    // The list of one status and the list of all, which is empty at first, once; then the lists of both spaces.
+    [
+      'takes no status and lists all',
+      { changeRequestStatus: false, changeRequestDrafts: true },
+      { listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 + 10 },
+    ],
+    [
+      'takes no status and lists open ones',
+      { changeRequestStatus: false },
+      { listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 + 10 },
+    ],
+  ])(
+    'one whose list of an organization %s: what a person has handled is seen before anything is created',
+    async (_, features, counts) => {
+      const platform = new ClusterPlatform();
+      platform.features = { ...ALL_FEATURES, ...features };
+      platform.addCluster({ id: 'c_1' });
+      const daemon = openDaemon(platform, settings());
+      expect(await daemon.run()).toMatchObject({ opened: 1 });
+      expect(platform.counts()).toMatchObject(counts);
+      const { id } = platform.changeRequests[0] ?? {};
+      platform.call('PATCH', `/spaces/guides/change-requests/${id}`, { status: 'archived' });
+      // Another daemon knows nothing of it: only the lists say that it was archived.
+      const other = openDaemon(platform, settings(), { name: 'other' });
+      const list = { about: 'list' } as const;
+      expect(await answerClusters(other.automation, list)).toMatchObject({ clusters: [{ id: 'c_1', opens: false }] });
+      expect(await openDaemon(platform, settings(), { name: 'dry', dryRun: true }).run()).toMatchObject({ opened: 0 });
+      expect(await other.run()).toMatchObject({ opened: 0, skipped: { archived: 1 } });
+      expect(platform.changeRequests).toHaveLength(1);
+    },
+  );
 });
 
 describe('two daemons', () => {
@@ -433,7 +421,7 @@ describe('what is open', () => {
 
   test('merged: again only once its issues have grown by the factor; muted where that is wished', async () => {
     const { platform, daemon, path } = await opened({ afterMerge: { grow: 2, mute: false } });
-    platform.call('POST', `${path}/merge`);
+    platform.merge(path.split('/').at(-1));
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { merged: 1 } });
     platform.addIssues({ id: 'c_1' }, 3);
     expect(await daemon.run()).toMatchObject({ opened: 0 });
@@ -441,7 +429,7 @@ describe('what is open', () => {
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.statuses()).toEqual(['c_1 guides merged', 'c_1 guides open']);
     const muting = await opened({ afterMerge: { mute: true } });
-    muting.platform.call('POST', `${muting.path}/merge`);
+    muting.platform.merge(muting.path.split('/').at(-1));
     await muting.daemon.run();
     expect(muting.platform.store.issuesClusters.get('c_1')?.muted).toBe(true);
     expect(muting.daemon.told).toContain('muted c_1');

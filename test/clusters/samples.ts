@@ -50,6 +50,7 @@ export function someRequest(over: Partial<ClusterChangeRequest> = {}): ClusterCh
     createdAt: NOW - DAY,
     updatedAt: NOW - DAY,
     gaveWay: false,
+    isEmptyMerge: false,
     ...over,
   };
 }

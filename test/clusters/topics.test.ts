@@ -111,7 +111,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
       platform.changeRequests.find(({ description }) => markOf(description)?.cluster === id),
     );
     platform.call('PATCH', `/spaces/guides/change-requests/${no?.id}`, { status: 'archived' });
-    platform.call('POST', `/spaces/guides/change-requests/${yes?.id}/merge`);
+    platform.merge(yes?.id);
     platform.time += HOUR;
     await daemon.run();
     expect(daemon.told).toEqual(expect.arrayContaining(['archived t_no', 'merged t_yes', 'muted t_yes']));
@@ -185,7 +185,7 @@ test('findings that are done with the merge: the topic comes again by how many i
   for (const { id } of platform.call('GET', `/orgs/org_acme/sites/${platform.site}/findings`).items) {
     platform.call('PATCH', `/orgs/org_acme/sites/${platform.site}/findings/${id}`, { status: 'done' });
   }
-  platform.call('POST', `/spaces/guides/change-requests/${request?.id}/merge`);
+  platform.merge(request?.id);
   platform.time += HOUR;
   await daemon.run();
   platform.addIssues({ id: 't_1' }, 9);
@@ -198,7 +198,7 @@ test('findings that are done with the merge: the topic comes again by how many i
 
 test('a list of change requests that takes no statuses: each space is asked, and each topic still opened once', async () => {
   const platform = platformOf('0.181');
-  platform.features = { ...platform.features, changeRequestStatuses: false };
+  platform.features = { ...platform.features, changeRequestStatuses: false, changeRequestStatus: false };
   platform.addCluster({ id: 't_1' });
   platform.addCluster({ id: 't_no' });
   const daemon = openDaemon(platform, settings());

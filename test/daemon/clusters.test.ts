@@ -34,6 +34,7 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
   const asked = await work.inside(['clusters', 'open', cluster, '--config', config]);
   expect(asked.stdout).toContain('has a change request already (open)');
   const { id } = work.emulator.state().changeRequests?.[0] ?? {};
+  work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
   const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
   await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
   await daemon.process.says('its change request was merged');

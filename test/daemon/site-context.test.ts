@@ -80,6 +80,7 @@ test.each(['0.167', '0.201'] as const)(
     expect(byOperation).not.toHaveProperty('ingestConversations');
     // Merged: muted, by the daemon; unmuted by a person, through the daemon.
     const [{ id, space } = { id: '', space: '' }] = work.emulator.state().changeRequests ?? [];
+    work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
     const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
     await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
     const { cluster } = (await again.process.says('muted after the merge')) as { cluster?: string };

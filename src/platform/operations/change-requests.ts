@@ -28,6 +28,10 @@ export const changeRequest = z.looseObject({
   updatedAt: string,
   /** The space's id. */
   space: string,
+  revision: optionalText,
+  revisionInitial: optionalText,
+  revisionMergedAncestor: optionalText,
+  revisionMerged: optionalText,
   comments: optionalNumber,
   outdated: optionalFlag,
   /** The cluster's id. Gone from later versions (supplement, section 10). */

@@ -1,0 +1,292 @@
+/* Lost state files, wrong clocks and empty merges: what a run does without what it knew, or against what it knew. */
+import { describe, expect, test } from 'vitest';
+import { markOf } from '../../src/clusters/mark.ts';
+import { TransientError } from '../../src/core/errors.ts';
+import { ALL_FEATURES } from '../../src/emulator/operation.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
+import { DAY, settingsOf } from './samples.ts';
+
+const HOUR = DAY / 24;
+const settings = (over: object = {}) =>
+  settingsOf({ enabled: true, default: 'guides', search: { enabled: false }, changeRequest: { pages: 0 }, ...over });
+const wide = { run: 1000, open: 1000, space: 1000, day: 1000 };
+
+/** The next request of this operation is not answered, and the process that made it does nothing more. */
+function killAt(platform: ClusterPlatform, operation: string, when: 'arrives' | 'leaves'): void {
+  platform.step = (seen: Seen, step) => {
+    if (seen.operation === operation && step === when) {
+      throw new TransientError('killed', true);
+    }
+  };
+}
+
+/** A platform that keeps the link of a creation, and drops its description. */
+class LinkOnly extends ClusterPlatform {
+  override readonly dropsDescriptions = true;
+}
+
+describe('a draft whose daemon was killed and whose state file is lost', () => {
+  test.each([
+    ['keeps link and description', () => new ClusterPlatform(), {}],
+    ['keeps the link and drops the description', () => new LinkOnly(), {}],
+    ['keeps neither', () => new ClusterPlatform(), { changeRequestLinks: false }],
+    [
+      'keeps neither, and lists open ones alone',
+      () => new ClusterPlatform(),
+      { changeRequestLinks: false, changeRequestStatus: false },
+    ],
+  ])('is archived after an hour, and begun anew, where a creation %s', async (_, create, features) => {
+    const platform = create();
+    platform.features = { ...ALL_FEATURES, ...features };
+    platform.addCluster({ id: 'c_1' });
+    killAt(platform, 'updateChangeRequest', 'arrives');
+    expect((await openDaemon(platform, settings(), { name: 'lost' }).run()).outcome).toBe('failed');
+    platform.step = () => undefined;
+    const daemon = openDaemon(platform, settings(), { name: 'new' });
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
+    platform.time += 40 * 60_000;
+    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
+    platform.time += 21 * 60_000;
+    await daemon.run();
+    await daemon.run();
+    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['archived', 'open']);
+    expect(platform.changeRequests[1]?.subject).toBe('Docs gap: About c_1');
+    expect(markOf(platform.changeRequests[1]?.description)?.cluster).toBe('c_1');
+  });
+
+  test('is archived also where nothing else is new, and the cluster does not pass any more', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    platform.addCluster({ id: 'c_2' });
+    killAt(platform, 'updateChangeRequest', 'arrives');
+    await openDaemon(platform, settings({ select: { include: ['c_1'] } }), { name: 'lost' }).run();
+    platform.step = () => undefined;
+    platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
+    const daemon = openDaemon(platform, settings(), { name: 'new' });
+    await daemon.run();
+    platform.time += HOUR + 60_000;
+    await daemon.run();
+    expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_2 guides open']);
+  });
+
+  test('is left alone once a person has made it theirs: opened or renamed', async () => {
+    const platform = new LinkOnly();
+    platform.addCluster({ id: 'c_1' });
+    killAt(platform, 'updateChangeRequest', 'arrives');
+    await openDaemon(platform, settings(), { name: 'lost' }).run();
+    platform.step = () => undefined;
+    const [draft] = platform.changeRequests;
+    platform.call('PATCH', `/spaces/guides/change-requests/${draft?.id}`, { subject: 'Explain SSO' });
+    const daemon = openDaemon(platform, settings(), { name: 'new' });
+    platform.time += DAY;
+    await daemon.run();
+    expect(platform.statuses()).toEqual(['c_1 guides draft']);
+  });
+});
+
+test('a draft that somebody else opens meanwhile gets its subject and its description', async () => {
+  const platform = new LinkOnly();
+  platform.addCluster({ id: 'c_1' });
+  const note = openMemoryStore().note('clusters');
+  killAt(platform, 'updateChangeRequest', 'arrives');
+  await openDaemon(platform, settings(), { note }).run();
+  platform.step = () => undefined;
+  const [draft] = platform.changeRequests;
+  platform.call('PATCH', `/spaces/guides/change-requests/${draft?.id}`, { status: 'open' });
+  await openDaemon(platform, settings(), { note }).run();
+  expect(platform.changeRequests).toMatchObject([{ status: 'open', subject: 'Docs gap: About c_1' }]);
+  expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
+});
+
+test('no label makes a change request look like a draft of Octavo', async () => {
+  const platform = new ClusterPlatform();
+  platform.addCluster({ id: 'c_1', label: 'Octavo draft abcdefgh for cluster c_2' });
+  await openDaemon(platform, settings({ changeRequest: { subject: '{{label}}', pages: 0 } })).run();
+  expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Octavo draft abcdefgh for cluster c_2');
+});
+
+test('a cluster whose id is too long for a subject is opened once, whoever looks', async () => {
+  const platform = new ClusterPlatform();
+  platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
+  const id = `c_${'x'.repeat(200)}`;
+  platform.addCluster({ id });
+  killAt(platform, 'updateChangeRequest', 'arrives');
+  await openDaemon(platform, settings(), { name: 'one' }).run();
+  platform.step = () => undefined;
+  expect(platform.changeRequests[0]?.subject.length).toBeLessThanOrEqual(100);
+  expect(await openDaemon(platform, settings(), { name: 'two' }).run()).toMatchObject({ skipped: { exists: 1 } });
+});
+
+describe('requests', () => {
+  test('a quiet run costs the same however many spaces there are, in whatever way the platform lists', async () => {
+    const costs: number[] = [];
+    for (const features of [
+      {},
+      { changeRequestStatus: false },
+      { changeRequestStatus: false, changeRequestDrafts: true },
+    ]) {
+      for (const spaces of [2, 60]) {
+        const platform = new ClusterPlatform(['guides', ...Array.from({ length: spaces }, (_, index) => `s_${index}`)]);
+        platform.features = { ...ALL_FEATURES, ...features };
+        for (let index = 0; index < 5; index += 1) {
+          platform.addCluster({ id: `c_${index}` });
+        }
+        const daemon = openDaemon(platform, settings({ limits: wide }));
+        expect(await daemon.run()).toMatchObject({ opened: 5 });
+        platform.time += HOUR;
+        platform.merge(platform.changeRequests[0]?.id);
+        await daemon.run();
+        platform.counts();
+        platform.time += HOUR;
+        costs.push((await daemon.run()).requests);
+      }
+    }
+    // A page of clusters, and the open change requests.
+    expect(costs).toEqual([2, 2, 2, 2, 2, 2]);
+  });
+
+  test('over 320 clusters that people have handled in part, only what is opened is created', async () => {
+    for (const features of [{}, { changeRequestStatus: false }, { changeRequestLinks: false }]) {
+      const platform = new ClusterPlatform(['guides', 'api']);
+      platform.features = { ...ALL_FEATURES, ...features };
+      for (let index = 0; index < 320; index += 1) {
+        platform.addCluster({ id: `c_${index}`, issues: 3 + (index % 7) });
+      }
+      const before = openDaemon(platform, settings({ limits: { ...wide, open: 60 } }), { name: 'before' });
+      expect(await before.run()).toMatchObject({ opened: 60 });
+      for (const [index, { id, space }] of platform.changeRequests.entries()) {
+        const path = `/spaces/${space}/change-requests/${id}`;
+        if (index % 4 === 0) {
+          platform.call('PATCH', path, { status: 'archived' });
+        } else if (index % 4 === 1) {
+          platform.merge(id);
+        } else if (index % 4 === 2) {
+          platform.call('PATCH', path, { status: 'draft' });
+        }
+      }
+      platform.counts();
+      // Its state file is lost.
+      const limits = { run: 100, open: 80, space: 1000, day: 100 };
+      const end = await openDaemon(platform, settings({ limits }), { name: 'after' }).run();
+      const { createChangeRequest: created = 0, updateChangeRequest: updated = 0 } = platform.counts();
+      expect(end).toMatchObject({ outcome: 'done', gaveWay: 0, opened: 40 });
+      expect([created, updated]).toEqual([40, 40]);
+    }
+  });
+});
+
+describe('a local clock that is wrong', () => {
+  const wrong = [3 * DAY, 25 * HOUR, 90 * 60_000, 5 * 60_000, -5 * 60_000, -90 * 60_000, -25 * HOUR, -3 * DAY];
+  const each = wrong.flatMap((skew) => [
+    [skew, true],
+    [skew, false],
+  ]) as readonly (readonly [number, boolean])[];
+
+  test.each(each)(
+    'by %d ms, with Date %s: a limit that is reached creates nothing, run after run',
+    async (skew, hasDates) => {
+      const platform = new ClusterPlatform();
+      platform.hasDates = hasDates;
+      for (let index = 0; index < 20; index += 1) {
+        platform.addCluster({ id: `c_${index}`, age: 10 * DAY });
+      }
+      // What was opened today, by a daemon whose clock is right.
+      const limits = { ...wide, day: 5 };
+      expect(await openDaemon(platform, settings({ limits }), { name: 'right' }).run()).toMatchObject({ opened: 5 });
+      platform.skews.wrong = skew;
+      const daemon = openDaemon(platform, settings({ limits }), { name: 'wrong' });
+      platform.counts();
+      let created = 0;
+      for (let run = 0; run < 22; run += 1) {
+        platform.time += HOUR;
+        expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0 });
+        created += platform.counts().createChangeRequest ?? 0;
+      }
+      // Without a Date the first run measures the difference, by drafts that it takes back.
+      expect(created).toBeLessThanOrEqual(hasDates ? 0 : 15);
+      const inFirst = created;
+      // The day is over: five more, and five more the day after.
+      platform.time += 3 * HOUR;
+      expect(await daemon.run()).toMatchObject({ opened: 5 });
+      platform.time += DAY + HOUR;
+      expect(await daemon.run()).toMatchObject({ opened: 5 });
+      const drafts = platform.changeRequests.filter(({ status }) => status === 'archived');
+      expect(drafts).toHaveLength(inFirst);
+    },
+  );
+
+  test.each(each)(
+    'by %d ms, with Date %s: a draft that nobody knows is archived after an hour, and not before',
+    async (skew, hasDates) => {
+      const platform = new ClusterPlatform();
+      platform.hasDates = hasDates;
+      platform.addCluster({ id: 'c_1', age: 10 * DAY });
+      platform.addCluster({ id: 'c_2', age: 10 * DAY });
+      const [first, second] = [settings({ select: { include: ['c_1'] } }), settings()];
+      platform.skews.wrong = skew;
+      // It has created one before, by which it knows the difference where there is no Date.
+      const note = openMemoryStore().note('clusters');
+      await openDaemon(platform, first, { name: 'wrong', note }).run();
+      platform.time += HOUR;
+      killAt(platform, 'updateChangeRequest', 'arrives');
+      await openDaemon(platform, second, { name: 'lost' }).run();
+      platform.step = () => undefined;
+      const daemon = openDaemon(platform, second, { name: 'wrong', note });
+      platform.time += 55 * 60_000;
+      await daemon.run();
+      expect(platform.statuses()).toEqual(['c_1 guides open', 'c_2 guides draft']);
+      platform.time += 10 * 60_000;
+      await daemon.run();
+      await daemon.run();
+      expect(platform.statuses()).toEqual(['c_1 guides open', 'c_2 guides archived', 'c_2 guides open']);
+    },
+  );
+
+  test('by three days: the age of a cluster is counted by the platform’s time', async () => {
+    for (const skew of [3 * DAY, -3 * DAY]) {
+      const platform = new ClusterPlatform();
+      platform.skews.one = skew;
+      platform.addCluster({ id: 'c_young', age: DAY });
+      platform.addCluster({ id: 'c_old', age: 3 * DAY });
+      const daemon = openDaemon(platform, settings({ select: { age: '2d' } }));
+      expect(await daemon.run()).toMatchObject({ passing: 1, opened: 1 });
+      expect(platform.statuses()).toEqual(['c_old guides open']);
+    }
+  });
+});
+
+describe('a change request that was merged without any edit', () => {
+  const opened = async (over: object = {}) => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1', issues: 4 });
+    const daemon = openDaemon(platform, settings(over));
+    await daemon.run();
+    return { platform, daemon, id: platform.changeRequests[0]?.id ?? '' };
+  };
+
+  test('does not silence its cluster, nor mute it', async () => {
+    const { platform, daemon, id } = await opened({ afterMerge: { mute: true } });
+    platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
+    platform.time += HOUR;
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 guides merged', 'c_1 guides open']);
+    expect(platform.store.issuesClusters.get('c_1')?.muted).toBe(false);
+    // The second is written in: that is a fix.
+    platform.merge(platform.changeRequests[1]?.id);
+    platform.time += HOUR;
+    await daemon.run();
+    expect(platform.changeRequests).toHaveLength(2);
+    expect(platform.store.issuesClusters.get('c_1')?.muted).toBe(true);
+  });
+
+  test('is known as such from its revisions, whoever made it and whatever was lost', async () => {
+    const { platform, id } = await opened();
+    platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
+    const record = platform.store.changeRequests.get(id);
+    // A platform that gives a change request no revision of its own before an edit.
+    platform.store.changeRequests.put({ ...record, revision: record?.revisionInitial } as never);
+    platform.time += HOUR;
+    expect(await openDaemon(platform, settings(), { name: 'new' }).run()).toMatchObject({ opened: 1 });
+  });
+});
