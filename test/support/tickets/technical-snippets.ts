@@ -397,11 +397,54 @@ function note(dice: Dice): string {
   ])();
 }
 
+/** Labels of forms, which technical texts use for something else. */
+function labelled(dice: Dice): string {
+  return dice.pick([
+    () => `address: ${dice.pick(['127.0.0.1', '0.0.0.0', 'localhost', '[::]'])}:${dice.int(1024, 65_535)}`,
+    () => `listen_address = ":${dice.int(1024, 65_535)}"`,
+    () => `Address: 0x${dice.chars('hex', 12)}`,
+    () => `"address": { "type": "string", "maxLength": ${dice.int(32, 255)} }`,
+    () => `address: ${pascal(dice)};\n  phone?: string;\n  dob: Date;\n  email: string;`,
+    () =>
+      `dob: z.coerce.date().optional(), phone: z.string().regex(/^\\+?[0-9 ]{${dice.int(5, 9)},${dice.int(10, 20)}}$/)`,
+    () => `birth_date DATE, phone VARCHAR(${dice.int(16, 64)}), address TEXT, full_name VARCHAR(${dice.int(64, 255)})`,
+    () => `| address | string | The billing address of the ${word(dice)} |`,
+    () => `| phone | string | optional |\n| dob | date | optional |\n| name | string | ${kebab(dice)} |`,
+    () => `Email address: must be a valid address`,
+    () => `Address: required, Phone: optional, Date of birth: optional`,
+    () => `Phone: this field is required`,
+    () => `Name: ${kebab(dice)}\nType: ${word(dice)}\nStatus: ${dice.pick(['active', 'failed'])}`,
+    () => `name: ${capital(word(dice))} ${word(dice)}\ndescription: ${capital(word(dice))} of the ${word(dice)}`,
+    () => `Title: ${capital(word(dice))} ${capital(word(dice))}\nAuthor: Docs Team\nDate: ${timestamp(dice)}`,
+    () =>
+      `From: ${word(dice)}/${kebab(dice)}\nTo: main\nSubject: [PATCH ${dice.int(1, 9)}/9] ${capital(word(dice))} the ${word(dice)}`,
+    () => `contact:\n  name: API Support\n  url: https://${dice.pick(HOSTS)}/support`,
+    () => `Look at dot files first, then at ${camel(dice)}.at(${dice.int(0, 9)}) dot by dot.`,
+    () => `The page at docs slash ${word(dice)} is fine, but at ${version(dice)} it breaks.`,
+    () => `SHA1 Fingerprint=${Array.from({ length: 20 }, () => dice.chars('HEX', 2)).join(':')}`,
+    () =>
+      `use std::${word(dice)}::{${pascal(dice)}, ${pascal(dice)}};\nlet ${word(dice)} = ${pascal(dice)}::<u${dice.pick([8, 16, 32])}>::new();`,
+    () => `link/ether ff:ff:ff:ff:ff:ff, default 00:00:00:00:00:00`,
+    () => `duration ${dice.int(0, 23)}:${dice.int(10, 59)}:${dice.int(10, 59)}:${dice.int(10, 29)} at 25 fps`,
+    () => `![${word(dice)}](https://${dice.pick(HOSTS)}/assets/${kebab(dice)}-${dice.chars('hex', 8)}.png)`,
+    () =>
+      `https://github.com/acme/${kebab(dice)}/blob/${dice.chars('hex', 40)}/${file(dice)}#L${dice.int(1, 99)}-L${dice.int(100, 900)}`,
+    () =>
+      `https://${dice.pick(HOSTS)}/${word(dice)}/${kebab(dice)}?page=${dice.int(1, 99)}&sort=${snake(dice)}&per_page=100#${kebab(dice)}`,
+    () =>
+      `https://${dice.pick(HOSTS)}/oauth/authorize?response_type=code&client_id=${placeholder(dice).replaceAll(/[^\w-]/g, '') || 'docs'}&scope=read&state=xyz`,
+    () =>
+      `@media (min-width: ${dice.int(320, 1920)}px) { .${kebab(dice)} { width: calc(100% - ${dice.int(1, 99)}px); } }`,
+    () =>
+      `Fig. ${dice.int(1, 9)}: ${word(dice)} = ${dice.int(10, 99)} °C at ${dice.int(10, 99)}°${dice.int(10, 59)}'${dice.int(10, 59)}" N`,
+  ])();
+}
+
 const LANGUAGES_OF_FENCES = ['', 'bash', 'ts', 'json', 'yaml', 'text', 'http', 'sh', 'python'];
 
 /** A piece of technical text: plain, inline or in a fence. */
 export function technicalSnippet(dice: Dice): string {
-  const kind = dice.pick([shell, shell, code, code, structured, structured, dump, dump, table, note, note]);
+  const kind = dice.pick([shell, shell, code, code, structured, structured, dump, dump, table, note, note, labelled]);
   const text = kind(dice);
   if (kind === note || kind === table) {
     return text;
