@@ -1,4 +1,5 @@
-import { parse } from 'tldts';
+import { findDisguisedEmails } from './disguised-email.ts';
+import { email, isDomain } from './email-domain.ts';
 import type { Finder, Found } from './found.ts';
 
 /** The longest local part and domain (RFC 5321, section 4.5.3.1). */
@@ -9,26 +10,33 @@ const LABELS = 10;
 
 const LOCAL_CHARACTER = /[\p{L}\p{N}\p{M}._%+'-]/u;
 const DOMAIN_TEXT = /^(?:\s{0,2}\r?\n[ \t>]{0,8})?([\p{L}\p{N}\p{M}](?:[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}])?)/u;
-/** Not in any list of public suffixes, and yet what addresses end in: reserved names (RFC 2606) and private networks. */
-const PRIVATE_SUFFIXES = new Set(['example', 'test', 'invalid', 'local', 'internal', 'lan', 'corp']);
+/** Scripts that put no space between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
+/** The end of a local part that is ASCII, after a letter of such a script. */
+const ASCII_TAIL =
+  /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}])[A-Za-z0-9][A-Za-z0-9._%+-]*$/u;
 
-/** Addresses: `local@domain` with a real public suffix, in any script, and `local (at) domain (dot) com`. */
-export const findEmails: Finder = (text) => [...plain(text), ...spelledOut(text)];
+/** Addresses: `local@domain` with a real public suffix, in any script, and disguised ones such as `local (at) domain (dot) com`. */
+export const findEmails: Finder = (text) => [...plain(text), ...findDisguisedEmails(text)];
 
 function plain(text: string): readonly Found[] {
   const found: Found[] = [];
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
-    const start = startOfLocal(text, at);
-    const domain = start === at ? null : domainAfter(text, at + 1);
-    if (domain !== null && !isAddressOfMachine(text, start, at, domain.end)) {
+    const first = startOfLocal(text, at);
+    const domain = first === at ? null : domainAfter(text, at + 1);
+    if (domain !== null && !isAddressOfMachine(text, first, at, domain.end)) {
+      const start = afterUnspaced(text, first, at, domain.name);
       found.push(email(start, domain.end, `${text.slice(start, at).replaceAll(/[\s>]/g, '')}@${domain.name}`));
     }
   }
   return found;
 }
 
-function email(start: number, end: number, key: string): Found {
-  return { type: 'email', label: 'EMAIL', start, end, key: key.normalize('NFC').toLowerCase() };
+/** Chinese, Japanese and Thai put no space before an address: what is not ASCII is then the sentence before it. */
+function afterUnspaced(text: string, start: number, at: number, domain: string): number {
+  const local = text.slice(start, at);
+  const tail = /^[\0-\x7f]*$/.test(domain) ? ASCII_TAIL.exec(local)?.[0] : undefined;
+  return tail === undefined ? start : at - tail.length;
 }
 
 /** Where the local part before an @ begins; `at` itself where there is none. */
@@ -56,7 +64,8 @@ function startOfLocal(text: string, at: number): number {
   while (start < last && /['.%-]/.test(text[start] as string)) {
     start += 1;
   }
-  return start === last ? at : start;
+  // A pattern such as `.+@example\.com` is nobody's address.
+  return start === last || !/[\p{L}\p{N}]/u.test(text.slice(start, last)) ? at : start;
 }
 
 /** The longest domain with a real suffix that begins here. */
@@ -71,25 +80,21 @@ function domainAfter(text: string, from: number): { readonly name: string; reado
     return null;
   }
   const [whole, name] = match as unknown as readonly [string, string];
+  const shorter = UNSPACED.test(name) ? (/^[a-z0-9.-]*[a-z0-9]/i.exec(name)?.[0] ?? '') : '';
+  const [mixed, ascii] = [longestDomain(name), longestDomain(shorter)];
+  const domain = (ascii?.length ?? 0) > (mixed?.length ?? 0) ? ascii : mixed;
+  return domain === null ? null : { name: domain, end: from + whole.length - name.length + domain.length };
+}
+
+function longestDomain(name: string): string | null {
   const labels = name.split('.').slice(0, LABELS);
   for (; labels.length > 1; labels.pop()) {
     const candidate = labels.join('.');
     if (isDomain(candidate)) {
-      return { name: candidate, end: from + whole.length - name.length + candidate.length };
+      return candidate;
     }
   }
   return null;
-}
-
-function isDomain(name: string): boolean {
-  if (/^-|-$|\.\.|-\.|\.-/.test(name)) {
-    return false;
-  }
-  const { isIcann, isPrivate, publicSuffix, domain, isIp } = parse(name, { allowPrivateDomains: true });
-  if (isIp === true || publicSuffix === null || domain === null) {
-    return isPrivate === true && domain === null && name.includes('.');
-  }
-  return isIcann === true || isPrivate === true || PRIVATE_SUFFIXES.has(publicSuffix);
 }
 
 /** User info of a URL, `git@host:path` of git, and the prompt of a shell: nobody's address. */
@@ -100,31 +105,4 @@ function isAddressOfMachine(text: string, start: number, at: number, end: number
   }
   const next = text.slice(end, end + 2);
   return (text.slice(start, at) === 'git' && /^[:/][^\s]/.test(next)) || /^:[~/]/.test(next);
-}
-
-const WORD = '[\\p{L}\\p{N}][\\p{L}\\p{N}_+-]{0,62}';
-const BRACKETED = new RegExp(
-  `(?<![\\p{L}\\p{N}._+-])(${WORD}(?:\\.${WORD}){0,3}) {0,2}[[({<] ?(?:at|@|ät) ?[\\])}>] {0,2}(${WORD}(?:(?: {0,2}[[({<] ?(?:dot|punkt|\\.) ?[\\])}>] {0,2}|\\.)${WORD}){1,4})`,
-  'giu',
-);
-const SPOKEN = new RegExp(
-  `(?<![\\p{L}\\p{N}._+-])(${WORD}(?: dot ${WORD}){0,2}) at (${WORD}(?: dot ${WORD}){1,3})(?![\\p{L}\\p{N}_-])`,
-  'giu',
-);
-
-/** What each needs: quick to look for, and mostly not there. */
-const SPELLINGS = [
-  { needs: /[[({<] ?(?:at|@|ät) ?[\])}>]/iu, pattern: BRACKETED },
-  { needs: / dot /iu, pattern: SPOKEN },
-];
-
-function spelledOut(text: string): readonly Found[] {
-  return SPELLINGS.filter(({ needs }) => needs.test(text)).flatMap(({ pattern }) =>
-    [...text.matchAll(pattern)].flatMap((match) => {
-      const [whole, local, domain] = match as unknown as readonly [string, string, string];
-      const name = domain.replace(/\s*[[({<]?\s?\b(?:dot|punkt)\b\s?[\])}>]?\s*|\s*[[({<]\s?\.\s?[\])}>]\s*/giu, '.');
-      const key = `${local.replaceAll(/ dot /gi, '.')}@${name}`;
-      return isDomain(name) ? [email(match.index, match.index + whole.length, key)] : [];
-    }),
-  );
 }

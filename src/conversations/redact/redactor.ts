@@ -8,6 +8,7 @@ import {
   type Redactor,
 } from '../conversation.ts';
 import type { Person, Ticket } from '../ticket.ts';
+import { findAccessLinks } from './access-links.ts';
 import { allowList } from './allow.ts';
 import { findCards } from './card.ts';
 import { findEmails } from './email.ts';
@@ -25,7 +26,7 @@ import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
 /** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
-const RULES = 1;
+const RULES = 2;
 
 export interface RedactionOptions {
   readonly patterns?: readonly UserPattern[];
@@ -70,7 +71,7 @@ export function createRedactor(options: RedactionOptions = {}, hide: Redactor['h
   const isAllowed = allowList(allow, regions);
   const taken = new Set(REDACTION_TYPES.map((type) => type.toUpperCase()));
   const finders: Readonly<Partial<Record<RedactionType, readonly Finder[]>>> = {
-    secret: [findSecrets],
+    secret: [findSecrets, findAccessLinks],
     email: [findEmails],
     card: [findCards],
     iban: [findIbans],

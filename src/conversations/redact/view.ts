@@ -5,15 +5,18 @@ export interface View {
   place(start: number, end: number): { readonly start: number; readonly end: number };
 }
 
-/** What may make a text differ from what is seen: entities, percent signs, soft line ends, anything not ASCII. */
-const DISGUISE = /[&%\u0080-\uffff]|=\r?\n/;
+/** Anything that may make a text differ from what a reader sees: a quick test that most texts fail. */
+const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[ux_.@+-]|<(?:wbr|!--)/;
 
 /**
- * Entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`), characters that show nothing, soft
- * line ends of quoted-printable, and characters that look like an ASCII one. Each stands at most for one character.
+ * Entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`), escapes of JSON and JavaScript
+ * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), optional line breaks and empty comments of HTML, invisible
+ * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each stands for one
+ * character at most.
  */
-const PIECE =
-  /&(?:amp;){0,4}(?:#(\d{2,5})|#[xX]([0-9a-fA-F]{1,4})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|=\r?\n|[\u0080-\uffff]/gu;
+const ESCAPES =
+  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|<wbr ?\/?>|<!--[^>\n]{0,20}-->|=\r?\n/u;
+const BEYOND = '[\\u{1d400}-\\u{1d7ff}\\u{1f100}-\\u{1f1ff}\\u{e0000}-\\u{e01ef}]';
 
 const NAMED: Readonly<Record<string, string>> = {
   commat: '@',
@@ -44,7 +47,9 @@ const NAMED: Readonly<Record<string, string>> = {
 
 /** Shows nothing: zero-width characters, soft hyphens, marks of direction, variation selectors. */
 const INVISIBLE =
-  /^(?:\u034f|\u200d|[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]|[\u115f\u1160]|[\u17b4\u17b5]|[\u180b-\u180d]|[\ufe00-\ufe0f])$/;
+  /^(?:<.*|\u034f|\u200d|[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]|[\u115f\u1160]|[\u17b4\u17b5]|[\u180b-\u180d]|[\ufe00-\ufe0f]|[\u{e0000}-\u{e01ef}])$/u;
+/** The zeros of decimal digits that NFKC keeps: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati, Tamil, Thai, Lao, Myanmar, Khmer. */
+const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xbe6, 0xe50, 0xed0, 0x1040, 0x17e0];
 const HYPHENS = /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]$/;
 
 /** A text as it is seen. Values that hide behind another spelling are found in it, and taken out where they stand. */
@@ -70,7 +75,7 @@ export function viewOf(written: string): View {
     }
     text += written.slice(from, end);
   };
-  for (const match of written.matchAll(PIECE)) {
+  for (const match of written.matchAll(pieces())) {
     takePlain(match.index);
     from = match.index + match[0].length;
     take(seenOf(match), match.index, from);
@@ -82,11 +87,41 @@ export function viewOf(written: string): View {
   };
 }
 
-function seenOf([piece, decimal, hex, name, percent]: RegExpExecArray | RegExpMatchArray): string {
-  const code = decimal ?? hex ?? percent;
+let known: RegExp | undefined;
+
+/** Escapes and every character that looks like another one. Built from `plainest` on first use, which takes some 20 ms. */
+function pieces(): RegExp {
+  known ??= new RegExp(`${ESCAPES.source}|[${lookalikes()}]|${BEYOND}`, 'gu');
+  return known;
+}
+
+/** The characters of the basic plane that `plainest` changes, as the inside of a character class. */
+function lookalikes(): string {
+  const hex = (point: number) => `\\u${point.toString(16).padStart(4, '0')}`;
+  const ranges: string[] = [];
+  for (let point = 0x80, first = -1; point <= 0x10000; point += 1) {
+    const isSurrogate = point >= 0xd800 && point < 0xe000;
+    const character = String.fromCodePoint(point);
+    const changes = point < 0x10000 && !isSurrogate && plainest(character) !== character;
+    if (changes && first < 0) {
+      first = point;
+    } else if (!changes && first >= 0) {
+      ranges.push(`${hex(first)}-${hex(point - 1)}`);
+      first = -1;
+    }
+  }
+  return ranges.join('');
+}
+
+function seenOf([piece, decimal, hex, name, percent, byEscape, escaped]: RegExpExecArray | RegExpMatchArray): string {
+  const code = decimal ?? hex ?? percent ?? byEscape;
   if (code !== undefined) {
     const point = Number.parseInt(code, decimal === undefined ? 16 : 10);
-    return point > 31 && point < 0xd800 ? plainest(String.fromCharCode(point)) : (piece as string);
+    const isCharacter = point > 31 && point < 0x110000 && !(point >= 0xd800 && point < 0xe000);
+    return isCharacter ? plainest(String.fromCodePoint(point)) : (piece as string);
+  }
+  if (escaped !== undefined) {
+    return escaped;
   }
   if (name !== undefined) {
     return NAMED[name] ?? (piece as string);
@@ -103,7 +138,7 @@ function plainest(character: string): string {
     return '-';
   }
   const point = character.codePointAt(0) ?? 0;
-  for (const zero of [0x660, 0x6f0, 0x966]) {
+  for (const zero of ZEROS) {
     if (point >= zero && point < zero + 10) {
       return String(point - zero);
     }

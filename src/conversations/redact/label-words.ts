@@ -1,0 +1,144 @@
+/** Reads the words before a place in a text, to tell whether a label such as "date of birth:" announces what follows. */
+
+/** Words of labels, lower case: `date of birth`, `生年月日`. */
+export interface Labels {
+  /** Whole labels of words that are set apart by spaces. */
+  readonly phrases: ReadonlySet<string>;
+  /** Labels in scripts without spaces: a run of characters that ends in one is a label. */
+  readonly glyphs: ReadonlySet<string>;
+}
+
+/** The longest label: words, and characters of a script without spaces. */
+const WORDS = 5;
+const GLYPHS = 8;
+/** How far before a value its label is looked for, in characters. */
+const REACH = 64;
+
+/** How many signs and spaces stand between a label and its value at most. */
+const SIGNS = 16;
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Hangul}]/u;
+
+/** Labels from one list, separated by `|`; accents do not matter. */
+export function labelsFrom(list: string): Labels {
+  const all = list
+    .split('|')
+    .map((label) => plainWord(label.trim()))
+    .filter((label) => label !== '');
+  return {
+    phrases: new Set(all.filter((label) => !UNSPACED.test(label) || label.includes(' '))),
+    glyphs: new Set(all.filter((label) => UNSPACED.test(label)).map((label) => label.replaceAll(' ', ''))),
+  };
+}
+
+function plainWord(word: string): string {
+  const lower = word.toLowerCase();
+  // Decomposed Hangul would be other characters; only Latin, Greek and Cyrillic have accents that people leave out.
+  return /^[\0-\x7f]*$/.test(lower)
+    ? lower
+    : lower
+        .normalize('NFD')
+        .replaceAll(/[\u0300-\u036f]/g, '')
+        .normalize('NFC');
+}
+
+/** Between a label and its value: "is" and its like, "number" and its like. */
+const FILLERS = new Set(
+  (
+    'is are was the my our your his her number numbers no nr num n nº nummer numero numeros numer numeru numéro num\u00b0 code id # ' +
+    'ist lautet est es sono e er ar ar on jest je este sa si som to ne bir new current now jetzt following follows as at in of on ' +
+    'номер номера № это є είναι αριθμος هو رقم הוא מספר है नंबर là số adalah nomor numarasi numarası 号 号码 號碼 番号 번호'
+  )
+    .split(' ')
+    .map(plainWord),
+);
+const GLYPH_FILLER = /(?:号码|號碼|番号|번호|号|號|[はがもの은는이가]|是|为|為|คือ)$/u;
+
+/**
+ * The label that ends at a place of the text, as it is in the list; null where there is none. Between the two may stand
+ * signs (`: " | **`), and a few words such as "is" and "number".
+ */
+export function labelBefore(text: string, at: number, labels: Labels): string | null {
+  if (!mayEndLabel(text, at)) {
+    return null;
+  }
+  const words = wordsBefore(text.slice(Math.max(0, at - REACH), at));
+  while (words.length > 0) {
+    const found = longest(words, labels);
+    if (found !== null) {
+      return found;
+    }
+    if (!FILLERS.has(words.pop() as string)) {
+      return null;
+    }
+  }
+  return null;
+}
+
+/** Quick: something other than a number stands not far before. */
+function mayEndLabel(text: string, at: number): boolean {
+  for (let index = at - 1; index >= 0 && index > at - SIGNS; index -= 1) {
+    const code = text.charCodeAt(index);
+    if (code >= 48 && code <= 57) {
+      // "Phone 2: …", but no number before a number.
+      const before = text.charCodeAt(index - 1);
+      return !(before >= 48 && before <= 57) && index > 0 && before !== 46 && before !== 45;
+    }
+    if (code > 127 || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function longest(words: readonly string[], { phrases, glyphs }: Labels): string | null {
+  for (let count = Math.min(WORDS, words.length); count > 0; count -= 1) {
+    const phrase = words.slice(-count).join(' ');
+    if (phrases.has(phrase)) {
+      return phrase;
+    }
+  }
+  return glyphs.size === 0 ? null : glyphEnd(words.at(-1) ?? '', glyphs);
+}
+
+function glyphEnd(word: string, glyphs: ReadonlySet<string>): string | null {
+  if (!UNSPACED.test(word)) {
+    return null;
+  }
+  for (let rest = word; rest !== ''; ) {
+    for (let length = Math.min(GLYPHS, rest.length); length > 0; length -= 1) {
+      const end = rest.slice(-length);
+      if (glyphs.has(end)) {
+        return end;
+      }
+    }
+    const shorter = rest.replace(GLYPH_FILLER, '');
+    if (shorter === rest) {
+      return null;
+    }
+    rest = shorter;
+  }
+  return null;
+}
+
+const WORD = /[\p{L}\p{M}\p{N}№#º°]+(?:['’´.][\p{L}\p{M}\p{N}]+)*/gu;
+
+/** The words before a place, folded; `dateOfBirth` and `date_of_birth` are three. None after a sign that ends a phrase. */
+function wordsBefore(before: string): string[] {
+  const line = before.slice(lastBreak(before) + 1);
+  return (line.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').match(WORD) ?? [])
+    .slice(-WORDS - 4)
+    .map((word) => plainWord(word));
+}
+
+const BREAKS = new Set([...'\n;,{}!?。、，'].map((sign) => sign.charCodeAt(0)));
+
+/** Where the last sentence, cell or bracket before the value ended; what only separates the value from its label is no end. */
+function lastBreak(before: string): number {
+  // The line before may be the label of this one.
+  let index = before.trimEnd().length - 1;
+  while (index >= 0 && !BREAKS.has(before.charCodeAt(index))) {
+    index -= 1;
+  }
+  return index;
+}
