@@ -155,7 +155,7 @@ function queryKeys(tail: string): readonly (readonly [number, number])[] {
 }
 
 /** Nobody reads it: an id, a hash, base64, a JSON Web Token. Words with hyphens, versions, dates and numbers are no such thing. */
-export function isRandom(value: string): boolean {
+function isRandom(value: string): boolean {
   if (UUID.test(value)) {
     return true;
   }
