@@ -84,7 +84,13 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
     await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, around);
   }
   if (!hadManifests && (await isToImport(flags, around))) {
-    await importCommand({ ...flags, out: relative(terminal.cwd, root) || '.' }, around);
+    // Of the flags, "drift" asks for a workflow here, and for something else there.
+    const { config, organization } = flags;
+    const named = {
+      ...(config === undefined ? {} : { config }),
+      ...(organization === undefined ? {} : { organization }),
+    };
+    await importCommand({ ...named, out: relative(terminal.cwd, root) || '.' }, around);
   }
   if (!(await hasManifests(root))) {
     await writeNew(root, { path: 'organization.yaml', text: STARTER }, around);

@@ -1,67 +1,67 @@
+/** Finds the edits of manifests that declare what drifted. */
 import { posix } from 'node:path';
-import { type ParsedNode, parseAllDocuments } from 'yaml';
-import { type Address, keyOf } from '../core/address.ts';
+import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
 import { type Actual, isIdRef, type Source } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
 import { keptValue } from '../plan/diff.ts';
-import { ActualState } from './actual-state.ts';
-import { Decisions } from './decisions.ts';
-import { type Draft, makeDraft } from './draft.ts';
-import type { Drift, DriftedField, DriftedPlace, DriftInput } from './drifted.ts';
-import { isOrderedByCommit, offsetAt, orderOf, removalIn, whyNotGone } from './drifted-places.ts';
-import { type Edit, mappingAt, type Patch, patchMember } from './patch.ts';
-import { arranged, type Order, overlaps } from './spans.ts';
+import type { DriftContext } from './drift-context.ts';
+import type { Drift, DriftedField, DriftedPlace, EditSelection } from './drifted.ts';
+import { orderOf, whyNotGone } from './drifted-places.ts';
+import { type Edit, type Patch, patchMember } from './patch.ts';
+import { arranged, type Order, overlaps, removalAt } from './spans.ts';
 
-/** Why a field cannot be written. */
-const UNWRITABLE = 'is written in a way that cannot be changed by itself; change it by hand';
-const UNDECLARED = 'refers to what no manifest declares; import that first';
-const UNSAYABLE = 'is something that no manifest can say';
+/** Reasons why a field cannot be written. */
+const UNWRITABLE = 'cannot be changed without changing something else; edit it manually';
+const UNDECLARED = 'refers to a resource that no manifest declares; import that first';
+const UNSAYABLE = 'has a value that a manifest cannot declare';
+/** Reasons why a resource cannot be removed or moved. */
+const UNREMOVABLE = 'is gone, and cannot be removed without changing something else; remove it manually';
+const UNMOVABLE = 'has another place in its list, and cannot be moved in the text; move it manually';
 
-/** What drifted, and the texts that say so; what cannot be written is told. */
-export function driftOf(input: DriftInput): Drift {
-  const finder = new DriftFinder(input);
-  // What lies inside of something else goes with it, so that comes first.
-  const line = ({ source }: Change) => source?.line ?? 0;
-  for (const change of input.changes.toSorted((a, b) => line(a) - line(b))) {
-    finder.look(change);
+/** Finds what drifted, and the texts that declare it, with a selection of the edits made. */
+export function driftOf(context: DriftContext, selection: EditSelection): Drift {
+  const finder = new DriftFinder(context, selection);
+  // What contains others is removed first, and they with it.
+  const inTextOrder = (a: Change, b: Change) =>
+    (a.source?.line ?? 0) - (b.source?.line ?? 0) || (a.source?.column ?? 0) - (b.source?.column ?? 0);
+  for (const change of context.input.changes.toSorted(inTextOrder)) {
+    finder.add(change);
   }
-  return finder;
+  const { fields, places, left, texts } = finder;
+  return { fields, places, left, texts };
 }
 
-class DriftFinder implements Drift {
+class DriftFinder {
   readonly fields: DriftedField[] = [];
   readonly places: DriftedPlace[] = [];
   readonly left: { address: Address; reason: string }[] = [];
-  readonly #input: DriftInput;
-  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #context: DriftContext;
+  readonly #selection: EditSelection;
   readonly #edits = new Map<string, Edit[]>();
-  readonly #removed = new Map<string, Edit[]>();
-  /** By what holds the list. */
-  readonly #ordered = new Map<Address, Order>();
+  /** The last piece that was removed from a file: lines only grow. */
+  readonly #removed = new Map<string, Edit & { readonly name: string }>();
+  /** Whether the order of a list is as it should be once everything is written, by what holds the list. */
+  readonly #ordered = new Map<Address, boolean>();
   readonly #orders = new Map<string, Order[]>();
   readonly #files = new Map<string, string>();
-  readonly #described: ReadonlyMap<Actual, object>;
 
-  constructor(input: DriftInput) {
-    this.#input = input;
-    this.#kinds = new Map(input.kinds.map((kind) => [kind.name, kind]));
-    const { resources } = describeBound(input);
-    this.#described = new Map([...resources].map(([mapping, actual]) => [actual, mapping]));
+  constructor(context: DriftContext, selection: EditSelection) {
+    this.#context = context;
+    this.#selection = selection;
   }
 
   get texts(): ReadonlyMap<string, string> {
     const edited = [...new Set([...this.#edits.keys(), ...this.#orders.keys()])].map((path) => {
       const [edits = [], orders = []] = [this.#edits.get(path), this.#orders.get(path)];
-      return [path, arranged(this.#input.manifests.get(path) ?? '', edits, orders)] as const;
+      return [path, arranged(this.#context.textOf(path).text, edits, orders)] as const;
     });
     return new Map([...this.#files, ...edited]);
   }
 
-  look(change: Change): void {
+  add(change: Change): void {
     const { address, action, source } = change;
-    const actual = this.#input.bound.get(address);
+    const actual = this.#context.input.bound.get(address);
     if (action === 'create' && source !== null) {
       this.#gone(change, source);
     }
@@ -69,7 +69,7 @@ class DriftFinder implements Drift {
       return;
     }
     if (change.anchor !== null) {
-      this.#move(change, source);
+      this.#order(change, source);
     }
     for (const { path, from, to } of change.fields) {
       if (this.#isDrift(change, path)) {
@@ -78,56 +78,92 @@ class DriftFinder implements Drift {
     }
   }
 
-  #gone(change: Change, { file, line, column }: Source): void {
-    const { address } = change;
-    const reason = whyNotGone(change, this.#input);
-    const text = this.#input.manifests.get(file) ?? '';
-    const isSkipped = this.#input.skip?.has(`delete ${address}`) === true;
-    const taken = this.#edits.get(file) ?? [];
-    const offset = offsetAt(text, line, column);
-    if (this.#removed.get(file)?.some(({ from, to }) => from < offset && offset < to) === true) {
-      this.places.push({ action: 'delete', address, file, line });
+  #gone(change: Change, source: Source): void {
+    const { address, place } = change;
+    const { file, line } = source;
+    const manifest = this.#context.textOf(file);
+    const offset = manifest.offsetAt(source);
+    const found = { action: 'delete', address, list: place?.list ?? null, file, line } as const;
+    const outer = this.#removed.get(file);
+    if (outer !== undefined && outer.from < offset && offset < outer.to) {
+      this.places.push({ ...found, edit: outer.name });
       return;
     }
-    const edit = reason !== null || isSkipped ? null : removalIn(text, offset);
-    if (edit === null || taken.some((other) => overlaps(edit, other))) {
-      this.left.push({ address, reason: reason ?? 'is gone, and cannot be taken out by itself; take it out by hand' });
+    const name = `delete ${address}`;
+    const reason = whyNotGone(change, this.#context);
+    const edit = reason === null && this.#isWanted(name) ? removalAt(manifest, offset) : null;
+    if (edit === null || this.#holdsWhatIsThere(file, edit) || this.#overlapsLast(file, edit)) {
+      this.left.push({ address, reason: reason ?? UNREMOVABLE });
       return;
     }
-    this.#edits.set(file, [...taken, edit]);
-    this.#removed.set(file, [...(this.#removed.get(file) ?? []), edit]);
-    this.places.push({ action: 'delete', address, file, line });
+    this.#addEdits(file, [edit]);
+    this.#removed.set(file, { ...edit, name });
+    this.places.push({ ...found, edit: name });
   }
 
-  #move({ address, place }: Change, { file, line }: Source): void {
-    const text = this.#input.manifests.get(file) ?? '';
+  /** Whether something that is still there is declared in a piece: it was moved out on the platform. */
+  #holdsWhatIsThere(file: string, { from, to }: Edit): boolean {
+    const { bound } = this.#context.input;
+    return this.#context.declaredWithin(file, from, to).some((address) => bound.has(address));
+  }
+
+  #overlapsLast(file: string, edit: Edit): boolean {
+    const last = this.#removed.get(file);
+    return last !== undefined && overlaps(edit, last);
+  }
+
+  #addEdits(file: string, edits: readonly Edit[]): void {
+    const all = this.#edits.get(file) ?? [];
+    all.push(...edits);
+    this.#edits.set(file, all);
+  }
+
+  #isWanted(edit: string): boolean {
+    const { rejected, only } = this.#selection;
+    return !rejected.has(edit) && (only === null || only.has(edit));
+  }
+
+  /** Brings a whole list into the order that it has on the platform, once, and reports each item that cannot be moved. */
+  #order({ address, place }: Change, source: Source): void {
     const list = place?.list ?? '';
-    if (isOrderedByCommit(list, this.#input)) {
-      return;
+    const isWritten = this.#ordered.get(list) ?? this.#writeOrder(list, source);
+    this.#ordered.set(list, isWritten);
+    if (!isWritten) {
+      this.left.push({ address, reason: UNMOVABLE });
     }
-    const isSkipped = this.#input.skip?.has(`move ${address}`) === true;
-    const order = isSkipped ? null : (this.#ordered.get(list) ?? orderOf(text, list, this.#input));
-    if (order === null) {
-      this.left.push({ address, reason: 'stands in another place, and cannot be put there by itself; do it by hand' });
-      return;
+  }
+
+  /** False where the order differs and cannot be written. */
+  #writeOrder(list: Address, { file }: Source): boolean {
+    if (this.#context.isOrderedByCommit(list)) {
+      return true;
     }
-    if (!this.#ordered.has(list)) {
-      this.#ordered.set(list, order);
-      this.#orders.set(file, [...(this.#orders.get(file) ?? []), order]);
+    const edit = `order ${list}`;
+    const { moved, order } = orderOf(file, list, this.#context);
+    if (moved.length === 0) {
+      return true;
     }
-    this.places.push({ action: 'move', address, file, line });
+    if (order === null || !this.#isWanted(edit)) {
+      return false;
+    }
+    this.#orders.set(file, [...(this.#orders.get(file) ?? []), order]);
+    for (const each of moved) {
+      const line = this.#context.input.declared.get(each)?.source.line ?? 0;
+      this.places.push({ action: 'move', address: each, list, file, line, edit });
+    }
+    return true;
   }
 
   /** A field that the base says otherwise is what a commit is about to change. */
   #isDrift({ address, kind }: Change, field: string): boolean {
-    const rules = this.#kinds.get(kind)?.fields[field];
-    const entry = this.#input.base?.get(address);
-    const declared = this.#input.declared.get(address)?.fields[field];
+    const rules = this.#context.kinds.get(kind)?.fields[field];
+    const entry = this.#context.input.base?.get(address);
+    const declared = this.#context.input.declared.get(address)?.fields[field];
     if (rules === undefined || rules.compare === 'base') {
       return false;
     }
     return entry === undefined
-      ? this.#input.base === null
+      ? this.#context.input.base === null
       : sameJson(entry.fields[field], keptValue(rules, declared ?? null));
   }
 
@@ -139,16 +175,15 @@ class DriftFinder implements Drift {
   ): void {
     const { address } = change;
     const { file, line, column } = change.source ?? { file: '', line: 0, column: 0 };
-    const text = this.#input.manifests.get(file) ?? '';
-    const offset = offsetAt(text, line, column);
-    const member = this.#kinds.get(change.kind)?.fields[field]?.writtenAs ?? field;
-    const isSkipped = this.#input.skip?.has(`${address} ${field}`) === true;
+    const member = this.#context.kinds.get(change.kind)?.fields[field]?.writtenAs ?? field;
+    const edit = `${address} ${field}`;
     const value = this.#valueOf(change, actual, field, member);
-    const mapping = parseAllDocuments(text, { logLevel: 'silent', stringKeys: true, prettyErrors: false })
-      .map(({ contents }) => mappingAt(contents as ParsedNode | null, offset))
-      .find((found) => found !== null);
+    const manifest = this.#context.textOf(file);
+    const mapping = manifest.mappingAt(manifest.offsetAt({ line, column }));
     const patch =
-      mapping === undefined || value === undefined || isSkipped ? null : patchMember(text, mapping, member, value);
+      mapping === null || value === undefined || !this.#isWanted(edit)
+        ? null
+        : patchMember(manifest.text, mapping, member, value);
     if (patch === null) {
       const isLost = value === undefined && isIdRef(actual.fields[field]);
       const reason = isLost ? UNDECLARED : value === undefined ? UNSAYABLE : UNWRITABLE;
@@ -156,12 +191,12 @@ class DriftFinder implements Drift {
       return;
     }
     this.#keep(file, patch);
-    this.fields.push({ address, field, file, line, ...values });
+    this.fields.push({ edit, address, field, file, line, ...values });
   }
 
   #keep(file: string, patch: Patch): void {
     if (patch.file === null) {
-      this.#edits.set(file, [...(this.#edits.get(file) ?? []), ...patch.edits]);
+      this.#addEdits(file, patch.edits);
     } else {
       this.#files.set(posix.join(posix.dirname(file), patch.file.name), patch.file.text);
     }
@@ -169,12 +204,12 @@ class DriftFinder implements Drift {
 
   /** What a manifest says of a field as it is now; undefined where none can. */
   #valueOf(change: Change, actual: Actual, field: string, member: string): unknown {
-    const described = this.#described.get(actual) as Readonly<Record<string, unknown>> | undefined;
+    const described = this.#context.describe(actual);
     if (described === undefined) {
       return undefined;
     }
     const value = described[member];
-    if (this.#kinds.get(change.kind)?.fields[field]?.shape === 'people' && isObject(value)) {
+    if (this.#context.kinds.get(change.kind)?.fields[field]?.shape === 'people' && isObject(value)) {
       return this.#people(change, value);
     }
     const now = actual.fields[field] ?? null;
@@ -183,24 +218,10 @@ class DriftFinder implements Drift {
 
   /** Who is declared and has not joined stays declared; of an additive membership, others stay out. */
   #people({ address }: Change, now: Record<string, unknown>): Record<string, unknown> {
-    const declared = this.#input.declared.get(address)?.fields ?? {};
+    const declared = this.#context.input.declared.get(address)?.fields ?? {};
     const before = isObject(declared.members) ? (declared.members as Record<string, unknown>) : {};
-    const pending = Object.entries(before).filter(([email]) => !this.#input.observation.people.has(email));
+    const pending = Object.entries(before).filter(([email]) => !this.#context.input.observation.people.has(email));
     const there = Object.entries(now).filter(([email]) => declared.membership !== 'additive' || email in before);
     return Object.fromEntries([...there, ...pending]);
   }
-}
-
-/** Every declared resource as it is now. */
-function describeBound({ kinds, bound, observation }: DriftInput): Draft {
-  const whole = new Map([...bound].map(([address, actual]) => [actual, keyOf(address)]));
-  return makeDraft({
-    kinds,
-    state: new ActualState(observation),
-    chosen: new Set(bound.values()),
-    keys: { whole, notes: new Map() },
-    decisions: new Decisions(),
-    whole: true,
-    freePath: (path) => path,
-  });
 }

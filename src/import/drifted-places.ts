@@ -1,40 +1,31 @@
-import { type ParsedNode, parseAllDocuments } from 'yaml';
+/** Decides which resources are gone, and in which order lists are on the platform. */
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { sameJson } from '../core/json.ts';
-import type { Declared } from '../core/resource.ts';
 import { keptValue } from '../plan/diff.ts';
-import type { DriftInput } from './drifted.ts';
-import type { Edit } from './patch.ts';
-import { listWith, type Order, piecesOf, removalAt } from './spans.ts';
-
-/** Where a source is in a text. */
-export function offsetAt(text: string, line: number, column: number): number {
-  let start = text.startsWith('\ufeff') ? 1 : 0;
-  for (let at = 1; at < line; at += 1) {
-    start = text.indexOf('\n', start) + 1;
-  }
-  return start + column - 1;
-}
+import { repositionings } from '../plan/siblings.ts';
+import type { DriftContext } from './drift-context.ts';
+import { type Order, piecesOf, type Span } from './spans.ts';
 
 /**
- * Why what is declared and not there is not taken out of the manifests; null where it is gone: it was applied as it is
+ * Why a resource that is declared and not there stays in the manifests; null where it is gone: it was applied as it is
  * declared, and nothing of its kind is there that could be it under another name.
  */
-export function whyNotGone(
-  { address, kind, replaces, within }: Change,
-  { kinds, base, declared, bound, observation }: DriftInput,
-): string | null {
+export function whyNotGone({ address, kind, replaces, within, place }: Change, context: DriftContext): string | null {
+  const { base, declared, bound } = context.input;
   const entry = base?.get(address);
   if (base === null || replaces) {
     return 'is declared and not there, or has another name now';
   }
+  const missing = [place?.list ?? null, within].find((holder) => holder !== null && !bound.has(holder));
+  if (missing !== undefined) {
+    return `is part of ${missing}, which was not found`;
+  }
   if (entry === undefined) {
     return 'is declared, and was never applied';
   }
-  const rules = kinds.find(({ name }) => name === kind)?.fields ?? {};
-  const fields = Object.entries(declared.get(address)?.fields ?? {});
-  const isChanged = fields.some(([name, value]) => {
+  const rules = context.kinds.get(kind)?.fields ?? {};
+  const isChanged = Object.entries(declared.get(address)?.fields ?? {}).some(([name, value]) => {
     const rule = rules[name];
     return (
       rule !== undefined && rule.compare !== 'base' && !sameJson(entry.fields[name], keptValue(rule, value ?? null))
@@ -43,54 +34,46 @@ export function whyNotGone(
   if (isChanged) {
     return 'is gone, and a commit is about to change it';
   }
-  const known = new Set(bound.values());
   const holder = within === null ? null : (bound.get(within)?.id ?? '');
-  const others = (observation.kinds.get(kind) ?? []).filter((each) => !known.has(each) && each.within === holder);
-  return others.length > 0 ? 'is gone, or has the name of something that no manifest declares' : null;
+  return context.hasUndeclared(kind, holder) ? 'is gone, or has the name of something that no manifest declares' : null;
 }
 
-/** Takes out of a manifest what begins at an offset. */
-export function removalIn(text: string, offset: number): Edit | null {
-  for (const contents of documentsOf(text)) {
-    const edit = removalAt(text, contents, offset);
-    if (edit !== null) {
-      return edit;
-    }
-  }
-  return null;
+/** How a list comes into the order that it has on the platform. */
+export interface ListOrder {
+  /** The fewest items that have to move. */
+  readonly moved: readonly Address[];
+  /** Null where their text cannot be moved. */
+  readonly order: Order | null;
 }
 
-/** Whether a commit has changed the order of a list since it was applied: then it is no drift. */
-export function isOrderedByCommit(list: Address, { base, declared }: DriftInput): boolean {
-  if (base === null) {
-    return false;
-  }
-  const now = siblingsOf(list, [...declared.values()]).filter((address) => base.get(address)?.place?.list === list);
-  const before = siblingsOf(list, [...base.values()]).filter((address) => declared.get(address)?.place?.list === list);
-  return !sameJson([...now], [...before]);
-}
-
-/** How the items of a list come to stand as they do on the platform; null where their text cannot be moved. */
-export function orderOf(text: string, list: Address, { declared, bound }: DriftInput): Order | null {
-  const siblings = siblingsOf(list, [...declared.values()]).map((address) => declared.get(address) as Declared);
-  const offsets = siblings.map(({ source }) => offsetAt(text, source.line, source.column));
-  const node = documentsOf(text)
-    .map((contents) => listWith(contents, offsets[0] ?? -1))
-    .find((found) => found !== null);
-  const isWhole =
-    node !== undefined &&
-    node.items.length === siblings.length &&
-    node.items.every(({ range }, index) => range[0] === offsets[index]);
-  const pieces = isWhole ? piecesOf(text, node) : null;
-  if (pieces === null) {
-    return null;
-  }
+/** Compares the order of a list in a file with that on the platform. Items that are not there keep their neighbors. */
+export function orderOf(file: string, list: Address, context: DriftContext): ListOrder {
+  const { bound } = context.input;
+  const siblings = context.siblingsOf(list);
   const holder = bound.get(list)?.id;
   const indexOf = (address: Address) => {
     const place = bound.get(address)?.place;
     return place?.list === holder ? place?.index : undefined;
   };
-  return { pieces, order: mixed(siblings.map(({ address }) => indexOf(address))) };
+  const order = mixed(siblings.map(indexOf));
+  const wanted = order.map((index) => siblings[index] ?? '');
+  const moved = repositionings(wanted, siblings).map(({ address }) => address);
+  const pieces = moved.length === 0 ? null : itemsOf(file, siblings, context);
+  return { moved, order: pieces === null ? null : { pieces, order } };
+}
+
+/** The text of each item of a list; null where they cannot be told apart. */
+function itemsOf(file: string, siblings: readonly Address[], context: DriftContext): readonly Span[] | null {
+  const manifest = context.textOf(file);
+  const offsets = siblings.map((address) => {
+    return manifest.offsetAt(context.input.declared.get(address)?.source ?? { line: 0, column: 0 });
+  });
+  const list = manifest.itemAt(offsets[0] ?? -1)?.holder;
+  const isWhole =
+    list !== undefined &&
+    list.items.length === siblings.length &&
+    list.items.every(({ range }, index) => range[0] === offsets[index]);
+  return isWhole ? piecesOf(manifest.text, list) : null;
 }
 
 /** Those that have a place in the order of their places, each followed by those after it that have none. */
@@ -105,21 +88,4 @@ function mixed(places: readonly (number | undefined)[]): readonly number[] {
     }
   }
   return [...first, ...groups.toSorted((a, b) => a.place - b.place).flatMap(({ indexes }) => indexes)];
-}
-
-interface Placed {
-  readonly address: Address;
-  readonly place?: { readonly list: Address; readonly index: number } | null;
-}
-
-function siblingsOf(list: Address, all: readonly Placed[]): readonly Address[] {
-  return all
-    .filter(({ place }) => place?.list === list)
-    .toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0))
-    .map(({ address }) => address);
-}
-
-function documentsOf(text: string): readonly (ParsedNode | null)[] {
-  const documents = parseAllDocuments(text, { logLevel: 'silent', stringKeys: true, prettyErrors: false });
-  return 'empty' in documents ? [] : documents.map(({ contents }) => contents as ParsedNode | null);
 }

@@ -6,6 +6,8 @@ import type { Kind } from '../kinds/kind.ts';
 
 /** A field as the platform has it now, written where the manifests say something else. */
 export interface DriftedField {
+  /** The edit that writes it; edits are accepted or given up as a whole. */
+  readonly edit: string;
   readonly address: Address;
   readonly field: string;
   readonly file: string;
@@ -14,10 +16,14 @@ export interface DriftedField {
   readonly to: Json | undefined;
 }
 
-/** What is gone, and is taken out of the manifests; what stands in another place, and is put there in them. */
+/** A resource that is gone and is removed from the manifests, or one that has another place in its list. */
 export interface DriftedPlace {
+  /** The edit that writes it: what lies inside of something removed has the edit of that, and a list has one for its order. */
+  readonly edit: string;
   readonly action: 'delete' | 'move';
   readonly address: Address;
+  /** What holds the list that it is in; null where it is in none. */
+  readonly list: Address | null;
   readonly file: string;
   readonly line: number;
 }
@@ -32,8 +38,6 @@ export interface Drift {
 }
 
 export interface DriftInput {
-  /** What turned out not to be writable: fields as `address field`, places as `action address`. */
-  readonly skip?: ReadonlySet<string>;
   readonly kinds: readonly Kind[];
   readonly changes: readonly Change[];
   readonly declared: ReadonlyMap<Address, Declared>;
@@ -42,4 +46,12 @@ export interface DriftInput {
   readonly observation: Observation;
   /** The texts of the manifests, by the path that sources name. */
   readonly manifests: ReadonlyMap<string, string>;
+}
+
+/** Which edits are made. */
+export interface EditSelection {
+  /** Edits that turned out not to be writable: they are reported as left. */
+  readonly rejected: ReadonlySet<string>;
+  /** The only edits to be made; null: all but those rejected. */
+  readonly only: ReadonlySet<string> | null;
 }

@@ -16,24 +16,6 @@ export type Patch =
   /** The place names a file, which says it. */
   | { readonly edits: null; readonly file: { readonly name: string; readonly text: string } };
 
-/** The mapping that begins at an offset, or whose key does. */
-export function mappingAt(contents: ParsedNode | null, offset: number): YAMLMap.Parsed | null {
-  let item: YAMLMap.Parsed | null = null;
-  let entry: YAMLMap.Parsed | null = null;
-  visit(contents, {
-    Seq: (_key, { items }) => {
-      const found = items.find((each) => isMap(each) && each.range?.[0] === offset);
-      item ??= (found as YAMLMap.Parsed | undefined) ?? null;
-    },
-    Pair: (_key, { key, value }) => {
-      if (isMap(value) && (key as ParsedNode | null)?.range?.[0] === offset) {
-        entry ??= value as YAMLMap.Parsed;
-      }
-    },
-  });
-  return item ?? entry;
-}
-
 /**
  * How a member of a mapping comes to say something else, with as little of the text changed as can be. Null where it is
  * not written in a way that lets one be changed and nothing else: an alias, comments inside.

@@ -1,5 +1,6 @@
-import { isMap, isScalar, type ParsedNode, visit, type YAMLMap, type YAMLSeq } from 'yaml';
+import { isPair, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml';
 import { afterComments, contentEnd, lineEnd } from './append.ts';
+import type { ManifestText } from './manifest-text.ts';
 import { type Edit, hasComments } from './patch.ts';
 
 /** A piece of a text, its end excluded. */
@@ -12,21 +13,6 @@ export interface Span {
 export interface Order {
   readonly pieces: readonly Span[];
   readonly order: readonly number[];
-}
-
-/** The list that has an item which begins at an offset. */
-export function listWith(contents: ParsedNode | null, offset: number): YAMLSeq.Parsed | null {
-  let found: YAMLSeq.Parsed | null = null;
-  visit(contents, {
-    Seq: (_key, node) => {
-      if (node.items.some((item) => isMap(item) && item.range?.[0] === offset)) {
-        found = node as YAMLSeq.Parsed;
-        return visit.BREAK;
-      }
-      return undefined;
-    },
-  });
-  return found;
 }
 
 /**
@@ -42,38 +28,42 @@ export function piecesOf(text: string, list: YAMLSeq.Parsed): readonly Span[] | 
   return pieces.some((piece) => piece === null) ? null : (pieces as Span[]);
 }
 
-/** How an entry, or an item of a list, that begins at an offset is taken out. Null where it cannot be by itself. */
-export function removalAt(text: string, contents: ParsedNode | null, offset: number): Edit | null {
-  const list = listWith(contents, offset);
-  if (list !== null) {
-    const index = list.items.findIndex(({ range }) => range[0] === offset);
-    const pieces = piecesOf(text, list);
-    return pieces === null ? null : cut(pieces, index, list);
-  }
-  const holder = mapWith(contents, offset);
-  if (holder === null) {
+/** How an entry, or an item of a list, that begins at an offset is removed. Null where it cannot be on its own. */
+export function removalAt(manifest: ManifestText, offset: number): Edit | null {
+  const { text } = manifest;
+  const item = manifest.itemAt(offset);
+  const { holder, index } = item ?? manifest.keyAt(offset) ?? { holder: null, index: 0 };
+  if (holder === null || holder.items.length < 2) {
+    // A list or a section with nothing in it is written otherwise.
     return null;
   }
-  const index = holder.items.findIndex(({ key }) => key.range[0] === offset);
-  const pieces =
-    holder.flow === true
-      ? holder.items.map(({ key, value }) => ({ from: key.range[0], to: Math.max(key.range[1], value?.range[1] ?? 0) }))
-      : holder.items.map(({ key, value }) => linesOf(text, key, value ?? key));
-  const isWhole = !pieces.includes(null) && !(holder.flow === true && hasComments(holder));
-  return isWhole ? cut(pieces as Span[], index, holder) : null;
+  const [first, last] = endsOf(holder, index);
+  if (holder.flow !== true) {
+    const lines = linesOf(text, first, last);
+    return lines === null ? null : { ...lines, text: '' };
+  }
+  if (manifest.hasComments(holder)) {
+    return null;
+  }
+  const to = endOf(holder, index);
+  return index === 0
+    ? { from: first.range[0], to: endsOf(holder, 1)[0].range[0], text: '' }
+    : { from: endOf(holder, index - 1), to, text: '' };
 }
 
-function mapWith(contents: ParsedNode | null, offset: number): YAMLMap.Parsed | null {
-  let found: YAMLMap.Parsed | null = null;
-  visit(contents, {
-    Map: (_key, node) => {
-      if (node.items.some(({ key }) => isScalar(key) && key.range?.[0] === offset)) {
-        // The innermost: a mapping begins where its first key does.
-        found = node as YAMLMap.Parsed;
-      }
-    },
-  });
-  return found;
+/** The nodes that an entry begins and ends with. */
+function endsOf(holder: YAMLMap.Parsed | YAMLSeq.Parsed, index: number): readonly [ParsedNode, ParsedNode] {
+  const entry = holder.items[index];
+  if (isPair(entry)) {
+    const { key, value } = entry as Pair<ParsedNode, ParsedNode | null>;
+    return [key, value ?? key];
+  }
+  return [entry as ParsedNode, entry as ParsedNode];
+}
+
+function endOf(holder: YAMLMap.Parsed | YAMLSeq.Parsed, index: number): number {
+  const [first, last] = endsOf(holder, index);
+  return Math.max(first.range[1], last.range[1]);
 }
 
 /** The lines of what begins with one node and ends with another, and comments right above them. */
@@ -102,20 +92,6 @@ function withCommentsAbove(text: string, start: number, indent: number): number 
   return from;
 }
 
-function cut(pieces: readonly Span[], index: number, holder: YAMLMap.Parsed | YAMLSeq.Parsed): Edit | null {
-  const [piece, before, after] = [pieces[index], pieces[index - 1], pieces[index + 1]];
-  if (piece === undefined || (before === undefined && after === undefined)) {
-    // A list or a section with nothing in it is written otherwise.
-    return null;
-  }
-  if (holder.flow !== true) {
-    return { ...piece, text: '' };
-  }
-  const span =
-    before === undefined ? { from: piece.from, to: after?.from ?? piece.to } : { from: before.to, to: piece.to };
-  return { ...span, text: '' };
-}
-
 /** The text with all edits made and all pieces in their new order; edits may lie inside of pieces, and orders too. */
 export function arranged(text: string, edits: readonly Edit[], orders: readonly Order[]): string {
   return new Arrangement(text, edits, orders).render(0, text.length);
@@ -126,6 +102,7 @@ type Step = Edit & { readonly order: Order | null };
 class Arrangement {
   readonly #text: string;
   readonly #newline: string;
+  /** By where they begin; of those, the longest first. */
   readonly #steps: readonly Step[];
 
   constructor(text: string, edits: readonly Edit[], orders: readonly Order[]) {
@@ -139,20 +116,44 @@ class Arrangement {
         text: '',
         order,
       })),
-    ];
+    ].toSorted((a, b) => a.from - b.from || b.to - a.to);
   }
 
+  /** A piece with the outermost steps inside it made; those inside of a reordered piece are made with it. */
   render(from: number, to: number): string {
-    const inside = this.#steps.filter((step) => isInside(step, { from, to }));
-    const outermost = inside.filter((step) => !inside.some((other) => other !== step && contains(other, step)));
+    const done: string[] = [];
     let at = from;
-    let done = '';
-    for (const step of outermost.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
-      done += this.#text.slice(at, step.from);
-      done += step.order === null ? step.text.replace(/\r?\n/g, this.#newline) : this.#ordered(step.order);
+    let isInserted = true;
+    for (let index = this.#firstFrom(from); index < this.#steps.length; index += 1) {
+      const step = this.#steps[index] as Step;
+      if (step.from > to) {
+        break;
+      }
+      const isNested = step.from < at || (step.from === at && step.to === at && !isInserted);
+      if (isNested || !isInside(step, { from, to })) {
+        continue;
+      }
+      done.push(this.#text.slice(at, step.from));
+      done.push(step.order === null ? step.text.replace(/\r?\n/g, this.#newline) : this.#ordered(step.order));
       at = step.to;
+      // An insertion at the end of a longer piece belongs to that.
+      isInserted = step.from === step.to;
     }
-    return done + this.#text.slice(at, to);
+    done.push(this.#text.slice(at, to));
+    return done.join('');
+  }
+
+  #firstFrom(from: number): number {
+    let [low, high] = [0, this.#steps.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#steps[middle]?.from ?? 0) < from) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
   }
 
   /** What is between pieces stays where it is. */

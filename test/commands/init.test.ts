@@ -57,6 +57,15 @@ describe('a folder that is not there', () => {
     expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
   });
 
+  test('imports the organization also where the workflow for drift is asked for', async () => {
+    await using work = await openWorkspace();
+    await work.call('PUT', '/teams', { title: 'Writers' });
+    const ended = await init(work, {}, '--forge', 'github', '--drift');
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Imported') });
+    expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
+    expect(existsSync(inNew(work, '.github/workflows/octavo-drift.yaml'))).toBe(true);
+  });
+
   test('without an import that is not wanted', async () => {
     await using work = await openWorkspace();
     expect(await init(work, {}, '--forge', 'none', '--no-import')).toMatchObject({ code: 0 });

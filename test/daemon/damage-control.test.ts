@@ -22,7 +22,8 @@ test('a held deletion waits for the approval of exactly that', async () => {
   expect(line.held).toEqual(['collection/b: deleting collection needs approval']);
   await work.untilTeams('New');
   await daemon.pass();
-  const checksum = /^octavo approve (sha256:[0-9a-f]{64}) --config \/.*config\.yaml$/.exec(String(line.approve))?.[1] ?? '';
+  const checksum =
+    /^octavo approve (sha256:[0-9a-f]{64}) --config \/.*config\.yaml$/.exec(String(line.approve))?.[1] ?? '';
   const wrong = await approve(work, 'sha256:0000');
   expect(wrong).toMatchObject({ code: 4, stdout: '' });
   expect(wrong.stderr).toContain('no held plan has the checksum sha256:0000');

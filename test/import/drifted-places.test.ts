@@ -103,7 +103,7 @@ describe('another order', () => {
     expect(await drifted(before, site(`${y}, ${x}`))).toMatchObject({
       after: before,
       places: [],
-      left: [expect.stringMatching(/^site-space\/help\/\w .*cannot be put there/)],
+      left: [expect.stringMatching(/^site-space\/help\/\w .*cannot be moved in the text/)],
     });
   });
 });
@@ -159,7 +159,7 @@ describe('what is gone', () => {
     const before = TEAMS + saml(', defaultTeam: b');
     const { after, left } = await drifted(before, `teams: { a: { title: A }, c: { title: C } }\n${saml('')}`);
     expect(after).toBe(before);
-    expect(left).toContainEqual(expect.stringMatching(/^team\/b is gone, and cannot be taken out by itself/));
+    expect(left).toContainEqual(expect.stringMatching(/^team\/b is gone, and cannot be removed/));
   });
 
   test('is taken out of a structure, with what is inside, and what is left is put in order', async () => {
@@ -175,5 +175,84 @@ describe('what is gone', () => {
     const before = 'teams:\n  a: { title: A }\n';
     const ended = await drifted(before, 'teams: {}');
     expect(ended).toMatchObject({ after: before, places: [], left: [expect.stringMatching(/^team\/a is gone/)] });
+  });
+
+  const twoSpaces = (first: string) => `${HEAD}      - section: a
+        title: The a
+        spaces:
+${first}          - { key: y, space: two, path: y }
+          - { key: z, space: three, path: z }
+`;
+
+  test('is removed as the first site space of a section, and what follows it has not moved', async () => {
+    const before = twoSpaces('          - { key: x, space: one, path: x } # first\n');
+    const byHand = twoSpaces('');
+    expect(await drifted(before, byHand)).toEqual({
+      after: byHand,
+      open: [],
+      places: ['delete site-space/help/a/x'],
+      left: [],
+    });
+  });
+
+  test('is removed with the default that named it', async () => {
+    const withDefault = (key: string, text: string) =>
+      text.replace('title: The a', `title: The a\n        default: ${key}`);
+    const before = withDefault('x', twoSpaces('          - { key: x, space: one, path: x }\n'));
+    const { after, open } = await drifted(before, withDefault('y', twoSpaces('')));
+    expect(after).toBe(withDefault('"y"', twoSpaces('')));
+    expect(open).toEqual([]);
+  });
+
+  test('is removed although something else in the same file cannot be', async () => {
+    const site = (group: string, last: string) =>
+      `sites:
+  help:
+    title: Help
+    structure:
+      - section: a
+        title: The a
+        spaces: [{ key: x, space: one, path: x }]
+      - group: g
+        title: The g
+        items: [${group}]
+${last}`;
+    const inGroup = '{ section: b, title: The b, spaces: [{ key: y, space: two, path: y }] }';
+    const last = '      - section: c\n        title: The c\n        spaces: [{ key: z, space: three, path: z }]\n';
+    const ended = await drifted(SPACES + site(inGroup, last), SPACES + site('', ''));
+    expect(ended.after).toBe(SPACES + site(inGroup, ''));
+    expect(ended.places).toContain('delete section/help/c');
+    expect(ended.left).toContainEqual(expect.stringMatching(/^section\/help\/b is gone, and cannot be removed/));
+  });
+
+  test.each(['sites', 'section'])(
+    'does not take along what lies in something that was only renamed: %s',
+    async (what) => {
+      const part = (key: string, space: string) =>
+        `      - section: ${key}\n        title: The ${key}\n        spaces:\n          - { key: x, space: ${space}, path: x }\n`;
+      const other = '  other: { title: Other }\n';
+      const applied = `${HEAD}${part('a', 'one')}${part('b', 'two')}${other}`;
+      const before = `${HEAD}${part('a', 'one')}${part('b', 'two')}${part('new', 'three')}${other}`;
+      const byHand =
+        what === 'sites'
+          ? applied.replace('title: Help', 'title: Renamed')
+          : applied.replace('title: The a', 'title: Renamed\n        path: renamed');
+      const { after, places } = await drifted(before, byHand, applied);
+      expect(after).toBe(before);
+      expect(places).toEqual([]);
+    },
+  );
+
+  test('with a group inside a group, and another default at the same time: the search ends', async () => {
+    const section = (key: string, space: string, indent: string) =>
+      `${indent}- section: ${key}\n${indent}  title: The ${key}\n${indent}  spaces: [{ key: s, space: ${space}, path: s${key} }]\n`;
+    const groups = (inner: string) =>
+      `      - group: g\n        title: The g\n        items:\n${section('b', 'two', '          ')}${inner}`;
+    const inner = `          - group: h\n            title: The h\n            items:\n${section('c', 'three', '              ')}`;
+    const site = (first: string, rest: string) =>
+      `${SPACES}sites:\n  help:\n    title: Help\n    default: ${first}\n    structure:\n${section('a', 'one', '      ')}${rest}`;
+    const ended = await drifted(site('c', groups(inner)), site('a', groups('')));
+    expect(ended.after).toBe(site('a', groups('')));
+    expect(ended.open).toEqual([]);
   });
 });

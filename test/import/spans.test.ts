@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isMap, isSeq, parse, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { ManifestText } from '../../src/import/manifest-text.ts';
 import { arranged, piecesOf, removalAt } from '../../src/import/spans.ts';
 
 const BODIES = [
@@ -50,9 +51,9 @@ test('an item that is taken out takes its own comments along, and nothing else',
   fc.assert(
     fc.property(items, fc.nat(), (drawn, at) => {
       const text = `list:\n${indented(drawn.map(([body, gap], id) => body(id) + gap).join(''), '  ')}rest: 1\n`;
-      const { contents, list } = listIn(text);
+      const { list } = listIn(text);
       const gone = at % drawn.length;
-      const edit = removalAt(text, contents, list.items[gone]?.range[0] ?? -1);
+      const edit = removalAt(new ManifestText(text), list.items[gone]?.range[0] ?? -1);
       const after = arranged(text, edit === null ? [] : [edit], []);
       const kept = drawn.map((_, id) => id).filter((id) => id !== gone);
       expect((parse(after) as { list: { id: number }[] }).list.map(({ id }) => id)).toEqual(kept);

@@ -1,0 +1,349 @@
+/** Draws an organization, its manifests as text, and hand edits; finds the drift without any platform. */
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import type { Address } from '../../src/core/address.ts';
+import type { Json } from '../../src/core/json.ts';
+import { type Actual, type BaseEntry, type Declared, idRef, type Observation } from '../../src/core/resource.ts';
+import { settledDrift } from '../../src/import/drift.ts';
+import type { Drift } from '../../src/import/drifted.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { computePlan } from '../../src/plan/plan.ts';
+import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { baseOfManifests } from '../../src/reconcile/record.ts';
+import { model, twoModels } from '../support/arbitrary-manifests.ts';
+import { type Model, manifestsOf, NAMED_FILES, type SectionModel } from '../support/model.ts';
+import { valid } from '../support/valid-model.ts';
+import { declare, UNLIMITED } from '../support/world.ts';
+
+export interface DriftCase {
+  readonly files: Readonly<Record<string, string>>;
+  /** The organization after hand edits, as the manifests that would declare it. */
+  readonly edited: Model;
+  readonly base: 'record' | 'commit' | 'none';
+}
+
+export interface DriftOutcome {
+  readonly drift: Drift;
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly bound: ReadonlyMap<Address, Actual>;
+  readonly plans: number;
+  /** After what was found has been written. */
+  readonly after: {
+    readonly texts: Readonly<Record<string, string>>;
+    readonly declared: ReadonlyMap<Address, Declared>;
+    readonly open: readonly {
+      readonly action: string;
+      readonly address: Address;
+
+      readonly paths: readonly string[];
+    }[];
+  };
+}
+
+/** Far more than the places of any case. */
+const MAX_PLANS = 500;
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const PEOPLE = new Map(['ana', 'bo', 'cy'].map((name) => [`${name}@acme.example`, `usr_${name}`]));
+
+/** Finds the drift of a case, and plans over what was written. */
+export async function findDrift({ files, edited, base: kindOfBase }: DriftCase): Promise<DriftOutcome> {
+  const declared = await declare(files);
+  const observation = observationOf(await declare(manifestsOf(edited)));
+  const base = kindOfBase === 'none' ? null : withIds(baseOfManifests(kinds, declared) ?? new Map(), kindOfBase);
+  const planOver = (over: ReadonlyMap<Address, Declared>) =>
+    computePlan({
+      organization: 'org_1',
+      commit: null,
+      baseCommit: null,
+      kinds,
+      declared: over,
+      base,
+      observation,
+      policy: { ...DEFAULT_POLICY, ...UNLIMITED, now: NOW },
+      cost: () => ({ requests: { reads: 0, writes: 0 }, seconds: 0 }),
+    });
+  const { plan, identity } = planOver(declared);
+  let plans = 0;
+  const replan = async (texts: ReadonlyMap<string, string>) => {
+    plans += 1;
+    if (plans > MAX_PLANS) {
+      throw new Error(`the search did not end after ${MAX_PLANS} plans`);
+    }
+    return planOver(await declare({ ...files, ...Object.fromEntries(texts) })).plan.changes;
+  };
+  const manifests = new Map(Object.entries(files));
+  const input = { kinds, changes: plan.changes, declared, bound: identity.bound, base, observation, manifests };
+  const drift = await settledDrift(input, replan);
+  const texts = { ...files, ...Object.fromEntries(drift.texts) };
+  const declaredAfter = await declare(texts);
+  const open = planOver(declaredAfter).plan.changes.map(({ action, address, fields }) => {
+    return { action, address, paths: fields.map(({ path }) => path) };
+  });
+  return { drift, declared, bound: identity.bound, plans, after: { texts, declared: declaredAfter, open } };
+}
+
+function withIds(base: ReadonlyMap<Address, BaseEntry>, kindOfBase: 'record' | 'commit') {
+  return kindOfBase === 'commit'
+    ? base
+    : new Map([...base].map(([address, entry]) => [address, { ...entry, id: idOf(address) }]));
+}
+
+/** What a platform would answer that has what manifests declare. A key keeps its id, whatever it is called. */
+export function observationOf(declared: ReadonlyMap<Address, Declared>): Observation {
+  const found = new Map<string, Actual[]>(kinds.map((kind) => [kind.name, []]));
+  for (const resource of declared.values()) {
+    found.get(resource.kind)?.push(actualOf(resource));
+  }
+  if (found.get('organization')?.length === 0) {
+    found.get('organization')?.push(organization());
+  }
+  return { kinds: found, people: PEOPLE, peopleComplete: true, reads: 0 };
+}
+
+function organization(): Actual {
+  const fields = { title: 'Acme', emailDomains: [], defaultRole: null, sso: false, ai: false, inviteLinks: false };
+  return { kind: 'organization', id: 'org_1', title: 'Acme', fields, within: null, place: null };
+}
+
+function actualOf({ address, kind, fields, within, place }: Declared): Actual {
+  const name = address.slice(address.lastIndexOf('/') + 1);
+  const title = [fields.title, fields.label, kind === 'member' ? name : undefined, name].find(
+    (value) => typeof value === 'string',
+  );
+  return {
+    kind,
+    id: idOf(address),
+    title: String(title),
+    fields: actualFields(kind, address, fields),
+    within: within === null ? null : idOf(within),
+    place: place === null ? null : { list: idOf(place.list), index: place.index },
+    ...(kind === 'translation' ? { aliases: [`${idOf(address)}-result`] } : {}),
+  };
+}
+
+function actualFields(kindName: string, address: Address, fields: Declared['fields']): Record<string, Json> {
+  const rules = kinds.find(({ name }) => name === kindName)?.fields ?? {};
+  const actual: Record<string, Json> = {};
+  for (const [name, rule] of Object.entries(rules)) {
+    const value = fields[name] ?? null;
+    if (rule.hidden !== true) {
+      actual[name] = typeof value === 'string' && rule.refers !== undefined ? reference(value) : (value as Json);
+    }
+  }
+  if (kindName === 'openapi') {
+    delete actual.source;
+  }
+  if (kindName === 'site-space' && typeof fields.path !== 'string') {
+    actual.path = address.slice(address.lastIndexOf('/') + 1);
+  }
+  if (kindName === 'organization') {
+    return {
+      ...(organization().fields as Record<string, Json>),
+      ...withoutNull(actual),
+      defaultRole: actual.defaultRole ?? null,
+    };
+  }
+  return actual;
+}
+
+function withoutNull(fields: Record<string, Json>): Record<string, Json> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** A reference to a translation is to the space that it makes. */
+function reference(address: Address): Json {
+  const [kind = ''] = address.split('/');
+  return kind === 'translation' ? idRef(`${idOf(address)}-result`, 'space', 'translation') : idRef(idOf(address), kind);
+}
+
+function idOf(address: Address): string {
+  return address === 'organization'
+    ? 'org_1'
+    : address.startsWith('member/')
+      ? (PEOPLE.get(address.slice(7)) ?? address)
+      : `id:${address}`;
+}
+
+/** One hand edit of a model, in place. `pick` draws a number below a limit. */
+type HandEdit = (model: Model, pick: (limit: number) => number) => void;
+
+const HAND_EDITS: readonly HandEdit[] = [
+  renameTop,
+  renameTop,
+  renamePart,
+  removeTop,
+  removePart,
+  removePart,
+  removeFirstSpace,
+  reorder,
+  reorder,
+  moveIntoGroup,
+  changeDefault,
+  addForeign,
+];
+
+type Named = { title?: string | undefined; label?: string };
+
+function renameTop(drawn: Model, pick: (limit: number) => number): void {
+  const sections = [drawn.teams, drawn.saml, drawn.collections, drawn.spaces, drawn.sites] as Record<string, Named>[];
+  const entries = Object.values(sections[pick(sections.length)] ?? {});
+  const entry = entries[pick(entries.length)];
+  if (entry !== undefined) {
+    Object.assign(entry, entry.label === undefined ? { title: `By hand ${pick(9)}` } : { label: `By hand ${pick(9)}` });
+  }
+}
+
+type Item = Model['sites'][string]['structure'][number];
+
+/** Every list of a site's structure, from the outermost to the innermost. */
+function listsOf(items: Item[]): Item[][] {
+  return [
+    items,
+    ...items.flatMap((item) => ('items' in item ? listsOf(item.items) : 'spaces' in item ? [item.spaces] : [])),
+  ];
+}
+
+function someList(drawn: Model, pick: (limit: number) => number): Item[] {
+  const lists = Object.values(drawn.sites).flatMap(({ structure }) => listsOf(structure));
+  return lists[pick(lists.length)] ?? [];
+}
+
+function renamePart(drawn: Model, pick: (limit: number) => number): void {
+  const list = someList(drawn, pick);
+  const item = list[pick(list.length)];
+  if (item !== undefined && 'title' in item) {
+    item.title = `By hand ${pick(9)}`;
+  }
+  if (item !== undefined && 'path' in item && pick(2) === 0) {
+    item.path = `by-hand-${pick(9)}`;
+  }
+}
+
+function removeTop(drawn: Model, pick: (limit: number) => number): void {
+  const { teams, saml, collections, spaces, sites, openapi, translations } = drawn;
+  const sections: object[] = [teams, saml, collections, spaces, sites, openapi, translations];
+  const section = sections[pick(sections.length)] as Record<string, unknown>;
+  const keys = Object.keys(section);
+  delete section[keys[pick(keys.length)] ?? ''];
+}
+
+function removePart(drawn: Model, pick: (limit: number) => number): void {
+  const list = someList(drawn, pick);
+  list.splice(pick(list.length), 1);
+}
+
+function removeFirstSpace(drawn: Model, pick: (limit: number) => number): void {
+  const sections = Object.values(drawn.sites)
+    .flatMap(({ structure }) => listsOf(structure).flat())
+    .filter((item): item is SectionModel => 'spaces' in item && item.spaces.length > 1);
+  sections[pick(sections.length)]?.spaces.shift();
+}
+
+function reorder(drawn: Model, pick: (limit: number) => number): void {
+  const list = someList(drawn, pick);
+  const [item] = list.splice(pick(list.length), 1);
+  if (item !== undefined) {
+    list.splice(pick(list.length + 1), 0, item);
+  }
+}
+
+function moveIntoGroup(drawn: Model, pick: (limit: number) => number): void {
+  const sites = Object.values(drawn.sites);
+  const site = sites[pick(sites.length)];
+  const groups = (site?.structure ?? []).filter((item) => 'items' in item);
+  const group = groups[pick(groups.length)];
+  const at = site?.structure.findIndex((item) => 'spaces' in item) ?? -1;
+  if (site !== undefined && group !== undefined && at !== -1) {
+    group.items.push(...(site.structure.splice(at, 1) as SectionModel[]));
+  }
+}
+
+function changeDefault(drawn: Model, pick: (limit: number) => number): void {
+  const sites = Object.values(drawn.sites);
+  const site = sites[pick(sites.length)];
+  const items = site === undefined ? [] : listsOf(site.structure).flat();
+  const sectioned = items.some((item) => !('key' in item));
+  const names = items.flatMap((item) =>
+    'section' in item ? [item.section] : 'key' in item && !sectioned ? [item.key] : [],
+  );
+  if (site !== undefined) {
+    site.default = names[pick(names.length)];
+  }
+  for (const item of items) {
+    if ('spaces' in item && pick(3) === 0) {
+      item.default = item.spaces[pick(item.spaces.length)]?.key;
+    }
+  }
+}
+
+function addForeign(drawn: Model, pick: (limit: number) => number): void {
+  drawn.teams[`foreign${pick(3)}`] = { title: `Foreign team ${pick(3)}` };
+  drawn.spaces[`foreign${pick(3)}`] = { title: `Foreign space ${pick(3)}` };
+  const list = someList(drawn, pick);
+  const [first] = Object.keys(drawn.spaces);
+  if (list.some((item) => 'section' in item) && first !== undefined) {
+    const spaces = [{ key: 'foreign', space: first, path: 'foreign' }];
+    list.push({ section: `foreign${pick(3)}`, title: 'Foreign section', spaces });
+  }
+}
+
+const edited = fc
+  .tuple(
+    model,
+    fc.array(fc.constantFrom(...HAND_EDITS), { minLength: 1, maxLength: 4 }),
+    fc.infiniteStream(fc.nat(1000)),
+  )
+  .map(([drawn, edits, numbers]) => {
+    const copy = structuredClone(drawn);
+    const stream = numbers[Symbol.iterator]();
+    for (const edit of edits) {
+      edit(copy, (limit) => (limit === 0 ? 0 : Number(stream.next().value) % limit));
+    }
+    return [drawn, valid(copy)] as const;
+  });
+
+const STYLES = ['block', 'flow', 'commented'] as const;
+
+/** The model as manifests, in one of the styles that people write. */
+function textsOf(drawn: Model, style: (typeof STYLES)[number], together: boolean): Record<string, string> {
+  if (style === 'flow') {
+    return manifestsOf(drawn);
+  }
+  let count = 0;
+  const comment = (line: string) => {
+    count += 1;
+    return line === '' || style === 'block' || /[|>][-+]?\d*$/.test(line) ? line : `${line} # ${count}`;
+  };
+  const texts = Object.entries(drawn).flatMap(([section, entries]) => {
+    const text = entries === undefined ? '' : stringify({ [section]: entries }, { lineWidth: 0 });
+    return text === '' ? [] : [[section, text.split('\n').map(comment).join('\n')] as const];
+  });
+  return {
+    ...NAMED_FILES,
+    ...(together
+      ? { 'octavo.yaml': texts.map(([, text]) => text).join('') }
+      : Object.fromEntries(texts.map(([section, text]) => [`${section}.yaml`, text]))),
+  };
+}
+
+/** Without texts of several lines, behind whose lines no comment can stand. */
+function oneLine(drawn: Model): Model {
+  for (const each of Object.values(drawn.translations)) {
+    each.instructions = undefined;
+  }
+  return JSON.parse(JSON.stringify(drawn)) as Model;
+}
+
+/** An organization as manifests declare it, and what became of it by hand. */
+export const driftCases: fc.Arbitrary<DriftCase> = fc
+  .tuple(
+    fc.oneof({ weight: 3, arbitrary: edited }, { weight: 1, arbitrary: twoModels }),
+    fc.constantFrom(...STYLES),
+    fc.boolean(),
+    fc.constantFrom('record' as const, 'commit' as const, 'none' as const),
+  )
+  .map(([[before, after], style, together, base]) => ({
+    files: textsOf(oneLine(structuredClone(before)), style, together),
+    edited: oneLine(structuredClone(after)),
+    base,
+  }));

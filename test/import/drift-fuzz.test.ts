@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { driftCases, findDrift } from './drift-cases.ts';
+
+const SEED = Number(process.env.OCTAVO_SEED ?? 20261122);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? 300);
+
+test('drift of any hand edits: the search ends, keeps what exists, and leaves open only what it reports', async () => {
+  await fc.assert(
+    fc.asyncProperty(driftCases, async (each) => {
+      const { drift, declared, bound, plans, after } = await findDrift(each);
+      // 1. It ends, in a number of plans that the number of places bounds.
+      expect(plans).toBeLessThanOrEqual(4 * (drift.fields.length + drift.places.length + drift.left.length) + 1);
+      // 2. Nothing is removed that is still there, or that lies in something that stays in the manifest unbound.
+      const removed = [...declared.keys()].filter((address) => !after.declared.has(address));
+      expect(removed.filter((address) => bound.has(address))).toEqual([]);
+      const orphans = removed.filter((address) => {
+        const { within, place } = declared.get(address) ?? { within: null, place: null };
+        return [within, place?.list ?? null].some(
+          (holder) => holder !== null && after.declared.has(holder) && !bound.has(holder),
+        );
+      });
+      expect(orphans).toEqual([]);
+      // 3. What is removed is reported as removed, and nothing is added.
+      const reported = new Set(drift.places.filter(({ action }) => action === 'delete').map(({ address }) => address));
+      const isInside = (address: string): boolean => {
+        const { within, place } = declared.get(address) ?? { within: null, place: null };
+        return [place?.list, within].some((holder) => holder && (reported.has(holder) || isInside(holder)));
+      };
+      expect(removed.filter((address) => !reported.has(address) && !isInside(address))).toEqual([]);
+      expect([...reported].filter((address) => !removed.includes(address))).toEqual([]);
+      expect([...after.declared.keys()].filter((address) => !declared.has(address))).toEqual([]);
+      // 4. What is still open was said to be left.
+      const left = new Set(drift.left.map(({ address }) => address));
+      const open = after.open.filter(({ action, address }) => action !== 'delete' && !left.has(address));
+      expect(open).toEqual([]);
+    }),
+    { seed: SEED, numRuns: RUNS, endOnFailure: process.env.OCTAVO_SHRINK === undefined },
+  );
+});
