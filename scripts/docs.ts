@@ -131,7 +131,16 @@ Actions, GitLab CI and Bitbucket Pipelines; with \`--comment\` or without):
 - A configuration outside of the repository is read as it is.
 
 Octavo knows such a job by the forge's variables. Where you run it in a container of your own, pass them on, or keep the
-configuration outside of the repository.`;
+configuration outside of the repository.
+
+## Proxies and encryption
+
+\`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` hold for the platform, helpdesks and forges, and git reads them too. A proxy
+is an \`http://\` or \`https://\` URL, with \`user:password@\` where it asks for that. Addresses of this machine are never
+asked through a proxy. Certificates of your own go into \`NODE_EXTRA_CA_CERTS\`, and \`GIT_SSL_CAINFO\` for git.
+
+An \`http://\` address of another machine is refused, since the token would be sent unencrypted. Where you trust the
+network, set \`platform.insecure: true\`, or \`OCTAVO_INSECURE=true\` where the environment takes the place of a file.`;
 
 function configurationPage(): string {
   const example = readFileSync(new URL('config.example.yaml', ROOT), 'utf8').trimEnd();

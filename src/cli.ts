@@ -44,10 +44,24 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   process.once('uncaughtException', (error) => process.exit(report(error, argv, around)));
   leaveWithReader();
   try {
+    await useProxy(around);
     return await runCommandLine(argv, around);
+  } catch (error) {
+    return report(error, argv, around);
   } finally {
     process.off('SIGINT', onStop);
     process.off('SIGTERM', onStop);
+  }
+}
+
+/** Where the environment names a proxy, clients of forges use it too. Throws ConfigError. */
+async function useProxy({ terminal, secrets }: Surroundings): Promise<void> {
+  if (Object.keys(terminal.env).some((name) => /^https?_proxy$/i.test(name))) {
+    const { proxyUrls, useProxyForFetch } = await import('./platform/dispatcher.ts');
+    for (const { password } of proxyUrls(terminal.env)) {
+      secrets?.add(decodeURIComponent(password)).add(password);
+    }
+    useProxyForFetch();
   }
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { Address } from '../core/address.ts';
-import { ConfigError, SourceError } from '../core/errors.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
 import type { Base } from '../core/resource.ts';
 import { appliedRef, fetchRef, headOf, resolveRef } from '../git/commit-info.ts';
@@ -83,7 +83,9 @@ async function baseCommit(
   }
   const commit = await resolveRef(repository, ref);
   if (commit === null) {
-    throw new SourceError(`${JSON.stringify(ref)} is no commit, branch or tag of this repository`);
+    throw new ConfigError(
+      `--base ${JSON.stringify(ref)} is not a commit, branch or tag of this repository; fetch it first, or name another`,
+    );
   }
   return commit;
 }

@@ -1,7 +1,8 @@
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
+import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
 import { configSchema, type ParsedConfig, type Prune } from './schema.ts';
-import { readBaseUrl, readToken } from './values.ts';
+import { readBaseUrl, readFlag, readToken } from './values.ts';
 
 export type { Prune } from './schema.ts';
 
@@ -55,6 +56,8 @@ export interface Config {
     /** The email of the daemon's own user, which a plan must not lock out; null: not known. */
     readonly user: string | null;
     readonly timeout: number;
+    /** Whether credentials may be sent over plain HTTP to other machines. */
+    readonly insecure: boolean;
   };
   readonly organizations: readonly OrganizationConfig[];
   readonly queue: Readonly<ParsedConfig['queue']>;
@@ -121,7 +124,8 @@ function deepFreeze<T>(value: T): T {
 }
 
 /**
- * The config of commands that are given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN` and `OCTAVO_ORGANIZATION` alone,
+ * The config of commands that are given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`, `OCTAVO_ORGANIZATION` and
+ * `OCTAVO_INSECURE` alone,
  * everything else at its default and no source (design: Commands). Throws ConfigError naming all that is missing.
  */
 export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOptions): Config {
@@ -139,12 +143,15 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
       'OCTAVO_BASE_URL is no http or https URL without a query; set one such as https://api.example',
     );
   }
+  if (isPlainHttp(env.OCTAVO_BASE_URL) && readFlag(env.OCTAVO_INSECURE) !== true) {
+    throw new ConfigError(`OCTAVO_BASE_URL ${PLAIN_HTTP}, or set OCTAVO_INSECURE=true on a network that you trust`);
+  }
   const token = readToken(env.OCTAVO_TOKEN);
   if (token === undefined) {
     throw new ConfigError('OCTAVO_TOKEN is no token: it has a line break, a space or a letter with an accent in it');
   }
   const parsed = configSchema(kinds).parse({
-    platform: { baseUrl: env.OCTAVO_BASE_URL, token },
+    platform: { baseUrl: env.OCTAVO_BASE_URL, token, insecure: readFlag(env.OCTAVO_INSECURE) ?? false },
     organizations: [{ id: env.OCTAVO_ORGANIZATION, source: {} }],
   });
   return freezeConfig(parsed, new Set([token]));

@@ -6,6 +6,7 @@ import { didYouMean } from '../core/suggest.ts';
 import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
+import { plainHttpProblems } from './plain-http.ts';
 import { configSchema } from './schema.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 
@@ -42,7 +43,11 @@ export function loadConfig(options: LoadOptions): Config {
   const problems = [...document.problems, ...(limits?.examine(document) ?? [])];
   if (document.values !== undefined || problems.length === 0) {
     const issues = parsed.error?.issues ?? [];
-    problems.push(...issues.flatMap((issue) => describeIssue(issue, document, schema)), ...crossChecks(document));
+    problems.push(
+      ...issues.flatMap((issue) => describeIssue(issue, document, schema)),
+      ...crossChecks(document),
+      ...plainHttpProblems(document),
+    );
     problems.push(...clusters.flatMap((examined) => examined.problems));
   }
   if (!parsed.success || problems.length > 0) {
@@ -85,7 +90,7 @@ const PUBLIC = [
   /^organizations\.\d+\.conversations\.sources\.\d+\.(name|poll|since|folder)(\.|$)/,
   /^organizations\.\d+\.clusters\.(?!changeRequest\.reviewers)/,
   /^(queue|store|server|log)(\.|$)/,
-  /^platform\.(baseUrl|user|timeout)$/,
+  /^platform\.(baseUrl|user|timeout|insecure)$/,
 ];
 
 function collectSecrets(document: ConfigDocument): ReadonlySet<string> {

@@ -94,6 +94,7 @@ export function configSchema(kinds: readonly string[]) {
       token: token().optional(),
       user: setting('an email address', readEmail).optional(),
       timeout: positive('how long one request may take, such as 30s').prefault('30s'),
+      insecure: flag().prefault(false),
     }),
     organizations: z.array(organizationSchema(kinds)).min(1),
     queue: z

@@ -1,6 +1,7 @@
-import { type Dispatcher, errors, Pool } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import type { Clock, Random } from '../core/clock.ts';
 import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
+import { openDispatcher } from '../platform/dispatcher.ts';
 import { networkError } from '../platform/network-error.ts';
 import type { RateHeaders } from '../queue/rate-headers.ts';
 import type { Priority, Reply, RequestClass } from '../queue/request.ts';
@@ -69,9 +70,9 @@ const LARGEST = 64 * 1024 * 1024;
 export function openProviderClient(options: ProviderClientOptions): ProviderClient {
   const { clock, random, concurrency } = options;
   const base = new URL(options.baseUrl);
-  const pool = new Pool(base.origin, {
+  const dispatcher = openDispatcher(base.origin, {
     connections: concurrency,
-    connect: { timeout: TIMEOUT },
+    connectTimeout: TIMEOUT,
     headersTimeout: TIMEOUT,
     bodyTimeout: TIMEOUT,
     maxResponseSize: LARGEST,
@@ -86,18 +87,18 @@ export function openProviderClient(options: ProviderClientOptions): ProviderClie
         priority: PRIORITY,
         repeat: 'safe',
         signal: request.signal,
-        attempt: (signal) => attempt(options, pool, prefix, request, signal),
+        attempt: (signal) => attempt(options, dispatcher, prefix, request, signal),
       }),
     async close() {
       await queue.drain(CLOSING);
-      await pool.destroy();
+      await dispatcher.destroy();
     },
   };
 }
 
 async function attempt(
   options: ProviderClientOptions,
-  pool: Pool,
+  dispatcher: Dispatcher,
   prefix: string,
   request: ProviderRequest,
   signal: AbortSignal,
@@ -107,7 +108,8 @@ async function attempt(
   const own = await options.headers();
   let answer: Dispatcher.ResponseData;
   try {
-    answer = await pool.request({
+    answer = await dispatcher.request({
+      origin,
       method: request.method ?? 'GET',
       path: prefix + request.path,
       headers: {

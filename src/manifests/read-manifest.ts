@@ -1,7 +1,7 @@
 import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
-import { didYouMean, quote } from '../core/suggest.ts';
+import { didYouMean, nearest, quote } from '../core/suggest.ts';
 import { Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
 import { valueWords } from './issue-words.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
@@ -44,6 +44,7 @@ export class ManifestReader {
   private readonly maxAliased: number;
   private readonly sections = new Set<string>();
   private readonly pending: PendingEntry[] = [];
+  private readonly unknown: { readonly section: string; readonly offset: number }[] = [];
   private unread = false;
 
   constructor(options: {
@@ -67,6 +68,7 @@ export class ManifestReader {
     for (const document of yaml.documents) {
       this.readDocument(document.contents, document.broken);
     }
+    this.reportUnknown();
   }
 
   /** Reports what is wrong at an offset of the text. */
@@ -160,11 +162,7 @@ export class ManifestReader {
     seen.set(section, offset);
     if (kind === undefined) {
       if (!broken) {
-        const names = [...this.kinds.sections.keys()];
-        this.report(
-          offset,
-          `unknown section ${quote(section)}${didYouMean(section, names, `; there are ${this.sectionNames()} (what is no manifest can be listed in .octavoignore)`)}`,
-        );
+        this.unknown.push({ section, offset });
       }
       return;
     }
@@ -209,6 +207,40 @@ export class ManifestReader {
         });
       }
     }
+  }
+
+  /** Sections that no kind has. A file with nothing else in it is not a manifest, and gets one problem in all. */
+  private reportUnknown(): void {
+    const [first, second] = this.unknown;
+    if (this.sections.size > 0) {
+      for (const { section, offset } of this.unknown) {
+        this.report(offset, this.unknownWords(section));
+      }
+    } else if (first !== undefined && second !== undefined) {
+      const names = [...this.kinds.sections.keys()];
+      const slip = this.unknown.find(({ section }) => nearest(section, names) !== null) ?? first;
+      const words = `none of its ${this.unknown.length} sections is known; ${this.unknownWords(slip.section)}`;
+      this.problems.length = 0;
+      this.report(slip.offset, words);
+    } else if (first !== undefined) {
+      this.report(first.offset, this.unknownWords(first.section));
+    }
+    this.keepFirstProblem();
+  }
+
+  /** What else is wrong with a file that declares nothing says nothing more. */
+  private keepFirstProblem(): void {
+    const [problem, ...others] = this.problems;
+    if (this.sections.size === 0 && problem !== undefined && others.length > 0) {
+      const message = `${problem.message} (and ${others.length} more in this file)`;
+      this.problems.splice(0, this.problems.length, { ...problem, message });
+    }
+  }
+
+  private unknownWords(section: string): string {
+    const names = [...this.kinds.sections.keys()];
+    const known = `; there are ${names.join(', ')} (list files that are not manifests in .octavoignore)`;
+    return `unknown section ${quote(section)}${didYouMean(section, names, known)}`;
   }
 
   private sectionNames(): string {

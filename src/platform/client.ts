@@ -3,7 +3,7 @@ import { CancelledError, NotThePlatformError, RejectedError } from '../core/erro
 import { type RateHeaders, readRateHeaders } from '../queue/rate-headers.ts';
 import type { Priority, Reply } from '../queue/request.ts';
 import type { Connection } from './connection.ts';
-import { errorOf, notEvents, notJson } from './errors.ts';
+import { type AskedOf, errorOf, notEvents, notJson } from './errors.ts';
 import { readEvents } from './event-stream.ts';
 import type {
   Answer,
@@ -199,6 +199,13 @@ class Caller {
     return this.#reply(operation, answer, () => ({ ok: false, error: notEvents(operation.name, answer, origin) }));
   }
 
+  /** The organization is named where it is all that the path names. */
+  #askedOf({ path }: Operation): AskedOf {
+    const { baseUrl } = this.#connection;
+    const isOfOrganization = path.match(/\{\w+\}/g)?.join() === '{organizationId}';
+    return isOfOrganization ? { baseUrl, organization: this.organization } : { baseUrl };
+  }
+
   /** `read`: makes something of a body that came with a success. */
   #reply<T>(operation: Operation, answer: HttpAnswer, read: (body: string) => Reply<T>['result']): Reply<T> {
     const headers = readRateHeaders(answer.headers);
@@ -208,7 +215,10 @@ class Caller {
       return {
         headers,
         receivedAt,
-        result: { ok: false, error: errorOf(operation.name, answer, origin, headers.retryAfter) },
+        result: {
+          ok: false,
+          error: errorOf(operation.name, answer, origin, headers.retryAfter, this.#askedOf(operation)),
+        },
       };
     }
     if (typeof answer.body !== 'string') {

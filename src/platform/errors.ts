@@ -12,9 +12,29 @@ import type { HttpAnswer } from './transport.ts';
 /** Characters of the platform's own words that are repeated in a message. */
 const LONGEST_QUOTE = 300;
 
+/** What a request was about, to name what may be wrong with the configuration. */
+export interface AskedOf {
+  readonly baseUrl?: string;
+  /** The organization, where nothing else in the request can be missing. */
+  readonly organization?: string;
+}
+
 /** What an answer without success means (supplement, section 2: Error body). `origin` is where it came from. */
-export function errorOf(operation: string, answer: HttpAnswer, origin: string, retryAfter: number | null): AppError {
+export function errorOf(
+  operation: string,
+  answer: HttpAnswer,
+  origin: string,
+  retryAfter: number | null,
+  { baseUrl = '', organization }: AskedOf = {},
+): AppError {
   const { status } = answer;
+  const version = /\/v\d+\/?$/.exec(baseUrl)?.[0];
+  if (status === 404 && version !== undefined) {
+    const right = baseUrl.slice(0, -version.length);
+    return new NotThePlatformError(
+      `${operation}: ${origin} has no such path (404): the base URL ends in ${version}, which Octavo adds itself; write ${right}`,
+    );
+  }
   if (status >= 300 && status < 400) {
     return redirected(answer, origin);
   }
@@ -25,6 +45,9 @@ export function errorOf(operation: string, answer: HttpAnswer, origin: string, r
   if (status === 408 || status >= 500) {
     return new TransientError(`${operation}: the platform failed (${status})${said}`, true);
   }
+  if (status === 400 && isPlainOnTls(answer)) {
+    return new NotThePlatformError(`${operation}: ${origin} expects TLS on this port; write https:// in the base URL`);
+  }
   if (isHtml(answer)) {
     return notJson(operation, answer, origin);
   }
@@ -34,7 +57,16 @@ export function errorOf(operation: string, answer: HttpAnswer, origin: string, r
   if (status === 403) {
     return new AuthError(`the token has no permission for ${operation} (403)${said}`, status);
   }
+  if (status === 404 && organization !== undefined) {
+    const question = `does the organization ${JSON.stringify(organization)} exist, and may the token see it?`;
+    return new RejectedError(`${operation}: not found (404)${said}; ${question}`, status);
+  }
   return new RejectedError(`${operation}: the platform refused it (${status})${said}`, status);
+}
+
+/** What servers of TLS answer to plain HTTP, where they answer at all. */
+function isPlainOnTls({ body }: HttpAnswer): boolean {
+  return typeof body === 'string' && /plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server/i.test(body);
 }
 
 /** A body that is not JSON where JSON belongs. */

@@ -1,4 +1,4 @@
-import { TransientError } from '../core/errors.ts';
+import { messageOf, NotThePlatformError, TransientError } from '../core/errors.ts';
 import { TimeoutError } from '../queue/errors.ts';
 
 /** Why no connection came about, in words; nothing was sent then. */
@@ -13,11 +13,22 @@ const UNREACHED: Readonly<Record<string, string>> = {
 
 const SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
-/** What went wrong on the network, in words for a person. `answered`: headers had come in already. */
-export function networkError(error: unknown, origin: string, answered = false): TransientError {
+/**
+ * What went wrong on the network, in words for a person. `answered`: headers had come in already. NotThePlatformError
+ * where another protocol answers, which no repetition changes.
+ */
+export function networkError(error: unknown, origin: string, answered = false): TransientError | NotThePlatformError {
   const code = codeOf(error);
   const options = { cause: error };
   if (!answered) {
+    const other = otherProtocol(error, code, origin);
+    if (other !== null) {
+      return new NotThePlatformError(other, options);
+    }
+    const proxy = proxyTrouble(error, code);
+    if (proxy !== null) {
+      return new TransientError(`cannot reach ${origin}: ${proxy}`, false, options);
+    }
     const reason = UNREACHED[code];
     if (reason !== undefined) {
       return new TransientError(`cannot reach ${origin}: ${reason}`, false, options);
@@ -33,7 +44,29 @@ export function networkError(error: unknown, origin: string, answered = false): 
     return new TimeoutError(`${origin} did not answer in time`, true, options);
   }
   const what = answered ? 'broke off in the middle of an answer' : 'closed the connection without an answer';
-  return new TransientError(`${origin} ${what}${code === '' ? '' : ` (${code})`}`, true, options);
+  // What servers of TLS do with plain HTTP, among others.
+  const hint =
+    !answered && code === 'UND_ERR_SOCKET' && origin.startsWith('http:') ? '; if it speaks TLS, write https://' : '';
+  return new TransientError(`${origin} ${what}${code === '' ? '' : ` (${code})`}${hint}`, true, options);
+}
+
+/** TLS where HTTP was spoken, or HTTP where TLS was, in words; null for anything else. */
+function otherProtocol(error: unknown, code: string, origin: string): string | null {
+  if (/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/.test(code)) {
+    return `${origin} does not speak TLS on this port; is the base URL's https, or its port, right?`;
+  }
+  return error instanceof Error && error.name === 'HTTPParserError' && /does not match the HTTP/.test(error.message)
+    ? `${origin} does not answer with HTTP; if the port is one of TLS, write https://`
+    : null;
+}
+
+/** Why a proxy made no connection, in words; null where it is not about a proxy. */
+function proxyTrouble(error: unknown, code: string): string | null {
+  if (code === 'UND_ERR_PRX_TLS' || code === 'UND_ERR_PRX_CONN') {
+    return 'the proxy cannot be reached, or closed the connection (HTTPS_PROXY, HTTP_PROXY)';
+  }
+  const [, status] = /^Proxy response \((\d+)\) !== 200/.exec(messageOf(error)) ?? [];
+  return status === undefined ? null : `the proxy refuses the connection (${status}; HTTPS_PROXY, HTTP_PROXY)`;
 }
 
 function isCertificateTrouble(code: string): boolean {

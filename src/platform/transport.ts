@@ -1,7 +1,8 @@
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { type NotThePlatformError, RejectedError, type TransientError } from '../core/errors.ts';
 import { LARGEST_BODY, readBody, readChunks } from './body.ts';
+import { openDispatcher } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import type { WriteMethod } from './operations/operation.ts';
 
@@ -34,7 +35,10 @@ export interface HttpStream extends Omit<HttpAnswer, 'body'> {
 
 /** Makes single requests to one origin. */
 export interface Transport {
-  /** Rejects with TransientError where no answer came, and with the signal's reason when that aborts. */
+  /**
+   * Rejects with TransientError where no answer came, NotThePlatformError where it is not HTTP, and with the signal's
+   * reason when that aborts.
+   */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /**
    * The same for what is answered with a stream of events; any other answer is read to its end. The signal ends the
@@ -70,9 +74,9 @@ const EVENT_STREAM = 'text/event-stream';
 export function openTransport(options: TransportOptions): Transport & { close(): Promise<void> } {
   const { base, timeouts, clock } = options;
   const prefix = base.pathname.replace(/\/+$/, '');
-  const pool = new Pool(base.origin, {
+  const dispatcher = openDispatcher(base.origin, {
     connections: options.connections,
-    connect: { timeout: timeouts.connect },
+    connectTimeout: timeouts.connect,
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
     maxResponseSize: LARGEST_BODY,
@@ -84,7 +88,14 @@ export function openTransport(options: TransportOptions): Transport & { close():
   const request = async ({ method, path, body }: HttpRequest, accepts: typeof whole, signal: AbortSignal) => {
     const headers = body === null ? accepts : { ...accepts, 'content-type': 'application/json' };
     try {
-      const data = await pool.request({ method, path: prefix + path, headers, body, signal });
+      const data = await dispatcher.request({
+        origin: base.origin,
+        method,
+        path: prefix + path,
+        headers,
+        body,
+        signal,
+      });
       return { data, receivedAt: clock.monotonic() };
     } catch (error) {
       throw signal.aborted ? signal.reason : networkError(error, base.origin);
@@ -107,7 +118,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
       const chunks = readChunks(data, base.origin, signal);
       return { status: data.statusCode, headers: data.headers, receivedAt, chunks };
     },
-    close: () => pool.destroy(),
+    close: () => dispatcher.destroy(),
   };
 }
 

@@ -185,3 +185,54 @@ server: { listen: "\${env:NOT_THERE}" }
   }
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
 });
+
+test('an organization that is not there is named', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
+  for (const command of [['plan'], ['doctor'], ['snapshot']]) {
+    const { code, stdout, stderr } = await work.inside(command, { OCTAVO_ORGANIZATION: 'org_nowhere' });
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain('(404)');
+    expect(stdout + stderr).toContain('does the organization "org_nowhere" exist, and may the token see it?');
+  }
+});
+
+test('a base URL that ends in the version is said to', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
+  for (const command of [['plan'], ['doctor'], ['api', 'listTeams']]) {
+    const ended = await work.inside(command, { OCTAVO_BASE_URL: `${work.emulator.url}/v1` });
+    expect(ended.code).toBe(1);
+    expect(ended.stdout + ended.stderr).toContain(`ends in /v1, which Octavo adds itself; write ${work.emulator.url}`);
+  }
+});
+
+test('files that are not manifests get one line each', async () => {
+  await using work = await openWorkspace();
+  const files: Readonly<Record<string, string>> = {
+    'compose.yaml': 'version: "3"\nservices: {}\nvolumes: {}\nnetworks: {}\n',
+    'k8s.yaml':
+      'apiVersion: v1\nkind: Service\nmetadata: {}\n---\napiVersion: v1\nkind: Pod\n---\n- a\n---\nkind: x\nkind: y\n',
+    'helm.yaml': '{{- if .Values.a }}\na: {{ .Values.b }}\nb: [\n{{- end }}\n',
+    'list.yaml': '- one\n---\n- two\n',
+    'slip.yaml': 'teems: { a: {} }\nmember: {}\n',
+    'teams.yaml': 'teams: { a: { title: A } }\n',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    work.repository.write(path, text);
+  }
+  const { code, stderr } = await work.inside(['validate']);
+  expect(code).toBe(3);
+  const lines = stderr.split('\n').filter((line) => /^\w+\.yaml:/.test(line));
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    'compose.yaml',
+    'helm.yaml',
+    'k8s.yaml',
+    'list.yaml',
+    'slip.yaml',
+  ]);
+  expect(lines[0]).toMatch(
+    /^compose\.yaml:1:1: none of its 4 sections is known; unknown section "version"; there are .*\.octavoignore/,
+  );
+  expect(lines[4]).toContain('did you mean "teams"?');
+});

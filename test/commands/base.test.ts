@@ -109,8 +109,8 @@ test('a push that is refused: applied, not recorded, and said', async () => {
 });
 
 test.each([
-  ['--base', 'nowhere', 1, '"nowhere" is no commit, branch or tag of this repository'],
-  ['--base', '--upload-pack=x', 1, 'is no commit'],
+  ['--base', 'nowhere', 3, '--base "nowhere" is not a commit, branch or tag of this repository'],
+  ['--base', '--upload-pack=x', 3, 'is not a commit'],
 ])('%s %s', async (option, ref, exit, words) => {
   await using work = await applied();
   const { code, stderr } = await work.inside(['plan', `${option}=${ref}`]);

@@ -317,3 +317,45 @@ describe('configFromEnvironment', () => {
     expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(ConfigError);
   });
 });
+
+describe('an address that is not encrypted', () => {
+  const REMOTE = 'http://platform.internal:8080';
+  const words = 'would send credentials unencrypted over http; write https://';
+
+  test('is refused for the platform, for helpdesks, and for repositories with a password', () => {
+    const text = `platform: { baseUrl: ${REMOTE}, token: t0ken }
+organizations:
+  - id: org_1
+    source: { git: { url: "http://ana:word@git.internal/docs.git" } }
+    conversations: { sources: [{ name: desk, zendesk: { subdomain: acme, token: x, baseUrl: "HTTP://desk.internal" } }] }
+`;
+    expect(problemsOf(text).map((line) => line.split(': ').slice(0, 3).join(': '))).toEqual([
+      `1:22: platform.baseUrl: ${words}, or set platform.insecure`,
+      `4:27: organizations[0].source.git.url: ${words}, or set platform.insecure`,
+      `5:93: organizations[0].conversations.sources[0].zendesk.baseUrl: ${words}, or set platform.insecure`,
+    ]);
+    expect(problemsOf(text).join('\n')).not.toContain('word@');
+    expect(load(text.replace('token: t0ken', 'token: t0ken, insecure: true')).platform.insecure).toBe(true);
+  });
+
+  test.each(['localhost', 'octavo.localhost', '127.0.0.1:80', '127.9.8.7', '[::1]:1', '0x7f.1'])(
+    'is %s, which stays on this machine',
+    (host) => {
+      expect(problemsOf(MINIMAL.replace('https://api.example/v1/', `"http://${host}"`))).toEqual([]);
+    },
+  );
+
+  test.each(['localhost.example', '127.0.0.1.example', '0.0.0.0', '[::]', '128.0.0.1', 'a@localhost.example'])(
+    'is %s',
+    (host) => {
+      expect(problemsOf(MINIMAL.replace('https://api.example/v1/', `"http://${host}"`))).not.toEqual([]);
+    },
+  );
+
+  test('is refused in the environment, unless OCTAVO_INSECURE is true', () => {
+    const env = { OCTAVO_BASE_URL: REMOTE, OCTAVO_TOKEN: 'tok', OCTAVO_ORGANIZATION: 'org_1' };
+    expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(`OCTAVO_BASE_URL ${words}`);
+    const allowed = configFromEnvironment({ env: { ...env, OCTAVO_INSECURE: 'true' }, kinds: KINDS });
+    expect(allowed.platform).toMatchObject({ baseUrl: REMOTE, insecure: true });
+  });
+});

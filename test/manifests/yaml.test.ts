@@ -112,7 +112,7 @@ describe('broken YAML', () => {
       'a.yaml:1:1: unknown section "team"; did you mean "teams"?',
       'a.yaml:3:14: team/a: size is 9, must be at most 5',
       'b.yaml:2:1: tabs are not allowed for indentation; use spaces',
-      'c.yaml:1:1: unknown section "x"; there are organization, members, teams, folders, books (what is no manifest can be listed in .octavoignore)',
+      'c.yaml:1:1: unknown section "x"; there are organization, members, teams, folders, books (list files that are not manifests in .octavoignore)',
     ]);
   });
 

@@ -30,7 +30,7 @@ export async function send(request: Prepared, { connection, signal }: Way, watch
   const { method, path, body } = request;
   return throughQueue(request, { connection, signal }, watch, async (abort) => {
     const answer = await connection.transport.send({ method, path, body } satisfies HttpRequest, abort);
-    return { head: answer, answer, result: readAnswer(request, answer, connection.origin) };
+    return { head: answer, answer, result: readAnswer(request, answer, connection) };
   });
 }
 
@@ -73,11 +73,15 @@ async function throughQueue<T>(
   }
 }
 
-function readAnswer({ name }: Prepared, answer: HttpAnswer, origin: string): Reply<Answered>['result'] {
+function readAnswer(
+  { name }: Prepared,
+  answer: HttpAnswer,
+  { origin, baseUrl }: Way['connection'],
+): Reply<Answered>['result'] {
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
     const { retryAfter } = readRateHeaders(answer.headers);
-    return { ok: false, error: errorOf(name, answer, origin, retryAfter) };
+    return { ok: false, error: errorOf(name, answer, origin, retryAfter, { baseUrl }) };
   }
   if (typeof body !== 'string') {
     return { ok: false, error: body };

@@ -1,0 +1,42 @@
+/** Addresses whose requests would carry a credential over a network unencrypted. */
+import { isObject } from '../core/json.ts';
+import { isLoopback } from '../core/loopback.ts';
+import type { ConfigDocument, Path } from './document.ts';
+import { readFlag } from './values.ts';
+
+/** Whether a URL is `http:` and leaves this machine. */
+export function isPlainHttp(url: unknown): url is string {
+  return typeof url === 'string' && /^http:\/\//i.test(url) && URL.canParse(url) && !isLoopback(url);
+}
+
+export const PLAIN_HTTP = 'would send credentials unencrypted over http; write https://';
+
+/** A problem for each address of a configuration that is plain HTTP, unless `platform.insecure` allows them. */
+export function plainHttpProblems(document: ConfigDocument) {
+  const root = isObject(document.values) ? document.values : {};
+  const platform = isObject(root.platform) ? root.platform : {};
+  if (readFlag(platform.insecure) === true) {
+    return [];
+  }
+  return [...addresses(document.values, [])].map((path) =>
+    document.problemAt(path, `${PLAIN_HTTP}, or set platform.insecure: true on a network that you trust`),
+  );
+}
+
+/** Paths of every `baseUrl`, and of every other URL with a password in it. */
+function* addresses(value: unknown, path: Path): Iterable<Path> {
+  if (isPlainHttp(value)) {
+    const { username, password } = new URL(value);
+    if (path.at(-1) === 'baseUrl' || username !== '' || password !== '') {
+      yield path;
+    }
+  } else if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) {
+      yield* addresses(member, [...path, index]);
+    }
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      yield* addresses(member, [...path, name]);
+    }
+  }
+}
