@@ -58,7 +58,7 @@ function quoteAll(title: string, findings: readonly Finding[]): void {
 
 function printGenerated(): void {
   const corpus = generateCorpus(seed, FULL_SIZE);
-  const started = performance.now();
+  const started = process.cpuUsage();
   for (const part of ['private', 'disguised'] as const) {
     const { recall, precision, missed, wrong } = measure(corpus[part]);
     const title = `Generated with seed ${seed}: ${corpus[part].length} ${part} tickets`;
@@ -76,9 +76,9 @@ function printGenerated(): void {
   const size = [...corpus.private, ...corpus.disguised, ...corpus.technical, ...corpus.technical]
     .map(({ text }) => text.length / 1024)
     .reduce((sum, next) => sum + next, 0);
-  const milliseconds = performance.now() - started;
+  const { user, system } = process.cpuUsage(started);
   process.stdout.write(
-    `\nTime: ${(milliseconds / size).toFixed(3)} ms per 1,024 characters, ${Math.round(size)} times 1,024 in all\n`,
+    `\nProcessor time: ${((user + system) / 1000 / size).toFixed(3)} ms per 1,024 characters, ${Math.round(size)} times 1,024 in all\n`,
   );
 }
 
