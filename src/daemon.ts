@@ -7,7 +7,7 @@ import { type HideId, openHiddenIds } from './conversations/hidden-ids.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { ConfigError } from './core/errors.ts';
 import { endsWithin } from './core/within.ts';
-import { OrganizationClusters } from './daemon/clusters.ts';
+import { type ClustersOptions, OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import { approvePlan, type Member, memberOf, reconcileByHand, statusOf } from './daemon/members.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
@@ -258,21 +258,21 @@ class RunningDaemon implements Daemon {
     });
     const probe = new ConversationsProbe();
     const conversations = this.#conversations(organization, connection, probe);
-    return { reconciler, schedule, conversations, clusters: this.#clusters(organization, connection, source, probe) };
+    const bindings = () => reconciler.lastPlan?.bindings ?? null;
+    const clusters = this.#clusters(organization, connection, { source, probe, bindings });
+    return { reconciler, schedule, conversations, clusters };
   }
 
   #clusters(
     organization: OrganizationConfig,
     connection: Connection,
-    source: DesiredSource,
-    probe: ConversationsProbe,
+    shared: Pick<ClustersOptions, 'source' | 'probe' | 'bindings'>,
   ): OrganizationClusters {
     const { clock, random, log, dryRun } = this.#options;
     return new OrganizationClusters({
       organization,
       connection,
-      source,
-      probe,
+      ...shared,
       store: this.#store,
       clock,
       random,

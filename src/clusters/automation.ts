@@ -222,15 +222,15 @@ export class ClusterAutomation {
       signal,
       events,
       names,
-      spaces: () => {
-        spaces ??= this.#spaces(reader, names);
+      spaces: (also) => {
+        spaces = also === undefined ? (spaces ?? this.#spaces(reader, names)) : this.#spaces(reader, names, also);
         return spaces;
       },
     };
   }
 
-  async #spaces(reader: Reader, names: Names): Promise<SpacesRead['spaces']> {
-    const { spaces, unknown, known } = await readSpaces(reader, names, this.#options.config);
+  async #spaces(reader: Reader, names: Names, also?: string): Promise<SpacesRead['spaces']> {
+    const { spaces, unknown, known } = await readSpaces(reader, names, this.#options.config, also);
     if (unknown.length > 0) {
       throw unknownSpaces(unknown, known);
     }

@@ -10,7 +10,7 @@ import { follow } from './follow.ts';
 import { clusterKey } from './mark.ts';
 import { begin } from './open.ts';
 import { Reviewers } from './reviewers.ts';
-import type { RouteSpace } from './route.ts';
+import type { Route, RouteSpace } from './route.ts';
 import { choose, hurtMost, limitNow } from './run-choice.ts';
 import { readCluster, readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
@@ -82,13 +82,22 @@ async function listAll(context: RunContext): Promise<JsonObject> {
     clusters.push({
       ...told.about,
       opens,
-      why: prepared === null ? told.why : space === null ? `unrouted: ${prepared.route.why}` : (limit?.why ?? 'opens'),
+      why:
+        prepared === null
+          ? told.why
+          : space === null
+            ? `${nowhere(prepared.route)}: ${prepared.route.why}`
+            : (limit?.why ?? 'opens'),
       space: space === null ? null : { id: space.id, key: space.key, title: space.title },
       route: prepared?.route.why ?? null,
       subject: prepared?.subject ?? null,
     });
   }
   return { clusters };
+}
+
+function nowhere(route: Route): string {
+  return route.space === null && route.waits ? 'waiting' : 'unrouted';
 }
 
 const PLANNED = {
@@ -185,7 +194,8 @@ async function spaceNamed(context: RunContext, name: string | null): Promise<Rou
   if (name === null) {
     return undefined;
   }
-  const spaces = await context.spaces();
+  const known = await context.spaces();
+  const spaces = known.has(name) ? known : await context.spaces(name);
   const space = spaces.get(name);
   if (space === undefined) {
     throw new ConfigError(noSuchSpace(name, [...spaces.keys()]));

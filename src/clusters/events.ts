@@ -13,6 +13,8 @@ export type SkipReason =
   | 'muted'
   /** No route, no search result and no default says a space that can be written to. */
   | 'unrouted'
+  /** It goes to a space that is declared and not there yet. */
+  | 'waiting'
   | 'limit-run'
   | 'limit-open'
   | 'limit-space'

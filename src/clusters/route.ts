@@ -11,6 +11,8 @@ export interface RouteSpace {
   readonly key: string | null;
   /** A locked or deleted one is not. */
   readonly usable: boolean;
+  /** It is declared, and its id is not known yet: what goes there waits for it. */
+  readonly waits: boolean;
   /** Why it is not: "locked". */
   readonly why: string | null;
 }
@@ -21,7 +23,12 @@ export type Spaces = ReadonlyMap<string, RouteSpace>;
 /** Where a cluster's change request goes, and why there, or why nowhere. In words that a person reads. */
 export type Route =
   | { readonly space: RouteSpace; readonly why: string }
-  | { readonly space: null; readonly why: string };
+  | {
+      readonly space: null;
+      readonly why: string;
+      /** For a space that is not there yet. */
+      readonly waits: boolean;
+    };
 
 /** The settings of the routes, ready to be asked. */
 export interface Routing {
@@ -54,13 +61,17 @@ function matches(cluster: IssueCluster, pattern: LabelPattern | null, source: st
 
 /** Whether the routes say nothing of a cluster, so that a search is needed to know its space. */
 export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spaces): boolean {
-  return routing.search.enabled && byRules(cluster, routing, spaces).space === null;
+  if (!routing.search.enabled || routing.search.spaces.some((name) => spaces.get(name)?.waits === true)) {
+    return false;
+  }
+  const { space, waits } = byRules(cluster, routing, spaces);
+  return space === null && !waits;
 }
 
 /**
  * The space for a cluster (design: Issue clusters): the first rule that matches, else the best of the search's results
- * among those allowed, else the default. One that cannot be used is passed over, and that is said. `ranked` is null
- * where nothing was searched for.
+ * among those allowed, else the default. One that cannot be used is passed over, and that is said; one that is declared
+ * and not there yet is waited for. `ranked` is null where nothing was searched for.
  */
 export function route(
   cluster: IssueCluster,
@@ -75,12 +86,17 @@ export function route(
     if (found.space !== null) {
       return { space: found.space, why: [found.why, ...passed].join('; ') };
     }
+    if (found.waits) {
+      return { space: null, why: passed.join('; '), waits: true };
+    }
   }
-  return { space: null, why: passed.join('; ') || 'no route matches' };
+  return { space: null, why: passed.join('; ') || 'no route matches', waits: false };
 }
 
 interface Choice {
   readonly space: RouteSpace | null;
+  /** It would go to a space that is not there yet. */
+  readonly waits: boolean;
   readonly why: string;
   /** What was passed over. */
   readonly passed: readonly string[];
@@ -90,52 +106,53 @@ function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): Cho
   const passed: string[] = [];
   for (const [index, rule] of rules.entries()) {
     if (rule.matches(cluster)) {
-      const space = usable(rule.space, spaces, passed, `route ${index + 1}`);
-      if (space !== null) {
-        return { space, why: `route ${index + 1}`, passed };
+      const { space, waits } = usable(rule.space, spaces, passed, `route ${index + 1}`);
+      if (space !== null || waits) {
+        return { space, waits, why: `route ${index + 1}`, passed };
       }
     }
   }
-  return { space: null, why: '', passed: rules.length === 0 ? [] : passed.length > 0 ? passed : ['no route matches'] };
+  const nothing = rules.length === 0 ? [] : passed.length > 0 ? passed : ['no route matches'];
+  return { space: null, waits: false, why: '', passed: nothing };
 }
 
 function bySearch(_: IssueCluster, { search }: Routing, spaces: Spaces, ranked: readonly RankedSpace[] | null): Choice {
+  const passed: string[] = [];
+  const later = search.enabled ? search.spaces.find((name) => spaces.get(name)?.waits === true) : undefined;
+  if (later !== undefined) {
+    return { ...usable(later, spaces, passed, 'the search'), why: '', passed };
+  }
   if (!search.enabled || ranked === null) {
-    return { space: null, why: '', passed: [] };
+    return { space: null, waits: false, why: '', passed };
   }
   const allowed = new Set(search.spaces.map((name) => spaces.get(name)?.id));
-  const passed: string[] = [];
   const candidates = ranked.filter(({ id }) => allowed.size === 0 || allowed.has(id));
   for (const [index, { id, pages }] of candidates.entries()) {
-    const space = usable(id, spaces, passed, 'the search');
+    const { space } = usable(id, spaces, passed, 'the search');
     if (space !== null) {
       const found = `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`;
-      return {
-        space,
-        why: `the search finds it ${index === 0 ? 'best' : 'best of what can be used'} (${found})`,
-        passed,
-      };
+      const rank = index === 0 ? 'best' : 'best of what can be used';
+      return { space, waits: false, why: `the search finds it ${rank} (${found})`, passed };
     }
   }
   const nothing = ranked.length === 0 ? 'the search finds nothing' : 'the search finds no space that is allowed';
-  return { space: null, why: '', passed: candidates.length === 0 ? [nothing] : passed };
+  return { space: null, waits: false, why: '', passed: candidates.length === 0 ? [nothing] : passed };
 }
 
 function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): Choice {
   if (routing.default === null) {
-    return { space: null, why: '', passed: ['there is no default'] };
+    return { space: null, waits: false, why: '', passed: ['there is no default'] };
   }
   const passed: string[] = [];
-  const space = usable(routing.default, spaces, passed, 'the default');
-  return { space, why: 'the default', passed };
+  return { ...usable(routing.default, spaces, passed, 'the default'), why: 'the default', passed };
 }
 
-/** The space of this name if it can be used; else what speaks against it is noted. */
-function usable(name: string, spaces: Spaces, passed: string[], by: string): RouteSpace | null {
+/** The space of this name if it can be used; else what speaks against it is noted, and whether it is waited for. */
+function usable(name: string, spaces: Spaces, passed: string[], by: string): Pick<Choice, 'space' | 'waits'> {
   const space = spaces.get(name);
   if (space?.usable === true) {
-    return space;
+    return { space, waits: false };
   }
   passed.push(`${by} names ${name}, which is ${space === undefined ? 'not there' : (space.why ?? 'not usable')}`);
-  return null;
+  return { space: null, waits: space?.waits === true };
 }

@@ -27,6 +27,9 @@ export interface RunContext {
   readonly signal: AbortSignal;
   readonly events: ClusterEvents;
   readonly names: Names;
-  /** Read once, when it is first asked for. Throws ConfigError where a name in the settings means no space. */
-  readonly spaces: () => Promise<SpacesRead['spaces']>;
+  /**
+   * Read once, when it is first asked for, and again for a name that is not in the settings. Throws ConfigError where a
+   * name in the settings means no space.
+   */
+  readonly spaces: (also?: string) => Promise<SpacesRead['spaces']>;
 }

@@ -2,7 +2,6 @@ import { AuthError, RejectedError } from '../core/errors.ts';
 import type { IssueCluster } from './cluster.ts';
 import type { ClusterReading } from './early-stop.ts';
 import type { RunEnd, SkipReason } from './events.ts';
-import { follow } from './follow.ts';
 import { clusterKey } from './mark.ts';
 import { begin } from './open.ts';
 import type { Entry, Memory } from './record.ts';
@@ -11,10 +10,11 @@ import type { Route, RouteSpace } from './route.ts';
 import { choose, hurtMost, isAsKnown, limitNow } from './run-choice.ts';
 import { readClusters } from './run-clusters.ts';
 import type { RunContext } from './run-context.ts';
+import { look } from './run-look.ts';
 import { muteMerged, noteNumbers, tellNews } from './run-news.ts';
 import { type Prepared, prepare, routeBefore } from './run-prepare.ts';
-import { type Listing, listOpenRequests, listRequests, type SeenRequest, withOwnRequests } from './run-requests.ts';
-import { archiveAbandoned, completeOpened, draftIds, settleDrafts } from './run-settle.ts';
+import { type Listing, type SeenRequest, withOwnRequests } from './run-requests.ts';
+import { completeOpened, draftIds, settleDrafts } from './run-settle.ts';
 
 /** What a run did, in numbers. */
 export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'gaveWay' | 'commented' | 'skipped' | 'open'>;
@@ -53,7 +53,8 @@ class Run {
     await noteNumbers(this.#context, reading.judged);
     const passing = reading.judged.flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : [])).sort(hurtMost);
     // 2. What there is already; where nothing is new, only what became of what is open.
-    const listing = await this.#look(passing);
+    const { listing, gaveWay } = await look(this.#context, passing);
+    this.#gaveWay += gaveWay;
     // 3. Which of them may be opened.
     const candidates = passing.filter((cluster) => this.#mayBegin(cluster, listing));
     if (listing !== null) {
@@ -65,50 +66,6 @@ class Run {
     await this.#tend();
     await this.#remember(reading, passing, listing);
     return this.#numbers(reading, passing);
-  }
-
-  /**
-   * A list of all change requests, where something may be opened, a draft is not decided about, or a day is over. Else
-   * null: what is open is looked at in one list, so that a quiet run costs the same however many spaces there are.
-   */
-  async #look(passing: readonly IssueCluster[]): Promise<Listing | null> {
-    const { book } = this.#context;
-    const isNews = () => passing.some((cluster) => choose(this.#context, cluster, null).may);
-    if (isNews() || this.#isUnsettled(passing)) {
-      return this.#list();
-    }
-    if (book.live.length === 0) {
-      return null;
-    }
-    const open = await listOpenRequests(this.#context);
-    const missing = book.live.filter(({ id, goneAt }) => goneAt === null && open?.answers.has(id ?? '') !== true);
-    if (open === null || missing.length > MOST_ASKED) {
-      return this.#list();
-    }
-    await follow(this.#following, open);
-    return isNews() ? this.#list() : null;
-  }
-
-  #isUnsettled(passing: readonly IssueCluster[]): boolean {
-    const { book, clock } = this.#context;
-    const { hasStrayDrafts, listedAt } = book.memory;
-    const isDue = listedAt === null || Math.abs(clock.now() - listedAt) >= DAY;
-    const isPending = book.live.some(
-      ({ state, goneAt }) => goneAt === null && (state === 'draft' || state === 'begun'),
-    );
-    return isPending || hasStrayDrafts || (isDue && (passing.length > 0 || book.live.length > 0));
-  }
-
-  async #list(): Promise<Listing> {
-    const context = this.#following;
-    const listing = await follow(context, await listRequests(context, draftIds(context)));
-    this.#gaveWay += (await archiveAbandoned(context, listing)).length;
-    return listing;
-  }
-
-  /** In a dry run nothing is kept, so that every run would tell it again. */
-  get #following(): RunContext {
-    return this.#context.writer === null ? { ...this.#context, events: {} } : this.#context;
   }
 
   #mayBegin(cluster: IssueCluster, listing: Listing | null): boolean {
@@ -192,9 +149,10 @@ class Run {
   }
 
   /** The space, where there is one and room in it. */
-  #roomIn(cluster: IssueCluster, { space, why }: Route, planned: readonly SeenRequest[]): RouteSpace | null {
+  #roomIn(cluster: IssueCluster, route: Route, planned: readonly SeenRequest[]): RouteSpace | null {
+    const { space } = route;
     if (space === null) {
-      this.#skip(cluster, 'unrouted', why, true);
+      this.#skip(cluster, route.waits ? 'waiting' : 'unrouted', route.why, !route.waits);
       return null;
     }
     const limit = limitNow(this.#context, planned, space.id);
@@ -285,8 +243,6 @@ class Run {
 }
 
 const DAY = 86_400_000;
-/** Change requests that are read one by one, before a list of all is cheaper. */
-const MOST_ASKED = 5;
 /** A token that may not, or spaces that are full, keep no run busy with all the clusters that there are. */
 const MOST_IN_VAIN = 20;
 

@@ -61,7 +61,7 @@ async function answerAlone(
       openReader: (priority, observer) => openReader(connection, client(priority, observer)),
       openWriter: (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
-      names: namesFrom(store.organization(organization.id), manifestsOf(organization)),
+      names: namesFrom({ record: store.organization(organization.id), declared: manifestsOf(organization) }),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       clock,
       random,

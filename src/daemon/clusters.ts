@@ -23,6 +23,8 @@ export interface ClustersOptions {
   readonly organization: OrganizationConfig;
   readonly connection: Connection;
   readonly source: DesiredSource;
+  /** Ids of resources as the last plan found them; null: there is none yet. */
+  readonly bindings: () => ReadonlyMap<string, string> | null;
   readonly probe: ConversationsProbe;
   readonly store: Store;
   readonly clock: Clock;
@@ -64,7 +66,11 @@ export class OrganizationClusters {
       openReader: (priority, observer) => openReader(connection, client(priority, observer)),
       openWriter: dryRun ? null : (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
-      names: namesFrom(store.organization(organization.id), async () => (await source.peek()).declared),
+      names: namesFrom({
+        record: store.organization(organization.id),
+        declared: async () => (await source.peek()).declared,
+        bindings: options.bindings,
+      }),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       probe: options.probe,
       clock,

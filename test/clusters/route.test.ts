@@ -5,7 +5,7 @@ import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../../s
 import { NOW, settingsOf, someCluster, someIssue } from './samples.ts';
 
 function space(id: string, over: Partial<RouteSpace> = {}): RouteSpace {
-  return { id, title: id, key: null, usable: true, why: null, ...over };
+  return { id, title: id, key: null, usable: true, waits: false, why: null, ...over };
 }
 
 const SPACES = spacesOf([

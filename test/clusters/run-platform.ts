@@ -284,7 +284,11 @@ export interface TestDaemonOptions {
 }
 
 /** Ids of spaces are their keys, too. */
-const NAMES: Names = { recorded: async () => new Map(), declared: async () => new Set() };
+const NAMES: Names = {
+  recorded: async () => new Map(),
+  declared: async () => new Map(),
+  observed: () => new Map(),
+};
 
 /** A daemon's issue clusters on this platform. */
 export function openDaemon(

@@ -120,23 +120,20 @@ describe('a run', () => {
     expect(platform.statuses().filter((each) => each.endsWith('open'))).toHaveLength(4);
   });
 
-  test('passes a locked, a deleted and an undeclared space over, and says nothing of one that has none', async () => {
+  test('passes a locked and a deleted space over, and opens nothing for a cluster that has none', async () => {
     const platform = new ClusterPlatform();
     platform.addSpace('locked', { editMode: 'locked' });
     platform.addCluster({ id: 'c_1', source: 'chat' });
     platform.addCluster({ id: 'c_2' });
-    const routes = ['locked', 'gone', 'later', 'api'].map((space) => ({ source: 'chat', space }));
+    const routes = ['locked', 'gone', 'api'].map((space) => ({ source: 'chat', space }));
     const config = settings({ routes, default: 'locked', search: { enabled: false } });
-    const names = { recorded: async () => new Map([['gone', 'sp_gone']]), declared: async () => new Set(['later']) };
+    const names = { recorded: async () => new Map([['gone', 'sp_gone']]) };
     const whys: string[] = [];
     const events = { onOpened: ({ why }: { why: string }) => whys.push(why) };
     const daemon = openDaemon(platform, config, { names, events });
     expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { unrouted: 1 } });
     expect(platform.statuses()).toEqual(['c_1 api open']);
-    expect(whys).toEqual([
-      'route 4; route 1 names locked, which is locked; route 2 names gone, which is deleted; ' +
-        'route 3 names later, which is not there',
-    ]);
+    expect(whys).toEqual(['route 3; route 1 names locked, which is locked; route 2 names gone, which is deleted']);
     // It costs nothing until the cluster or a day has changed something.
     platform.counts();
     await daemon.run();
@@ -537,12 +534,12 @@ describe('spaces that the settings name', () => {
     const platform = new ClusterPlatform();
     const daemon = openDaemon(platform, named);
     await expect(daemon.automation.checkSpaces()).rejects.toThrow(unknown);
-    const declared = { declared: async () => new Set(['guide']) };
+    const declared = { declared: async () => new Map([['guide', { id: null, title: null }]]) };
     await openDaemon(platform, named, { names: declared }).automation.checkSpaces();
   });
 
   test('are refused with what was probably meant, also where that is only declared yet', async () => {
-    const names = { declared: async () => new Set(['onboarding']) };
+    const names = { declared: async () => new Map([['onboarding', { id: null, title: null }]]) };
     const meant = { ...settings({ default: 'onbording' }), spaceNames: [{ name: 'onbording', place }] };
     const daemon = openDaemon(new ClusterPlatform([]), meant, { names });
     await expect(daemon.automation.checkSpaces()).rejects.toThrow('did you mean "onboarding"?');
@@ -553,7 +550,7 @@ describe('spaces that the settings name', () => {
     platform.addCluster({ id: 'c_1' });
     const unread = openDaemon(platform, named, { names: { declared: async () => null } });
     await unread.automation.checkSpaces();
-    expect(await unread.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { unrouted: 1 } });
+    expect(await unread.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { waiting: 1 } });
     let isDown = true;
     platform.store.issuesClusters.remove('c_1');
     platform.step = () => {
@@ -567,6 +564,80 @@ describe('spaces that the settings name', () => {
     const end = await daemon.run();
     expect(end.outcome).toBe('failed');
     expect(end.error?.message).toBe(unknown);
+  });
+});
+
+describe('a space that the manifests declare', () => {
+  const declares = (key: string, id: string | null = null, title: string | null = null) => ({
+    declared: async () => new Map([[key, { id, title }]]),
+  });
+  const routed = settings({ routes: [{ label: 'About', space: 'manual' }], default: 'api', search: { enabled: true } });
+
+  test.each([
+    ['by the id in its manifest', declares('manual', 'guides'), {}],
+    ['by what the last plan found', { ...declares('manual'), observed: () => new Map([['manual', 'guides']]) }, {}],
+    ['by its title, where only one space has it', declares('manual', null, 'The guides'), {}],
+    ['by its id where the platform lists no spaces', declares('manual', 'guides'), { unlisted: true }],
+  ])('is found without a record %s', async (_, names, { unlisted = false }: { unlisted?: boolean }) => {
+    const platform = new ClusterPlatform();
+    platform.step = ({ operation }, step) => {
+      if (unlisted && operation === 'listSpaces' && step === 'arrives') {
+        throw new RejectedError('there is no such operation', 404);
+      }
+    };
+    platform.addCluster({ id: 'c_1' });
+    const daemon = openDaemon(platform, routed, { names });
+    const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    expect(clusters).toMatchObject([{ opens: true, space: { id: 'guides', key: 'manual' } }]);
+    expect(await daemon.run()).toMatchObject({ opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 guides open']);
+  });
+
+  test.each([
+    ['is not there yet', declares('manual', null, 'Manual'), 'declared and not there yet'],
+    ['has an id that is not there', declares('manual', 'sp_none', 'The guides'), 'declared and not there yet'],
+    ['may be one of two', declares('manual', null, 'Twice'), 'declared and not there yet'],
+    ['is not known', { declared: async () => null }, 'not known, as the manifests cannot be read'],
+  ])('and that %s is waited for, and nothing falls through to the default', async (_, names, why) => {
+    const platform = new ClusterPlatform(['api', 'guides', 'one', 'two']);
+    for (const id of ['one', 'two']) {
+      platform.call('PATCH', `/spaces/${id}`, { title: 'Twice' });
+    }
+    platform.addCluster({ id: 'c_1' });
+    const note = openMemoryStore().note('clusters');
+    const daemon = openDaemon(platform, routed, { names, note });
+    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { waiting: 1 } });
+    const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    expect(clusters).toMatchObject([{ opens: false, why: `waiting: route 1 names manual, which is ${why}` }]);
+    expect(platform.changeRequests).toEqual([]);
+    // It is created, and recorded: the next run opens there.
+    platform.addSpace('sp_manual');
+    const recorded = { ...names, recorded: async () => new Map([['manual', 'sp_manual']]) };
+    expect(await openDaemon(platform, routed, { names: recorded, note }).run()).toMatchObject({ opened: 1 });
+    expect(platform.statuses()).toEqual(['c_1 sp_manual open']);
+  });
+
+  test('is waited for by the search and the default, too', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const names = declares('manual', null, 'Manual');
+    for (const over of [{ search: { spaces: ['manual', 'api'] }, default: 'api' }, { default: 'manual' }]) {
+      const daemon = openDaemon(platform, settings(over), { names });
+      expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { waiting: 1 } });
+    }
+  });
+
+  test('may be named with --space though no setting names it', async () => {
+    const platform = new ClusterPlatform();
+    platform.addCluster({ id: 'c_1' });
+    const daemon = openDaemon(platform, settings(), { names: declares('manual', null, 'The api') });
+    const open = { about: 'open', cluster: 'c_1', space: 'manual', dryRun: false } as const;
+    expect(await answerClusters(daemon.automation, open)).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
+    const later = openDaemon(platform, settings(), { names: declares('later', null, 'Later') });
+    platform.addCluster({ id: 'c_2' });
+    await expect(answerClusters(later.automation, { ...open, cluster: 'c_2', space: 'later' })).rejects.toThrow(
+      'later cannot be used: it is declared and not there yet',
+    );
   });
 });
 

@@ -51,7 +51,7 @@ test('context records, topics and findings are asked for and answered as the ven
       openReader: () => writer,
       openWriter: () => writer,
       note: store.note('clusters'),
-      names: { recorded: async () => new Map(), declared: async () => null },
+      names: { recorded: async () => new Map(), declared: async () => null, observed: () => new Map() },
       site: async () => site.id,
       ...{ clock, random, signal: new AbortController().signal, events: {} },
     });
