@@ -82,25 +82,23 @@ export function phoneNumber(dice: Dice, region: CountryCode, international = dic
     const spaced = number.formatInternational();
     const code = number.countryCallingCode;
     const national = spaced.slice(code.length + 2);
-    return {
-      text: dice.pick([
-        spaced,
-        spaced,
-        number.number,
-        spaced.replaceAll(' ', '-'),
-        spaced.replaceAll(' ', '.'),
-        `00${code} ${national}`,
-        `00${number.number.slice(1)}`,
-        `(+${code}) ${national}`,
-        `+${code}-${national}`,
-        `+${code} ${national.replaceAll(/[ -]/g, '')}`,
-        `+${code} ${grouped(dice, number.nationalNumber)}`,
-        ...(['GB', 'DE', 'NL', 'AT', 'CH'].includes(region)
-          ? [`+${code} (0)${national}`, `+${code} (0) ${national}`]
-          : []),
-      ]),
-      bare: false,
-    };
+    const text = dice.pick([
+      spaced,
+      spaced,
+      number.number,
+      spaced.replaceAll(' ', '-'),
+      spaced.replaceAll(' ', '.'),
+      `00${code} ${national}`,
+      `00${number.number.slice(1)}`,
+      `(+${code}) ${national}`,
+      `+${code}-${national}`,
+      `+${code} ${national.replaceAll(/[ -]/g, '')}`,
+      `+${code} ${grouped(dice, number.nationalNumber)}`,
+      ...(['GB', 'DE', 'NL', 'AT', 'CH'].includes(region)
+        ? [`+${code} (0)${national}`, `+${code} (0) ${national}`]
+        : []),
+    ]);
+    return { text, bare: /^\d+$/.test(text) };
   }
   const national = number.formatNational();
   const digits = national.replaceAll(/\D/g, '');
