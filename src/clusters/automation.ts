@@ -11,6 +11,9 @@ import type { Note } from '../store/store.ts';
 import type { ClusterEvents, RunEnd } from './events.ts';
 import { IssueClusters } from './issue-clusters.ts';
 import { ClusterBook } from './record.ts';
+import { redactEvents } from './redacted-events.ts';
+import { RedactedSource } from './redacted-source.ts';
+import { type Redaction, redactError, remembering } from './redaction.ts';
 import { routingOf } from './route.ts';
 import { type RunNumbers, runClusters } from './run.ts';
 import type { RunContext } from './run-context.ts';
@@ -37,6 +40,8 @@ export interface AutomationOptions {
   readonly probe?: ConversationsProbe;
   readonly clock: Clock;
   readonly random: Random;
+  /** Everything that comes from tickets passes it. */
+  readonly redaction: Redaction;
   /** Begins nothing new once it aborts. */
   readonly signal: AbortSignal;
   readonly events: ClusterEvents;
@@ -65,7 +70,9 @@ export class ClusterAutomation {
   #kind: ClusterSource['kind'] | null = null;
 
   constructor(options: AutomationOptions) {
-    this.#options = options;
+    const redaction = remembering(options.redaction);
+    const own = options.config.changeRequest.reviewers;
+    this.#options = { ...options, redaction, events: redactEvents(options.events, redaction, own) };
     this.#probe = options.probe ?? new ConversationsProbe();
     this.#areSpacesKnown = options.config.spaceNames.length === 0;
   }
@@ -109,7 +116,7 @@ export class ClusterAutomation {
         if (saysNotThere(error)) {
           this.#probe.forget();
         }
-        throw error;
+        throw redactError(error, this.#options.redaction);
       }
     });
   }
@@ -190,9 +197,9 @@ export class ClusterAutomation {
   }
 
   async #context(priority: Priority, count: () => void, dryRun: boolean): Promise<RunContext> {
-    const { config, openReader, openWriter, note, names, random, signal, events } = this.#options;
+    const { config, openReader, openWriter, note, names, random, redaction, signal, events } = this.#options;
     const isWriting = !dryRun && openWriter !== null;
-    const book = await ClusterBook.open(note, settingsHash(config), isWriting);
+    const book = await ClusterBook.open(note, settingsHash(config), { keeps: isWriting, redaction });
     const local = this.#options.clock;
     const time = new PlatformTime(local, book.memory.skew);
     const clock: Clock = {
@@ -206,7 +213,7 @@ export class ClusterAutomation {
     };
     const writer = isWriting ? openWriter(priority, observer) : null;
     const reader = writer ?? openReader(priority, observer);
-    const source = await this.#source(reader, clock);
+    const source = new RedactedSource(await this.#source(reader, clock), redaction);
     let spaces: Promise<SpacesRead['spaces']> | null = null;
     return {
       config,
@@ -219,6 +226,7 @@ export class ClusterAutomation {
       clock,
       time,
       random,
+      redaction,
       signal,
       events,
       names,

@@ -31,11 +31,11 @@ export async function follow(context: RunContext, listing: Listing): Promise<Lis
       const isLive = entry.state === 'draft' || entry.state === 'open';
       // One that is gone comes back in a list, where its space is restored.
       const answer = listed ?? (isLive && entry.goneAt === null ? await ask(context, entry) : null);
-      const seen = answer === null ? null : seenOf(answer, links);
+      const seen = answer === null ? null : seenOf(answer, links, context.redaction);
       await (seen === null ? gone(context, entry, isLive) : took(context, entry, seen));
     }
   }
-  return listingOf(book, listing.answers, listing.at);
+  return listingOf(context, listing.answers, listing.at);
 }
 
 /** Finds the change request whose answer was lost; forgets it once it is certain that it was not created. */

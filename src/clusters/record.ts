@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Json } from '../core/json.ts';
 import type { Note } from '../store/store.ts';
 import type { ReadingState } from './early-stop.ts';
+import type { Redaction } from './redaction.ts';
 
 /** Ways to list all change requests of an organization; see `listRequests`. */
 export const LIST_MODES = ['statuses', 'status', 'all', 'spaces'] as const;
@@ -66,6 +67,8 @@ const reading: z.ZodType<ReadingState> = z.object({
 
 const memory = z.object({
   format: z.literal(1),
+  /** The version of the redaction that texts in it passed. */
+  redactedBy: z.string().default(''),
   /** The settings that all of this was found out with: under others, clusters are looked at anew. */
   settings: z.string(),
   reading: reading.nullable(),
@@ -92,6 +95,7 @@ export type Memory = z.output<typeof memory>;
 
 const NOTHING: Memory = {
   format: 1,
+  redactedBy: '',
   settings: '',
   reading: null,
   entries: [],
@@ -124,13 +128,22 @@ export class ClusterBook {
 
   /**
    * What is noted; what cannot be read is as if nothing were. What was found out under other settings than these is
-   * forgotten. `keeps` false: nothing is written.
+   * forgotten; what was redacted by other rules is redacted again. `keeps` false: nothing is written.
    */
-  static async open(note: Note, settings: string, keeps: boolean): Promise<ClusterBook> {
+  static async open(
+    note: Note,
+    settings: string,
+    { keeps, redaction }: { readonly keeps: boolean; readonly redaction: Pick<Redaction, 'version' | 'text'> },
+  ): Promise<ClusterBook> {
     const read = memory.safeParse(await note.read());
-    const remembered = read.success ? read.data : NOTHING;
-    const isOther = remembered.settings !== settings;
-    return new ClusterBook(note, keeps, isOther ? { ...remembered, settings, reading: null, settled: {} } : remembered);
+    const known = read.success ? read.data : { ...NOTHING, redactedBy: redaction.version };
+    const isOther = known.settings !== settings;
+    const current = isOther ? { ...known, settings, reading: null, settled: {} } : known;
+    const book = new ClusterBook(note, keeps, current);
+    if (current.redactedBy !== redaction.version) {
+      await book.#keep(redacted(current, redaction));
+    }
+    return book;
   }
 
   get memory(): Memory {
@@ -195,6 +208,18 @@ export class ClusterBook {
     }
     this.#memory = next;
   }
+}
+
+/** Labels, subjects and reasons come from tickets, and older rules may have left something in them. */
+function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 'text'>): Memory {
+  const entries = known.entries.map((each) => ({
+    ...each,
+    label: text(each.label),
+    subject: text(each.subject),
+    why: text(each.why),
+  }));
+  const settled = Object.entries(known.settled).map(([id, each]) => [id, { ...each, why: text(each.why) }] as const);
+  return { ...known, entries, settled: Object.fromEntries(settled), redactedBy: version };
 }
 
 function isOver({ state, muteDue }: Entry): boolean {

@@ -4,6 +4,7 @@ import type { Reader, Writer } from '../platform/client.ts';
 import type { PlatformTime } from '../platform/platform-time.ts';
 import type { ClusterEvents } from './events.ts';
 import type { ClusterBook } from './record.ts';
+import type { Redaction } from './redaction.ts';
 import type { Routing } from './route.ts';
 import type { SelectRule } from './select.ts';
 import type { ClusterSource } from './source.ts';
@@ -24,6 +25,7 @@ export interface RunContext {
   readonly clock: Clock;
   readonly time: PlatformTime;
   readonly random: Random;
+  readonly redaction: Redaction;
   readonly signal: AbortSignal;
   readonly events: ClusterEvents;
   readonly names: Names;

@@ -24,7 +24,7 @@ const RESULTS = 50;
  * routes say. Throws AppError.
  */
 export async function prepare(context: RunContext, cluster: IssueCluster, space?: RouteSpace): Promise<Prepared> {
-  const { config, routing } = context;
+  const { config, routing, redaction } = context;
   const { changeRequest } = config;
   const issues = await context.source.issues(cluster.id);
   const ranked = await search(context, cluster, issues, space === undefined);
@@ -33,7 +33,7 @@ export async function prepare(context: RunContext, cluster: IssueCluster, space?
   return {
     cluster,
     route: chosen,
-    subject: subjectOf(changeRequest.subject, lineValues(cluster)),
+    subject: subjectOf(changeRequest.subject, lineValues(cluster), redaction),
     describe: (claim) =>
       descriptionOf({
         cluster,

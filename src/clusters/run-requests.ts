@@ -4,6 +4,7 @@ import { type ClusterChangeRequest, changeRequestOf, type KnownLink } from './ch
 import { timeOf } from './cluster.ts';
 import { draftMarkOf, markOf } from './mark.ts';
 import { type ClusterBook, LIST_MODES, type ListMode } from './record.ts';
+import type { Redaction } from './redaction.ts';
 import type { RunContext } from './run-context.ts';
 import type { RequestAnswer } from './source.ts';
 import { isNotThere } from './spaces.ts';
@@ -59,7 +60,7 @@ export async function listRequests(context: RunContext, drafts: ReadonlySet<stri
       const isKnown = book.memory.listing?.mode === mode && modes[0] === mode;
       const listing = isKnown ? book.memory.listing : { mode, since: now };
       await book.change({ listing, listedAt: now, skew: time.skew });
-      return listingOf(book, answers, at);
+      return listingOf(context, answers, at);
     }
   }
   throw new Error('the lists of every space are always there');
@@ -69,7 +70,7 @@ export async function listRequests(context: RunContext, drafts: ReadonlySet<stri
 export async function listOpenRequests(context: RunContext): Promise<Listing | null> {
   const at = context.clock.monotonic();
   const answers = await listOrganization(context);
-  return answers === null ? null : listingOf(context.book, answers, at);
+  return answers === null ? null : listingOf(context, answers, at);
 }
 
 /** The ways to list, the one that worked last first. */
@@ -150,11 +151,7 @@ export async function withOwnRequests(context: RunContext, cluster: string, list
   const own = (await context.source.requestsOf(cluster)).filter(({ id }) => !listing.answers.has(id));
   return own.length === 0
     ? listing
-    : listingOf(
-        context.book,
-        new Map([...listing.answers, ...own.map((each) => [each.id, each] as const)]),
-        listing.at,
-      );
+    : listingOf(context, new Map([...listing.answers, ...own.map((each) => [each.id, each] as const)]), listing.at);
 }
 
 async function listBySpace(context: RunContext): Promise<Answers> {
@@ -189,20 +186,29 @@ async function listOne({ reader }: RunContext, spaceId: string, status: Status):
 }
 
 /** A list with what is known here of which cluster each is. */
-export function listingOf(book: ClusterBook, answers: Answers, at: number): Listing {
+export function listingOf(
+  { book, redaction }: Pick<RunContext, 'book' | 'redaction'>,
+  answers: Answers,
+  at: number,
+): Listing {
   const known = knownLinks(book);
-  const requests = [...answers.values()].flatMap((answer) => seenOf(answer, known) ?? []);
+  const requests = [...answers.values()].flatMap((answer) => seenOf(answer, known, redaction) ?? []);
   return { requests, answers, at };
 }
 
-/** A change request as what it is to a cluster; null where it is of none. */
-export function seenOf(answer: RequestAnswer, known: ReadonlyMap<string, KnownLink>): SeenRequest | null {
+/** A change request as what it is to a cluster, its subject redacted; null where it is of none. */
+export function seenOf(
+  answer: RequestAnswer,
+  known: ReadonlyMap<string, KnownLink>,
+  redaction: Pick<Redaction, 'text'>,
+): SeenRequest | null {
   const request = changeRequestOf(answer, known);
   if (request === null) {
     return null;
   }
   const isDescribed = markOf(answer.description) !== null;
-  return { ...request, isDescribed, isDraftSubject: draftMarkOf(answer.subject) !== null };
+  const subject = redaction.text(request.subject);
+  return { ...request, subject, isDescribed, isDraftSubject: draftMarkOf(answer.subject) !== null };
 }
 
 /** What the book knows of change requests that may not say it themselves. */

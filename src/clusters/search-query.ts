@@ -7,10 +7,14 @@ const LONGEST_QUERY = 512;
 /** Titles of issues in a query: more would drown the label. */
 const MOST_TITLES = 5;
 
+/** What redaction puts in the place of private data; no page is about it. */
+const PLACEHOLDER = /\[[A-Z][A-Z0-9_]*_\d+\]/g;
+
 /** What to search for: the cluster's label, and the titles of its most representative issues that say more. */
 export function searchQuery(cluster: IssueCluster, issues: readonly ClusterIssue[]): string {
   const titles = representatives(issues, issues.length).map(({ title }) => oneLine(title));
-  const words = [...new Set([oneLine(cluster.label), ...titles].filter((text) => text !== ''))];
+  const texts = [oneLine(cluster.label), ...titles].map((text) => oneLine(text.replaceAll(PLACEHOLDER, ' ')));
+  const words = [...new Set(texts.filter((text) => text !== ''))];
   return cut(words.slice(0, MOST_TITLES + 1).join(' '), LONGEST_QUERY, true).replace(/…$/, '');
 }
 

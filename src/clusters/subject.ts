@@ -1,15 +1,16 @@
 import { parseTemplate } from '../core/template.ts';
 import { cut, oneLine } from './line.ts';
 import { looksReserved } from './mark.ts';
+import type { Redaction } from './redaction.ts';
 import type { LineValues } from './template.ts';
 
 /** The longest subject (platform API, Limits). */
 const LONGEST_SUBJECT = 100;
 
-/** The subject of a change request: one line of 1 to 100 UTF-16 code units, cut between characters as readers see them. */
-export function subjectOf(template: string, values: LineValues): string {
+/** The subject of a change request, redacted: one line of 1 to 100 UTF-16 code units, cut between characters as readers see them. */
+export function subjectOf(template: string, values: LineValues, { text: redact }: Pick<Redaction, 'text'>): string {
   const filled = parseTemplate(template).parts.map(({ text, name }) => text ?? values[name as keyof LineValues] ?? '');
-  const subject = oneLine(filled.join('')) || `Issue cluster ${values.id}`;
+  const subject = redact(oneLine(filled.join(''))) || `Issue cluster ${values.id}`;
   // No label makes it look like a draft, or as if it had given way.
   return cut(looksReserved(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
 }

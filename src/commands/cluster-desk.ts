@@ -3,6 +3,7 @@ import { type ClientObserver, ClusterAutomation } from '../clusters/automation.t
 import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
 import { namesFrom } from '../clusters/spaces.ts';
 import type { OrganizationConfig } from '../config/config.ts';
+import { createTextRedaction } from '../conversations/redact/text-redaction.ts';
 import type { JsonObject } from '../core/json.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
@@ -65,6 +66,7 @@ async function answerAlone(
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       clock,
       random,
+      redaction: createTextRedaction(organization.conversations.redact),
       signal,
       events: { onTrouble: ({ message }) => terminal.err(`${oneLine(message)}\n`) },
     });

@@ -3,6 +3,7 @@ import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
 import type { ClusterEvents } from '../clusters/events.ts';
 import { namesFrom } from '../clusters/spaces.ts';
 import type { OrganizationConfig } from '../config/config.ts';
+import { createTextRedaction } from '../conversations/redact/text-redaction.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -75,6 +76,7 @@ export class OrganizationClusters {
       probe: options.probe,
       clock,
       random,
+      redaction: createTextRedaction(organization.conversations.redact),
       signal: AbortSignal.any([options.stopping, this.#stopping.signal]),
       events: combineClusterEvents([
         logClusters(log),

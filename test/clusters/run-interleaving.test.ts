@@ -10,7 +10,7 @@ import type { ChangeRequestRecord } from '../../src/emulator/collaboration-recor
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import type { Note } from '../../src/store/store.ts';
-import { ClusterPlatform, openDaemon, type Seen, seeded, type TestDaemon } from './run-platform.ts';
+import { ClusterPlatform, NO_REDACTION, openDaemon, type Seen, seeded, type TestDaemon } from './run-platform.ts';
 import { DAY, settingsOf } from './samples.ts';
 
 const CLUSTERS = ['c_1', 'c_2', 'c_3', 'c_4'];
@@ -346,7 +346,9 @@ class World {
 
   /** Clusters that pass, and that nothing stands in the way of, but no room for them. */
   forgotten(): readonly string[] {
-    const all = this.platform.changeRequests.flatMap((record) => seenOf(record as never, new Map()) ?? []);
+    const all = this.platform.changeRequests.flatMap(
+      (record) => seenOf(record as never, new Map(), NO_REDACTION) ?? [],
+    );
     const open = all.filter(({ status }) => status === 'open' || status === 'draft');
     const { limits } = this.config;
     return CLUSTERS.filter((id) => {

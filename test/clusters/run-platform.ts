@@ -1,5 +1,6 @@
 import { type ClientObserver, ClusterAutomation } from '../../src/clusters/automation.ts';
 import type { ClusterEvents, RunEnd } from '../../src/clusters/events.ts';
+import type { Redaction } from '../../src/clusters/redaction.ts';
 import type { Names } from '../../src/clusters/spaces.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import type { Clock } from '../../src/core/clock.ts';
@@ -63,6 +64,8 @@ export class ClusterPlatform implements Disposable {
   hasDates = true;
   /** Told of every step of every request of a daemon; may wait, and throw where no answer is to come. */
   step: (seen: Seen, step: Step) => Promise<void> | void = () => undefined;
+  /** Changes the bodies of answers. */
+  answers: (seen: Seen, body: unknown) => unknown = (_, body) => body;
   /** Told where a daemon waits. */
   waits: (daemon: string, milliseconds: number) => Promise<void> | void = () => undefined;
   /** The site whose topics the clusters are, on a platform that has none. */
@@ -226,7 +229,7 @@ export class ClusterPlatform implements Disposable {
     const answered = this.#answer(request.method, path, search === undefined ? '' : `?${search}`, body);
     await this.step(seen, 'done');
     await this.step(seen, 'leaves');
-    const text = answered.body === undefined ? '' : JSON.stringify(answered.body);
+    const text = answered.body === undefined ? '' : JSON.stringify(this.answers(seen, answered.body));
     const headers: Record<string, string> = this.hasDates ? { date: new Date(this.time).toUTCString() } : {};
     return { status: answered.status, headers, receivedAt: this.time, body: text };
   }
@@ -281,7 +284,11 @@ export interface TestDaemonOptions {
   readonly names?: Partial<Names>;
   readonly events?: ClusterEvents;
   readonly random?: () => number;
+  readonly redaction?: Redaction;
 }
+
+/** Leaves everything as it is. */
+export const NO_REDACTION: Redaction = { version: 'none', text: (text) => text, url: (url) => url };
 
 /** Ids of spaces are their keys, too. */
 const NAMES: Names = {
@@ -314,6 +321,7 @@ export function openDaemon(
     names: { ...NAMES, ...names },
     clock: platform.clock(name),
     random,
+    redaction: options.redaction ?? NO_REDACTION,
     signal: new AbortController().signal,
     events: {
       onOpened: ({ cluster }) => told.push(`opened ${cluster}`),

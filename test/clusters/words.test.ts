@@ -4,10 +4,11 @@ import { lineValues } from '../../src/clusters/description.ts';
 import { cut, oneLine, webUrl } from '../../src/clusters/line.ts';
 import { subjectOf } from '../../src/clusters/subject.ts';
 import { trendOf } from '../../src/clusters/trend.ts';
+import { NO_REDACTION } from './run-platform.ts';
 import { someCluster } from './samples.ts';
 
 const subject = (template: string, over: Parameters<typeof someCluster>[0] = {}) =>
-  subjectOf(template, lineValues(someCluster(over)));
+  subjectOf(template, lineValues(someCluster(over)), NO_REDACTION);
 const graphemes = (text: string) => [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
 
 describe('subjectOf', () => {

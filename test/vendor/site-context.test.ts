@@ -7,6 +7,7 @@ import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
+import { NO_REDACTION } from '../clusters/run-platform.ts';
 import { settingsOf } from '../clusters/samples.ts';
 import { createFastClock } from '../support/fast-clock.ts';
 import { Helpdesk, testRedactor } from '../support/helpdesk.ts';
@@ -53,7 +54,7 @@ test('context records, topics and findings are asked for and answered as the ven
       note: store.note('clusters'),
       names: { recorded: async () => new Map(), declared: async () => null, observed: () => new Map() },
       site: async () => site.id,
-      ...{ clock, random, signal: new AbortController().signal, events: {} },
+      ...{ clock, random, redaction: NO_REDACTION, signal: new AbortController().signal, events: {} },
     });
     expect(await automation.run()).toMatchObject({ outcome: 'done', source: 'topics', opened: 1 });
     const [topic] = (await writer.get(operations.listSiteTopics, { path })).items;
