@@ -40,6 +40,6 @@ WORKDIR /var/lib/octavo
 VOLUME ["/var/lib/octavo"]
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["octavo", "health", "--config", "/etc/octavo/config.yaml"]
 ENTRYPOINT ["octavo"]
 CMD ["run", "--config", "/etc/octavo/config.yaml"]

@@ -174,6 +174,15 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
       done(await runCommand(options, around));
     });
   program
+    .command('health')
+    .description('Exit 0 if the daemon of this configuration is healthy')
+    .option('--ready', 'Require a first synchronization of every organization')
+    .option(...CONFIG)
+    .action(async (options) => {
+      const { healthCommand } = await import('./health.ts');
+      done(await healthCommand(options, around));
+    });
+  program
     .command('approve')
     .description('approve the plan that the daemon holds')
     .argument('<checksum>', 'as the plan and the log name it')

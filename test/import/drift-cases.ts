@@ -89,7 +89,7 @@ function withIds(base: ReadonlyMap<Address, BaseEntry>, kindOfBase: 'record' | '
 }
 
 /** What a platform would answer that has what manifests declare. A key keeps its id, whatever it is called. */
-export function observationOf(declared: ReadonlyMap<Address, Declared>): Observation {
+function observationOf(declared: ReadonlyMap<Address, Declared>): Observation {
   const found = new Map<string, Actual[]>(kinds.map((kind) => [kind.name, []]));
   for (const resource of declared.values()) {
     found.get(resource.kind)?.push(actualOf(resource));

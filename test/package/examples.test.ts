@@ -20,11 +20,13 @@ interface Mount {
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
+  readonly timeoutSeconds?: number;
 }
 
 interface Container {
   readonly name: string;
   readonly args: readonly string[];
+  readonly env?: readonly object[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
@@ -137,6 +139,7 @@ describe('examples/kubernetes', () => {
   ] as const)('%s asks for a path that there is, on a port that answers', async (probe, path) => {
     const { app } = createServer({ registry: createMetrics().registry, health: () => [], ready: () => [] });
     expect(octavo[probe]?.httpGet.path).toBe(path);
+    expect(octavo[probe]?.timeoutSeconds).toBeGreaterThan(1);
     expect((await app.inject(path)).statusCode).toBe(200);
     const port = octavo.ports?.find(({ name }) => name === octavo[probe]?.httpGet.port);
     expect(config().server.listen).toEqual({ host: '0.0.0.0', port: port?.containerPort });
@@ -151,7 +154,9 @@ describe('examples/kubernetes', () => {
       capabilities: { drop: ['ALL'] },
     });
     expect(container.resources.limits.memory).toMatch(/^\d+Mi$/);
-    expect(mountOf(container, '/tmp')).toBeDefined();
+    expect(container.env).toContainEqual({ name: 'HOME', value: '/tmp' });
+    const others = pod.containers.filter((other) => other !== container);
+    expect(others.map((other) => mountOf(other, '/tmp')?.name)).not.toContain(mountOf(container, '/tmp')?.name ?? '');
   });
 
   test('every mount has its volume, and the secret its maker', () => {

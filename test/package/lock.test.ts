@@ -5,6 +5,9 @@ import { ROOT } from './pruned.ts';
 
 interface Locked {
   readonly resolved?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -19,6 +22,16 @@ describe('package-lock.json', () => {
     );
     const missing = optional.filter((name) => packages[`node_modules/${name}`] === undefined);
     expect(missing).toEqual([]);
+  });
+
+  /** Programs of development for other systems, of versions that the registry in use here does not serve. */
+  const UNSERVED = /^node_modules\/(?:@biomejs\/cli|@oxc-parser\/binding)-/;
+  const unverified = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined);
+
+  test('has an integrity hash for every package', () => {
+    expect(unverified.filter(([path]) => !UNSERVED.test(path))).toEqual([]);
+    // The exception is for what nobody needs to build or run Octavo.
+    expect(unverified.filter(([, { dev, optional }]) => dev !== true || optional !== true)).toEqual([]);
   });
 
   test('is bound to no registry', () => {
