@@ -314,7 +314,7 @@ class RunningDaemon implements Daemon {
     if (organization.source === null) {
       throw new ConfigError(`organization ${organization.id} has no source`);
     }
-    return openSource(organization.source, organization.id, clones, createManifestLoader(kinds), this.#abort.signal);
+    return openSource(organization.source, organization, clones, createManifestLoader(kinds), this.#abort.signal);
   }
 
   #unready(): readonly string[] {

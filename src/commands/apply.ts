@@ -1,23 +1,29 @@
 import { readFile, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
+import type { Address } from '../core/address.ts';
 import type { ChangeResult, Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, RefusedPlanError } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
-import { appliedRef, fetchRef, headOf, resolveRef, updateRef } from '../git/commit-info.ts';
+import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
+import { headOf } from '../git/commit-info.ts';
 import { isIn } from '../git/make-commit.ts';
 import { kinds } from '../kinds/registry.ts';
+import { createManifestLoader } from '../manifests/loader.ts';
 import { resultToJson } from '../plan/render-json.ts';
 import { summaryLine } from '../plan/render-text.ts';
 import { counted } from '../plan/words.ts';
 import { openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
+import { idsOf, readElsewhere, recordApplied, type ScopedFolder } from '../reconcile/applied.ts';
+import type { Applied } from '../reconcile/apply.ts';
 import type { Planned } from '../reconcile/planning.ts';
 import { apply, outcomeOf, type PassInput } from '../reconcile/reconcile.ts';
+import { openRefs } from './desired.ts';
 import { approval } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
-import { APPLY_PARALLEL, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
+import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
 import { showProgress } from './progress.ts';
 import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
 
@@ -25,7 +31,6 @@ export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
   readonly format: 'text' | 'json';
   readonly yes?: boolean;
-  readonly record?: boolean;
 }
 
 /** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
@@ -38,20 +43,20 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
     const input =
       file === null
         ? await passInput(target, flags, config, organization, connection, around)
-        : inputOfFile(file, config, organization, connection, flags, around);
+        : await inputOfFile(file, target, { config, organization, connection }, flags, around);
     const planned = await planOnly(input, way, around.terminal);
     mustStillBe(file, planned.plan, input.policy);
     mustBeApproved(flags, planned.plan);
-    const record = flags.record === true ? await recordable(target, input, file !== null, around) : null;
+    const record = flags.record === true ? await openRecord(input, file !== null, around) : null;
     around.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(around)));
     if (!(await isWanted(planned.plan, flags, around))) {
       around.terminal.err('\nNot applied.\n');
       return EXIT.failed;
     }
-    const results = await carryOut(input, planned, way, flags, around);
+    const { results, bindings } = await carryOut(input, planned, way, flags, around);
     const exit = exitOf(planned, results, around);
     if (record !== null && exit === EXIT.done) {
-      await record(results);
+      await record(results, bindings);
     }
     return exit;
   });
@@ -65,28 +70,51 @@ async function planFileAt(path: string, name: string): Promise<PlanFile | null> 
   return found.isFile() ? readPlanFile(await readFile(path, 'utf8'), name) : null;
 }
 
-function inputOfFile(
+async function inputOfFile(
   file: PlanFile,
-  config: Config,
-  organization: OrganizationConfig,
-  connection: Connection,
+  target: string,
+  { config, organization, connection }: FileContext,
   flags: ApplyFlags,
   around: Surroundings,
-): PassInput {
-  if (flags.base !== undefined) {
-    throw new ConfigError(
-      '--base says nothing to a plan file, which was made over a base already; plan again over another',
-    );
+): Promise<CommandInput> {
+  const known = [flags.base === undefined ? null : '--base', flags.scope === undefined ? null : '--scope'];
+  const [given] = known.filter((flag) => flag !== null);
+  if (given !== undefined) {
+    throw new ConfigError(`${given} cannot be combined with a plan file; create a new plan with the one you want`);
   }
   if (file.organization !== organization.id) {
     throw new RefusedPlanError(`the plan is for ${file.organization}, and not for ${organization.id}`);
   }
   return {
     ...file,
+    ...(await recordedBeside(file, target, flags, around)),
     kinds,
     policy: policyOf(config, organization, flags, around),
     estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
   };
+}
+
+interface FileContext {
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+  readonly connection: Connection;
+}
+
+/** What the repository around a plan file, or else around the working directory, records of the organization. */
+async function recordedBeside(
+  { organization, scope, folder }: PlanFile,
+  target: string,
+  { record }: ApplyFlags,
+  { terminal }: Surroundings,
+): Promise<Pick<CommandInput, 'place' | 'refs' | 'elsewhere'>> {
+  const head = (await headOf(dirname(resolve(terminal.cwd, target)))) ?? (await headOf(terminal.cwd));
+  if (head === null || folder === null) {
+    return { place: null, refs: null };
+  }
+  const place = { organization, scope, folder, repository: head.root };
+  const fetch = record === true ? 'always' : 'if-needed';
+  const refs = await openRefs(place, { base: undefined, fetch, warn: terminal.err });
+  return { place, refs, elsewhere: await readElsewhere(refs, place, head.commit, () => createManifestLoader(kinds)) };
 }
 
 /** A plan file is applied only if it still is the plan. */
@@ -111,45 +139,50 @@ function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
   }
 }
 
-/** Moves the ref that says what was applied; only a commit can be recorded. */
-async function recordable(
-  target: string,
-  input: PassInput,
+type Record = (results: readonly ChangeResult[], bindings: ReadonlyMap<Address, string>) => Promise<void>;
+
+/** Checks that what is applied can be recorded, and returns what records it. Throws ConfigError where it cannot be. */
+async function openRecord(
+  { organization, commit, declared, place, refs, baseCommit }: CommandInput,
   isFile: boolean,
-  around: Surroundings,
-): Promise<(results: readonly ChangeResult[]) => Promise<void>> {
-  const { commit } = input;
-  const head = await headOf(resolve(around.terminal.cwd, target)).catch(() => null);
-  const here = head ?? (await headOf(around.terminal.cwd));
-  if (commit === null || here === null) {
+  { terminal }: Surroundings,
+): Promise<Record> {
+  if (commit === null || place === null || refs === null) {
     throw new ConfigError('--record needs manifests that are all committed: only a commit can be recorded as applied');
   }
-  const ref = appliedRef(input.organization);
+  const { scope, folder } = place;
+  const ref = appliedRef(organization, scope);
   if (isFile) {
-    await mustNotTakeBack(here.root, ref, input);
+    await mustNotTakeBack(refs, place, { commit, baseCommit });
   }
-  return async (results) => {
+  return async (results, bindings) => {
     const left = results.filter((result) => result.status !== 'applied');
     if (left.length > 0) {
       // What is paused was not applied: recorded as if it were, it would be taken for something else in the next plan.
       const names = left.map((result) => result.address).join(', ');
-      around.terminal.err(`${ref} stays where it is: not applied yet: ${names}\n`);
+      terminal.err(`${ref} stays where it is: not applied yet: ${names}\n`);
       return;
     }
-    const { pushed } = await updateRef(here.root, ref, commit, { push: true });
-    around.terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
+    const ids = idsOf(declared, bindings);
+    const { pushed } = await recordApplied(refs, { organization, scope, folder, commit, ids });
+    terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
   };
 }
 
 /** An old plan file may still be the plan, where both change nothing: what was recorded since would lose its owner. */
-async function mustNotTakeBack(root: string, ref: string, { commit, baseCommit }: PassInput): Promise<void> {
-  const recorded = (await fetchRef(root, ref)) ?? (await resolveRef(root, ref));
+async function mustNotTakeBack(
+  refs: AppliedRefs,
+  { organization, scope, repository }: ScopedFolder,
+  { commit, baseCommit }: Pick<CommandInput, 'commit' | 'baseCommit'>,
+): Promise<void> {
+  const tip = refs.tipOf(scope);
+  const recorded = tip === null ? null : (await refs.read(tip, appliedRef(organization, scope))).commit;
   const known = baseCommit ?? commit;
   if (
     recorded === null ||
     recorded === commit ||
     recorded === known ||
-    (known && (await isIn(root, recorded, known)))
+    (known && (await isIn(repository, recorded, known)))
   ) {
     return;
   }
@@ -164,11 +197,11 @@ async function carryOut(
   { connection, signal }: Way,
   flags: ApplyFlags,
   around: Surroundings,
-): Promise<readonly ChangeResult[]> {
+): Promise<Applied> {
   const { plan } = planned;
   const count = new RequestCount();
   const progress = showProgress(around.terminal, plan.changes.length);
-  const { results } = await apply(input, planned, {
+  const applied = await apply(input, planned, {
     writer: openWriter(connection, {
       organization: input.organization,
       priority: 'apply',
@@ -182,8 +215,8 @@ async function carryOut(
     onStart: progress.start,
     onResult: progress.result,
   }).finally(progress.end);
-  answer(planned, results, count, flags, around);
-  return results;
+  answer(planned, applied.results, count, flags, around);
+  return applied;
 }
 
 /** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */

@@ -12,6 +12,11 @@ export const CONFIG = [
 ] as const;
 export const ORGANIZATION = ['--organization <id>', 'which organization, where several are configured'] as const;
 
+export const SCOPE = [
+  '--scope <name>',
+  'Identity of the manifest folder, where an organization has several (default: its path in the repository)',
+] as const;
+
 /** A whole number, for commander. Throws InvalidArgumentError, as the others here do. */
 export function count(text: string): number {
   const value = Number(text);

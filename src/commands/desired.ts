@@ -1,13 +1,18 @@
-import { stat } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+/** Reads the manifests of a folder, the base that they are planned over, and what other scopes claim. */
+import { realpath, stat } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
 import type { Address } from '../core/address.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, messageOf } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
 import type { Base } from '../core/resource.ts';
-import { appliedRef, fetchRef, headOf, resolveRef } from '../git/commit-info.ts';
+import { ROOT_SCOPE, scopeOfFolder } from '../core/scope.ts';
+import { AppliedRefs, openRefHost } from '../git/applied-refs.ts';
+import { headOf, repositoryAround, resolveRef } from '../git/commit-info.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../manifests/loader.ts';
+import type { Elsewhere } from '../plan/elsewhere.ts';
+import { readAppliedBase, readElsewhere, readRecordedBase, type ScopedFolder } from '../reconcile/applied.ts';
 import { baseAt } from '../reconcile/base-at.ts';
 
 /** The desired state of a folder, with the commit it is at. */
@@ -46,46 +51,106 @@ async function loadTree(tree: FileTree, root: string, config?: string): Promise<
   return createManifestLoader(kinds).load(tree, { root, ...(config === undefined ? {} : { config }) });
 }
 
-/** The base that a git ref declares, and its commit. `applied` is what `apply --record` last moved. */
-export async function loadBase(
-  cwd: string,
-  folder: string,
-  ref: string | undefined,
-  options: { readonly organization: string; readonly offline: boolean },
-): Promise<{ base: Base; commit: string | null }> {
-  if (ref === undefined) {
-    return { base: null, commit: null };
-  }
-  const path = resolve(cwd, folder);
-  const head = await headOf(path);
-  if (head === null) {
-    throw new ConfigError(`--base needs a git repository with a commit, and ${folder} is in none`);
-  }
-  const commit = await baseCommit(head.root, ref, options);
-  if (commit === null) {
-    return { base: null, commit: null };
-  }
-  const inside = relative(head.root, path) || '.';
-  return { base: await baseAt(head.root, commit, inside, createManifestLoader(kinds)), commit };
+/** Which base a plan is made over, and where it may be looked for. */
+export interface BaseOptions {
+  readonly organization: string;
+  /** A commit, branch or tag; `applied`: what the folder's scope last applied; undefined: none. */
+  readonly base: string | undefined;
+  /** An explicit scope; undefined: derived from the folder. */
+  readonly scope: string | undefined;
+  /** When the applied refs are fetched: always, where the remote answers (`warn` is told otherwise), or only if needed. */
+  readonly fetch: 'always' | 'if-possible' | 'if-needed';
+  readonly warn: (text: string) => void;
 }
 
-async function baseCommit(
-  repository: string,
-  ref: string,
-  { organization, offline }: { readonly organization: string; readonly offline: boolean },
-): Promise<string | null> {
-  if (ref === 'applied') {
-    const name = appliedRef(organization);
-    // Where there is no network, what was fetched before has to do; where nothing was, the remote is asked all the same.
-    const known = offline ? await resolveRef(repository, name) : null;
-    // Nothing was ever recorded: there is no base yet, and so nothing is deleted.
-    return known ?? (await fetchRef(repository, name)) ?? (await resolveRef(repository, name));
+/** The base of a plan, and what else the repository records of the organization. */
+export interface FolderBase {
+  readonly base: Base;
+  readonly commit: string | null;
+  readonly scope: string;
+  readonly elsewhere: Elsewhere | undefined;
+  /** Null outside of a repository with a commit. */
+  readonly place: ScopedFolder | null;
+  readonly refs: AppliedRefs | null;
+}
+
+const makeLoader = () => createManifestLoader(kinds);
+
+/** Reads the base of a folder. Throws ConfigError, DesiredStateError and SourceError. */
+export async function loadBase(cwd: string, folder: string, options: BaseOptions): Promise<FolderBase> {
+  const { base: ref, organization } = options;
+  const path = resolve(cwd, folder);
+  const head = await headOf(path);
+  const scope = options.scope ?? (await scopeAt(path));
+  if (head === null) {
+    if (ref !== undefined) {
+      throw new ConfigError(`--base needs a git repository with a commit, and ${folder} is in none`);
+    }
+    return { base: null, commit: null, scope, elsewhere: undefined, place: null, refs: null };
   }
-  const commit = await resolveRef(repository, ref);
+  const place = { organization, scope, folder: await folderInRepository(path), repository: head.root };
+  const refs = await openRefs(place, options);
+  const found =
+    ref === undefined
+      ? null
+      : ref === 'applied'
+        ? await readAppliedBase(refs, place, head.commit, makeLoader)
+        : await baseOfRef(refs, place, ref);
+  return {
+    base: found?.base ?? null,
+    commit: found?.commit ?? null,
+    scope,
+    elsewhere: await readElsewhere(refs, place, head.commit, makeLoader),
+    place,
+    refs,
+  };
+}
+
+/** The scope of a folder for which none is set. */
+export async function scopeAt(path: string): Promise<string> {
+  return scopeOfFolder(await folderInRepository(path));
+}
+
+/** The path of a folder inside its repository, with forward slashes; `.` for its root, and outside of any. */
+async function folderInRepository(path: string): Promise<string> {
+  const root = repositoryAround(path);
+  if (root === null) {
+    return ROOT_SCOPE;
+  }
+  return (
+    relative(root, await realpath(path))
+      .split(sep)
+      .join('/') || ROOT_SCOPE
+  );
+}
+
+/** Reads the applied refs of an organization. Throws SourceError where they must be fetched and cannot be. */
+export async function openRefs(
+  { organization, scope, repository }: ScopedFolder,
+  { base, fetch, warn }: Pick<BaseOptions, 'base' | 'fetch' | 'warn'>,
+): Promise<AppliedRefs> {
+  const refs = new AppliedRefs(await openRefHost(repository), organization);
+  await refs.readLocal();
+  // Without a network, what was fetched before has to do; where nothing was, the remote is asked all the same.
+  if (fetch === 'always' || (base === 'applied' && refs.tipOf(scope) === null)) {
+    await refs.fetch();
+  } else if (fetch === 'if-possible') {
+    await refs.fetch().catch((error: unknown) => {
+      warn(`Other scopes were not checked: ${messageOf(error)}.\n`);
+    });
+  }
+  return refs;
+}
+
+async function baseOfRef(refs: AppliedRefs, place: ScopedFolder, ref: string) {
+  const commit = await resolveRef(place.repository, ref);
   if (commit === null) {
     throw new ConfigError(
       `--base ${JSON.stringify(ref)} is not a commit, branch or tag of this repository; fetch it first, or name another`,
     );
   }
-  return commit;
+  if (ref.startsWith('refs/octavo/')) {
+    return readRecordedBase(refs, place, { tip: commit, ref }, makeLoader);
+  }
+  return { base: await baseAt(place.repository, commit, place.folder, makeLoader()), commit };
 }

@@ -2,6 +2,7 @@ import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, SourceError } from '../core/errors.ts';
+import { scopeOfFolder } from '../core/scope.ts';
 import {
   type DriftedResource,
   type DriftReport,
@@ -16,10 +17,11 @@ import { openPulls } from '../forge/open-pulls.ts';
 import { steadily } from '../forge/publish.ts';
 import type { OpenPull, PullBranches, Pulls } from '../forge/pulls.ts';
 import { findRepository } from '../forge/repository.ts';
-import { appliedRef, fetchRef } from '../git/commit-info.ts';
+import { AppliedRefs, openRefHost } from '../git/applied-refs.ts';
 import { commitTree, type MadeTree } from '../git/make-commit.ts';
 import type { Drift } from '../import/drifted.ts';
 import { counted, printable } from '../plan/words.ts';
+import { hasApplied } from '../reconcile/applied.ts';
 import {
   type DriftPullFlags,
   type DriftRepository,
@@ -29,6 +31,7 @@ import {
   treeWith,
 } from './drift-branch.ts';
 import { findDrift } from './import-drift.ts';
+import { scopeOf } from './planning.ts';
 import { chooseOrganization, readConfig, type Surroundings } from './setup.ts';
 
 /** How often everything is looked at again, because a branch moved meanwhile. */
@@ -50,11 +53,12 @@ const ROUNDS = 5;
  */
 export async function driftPullRequest(flags: DriftPullFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal, signal } = around;
-  const { id } = chooseOrganization(await readConfig(flags.config, around, flags.out), flags.organization);
+  const organization = chooseOrganization(await readConfig(flags.config, around, flags.out), flags.organization);
   const pulls = flags.dryRun === true ? null : pullsOf(around);
   const repository = await openDriftRepository(flags, around);
-  const branches = { from: driftBranch(id), into: repository.onto };
-  const base = flags.base ?? ((await fetchRef(repository.directory, appliedRef(id))) === null ? undefined : 'applied');
+  const scope = scopeOf(flags, organization) ?? scopeOfFolder(repository.folder);
+  const branches = { from: driftBranch(organization.id, scope), into: repository.onto };
+  const base = flags.base ?? (await appliedOf(repository, organization.id, scope));
   const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, around);
   for (let round = 0; round < ROUNDS; round += 1) {
     signal.throwIfAborted();
@@ -66,6 +70,18 @@ export async function driftPullRequest(flags: DriftPullFlags, around: Surroundin
     }
   }
   throw new SourceError(`${branches.from} moves faster than it can be written; run it again later`);
+}
+
+/** `applied` where something of the scope was recorded as applied. Throws SourceError. */
+async function appliedOf(
+  { directory, folder }: DriftRepository,
+  organization: string,
+  scope: string,
+): Promise<'applied' | undefined> {
+  const refs = new AppliedRefs(await openRefHost(directory), organization);
+  await refs.fetch();
+  const place = { organization, scope, folder: scopeOfFolder(folder), repository: directory };
+  return (await hasApplied(refs, place)) ? 'applied' : undefined;
 }
 
 /** Throws ConfigError outside of a CI job, and where there is no token. */

@@ -22,6 +22,7 @@ export interface DriftFlags {
   /** Names of kinds; empty: all. */
   readonly kinds: readonly string[];
   readonly base?: string;
+  readonly scope?: string;
   readonly dryRun?: boolean;
   readonly config?: string;
   readonly organization?: string;

@@ -27,6 +27,7 @@ export interface ImportFlags {
   /** Writes what was changed behind the manifests' back into them. */
   readonly drift?: boolean;
   readonly base?: string;
+  readonly scope?: string;
   /** With drift: commits that on a branch of its own, and keeps a pull request open for it. */
   readonly pullRequest?: boolean;
   readonly onto?: string;
@@ -81,12 +82,15 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
 }
 
 /** What says nothing where it stands is refused. */
-function checkFlags({ drift, unmanaged, site = [], base, pullRequest, onto, author }: ImportFlags): void {
+function checkFlags({ drift, unmanaged, site = [], base, scope, pullRequest, onto, author }: ImportFlags): void {
   if (drift === true && (unmanaged !== undefined || site.length > 0)) {
     throw new ConfigError('--drift is about what manifests declare already: --site and --unmanaged say nothing to it');
   }
   if (drift !== true && base !== undefined) {
     throw new ConfigError('--base is for --drift, which tells by it what a commit is about to change');
+  }
+  if (drift !== true && scope !== undefined) {
+    throw new ConfigError('--scope requires --drift');
   }
   if (drift !== true && pullRequest === true) {
     throw new ConfigError('--pull-request is for --drift');

@@ -21,13 +21,14 @@ export function nextCommand(words: readonly string[], { config, organization }: 
 /** What a plan was made from, as far as approving it needs it. */
 export interface ApprovalFlags extends ToldFlags {
   readonly base?: string | undefined;
+  readonly scope?: string | undefined;
   readonly record?: boolean | undefined;
   readonly yes?: boolean | undefined;
 }
 
 /** How to approve what is held of a plan: `target` is the folder or the plan file. */
 export function approval(target: string, flags: ApprovalFlags, words = 'approve with'): Approval {
-  const { base, record, yes } = flags;
+  const { base, scope, record, yes } = flags;
   return {
     words,
     command: (checksum) =>
@@ -36,6 +37,7 @@ export function approval(target: string, flags: ApprovalFlags, words = 'approve 
           'apply',
           pathArgument(target),
           ...(base === undefined ? [] : ['--base', base]),
+          ...(scope === undefined ? [] : ['--scope', scope]),
           ...(record === true ? ['--record'] : []),
           ...(yes === true ? ['--yes'] : []),
           '--approve',

@@ -12,6 +12,8 @@ import { type CiJob, findJob, type PullRequest } from '../forge/pull-request.ts'
 import { headOf, mergeBase } from '../git/commit-info.ts';
 import type { Approval } from '../plan/text-layout.ts';
 import { createRedactor } from '../redact.ts';
+import { scopeAt } from './desired.ts';
+import { scopeOf } from './planning.ts';
 import { chooseOrganization, readConfigBlind, type Surroundings } from './setup.ts';
 
 /** Characters of a job summary: forges take a mebibyte, and a character has up to four bytes. */
@@ -20,6 +22,7 @@ const LONGEST_SUMMARY = 250_000;
 interface ConfigFlags {
   readonly config?: string;
   readonly organization?: string;
+  readonly scope?: string;
 }
 
 /** What is asked of the pull request that a CI job runs for (`plan --comment`). */
@@ -51,13 +54,13 @@ export async function openPlanComment(around: Surroundings): Promise<PlanComment
   return {
     base: (folder) => baseOf(resolve(terminal.cwd, folder), pull),
     show: (plan, approval) =>
-      place.show(plan.organization, planStatus(plan), (marker, room) => planComment(plan, marker, room, approval)),
+      place.show(plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approval)),
     showFailure: async (error, folder, flags) => {
-      const organization = await organizationOf(folder, flags, around);
-      if (organization !== null) {
+      const of = await ownerOf(folder, flags, around);
+      if (of !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
         const body = (marker: Marker, room: Room) => failureComment(message, pull.head, marker, room);
-        await place.show(organization, failureStatus(organization), body);
+        await place.show(of, failureStatus(of), body);
       }
     },
   };
@@ -79,15 +82,20 @@ async function baseOf(folder: string, { base }: PullRequest): Promise<string | u
 }
 
 /** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
-async function organizationOf(folder: string, flags: ConfigFlags, around: Surroundings): Promise<string | null> {
+async function ownerOf(folder: string, flags: ConfigFlags, around: Surroundings): Promise<Owner | null> {
   try {
     const config = await readConfigBlind(flags.config, flags.organization ?? '', around, folder);
-    return chooseOrganization(config, flags.organization).id;
+    const organization = chooseOrganization(config, flags.organization);
+    const scope = scopeOf(flags, organization) ?? (await scopeAt(resolve(around.terminal.cwd, folder)));
+    return { organization: organization.id, scope };
   } catch {
     // What is wrong with the configuration is what the command itself ends with.
     return null;
   }
 }
+
+/** What a comment and a status are of. */
+type Owner = Pick<Plan, 'organization' | 'scope'>;
 
 /** The comment of one pull request, and what stands in for it. */
 class CommentPlace {
@@ -110,13 +118,13 @@ class CommentPlace {
   }
 
   async show(
-    organization: string,
+    { organization, scope }: Owner,
     status: CommitStatus,
     body: (marker: Marker, room: Room) => string,
   ): Promise<boolean> {
     const { signal, version } = this.#around;
     const { token, tokenVariable, runUrl, run } = this.#pull;
-    const marker = { organization, run };
+    const marker = { organization, scope, run };
     const summary = () => body(marker, { longest: LONGEST_SUMMARY, runUrl });
     const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
     if (forge === null) {

@@ -5,13 +5,16 @@ import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import { canonicalJson, isObject, type Json } from '../core/json.ts';
 import type { Base, BaseEntry, Declared } from '../core/resource.ts';
 import { planToJson } from '../plan/render-json.ts';
-import type { PassInput } from '../reconcile/reconcile.ts';
+import type { CommandInput } from './planning.ts';
 
-const FORMAT = 'octavo.planfile/1';
+const FORMAT = 'octavo.planfile/2';
 
 /** All that `apply` needs to make the same plan again: what was declared, and over which base. */
 export interface PlanFile {
   readonly organization: string;
+  readonly scope: string;
+  /** The manifest folder inside its repository; null: outside of any. */
+  readonly folder: string | null;
   readonly commit: string | null;
   readonly baseCommit: string | null;
   readonly checksum: string;
@@ -26,20 +29,23 @@ export interface PlanFile {
 const shape = z.object({
   plan: z.object({
     organization: z.string(),
+    scope: z.string(),
     commit: z.string().nullable(),
     base: z.string().nullable(),
     checksum: z.string(),
     verdict: z.object({ state: z.string() }),
     changes: z.array(z.object({ action: z.string(), address: z.string(), fields: z.array(z.unknown()) })),
   }),
+  folder: z.string().nullable(),
   declared: z.array(z.object({ address: z.string(), kind: z.string(), fields: z.record(z.string(), z.unknown()) })),
   base: z.array(z.object({ address: z.string(), kind: z.string() })).nullable(),
 });
 
 /** A plan as a file: the plan as JSON, what it was made from, and a seal over both. */
-export function writePlanFile(input: PassInput, plan: Plan): string {
+export function writePlanFile(input: CommandInput, plan: Plan): string {
   const content = {
     plan: planToJson(plan) as Json,
+    folder: input.place?.folder ?? null,
     declared: [...input.declared.values()] as unknown as Json,
     base: input.base === null ? null : ([...input.base.values()] as unknown as Json),
   };
@@ -59,8 +65,8 @@ export function readPlanFile(text: string, name: string): PlanFile {
   if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
     throw notOfThisVersion(name);
   }
-  const { seal, plan, declared, base } = parsed as Record<string, Json>;
-  if (seal !== sealOf({ plan: plan ?? null, declared: declared ?? null, base: base ?? null })) {
+  const { seal, plan = null, folder = null, declared = null, base = null } = parsed as Record<string, Json>;
+  if (seal !== sealOf({ plan, folder, declared, base })) {
     throw new RefusedPlanError(`${name} was altered after it was made; plan again`);
   }
   if (!shape.safeParse(parsed).success) {
@@ -71,6 +77,8 @@ export function readPlanFile(text: string, name: string): PlanFile {
   const entries = base as unknown as BaseEntry[] | null;
   return {
     organization: head.organization,
+    scope: head.scope,
+    folder: folder as string | null,
     commit: head.commit,
     baseCommit: head.base,
     checksum: head.checksum,
@@ -85,7 +93,7 @@ function notOfThisVersion(name: string): ConfigError {
   return new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);
 }
 
-function sealOf(content: { readonly plan: Json; readonly declared: Json; readonly base: Json }): string {
+function sealOf(content: Readonly<Record<'plan' | 'folder' | 'declared' | 'base', Json>>): string {
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }
 

@@ -8,10 +8,9 @@ import { renderPlanMarkdown } from '../plan/render-markdown.ts';
 import { renderPlanText } from '../plan/render-text.ts';
 import type { Approval } from '../plan/text-layout.ts';
 import { printable } from '../plan/words.ts';
-import type { PassInput } from '../reconcile/reconcile.ts';
 import { type ApprovalFlags, approval, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
-import { type PlanningFlags, passInput, planOnly } from './planning.ts';
+import { type CommandInput, type PlanningFlags, passInput, planOnly } from './planning.ts';
 import { save } from './save.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
 import { planOverSnapshot } from './snapshot.ts';
@@ -24,13 +23,11 @@ export interface PlanFlags extends PlanningFlags {
   readonly format: PlanFormat;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
-  /** Show it on the pull request that the CI job is for. */
-  readonly comment?: boolean;
 }
 
 /** A plan and what it was made from. */
 interface Made {
-  readonly input: PassInput;
+  readonly input: CommandInput;
   readonly plan: Plan;
 }
 
@@ -56,17 +53,17 @@ export async function planCommand(folder: string, flags: PlanFlags, around: Surr
   return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
 }
 
-/** A plan file knows its base. */
-function withoutBase({ base, ...flags }: PlanFlags): ApprovalFlags {
-  return flags.out === undefined ? { ...flags, base } : flags;
+/** A plan file knows its base and its scope. */
+function withoutBase({ base, scope, ...flags }: PlanFlags): ApprovalFlags {
+  return flags.out === undefined ? { ...flags, base, scope } : flags;
 }
 
 /** Whoever reads the comment applies what was merged, over what was applied before. */
 function approvalOfComment(folder: string, flags: PlanFlags): Approval {
-  const { config, organization, base } = flags;
+  const { config, organization, scope, base } = flags;
   return base === undefined
-    ? approval(folder, { config, organization, base: 'applied', record: true }, 'once merged, approve with')
-    : approval(folder, { config, organization, base });
+    ? approval(folder, { config, organization, scope, base: 'applied', record: true }, 'once merged, approve with')
+    : approval(folder, { config, organization, scope, base });
 }
 
 async function planAndSay(folder: string, flags: PlanFlags, how: Approval, around: Surroundings): Promise<Made> {

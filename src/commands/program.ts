@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
-import { CONFIG, count, type Done, ORGANIZATION, upTo } from './arguments.ts';
+import { CONFIG, count, type Done, ORGANIZATION, SCOPE, upTo } from './arguments.ts';
 import { clusterCommands } from './cluster-program.ts';
 import { conversationCommands } from './conversation-program.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './feature-names.ts';
@@ -87,6 +87,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option('--detailed-exitcode', 'exit with 2 when there are changes')
     .option(...CONFIG)
     .option(...ORGANIZATION)
+    .option(...SCOPE)
     .action(async (dir, options) => {
       const { planCommand } = await import('./plan.ts');
       done(await planCommand(dir, options, around));
@@ -109,10 +110,11 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option('--yes', 'do not ask')
     .option('--approve <checksum>', 'approve what is held of exactly this plan')
     .option('--allow-deletes <n>', 'let up to so many deletions pass the limits', count)
-    .option('--record', 'move refs/octavo/<organization>/applied to this commit once all of it is applied')
+    .option('--record', 'Record this commit and the ids of its resources as applied, in git, once all of it is applied')
     .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
     .option(...CONFIG)
     .option(...ORGANIZATION)
+    .option(...SCOPE)
     .action(async (target, options) => {
       const { applyCommand } = await import('./apply.ts');
       done(await applyCommand(target, options, around));
@@ -138,6 +140,7 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
     .option('--dry-run', 'print what would be written')
     .option(...CONFIG)
     .option(...ORGANIZATION)
+    .option(...SCOPE)
     .action(async (options) => {
       const { importCommand } = await import('./import.ts');
       done(await importCommand(options, around));

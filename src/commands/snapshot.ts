@@ -8,13 +8,12 @@ import { kinds } from '../kinds/registry.ts';
 import { counted, printable } from '../plan/words.ts';
 import { openReader } from '../platform/client.ts';
 import { planOver } from '../reconcile/planning.ts';
-import type { PassInput } from '../reconcile/reconcile.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../reconcile/snapshot.ts';
 import { paceEstimate, SnapshotSource } from '../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../reconcile/take-snapshot.ts';
 import { SECRET } from '../redact.ts';
 import { nextCommand } from './next-command.ts';
-import { APPLY_PARALLEL, type PlanningFlags, passInput } from './planning.ts';
+import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput } from './planning.ts';
 import { showReading } from './progress.ts';
 import { save } from './save.ts';
 import {
@@ -93,7 +92,7 @@ export async function planOverSnapshot(
   folder: string,
   flags: PlanningFlags & { readonly organization?: string; readonly snapshot: string },
   around: Surroundings,
-): Promise<{ readonly input: PassInput; readonly plan: Plan }> {
+): Promise<{ readonly input: CommandInput; readonly plan: Plan }> {
   const { terminal, clock } = around;
   const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
   const config = await readConfigBlind(flags.config, snapshot.organization, around, folder);

@@ -33,6 +33,8 @@ export interface OrganizationConfig {
   readonly id: string;
   /** Its own token, or the platform's. */
   readonly token: string;
+  /** Tells the manifest folders of the organization apart; undefined: derived from the folder. */
+  readonly scope?: string | undefined;
   /** Null where none is configured: a command names the folder instead (`configFromEnvironment`). */
   readonly source: Source | null;
   /** By kind; every known kind is there. */

@@ -84,7 +84,7 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
 
 /** Places whose values everyone may see: a branch name out of the environment must not blank every log line. */
 const PUBLIC = [
-  /^organizations\.\d+\.(id|confirm|prune|limits|selfHeal|schedule|windows)(\.|$)/,
+  /^organizations\.\d+\.(id|scope|confirm|prune|limits|selfHeal|schedule|windows)(\.|$)/,
   /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll|record))$/,
   /^organizations\.\d+\.conversations\.(quiet|batch|outbox|redact)(\.|$)/,
   /^organizations\.\d+\.conversations\.sources\.\d+\.(name|poll|since|folder)(\.|$)/,

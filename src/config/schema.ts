@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
@@ -23,6 +24,12 @@ function sourceSchema() {
     git: git.optional(),
     directory: text('a folder on disk, such as /manifests').optional(),
   });
+}
+
+/** A scope that is set explicitly, and not derived from the folder. */
+function readScope(value: unknown): string | undefined {
+  const scope = readText(value);
+  return scope !== undefined && isScope(scope) ? scope : undefined;
 }
 
 /** A relative folder that stays inside. */
@@ -69,6 +76,7 @@ function organizationSchema(kinds: readonly string[]) {
   return z.strictObject({
     id: text('the id of the organization, such as org_1'),
     token: token().optional(),
+    scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
     source: sourceSchema(),
     prune: pruneSchema(kinds),
     confirm: z.array(choice(kinds)).prefault(CONFIRMED.filter((kind) => kinds.includes(kind))),

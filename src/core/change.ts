@@ -92,6 +92,8 @@ export interface Verdict {
 /** The ordered changes from actual to desired. */
 export interface Plan {
   readonly organization: string;
+  /** Tells the manifest folders of one organization apart; `.` is the root of a repository. */
+  readonly scope: string;
   readonly title: string;
   readonly commit: string | null;
   readonly base: string | null;

@@ -54,8 +54,8 @@ export class DesiredStateError extends AppError {
   /** The manifests that were read, those without a problem included, as problems name them. */
   readonly files: readonly string[];
 
-  constructor(problems: readonly Problem[], files: readonly string[] = []) {
-    super(listProblems(problems));
+  constructor(problems: readonly Problem[], files: readonly string[] = [], options?: ErrorOptions) {
+    super(listProblems(problems), options);
     this.problems = problems;
     this.files = files;
   }

@@ -59,6 +59,8 @@ export interface BaseEntry {
   readonly kind: string;
   /** Null where the base is a git ref, which knows no ids. */
   readonly id: string | null;
+  /** Set where it was recorded after a complete apply only: the base does not know of an apply that stopped half-way. */
+  readonly isComplete?: boolean;
   readonly fields: Fields;
   readonly within: Address | null;
   readonly protect: boolean;

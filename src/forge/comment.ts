@@ -1,4 +1,5 @@
 import type { Plan } from '../core/change.ts';
+import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
 import { codeSpan, fenced, planMarkdown } from '../plan/render-markdown.ts';
 import { summaryLine } from '../plan/render-text.ts';
 import { type Approval, takeLines } from '../plan/text-layout.ts';
@@ -29,7 +30,8 @@ export function planComment(plan: Plan, marker: Marker, room: Room, approval?: A
 
 /** The comment that takes a plan's place where there is none: what is wrong, instead of a plan that no longer holds. */
 export function failureComment(message: string, commit: string, marker: Marker, room: Room): string {
-  const head = `### No plan for ${codeSpan(printable(marker.organization))}: commit ${commit.slice(0, 7)}\n\n**It could not be planned**`;
+  const scope = marker.scope === ROOT_SCOPE ? '' : `, scope ${marker.scope}`;
+  const head = `### No plan for ${codeSpan(printable(`${marker.organization}${scope}`))}: commit ${commit.slice(0, 7)}\n\n**It could not be planned**`;
   // No line begins with what was quoted: forges obey some lines that do.
   const text = printableLines(message)
     .split('\n')
@@ -45,18 +47,18 @@ export function planStatus(plan: Plan): CommitStatus {
   const verdict = { ready: '', held: 'held: ', refused: 'refused: ' }[state];
   return {
     state: state === 'refused' ? 'failure' : 'success',
-    context: statusContext(plan.organization),
+    context: statusContext(plan),
     description: [...`${verdict}${summaryLine(plan)}`].slice(0, LONGEST_DESCRIPTION).join(''),
   };
 }
 
 /** What the commit status says where there is no plan. */
-export function failureStatus(organization: string): CommitStatus {
-  return { state: 'error', context: statusContext(organization), description: 'it could not be planned' };
+export function failureStatus(of: Pick<Plan, 'organization' | 'scope'>): CommitStatus {
+  return { state: 'error', context: statusContext(of), description: 'it could not be planned' };
 }
 
-function statusContext(organization: string): string {
-  return `octavo/plan/${organization}`;
+function statusContext({ organization, scope }: Pick<Plan, 'organization' | 'scope'>): string {
+  return `octavo/plan/${organization}${scopeSuffix(scope)}`;
 }
 
 interface Folded {

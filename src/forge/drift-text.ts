@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
+import { ROOT_SCOPE } from '../core/scope.ts';
 import { fieldLines } from '../plan/field-text.ts';
 import { codeSpan, fenced } from '../plan/render-markdown.ts';
 import { takeLines } from '../plan/text-layout.ts';
@@ -32,17 +33,26 @@ const MARKS = { update: '~', move: '→', delete: '-' } as const;
 const MOST_LISTED = 100;
 const TRAILER = 'Octavo-Tree: ';
 
-/** The branch that the drift of an organization is on; whatever its id is, git and a shell take it for a name. */
-export function driftBranch(organization: string): string {
-  if (/^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/.test(organization)) {
-    return `octavo/drift/${organization}`;
+/**
+ * The branch that the drift of an organization is on, one for each scope; whatever their names are, git and a shell take
+ * it for a name.
+ */
+export function driftBranch(organization: string, scope = ROOT_SCOPE): string {
+  const part = scope === ROOT_SCOPE ? '' : `.${branchName(scope)}`;
+  return `octavo/drift/${branchName(organization)}${part}`;
+}
+
+function branchName(text: string): string {
+  // No name of a branch ends in ".lock".
+  if (/^(?!lock$)[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/.test(text)) {
+    return text;
   }
-  const plain = organization
+  const plain = text
     .replace(/[^A-Za-z0-9_]+/g, '-')
     .slice(0, 80)
     .replace(/^-|-$/g, '');
-  const digest = createHash('sha256').update(Buffer.from(organization, 'utf16le')).digest('hex').slice(0, 8);
-  return `octavo/drift/${plain === '' ? '' : `${plain}-`}${digest}`;
+  const digest = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex').slice(0, 8);
+  return `${plain === '' ? '' : `${plain}-`}${digest}`;
 }
 
 /** What a commit says that writes this. Its last line is the tree that was written, so that no other is taken for it. */

@@ -1,8 +1,11 @@
+import { ROOT_SCOPE } from '../core/scope.ts';
 import type { RunNumber } from './pull-request.ts';
 
 /** What a comment of Octavo's says of itself, where nobody sees it. */
 export interface Marker {
   readonly organization: string;
+  /** Tells the manifest folders of one organization apart. */
+  readonly scope: string;
   /** The run that wrote it. */
   readonly run: RunNumber;
 }
@@ -10,17 +13,22 @@ export interface Marker {
 const START = '<!-- octavo:plan ';
 
 /** The first line of a comment. Whatever the organization's id is, it cannot end the line. */
-export function writeMarker({ organization, run }: Marker): string {
-  return `${START}organization=${encode(organization)} run=${run.join('.')} -->`;
+export function writeMarker({ organization, scope, run }: Marker): string {
+  const part = scope === ROOT_SCOPE ? '' : ` scope=${encode(scope)}`;
+  return `${START}organization=${encode(organization)}${part} run=${run.join('.')} -->`;
 }
 
 /** The marker of a comment, or null: it is not Octavo's. */
 export function readMarker(body: string): Marker | null {
-  const [, organization, run, attempt] =
-    /^<!-- octavo:plan organization=([\w~.]*) run=(\d{1,15})\.(\d{1,15}) -->/.exec(body) ?? [];
+  const [, organization, scope, run, attempt] =
+    /^<!-- octavo:plan organization=([\w~.]*)(?: scope=([\w~.]+))? run=(\d{1,15})\.(\d{1,15}) -->/.exec(body) ?? [];
   return organization === undefined
     ? null
-    : { organization: decode(organization), run: [Number(run), Number(attempt)] };
+    : {
+        organization: decode(organization),
+        scope: scope === undefined ? ROOT_SCOPE : decode(scope),
+        run: [Number(run), Number(attempt)],
+      };
 }
 
 /** Less than zero: `a` is the earlier run. */

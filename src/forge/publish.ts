@@ -15,7 +15,7 @@ const PAUSES = [1000, 4000, 15_000] as const;
 const LONGEST_WAIT = 60_000;
 
 /**
- * Sees to it that a pull request has one comment for an organization, and that it is that of the latest run.
+ * Sees to it that a pull request has one comment for a scope of an organization, and that it is that of the latest run.
  *
  * Forges cannot write on a condition, so each run looks again after it has written:
  *
@@ -34,7 +34,7 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
   let wrote: Exclude<Published, 'outdated'> | null = null;
   let isMade = false;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const [oldest, ...later] = await listOf(forge, marker.organization, clock);
+    const [oldest, ...later] = await listOf(forge, marker, clock);
     if (oldest === undefined) {
       // One that is known to be there is not made again because it is not listed yet, or is taken for somebody else's.
       isMade = isMade ? await clock.sleep(PAUSES[0]).then(() => true) : await create(forge, body, clock);
@@ -62,9 +62,12 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
     : new TransientError(`the comments at ${forge.label} change faster than they can be written`, true);
 }
 
-async function listOf(forge: Forge, organization: string, clock: Clock): Promise<readonly ForgeComment[]> {
+async function listOf(forge: Forge, { organization, scope }: Marker, clock: Clock): Promise<readonly ForgeComment[]> {
   const own = await steadily(clock, () => forge.listOwn());
-  return own.filter(({ body }) => readMarker(body)?.organization === organization);
+  return own.filter(({ body }) => {
+    const found = readMarker(body);
+    return found !== null && found.organization === organization && found.scope === scope.toWellFormed();
+  });
 }
 
 /** False where the answer is lost: whether it was written is seen when the comments are looked at again. */

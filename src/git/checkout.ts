@@ -3,7 +3,8 @@ import { access, mkdir, rm } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
-import { gitFailure, openGit } from './run.ts';
+import type { RefHost } from './applied-refs.ts';
+import { type GitOptions, gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
 
 /** What to check out, and where. */
@@ -45,15 +46,12 @@ export interface Checkout {
    * reached, or has no such ref or folder; the files then stay those of the last good commit. One at a time.
    */
   sync(): Promise<SyncResult>;
-  /**
-   * Fetches a full ref of the repository, leaving the files alone, and gives its commit; null where there is no such
-   * ref. After the first sync. Throws SourceError when the repository cannot be reached.
-   */
-  fetchRef(ref: string): Promise<string | null>;
-  /** Moves a full ref of the repository to a commit of it. Throws SourceError where that is refused. */
-  pushRef(ref: string, commit: string): Promise<void>;
+  /** The repository as a place of refs. After the first sync. */
+  readonly refs: RefHost;
 }
 
+/** The name of the repository's remote, whose address git gets another way. */
+const REMOTE = 'octavo';
 /** The ref that our own fetches move. */
 const FETCHED = 'refs/octavo/fetched';
 /** Says that a folder is ours, so that nothing of anybody else's is ever thrown away. */
@@ -86,8 +84,9 @@ export function openCheckout(options: CheckoutOptions): Checkout {
     path: options.path,
     isEnding: () => options.signal?.aborted === true,
     fail: (error, tried) => gitFailure(`cannot ${tried} ${remote.label}`, error, secrets),
-    open: (directory) =>
+    open: (directory, more = {}) =>
       openGit({
+        ...more,
         directory,
         timeout: options.timeout,
         signal: options.signal,
@@ -109,8 +108,12 @@ export function openCheckout(options: CheckoutOptions): Checkout {
       clean = true;
       return result;
     },
-    fetchRef: (ref) => fetchRef(context, ref),
-    pushRef: (ref, commit) => pushRef(context, ref, commit),
+    refs: {
+      remote: REMOTE,
+      git: (more) => context.open(tree, more),
+      label: remote.label,
+      fail: (error, tried) => gitFailure(`cannot ${tried}`, error, secrets),
+    },
   };
 }
 
@@ -121,7 +124,7 @@ interface Context {
   readonly path: string;
   isEnding(): boolean;
   fail(error: unknown, tried: string): SourceError;
-  open(directory: string): SimpleGit;
+  open(directory: string, more?: Pick<GitOptions, 'input' | 'config'>): SimpleGit;
 }
 
 /** `clean`: this process checked the files out itself, so that an unchanged commit needs no work. */
@@ -150,30 +153,6 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
   }
   const forced = before !== null && before !== commit && !(await isAncestor(context, before, commit));
   return { commit, subject: await subjectOf(context, commit), changed: before !== commit, forced };
-}
-
-async function fetchRef(context: Context, ref: string): Promise<string | null> {
-  checkRefName(ref);
-  const commit = (await listRemote(context, [ref])).get(ref);
-  if (commit === undefined) {
-    return null;
-  }
-  try {
-    await context.open(context.tree).raw(['fetch', '--quiet', '--no-tags', '--force', 'octavo', `+${ref}:${ref}`]);
-    return commit;
-  } catch (error) {
-    throw context.fail(error, `fetch ${ref} from`);
-  }
-}
-
-async function pushRef(context: Context, ref: string, commit: string): Promise<void> {
-  checkRefName(ref);
-  const options = ['--quiet', '--no-verify', '--force', '--no-recurse-submodules'];
-  try {
-    await context.open(context.tree).raw(['push', ...options, 'octavo', `${commit}:${ref}`]);
-  } catch (error) {
-    throw context.fail(error, `move ${ref} in`);
-  }
 }
 
 /** Makes the folder ours, or refuses one with somebody else's files in it. */

@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SourceError } from '../core/errors.ts';
 import { gitFailure, openGit } from './run.ts';
-import { checkRefName, isCommitId } from './safe-names.ts';
+import { isCommitId } from './safe-names.ts';
 
 /** Milliseconds of silence after which git is ended. */
 const TIMEOUT = 60_000;
@@ -98,74 +97,6 @@ export async function initRepository(directory: string): Promise<void> {
   } catch (error) {
     throw gitFailure(`cannot make ${directory} a git repository`, error);
   }
-}
-
-/** The ref that says what was last applied for an organization (design: How a plan is made). */
-export function appliedRef(organization: string): string {
-  const ref = `refs/octavo/${organization}/applied`;
-  checkRefName(ref);
-  return ref;
-}
-
-/**
- * Gets a full ref from the repository's remote, where it has one: pipelines clone branches only. Gives the commit, or
- * null where neither the remote nor this repository has the ref. Throws SourceError when the remote does not answer,
- * since a base that is merely out of reach must not look like no base.
- */
-export async function fetchRef(directory: string, ref: string): Promise<string | null> {
-  checkRefName(ref);
-  const remote = await remoteOf(directory);
-  if (remote === null) {
-    return resolveRef(directory, ref);
-  }
-  const git = openGit({ directory, timeout: TIMEOUT });
-  try {
-    const answer = await git.raw(['ls-remote', '--quiet', remote, ref]);
-    if (!answer.split('\n').some((line) => line.endsWith(`\t${ref}`))) {
-      return null;
-    }
-    await git.raw(['fetch', '--quiet', '--no-tags', remote, `+${ref}:${ref}`]);
-  } catch (error) {
-    throw gitFailure(`cannot fetch ${ref} from ${remote}`, error);
-  }
-  return resolveRef(directory, ref);
-}
-
-/**
- * Moves a full ref to a commit. With `push` it is moved on the remote first, where there is one, so that a push that
- * fails changes nothing here. Throws SourceError.
- */
-export async function updateRef(
-  directory: string,
-  ref: string,
-  commit: string,
-  options: { readonly push: boolean },
-): Promise<{ readonly pushed: boolean }> {
-  checkRefName(ref);
-  if (!ref.startsWith('refs/') || !isCommitId(commit)) {
-    throw new SourceError(
-      `cannot move ${JSON.stringify(ref)} to ${JSON.stringify(commit)}: not a full ref and a full commit id`,
-    );
-  }
-  const git = openGit({ directory, timeout: TIMEOUT });
-  const remote = options.push ? await remoteOf(directory) : null;
-  try {
-    if (remote !== null) {
-      await git.raw([
-        'push',
-        '--quiet',
-        '--no-verify',
-        '--force',
-        '--no-recurse-submodules',
-        remote,
-        `${commit}:${ref}`,
-      ]);
-    }
-    await git.raw(['update-ref', ref, commit]);
-  } catch (error) {
-    throw gitFailure(`cannot move ${ref} to ${commit.slice(0, 7)}`, error);
-  }
-  return { pushed: remote !== null };
 }
 
 /** `origin`, or the only other remote; null where there is none. */

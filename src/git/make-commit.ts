@@ -118,6 +118,16 @@ export async function isIn(directory: string, commit: string, history: string): 
   }
 }
 
+/** Whether the history of a clone is cut off, so that {@link isIn} may miss a commit. */
+export async function isShallow(directory: string): Promise<boolean> {
+  try {
+    const answer = await openGit({ directory, timeout: TIMEOUT }).raw(['rev-parse', '--is-shallow-repository']);
+    return answer.trim() === 'true';
+  } catch {
+    return false;
+  }
+}
+
 /** Who git says commits here; null where it is not said. */
 export async function configuredAuthor(directory: string): Promise<Author | null> {
   const [name, email] = await Promise.all(['user.name', 'user.email'].map((key) => settingOf(directory, key)));

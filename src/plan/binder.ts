@@ -183,12 +183,12 @@ export class KindBinder {
     return rest.length === 1 ? rest : found;
   }
 
-  /** Whether it has to be made anew over a base that knows no ids, which so cannot tell the old one from the new. */
+  /** Whether it has to be made anew over a base that knows nothing of half-made replacements, and so cannot tell the old one from the new. */
   #isReplaced({ address, fields }: Declared): boolean {
     const entry = this.#base?.get(address);
     return (
       entry !== undefined &&
-      entry.id === null &&
+      (entry.id === null || entry.isComplete === true) &&
       entry.marks.begun !== true &&
       Object.entries(this.#kind.fields).some(
         ([name, rules]) =>

@@ -2,10 +2,12 @@ import type { Address } from '../core/address.ts';
 import type { Change, Cost, Plan, PlanSummary } from '../core/change.ts';
 import { DesiredStateError } from '../core/errors.ts';
 import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
+import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
 import { arrangeSiblings } from './arrange.ts';
 import { draftChanges } from './changes.ts';
 import { planChecksum } from './checksum.ts';
+import { type Elsewhere, leaveToOthers, overlapProblems } from './elsewhere.ts';
 import { holdChanges, judge, lockOuts } from './guard.ts';
 import { type Identity, identify } from './identity.ts';
 import { type Ordering, orderChanges } from './order.ts';
@@ -15,6 +17,10 @@ import type { KindRules } from './rules.ts';
 /** All that a plan is made from. */
 export interface PlanInput {
   readonly organization: string;
+  /** Tells the manifest folders of one organization apart; the root scope where absent. */
+  readonly scope?: string;
+  /** What other scopes of the organization claim; nothing where absent. */
+  readonly elsewhere?: Elsewhere;
   readonly commit: string | null;
   readonly baseCommit: string | null;
   /** In an order in which each comes after those it refers to. */
@@ -46,15 +52,18 @@ export interface PlannedChanges {
  * | gone | owned | none | none: it is gone already |
  * | never | never | there | unmanaged; delete only with prune: all |
  *
- * @throws DesiredStateError where a key could mean two resources, or an id is of none
+ * @throws DesiredStateError where a key could mean two resources, an id is of none, or another scope declares it too
  */
 export function computePlan(input: PlanInput): PlannedChanges {
   const { kinds, declared, base, observation, policy } = input;
   // 1. Which resource does each key mean?
-  const identity = identify(kinds, declared, base, observation);
-  if (identity.problems.length > 0) {
-    throw new DesiredStateError(identity.problems);
+  const { scope = ROOT_SCOPE, elsewhere } = input;
+  const found = identify(kinds, declared, base, observation);
+  const overlaps = elsewhere === undefined ? [] : overlapProblems(declared, found, elsewhere);
+  if (found.problems.length > 0 || overlaps.length > 0) {
+    throw new DesiredStateError([...found.problems, ...overlaps]);
   }
+  const identity = elsewhere === undefined ? found : leaveToOthers(found, elsewhere);
   // 2. What differs?
   const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
   // 3. In which place among siblings, and in which order?
@@ -62,9 +71,9 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const held = holdChanges(kinds, arranged, identity, observation, base, policy);
   const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address) });
   // 4. What does it hurt, and what may be done without a person?
-  const checksum = planChecksum(input.organization, ordering.sequence);
+  const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);
-  const heldChecksum = waiting.length === 0 ? null : planChecksum(input.organization, waiting);
+  const heldChecksum = waiting.length === 0 ? null : planChecksum(input.organization, scope, waiting);
   const approved = policy.approved.includes(checksum) || policy.approved.includes(heldChecksum ?? '');
   const verdict = judge(
     ordering.sequence,
@@ -78,6 +87,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
   // 5. Told as a plan.
   const plan: Plan = {
     organization: input.organization,
+    scope,
     title: observation.kinds.get('organization')?.[0]?.title ?? input.organization,
     commit: input.commit,
     base: input.baseCommit,

@@ -47,8 +47,8 @@ export function resultToJson(
 }
 
 function head(plan: Plan): object {
-  const { organization, commit, base, checksum } = plan;
-  return { organization, commit, base, checksum };
+  const { organization, scope, commit, base, checksum } = plan;
+  return { organization, scope, commit, base, checksum };
 }
 
 /** How many changes ended how. */

@@ -1,5 +1,6 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 import type { Plan } from '../core/change.ts';
+import { ROOT_SCOPE } from '../core/scope.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './render-changes.ts';
 import { PLAIN_APPROVAL, type TextOptions, takeLines, wrap } from './text-layout.ts';
 import { counted, durationWords, noCommand, printable } from './words.ts';
@@ -140,9 +141,10 @@ function planTitle(plan: Plan): string {
 /** Whom a plan is for, in the platform's words, and of which commits it is. */
 export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
   const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
+  const scope = plan.scope === ROOT_SCOPE ? '' : `, scope ${printable(plan.scope)}`;
   const id = printable(plan.organization);
   return {
-    who: plan.title === plan.organization ? id : `${printable(plan.title)} (${id})`,
+    who: `${plan.title === plan.organization ? id : `${printable(plan.title)} (${id})`}${scope}`,
     when: plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}${base}`,
   };
 }

@@ -9,6 +9,8 @@ import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import type { OrganizationRecord } from '../store/store.ts';
+import { idsOf } from './applied.ts';
+import type { Applied } from './apply.ts';
 import { type FightBook, untilRestEnds } from './fight-book.ts';
 import { Ownership } from './ownership.ts';
 import type { PassEnd, PassEvents, Trigger } from './pass.ts';
@@ -155,10 +157,10 @@ export class OrganizationReconciler {
         const outcome = error !== null ? 'failed' : planned.plan.verdict.state === 'ready' ? 'done' : 'held';
         return end({ outcome, plan: planned.plan, results: [], error, again: wait.again });
       }
-      const results = await this.#apply(input, planned, count);
+      const { results, bindings } = await this.#apply(input, planned, count);
       const rest = await this.#fights(planned, drift, results);
       if (error === null) {
-        await this.#ownership.applied(desired.commit, results);
+        await this.#ownership.applied(desired.commit, results, idsOf(input.declared, bindings));
       }
       const outcome = error === null ? outcomeOf(planned, results) : 'failed';
       // The window may have closed meanwhile, or the clock been set: what is left waits for it to open.
@@ -207,6 +209,8 @@ export class OrganizationReconciler {
     };
     return {
       organization: config.id,
+      scope: this.#options.source.scope,
+      ...(desired.elsewhere === undefined ? {} : { elsewhere: desired.elsewhere }),
       kinds,
       declared: desired.state.declared,
       commit: desired.commit,
@@ -260,13 +264,13 @@ export class OrganizationReconciler {
     return null;
   }
 
-  async #apply(input: PassInput, planned: Planned, count: (method: string) => void): Promise<readonly ChangeResult[]> {
+  async #apply(input: PassInput, planned: Planned, count: (method: string) => void): Promise<Applied> {
     const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
     if (openWriter === null) {
-      return [];
+      return { results: [], bindings: planned.plan.bindings };
     }
     const byId = new Map(planned.plan.changes.map((change) => [`${change.action} ${change.address}`, change]));
-    const { results } = await apply(input, planned, {
+    return apply(input, planned, {
       writer: openWriter('apply', count),
       clock,
       parallel,
@@ -276,7 +280,6 @@ export class OrganizationReconciler {
       mayBegin: () => windowState(config.windows, clock.now()).open,
       onResult: (result) => events.onResult?.(result, byId.get(`${result.action} ${result.address}`)),
     });
-    return results;
   }
 
   #againAfter(outcome: Outcome, planned: Planned): number | null {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { Address } from '../core/address.ts';
 import type { ChangeResult } from '../core/change.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Base } from '../core/resource.ts';
@@ -18,7 +20,7 @@ export interface OwnershipOptions {
 /** What a daemon owns: its record says so, and where that was lost, the repository. */
 export class Ownership {
   readonly #options: OwnershipOptions;
-  /** The commit that the repository's ref was moved to by this process. */
+  /** The commit and the ids that this process has recorded in the repository. */
   #moved: string | null = null;
 
   constructor(options: OwnershipOptions) {
@@ -44,17 +46,30 @@ export class Ownership {
     return found;
   }
 
-  /** After an apply: keeps its commit in the repository, where that is asked for and nothing is left to do. */
-  async applied(commit: string | null, results: readonly ChangeResult[]): Promise<void> {
+  /**
+   * After an apply: records its commit and the ids of what it declares in the repository, where that is asked for and
+   * nothing is left to do.
+   */
+  async applied(
+    commit: string | null,
+    results: readonly ChangeResult[],
+    ids: ReadonlyMap<Address, string>,
+  ): Promise<void> {
     const ref = this.#options.applied;
     // What is held, paused or failed was not applied: kept as if it were, it would be taken for something else.
     const isLeft = results.some((result) => result.status !== 'applied');
-    if (ref === null || commit === null || commit === this.#moved || isLeft) {
+    if (ref === null || commit === null || isLeft) {
+      return;
+    }
+    const known = createHash('sha256')
+      .update(JSON.stringify([commit, ...[...ids].sort()]))
+      .digest('hex');
+    if (known === this.#moved) {
       return;
     }
     try {
-      await ref.move(commit);
-      this.#moved = commit;
+      await ref.move(commit, ids);
+      this.#moved = known;
     } catch (error) {
       this.#options.events.onNotRecorded?.(error instanceof Error ? error : new Error(messageOf(error)));
     }

@@ -4,6 +4,7 @@ import type { Base, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Writes } from '../kinds/request.ts';
 import { pruneOf } from '../plan/changes.ts';
+import type { Elsewhere } from '../plan/elsewhere.ts';
 import type { Ordering } from '../plan/order.ts';
 import { computePlan, type PlannedChanges } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
@@ -18,6 +19,10 @@ export type Estimate = (work: readonly Work[]) => number;
 
 export interface PlanningOptions {
   readonly organization: string;
+  /** Tells the manifest folders of one organization apart; the root scope where absent. */
+  readonly scope?: string;
+  /** What other scopes of the organization claim; nothing where absent. */
+  readonly elsewhere?: Elsewhere;
   readonly kinds: readonly Kind[];
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly base: Base;

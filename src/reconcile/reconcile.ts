@@ -3,6 +3,7 @@ import type { Change, ChangeResult } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Base, Declared } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
+import type { Elsewhere } from '../plan/elsewhere.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/store.ts';
@@ -15,6 +16,10 @@ import { Recorder } from './record.ts';
 /** What one pass works on. */
 export interface PassInput {
   readonly organization: string;
+  /** Tells the manifest folders of one organization apart; the root scope where absent. */
+  readonly scope?: string;
+  /** What other scopes of the organization claim; nothing where absent. */
+  readonly elsewhere?: Elsewhere;
   readonly kinds: readonly Kind[];
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly commit: string | null;

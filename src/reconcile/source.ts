@@ -1,14 +1,17 @@
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
 import type { Source } from '../config/config.ts';
 import type { Address } from '../core/address.ts';
-import type { BaseEntry } from '../core/resource.ts';
+import { scopeOfFolder } from '../core/scope.ts';
+import { AppliedRefs } from '../git/applied-refs.ts';
 import { type Checkout, openCheckout } from '../git/checkout.ts';
-import { appliedRef, headOf } from '../git/commit-info.ts';
+import { headOf, repositoryAround } from '../git/commit-info.ts';
 import { watchDirectory } from '../git/watch.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader, type DesiredState, type ManifestLoader } from '../manifests/loader.ts';
-import { baseAt } from './base-at.ts';
+import type { Elsewhere } from '../plan/elsewhere.ts';
+import { type AppliedBase, readAppliedBase, readElsewhere, recordApplied, type ScopedFolder } from './applied.ts';
 
 /** What a source says now. */
 export interface Desired {
@@ -19,18 +22,22 @@ export interface Desired {
   readonly subject: string;
   /** Whether the branch was rewritten since the last look. */
   readonly forced: boolean;
+  /** What other scopes of the organization claim; undefined where it is not known. */
+  readonly elsewhere?: Elsewhere;
 }
 
-/** `refs/octavo/<organization>/applied`: what is owned, for whoever has no record (design: How a plan is made). */
+/** The ref that records what was last applied of the source's scope: what is owned, for whoever has no record. */
 export interface AppliedRef {
-  /** What the commit it names declares; null where there is no such ref. After the first `read` of its source. */
-  read(): Promise<{ readonly base: ReadonlyMap<Address, BaseEntry>; readonly commit: string } | null>;
-  /** Throws SourceError where that is refused. */
-  move(commit: string): Promise<void>;
+  /** The base that it records; null where there is no such ref. After the first `read` of its source. */
+  read(): Promise<AppliedBase | null>;
+  /** Records a commit as applied, with the ids of its resources. Throws SourceError where that is refused. */
+  move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void>;
 }
 
 /** Where an organization's manifests come from. */
 export interface DesiredSource {
+  /** Tells the sources of one organization apart. */
+  readonly scope: string;
   /**
    * Brings itself up to date and reads the manifests. Throws SourceError where it cannot be reached, and
    * DesiredStateError where the manifests are wrong.
@@ -54,27 +61,34 @@ const SETTLE = 300;
 /** Milliseconds of silence after which git is ended. */
 const GIT_TIMEOUT = 60_000;
 
+/** The organization that a source is of, and its explicit scope; without one the scope is derived from the folder. */
+export interface SourceOwner {
+  readonly id: string;
+  readonly scope?: string | undefined;
+}
+
 /** Opens a source. `clones` is a folder for clones, which is made where it is missing; `signal` ends what runs. */
 export function openSource(
   source: Source,
-  organization: string,
+  owner: SourceOwner,
   clones: string,
   loader: ManifestLoader,
   signal: AbortSignal,
 ): DesiredSource {
   return source.git === undefined
-    ? directorySource(source.directory, loader)
-    : gitSource(source.git, organization, clones, loader, signal);
+    ? directorySource(source.directory, owner, loader)
+    : gitSource(source.git, owner, clones, loader, signal);
 }
 
 function gitSource(
   git: NonNullable<Source['git']>,
-  organization: string,
+  { id: organization, scope: explicit }: SourceOwner,
   clones: string,
   loader: ManifestLoader,
   signal: AbortSignal,
 ): DesiredSource {
   const directory = join(clones, organization);
+  const scope = explicit ?? scopeOfFolder(posix.normalize(git.path));
   const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal });
   let read: string | null = null;
   let forced = false;
@@ -90,19 +104,21 @@ function gitSource(
     turn = mine.catch(() => undefined);
     return mine;
   };
-  const ref = appliedRef(organization);
+  const applied = git.record
+    ? new RecordedScope(
+        { organization, scope, folder: scopeOfFolder(posix.normalize(git.path)), repository: checkout.repository },
+        new AppliedRefs(checkout.refs, organization),
+      )
+    : null;
   return {
-    applied: git.record
-      ? {
-          read: () =>
-            inTurn(async () => {
-              const commit = await checkout.fetchRef(ref);
-              const read = (id: string) => baseAt(checkout.repository, id, git.path, createManifestLoader(kinds));
-              return commit === null ? null : { base: await read(commit), commit };
-            }),
-          move: (commit) => inTurn(() => checkout.pushRef(ref, commit)),
-        }
-      : null,
+    scope,
+    applied:
+      applied === null
+        ? null
+        : {
+            read: () => inTurn(() => applied.read(read)),
+            move: (commit, ids) => inTurn(() => applied.move(commit, ids)),
+          },
     poll: git.poll,
     read: () =>
       inTurn(async () => {
@@ -111,7 +127,8 @@ function gitSource(
         forced = false;
         read = commit;
         const state = await loader.load(openDiskTree(checkout.root));
-        return { state, commit, subject, forced: wasForced };
+        const elsewhere = await applied?.elsewhere(commit);
+        return { state, commit, subject, forced: wasForced, ...(elsewhere === undefined ? {} : { elsewhere }) };
       }),
     peek: () =>
       inTurn(async () => {
@@ -124,9 +141,36 @@ function gitSource(
   };
 }
 
-function directorySource(directory: string, loader: ManifestLoader): DesiredSource {
+/** What a clone records as applied of its scope, and what it knows of others. */
+class RecordedScope {
+  readonly #place: ScopedFolder;
+  readonly #refs: AppliedRefs;
+
+  constructor(place: ScopedFolder, refs: AppliedRefs) {
+    this.#place = place;
+    this.#refs = refs;
+  }
+
+  async read(head: string | null): Promise<AppliedBase | null> {
+    await this.#refs.fetch();
+    return readAppliedBase(this.#refs, this.#place, head, () => createManifestLoader(kinds));
+  }
+
+  async elsewhere(head: string): Promise<Elsewhere> {
+    await this.#refs.fetch();
+    return readElsewhere(this.#refs, this.#place, head, () => createManifestLoader(kinds));
+  }
+
+  async move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void> {
+    const { organization, scope, folder } = this.#place;
+    await recordApplied(this.#refs, { organization, scope, folder, commit, ids });
+  }
+}
+
+function directorySource(directory: string, { scope }: SourceOwner, loader: ManifestLoader): DesiredSource {
   let close = async () => {};
   return {
+    scope: scope ?? scopeOfDirectory(directory),
     applied: null,
     poll: null,
     async read() {
@@ -144,4 +188,10 @@ function directorySource(directory: string, loader: ManifestLoader): DesiredSour
     },
     close: () => close(),
   };
+}
+
+/** The scope of a folder on disk: its path inside the repository around it, if any. */
+function scopeOfDirectory(directory: string): string {
+  const root = repositoryAround(directory);
+  return scopeOfFolder(root === null ? '' : relative(root, realpathSync(directory)).split(sep).join('/'));
 }

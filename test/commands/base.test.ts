@@ -4,6 +4,8 @@ import { runGit } from '../git/repository.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const REF = 'refs/octavo/org_acme/applied';
+/** The commit that was applied is the parent of the record. */
+const APPLIED = `${REF}^`;
 
 interface Answer {
   readonly base: string | null;
@@ -30,6 +32,13 @@ async function applied(): Promise<Workspace> {
   return work;
 }
 
+function bareRemote(work: Workspace): string {
+  const remote = join(work.folder, 'remote.git');
+  runGit(work.folder, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', remote]);
+  work.repository.git('remote', 'add', 'origin', remote);
+  return remote;
+}
+
 test('with a base a rename is a rename, and only what the base declared is deleted', async () => {
   await using work = await applied();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
@@ -47,20 +56,20 @@ test('with a base a rename is a rename, and only what the base declared is delet
 test('--record moves the ref only after everything was applied; --base applied reads it', async () => {
   await using work = await applied();
   const first = work.repository.git('rev-parse', 'HEAD');
-  expect(work.repository.git('rev-parse', REF)).toBe(first);
+  expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n  more: { title: More }\n');
   const second = work.repository.commit('Rename, drop, add');
   work.emulator.setFaults([{ match: { method: 'PUT' }, fault: { kind: 'status', status: 422 } }]);
   const failed = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
   expect(failed.code).toBe(1);
-  expect(work.repository.git('rev-parse', REF)).toBe(first);
+  expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
   // The failed run lost no ownership: what is left is still known for what it is.
   work.emulator.setFaults([]);
   expect(said(await planned(work, '--base', 'applied'))).toEqual(['create team/more']);
   const done = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
   expect(done.code).toBe(0);
   expect(done.stderr).toContain(`Recorded ${second.slice(0, 7)} as applied in ${REF}\n`);
-  expect(work.repository.git('rev-parse', REF)).toBe(second);
+  expect(work.repository.git('rev-parse', APPLIED)).toBe(second);
   expect(work.teams()).toEqual(['By hand', 'Docs writers', 'More']);
 });
 
@@ -75,37 +84,49 @@ test('what is paused keeps the ref where it is', async () => {
   const { code, stderr } = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
   expect(code).toBe(0);
   expect(stderr).toContain(`${REF} stays where it is: not applied yet: team/writers`);
-  expect(work.repository.git('rev-parse', REF)).toBe(first);
+  expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
 });
 
 test('the ref is pushed, and read from the remote by a clone that has none', async () => {
   await using work = await openWorkspace();
-  const remote = join(work.folder, 'remote.git');
-  runGit(work.folder, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', remote]);
-  work.repository.git('remote', 'add', 'origin', remote);
+  const remote = bareRemote(work);
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   const commit = work.repository.commit('One');
   work.repository.git('push', '--quiet', 'origin', 'main');
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(code).toBe(0);
   expect(stderr).toContain(', and pushed it');
-  expect(runGit(remote, ['rev-parse', REF]).trim()).toBe(commit);
+  expect(runGit(remote, ['rev-parse', APPLIED]).trim()).toBe(commit);
   const clone = join(work.folder, 'clone');
   runGit(work.folder, ['clone', '--quiet', '--no-local', remote, clone]);
   const { base } = await planned(work, clone, '--base', 'applied');
   expect(base).toBe(commit);
 });
 
-test('a push that is refused: applied, not recorded, and said', async () => {
+test('a push that is refused: applied, not recorded, and reported', async () => {
   await using work = await openWorkspace();
-  work.repository.git('remote', 'add', 'origin', join(work.folder, 'nowhere.git'));
+  const remote = bareRemote(work);
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   work.repository.commit('One');
+  work.repository.git('push', '--quiet', 'origin', 'main');
+  runGit(remote, ['config', 'receive.denyCurrentBranch', 'refuse']);
+  runGit(remote, ['config', 'receive.hideRefs', 'refs/octavo']);
   const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(code).toBe(1);
   expect(stdout).toContain('1 applied');
   expect(stderr).toContain(`cannot move ${REF}`);
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+});
+
+test('a remote that does not answer: nothing is applied that could not be recorded', async () => {
+  await using work = await openWorkspace();
+  work.repository.git('remote', 'add', 'origin', join(work.folder, 'nowhere.git'));
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  work.repository.commit('One');
+  const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('cannot ask origin for refs/octavo/org_acme/*');
+  expect(work.teams()).toEqual([]);
 });
 
 test.each([

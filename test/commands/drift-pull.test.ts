@@ -9,7 +9,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 type Fake = FakeGitHub | FakeGitLab | FakeGitea;
 type Name = 'github' | 'gitlab' | 'gitea';
 const FORGES = ['github', 'gitlab', 'gitea'] as const;
-const BRANCH = 'octavo/drift/org_acme';
+const BRANCH = 'octavo/drift/org_acme.manifests';
 const SAML = `saml:
   writers:
     label: One
@@ -114,7 +114,7 @@ describe.each(FORGES)('at %s', (name) => {
     const first = await scene.run('--author', 'Ana Writes <ana@acme.example>');
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('entityID  "Writers" → "By hand"') });
     expect(first.stderr).toMatch(
-      /^Pull request 31 \(http.*\) at \w+ is opened: 1 resource on octavo\/drift\/org_acme\n$/,
+      /^Pull request 31 \(http.*\) at \w+ is opened: 1 resource on octavo\/drift\/org_acme\.manifests\n$/,
     );
     expect(scene.at()).toBe(SAML.replace('Writers #', 'By hand #'));
     expect(scene.git('log', '-1', '--format=%an <%ae>%n%P%n%B', BRANCH).split('\n')).toEqual([

@@ -43,6 +43,7 @@ test('the JSON of a plan and of a result have the designed shape', async () => {
   expect(plan).toEqual({
     format: 'octavo.plan/1',
     organization: 'org_acme',
+    scope: '.',
     commit: null,
     base: null,
     hasBase: false,

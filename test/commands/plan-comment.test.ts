@@ -88,6 +88,28 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(fake.comments).toHaveLength(1);
   });
 
+  test('two folders of one organization have a comment and a status each', async () => {
+    await using fake = await open();
+    const pull = await openPull();
+    await using work = pull.work;
+    work.repository.write('a/teams.yaml', TEAMS);
+    work.repository.write('b c/saml.yaml', 'saml: { okta: { label: Okta } }\n');
+    work.repository.commit('Two folders');
+    for (const run of [1, 2]) {
+      for (const folder of ['a', 'b c']) {
+        const { code } = await work.inside(['plan', folder, '--comment'], environment(fake, name, pull, run));
+        expect(code).toBe(0);
+      }
+    }
+    const titles = fake.own.map(({ body }) => /^### .*(?=:)/m.exec(body)?.[0]);
+    expect(titles).toEqual(['a', 'b c'].map((scope) => `### Plan for \`org_acme, scope ${scope}\``));
+    const contexts = new Set(fake.statuses.map(({ context }) => context));
+    expect([...contexts].toSorted()).toEqual(['octavo/plan/org_acme/a', 'octavo/plan/org_acme/b%20c']);
+    work.repository.write('a/teams.yaml', 'teams: { x: 1 }\n');
+    await work.inside(['plan', 'a', '--comment'], environment(fake, name, pull, 3));
+    expect(fake.own.map(({ body }) => body.includes('No plan for `org_acme, scope a`'))).toEqual([true, false]);
+  });
+
   test('where the token may not comment, the job says so and shows the plan elsewhere', async () => {
     await using fake = await open();
     fake.may.comment = false;

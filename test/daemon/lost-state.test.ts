@@ -12,7 +12,7 @@ function recording(work: Workspace): { organization: Record<string, unknown> } {
   const source = { git: { url: work.repository.directory, poll: '100ms', record: true } };
   return { organization: { ...LIMITS, source } };
 }
-const appliedCommit = (work: Workspace) => work.repository.git('for-each-ref', '--format=%(objectname)', REF);
+const appliedCommit = (work: Workspace) => work.repository.git('for-each-ref', '--format=%(parent)', REF);
 
 async function stopAndForget(work: Workspace, daemon: Awaited<ReturnType<typeof startDaemon>>): Promise<void> {
   daemon.process.child.kill('SIGTERM');
@@ -38,6 +38,33 @@ test('a daemon that has lost its state knows from the repository what it owns', 
   expect(work.emulator.state().teams?.find(({ title }) => title === 'Renamed')?.id).toBe(ids.get('A'));
   expect(after.process.said('the record is empty')).toMatchObject([{ commit: first, resources: 3 }]);
   await eventually('the ref', () => appliedCommit(work) === second);
+});
+
+test('what another folder of the organization declares is neither taken nor deleted', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a/teams.yaml', teams('A', 'B'));
+  work.repository.write('b/teams.yaml', teams('C'));
+  work.repository.commit('Two folders');
+  expect((await work.inside(['apply', 'b', '--yes', '--record'])).code).toBe(0);
+  const source = { git: { url: work.repository.directory, path: 'a', poll: '100ms', record: true } };
+  const daemon = await startDaemon(work, { organization: { ...LIMITS, source } });
+  await work.untilTeams('A', 'B', 'C');
+  await eventually('the ref', () => work.repository.git('for-each-ref', 'refs/octavo/org_acme/a/applied') !== '');
+  // B moves to the other folder: it is left there. C is declared twice: that is refused.
+  work.repository.write('a/teams.yaml', teams('A'));
+  work.repository.write('b/teams.yaml', teams('B', 'C'));
+  work.repository.commit('B moves');
+  const before = daemon.process.said('plan: ').length;
+  await eventually('another plan', () => daemon.process.said('plan: ').length > before);
+  await daemon.pass();
+  expect(work.teams()).toEqual(['A', 'B', 'C']);
+  work.repository.write('a/teams.yaml', teams('A', 'C'));
+  work.repository.commit('C twice');
+  const words = 'teams.yaml:3:3: team/c: scope "b" declares it too, at b/teams.yaml:3;';
+  await eventually('the problem', () =>
+    daemon.process.said('').some((line) => JSON.stringify(line).includes(JSON.stringify(words).slice(1, -1))),
+  );
+  expect(work.teams()).toEqual(['A', 'B', 'C']);
 });
 
 test('without such a ref it adopts what is declared, and deletes nothing', async () => {

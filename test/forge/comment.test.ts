@@ -6,7 +6,7 @@ import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, planOf } from '../support/planning.ts';
 
-const MARKER = { organization: 'org_1', run: [7, 1] } as const;
+const MARKER = { organization: 'org_1', scope: '.', run: [7, 1] } as const;
 const ROOM = { longest: 65_535, runUrl: 'https://forge.example/run/7' };
 const COMMIT = 'b'.repeat(40);
 /** What acts on a terminal, turns the reading direction, is a command to a CI job's runner, or a quick action of GitLab's. */
@@ -48,11 +48,17 @@ async function hostilePlan(text: string) {
 describe('the marker', () => {
   test('is read back, whatever the organization is called, and is one line that nobody sees', () => {
     const number = fc.nat();
+    const text = fc.string({ unit: 'binary' });
+    const scopes = fc.oneof(
+      fc.constant('.'),
+      text.filter((scope) => scope !== ''),
+    );
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), number, number, (organization, run, attempt) => {
-        const line = writeMarker({ organization, run: [run, attempt] });
+      fc.property(text, scopes, number, number, (organization, scope, run, attempt) => {
+        const line = writeMarker({ organization, scope, run: [run, attempt] });
         expect(readMarker(`${line}\nanything`)).toEqual({
           organization: organization.toWellFormed(),
+          scope: scope.toWellFormed(),
           run: [run, attempt],
         });
         expect(markdownSkeleton(line)).toBe(`root (html ${JSON.stringify(line)})`);
@@ -104,7 +110,7 @@ describe('the comment of a plan', () => {
     const refused = { ...held.plan, verdict: { state: 'refused', reasons: ['no admin would be left'] } } as const;
     expect(planComment(refused, MARKER, ROOM)).toContain('· **refused**');
     expect(planStatus(refused)).toMatchObject({ state: 'failure', description: expect.stringMatching(/^refused: /) });
-    expect(failureStatus('org_1')).toMatchObject({ state: 'error', context: 'octavo/plan/org_1' });
+    expect(failureStatus(MARKER)).toMatchObject({ state: 'error', context: 'octavo/plan/org_1' });
   });
 
   let skeleton: string | null = null;

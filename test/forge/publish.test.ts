@@ -11,7 +11,7 @@ import { createHastyClock, FORGES, pullAt } from './samples.ts';
 
 const ORGANIZATION = 'org_1';
 const bodyOf = (run: RunNumber, organization = ORGANIZATION) =>
-  `${writeMarker({ organization, run })}\nthe plan of run ${run.join('.')}`;
+  `${writeMarker({ organization, scope: '.', run })}\nthe plan of run ${run.join('.')}`;
 
 /** A forge in memory. `fate` says of each request what becomes of it; its answer comes when `turn` resolves. */
 class MemoryForge implements Forge {
@@ -60,7 +60,7 @@ class MemoryForge implements Forge {
 }
 
 const run = (forge: Forge, number: RunNumber, clock = createHastyClock()) =>
-  publish(forge, { organization: ORGANIZATION, run: number }, bodyOf(number), clock);
+  publish(forge, { organization: ORGANIZATION, scope: '.', run: number }, bodyOf(number), clock);
 
 describe('one run after the other', () => {
   test('the first creates, the next update, and nothing else is touched', async () => {

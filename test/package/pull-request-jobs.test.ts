@@ -163,7 +163,7 @@ describe('examples/pull-request/github.yaml', () => {
     const machine = gitHubMachine(fake, pull);
     expect(await runJob('apply', machine)).toMatchObject({ code: 0 });
     expect(work.teams()).toEqual(['Docs writers']);
-    expect(work.repository.git('rev-parse', 'refs/octavo/org_acme/applied')).toBe(pull.head);
+    expect(work.repository.git('rev-parse', 'refs/octavo/org_acme/applied^')).toBe(pull.head);
   });
 });
 

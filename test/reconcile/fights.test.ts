@@ -59,6 +59,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
       },
       hasMoved: async () => false,
       watch: async () => undefined,
+      scope: '.',
       applied: null,
       poll: null,
       close: async () => undefined,

@@ -143,6 +143,7 @@ function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
     },
     hasMoved: async () => false,
     watch: async () => undefined,
+    scope: '.',
     applied: null,
     poll: null,
     close: async () => undefined,

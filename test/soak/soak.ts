@@ -203,6 +203,7 @@ class Soak {
   #source(): DesiredSource {
     const loader = createManifestLoader(kinds);
     return {
+      scope: '.',
       applied: null,
       poll: null,
       read: async () => {

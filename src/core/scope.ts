@@ -1,0 +1,54 @@
+/** Scopes tell the manifest folders of one organization apart in refs, comments, commit statuses and checksums. */
+import { createHash } from 'node:crypto';
+
+/** The scope of manifests at the root of their repository, and of those outside of any repository. */
+export const ROOT_SCOPE = '.';
+
+const NAMES = /^(?:\.|(?=.{1,200}$)[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*)$/;
+
+/** Whether a text may be an explicit scope: names separated by slashes, at most 200 characters, or `.`. */
+export function isScope(text: string): boolean {
+  return NAMES.test(text);
+}
+
+/** Longest encoded scope, in characters, before it is shortened by a hash: forges limit the names of statuses. */
+const LONGEST = 100;
+
+/**
+ * Returns the default scope of a manifest folder: its path inside the repository, with forward slashes. It is the same
+ * on every machine, whatever form of Unicode the file system uses.
+ */
+export function scopeOfFolder(path: string): string {
+  const plain = path.replaceAll('\\', '/').replace(/\/+$/, '').normalize('NFC');
+  return plain === '' ? ROOT_SCOPE : plain;
+}
+
+/**
+ * Encodes a scope as one component of a ref name: letters, digits, `_` and `-` stay, other bytes become `%XX`. Different
+ * scopes have different encodings.
+ */
+export function encodeScope(scope: string): string {
+  const bytes = [...new TextEncoder().encode(scope.toWellFormed())];
+  const encoded = bytes
+    .map((byte) => {
+      const character = String.fromCharCode(byte);
+      return /[\w-]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    })
+    .join('');
+  // `applied` is the last component of the root scope's ref, and a ref cannot be a folder of refs too.
+  const safe = encoded === 'applied' || encoded.startsWith('-') ? `%${hex(encoded)}${encoded.slice(1)}` : encoded;
+  if (safe.length <= LONGEST) {
+    return safe;
+  }
+  const digest = createHash('sha256').update(scope).digest('hex').slice(0, 32);
+  return `${safe.slice(0, LONGEST - 40).replace(/%.?$/, '')}%00${digest}`;
+}
+
+function hex(text: string): string {
+  return text.charCodeAt(0).toString(16).toUpperCase();
+}
+
+/** Returns what a scope adds to a name that the root scope has without an addition: nothing, or `/` and its encoding. */
+export function scopeSuffix(scope: string): string {
+  return scope === ROOT_SCOPE ? '' : `/${encodeScope(scope)}`;
+}

@@ -1,0 +1,271 @@
+/** Reads and moves the refs that say what was last applied, one for each scope of an organization. */
+import type { SimpleGit } from 'simple-git';
+import { SourceError } from '../core/errors.ts';
+import { encodeScope, ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
+import { remoteOf } from './commit-info.ts';
+import { type GitOptions, gitFailure, openGit } from './run.ts';
+import { checkRefName, isCommitId } from './safe-names.ts';
+
+/** The only file of a commit that records what was applied. */
+const RECORD_FILE = '.octavo-applied.json';
+/** Largest record that is read, in bytes. */
+const LARGEST_RECORD = 64 * 1_048_576;
+/** Most scopes of one organization. */
+const MOST_SCOPES = 1000;
+/** The author of records: a machine that applies needs no identity of its own, nor a key to sign with. */
+const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost', 'commit.gpgSign=false'];
+/** Milliseconds of silence after which git is ended. */
+const TIMEOUT = 60_000;
+
+/** A repository with the refs, and the remote that shares them. */
+export interface RefHost {
+  /** Runs git in the repository. */
+  git(options?: Pick<GitOptions, 'input' | 'config'>): SimpleGit;
+  /** The name of the remote; null where there is none. */
+  readonly remote: string | null;
+  /** The remote in messages. */
+  readonly label: string;
+  fail(error: unknown, tried: string): SourceError;
+}
+
+/** What an applied ref points to. */
+export interface AppliedTip {
+  /** The id of the commit that the ref points to. */
+  readonly tip: string;
+  /** The commit that was applied: the parent of a record, or the tip itself where it has no record. */
+  readonly commit: string;
+  /** The record as it is stored; null where the ref points to the applied commit itself, as it formerly did. */
+  readonly record: string | null;
+}
+
+/** Returns the full name of the ref that says what was last applied for an organization and a scope. */
+export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
+  const ref = `refs/octavo/${organization}${scopeSuffix(scope)}/applied`;
+  checkRefName(ref);
+  return ref;
+}
+
+/** Opens the repository of a folder, with `origin` or its only remote. Throws SourceError. */
+export async function openRefHost(directory: string): Promise<RefHost> {
+  const remote = await remoteOf(directory);
+  return {
+    git: (options = {}) => openGit({ directory, timeout: TIMEOUT, ...options }),
+    remote,
+    label: remote ?? '',
+    fail: (error, tried) => gitFailure(`cannot ${tried}`, error),
+  };
+}
+
+/** The applied refs of one organization, as they were when they were last looked at. */
+export class AppliedRefs {
+  readonly #host: RefHost;
+  readonly #organization: string;
+  readonly #pattern: RegExp;
+  #local: ReadonlyMap<string, string> = new Map();
+  /** Null: the remote was not asked. */
+  #remote: ReadonlyMap<string, string> | null = null;
+
+  constructor(host: RefHost, organization: string) {
+    checkRefName(appliedRef(organization));
+    this.#host = host;
+    this.#organization = organization;
+    const prefix = `refs/octavo/${organization}/`.replaceAll(/[^\w/]/g, (character) => `\\${character}`);
+    this.#pattern = new RegExp(`^${prefix}(?:([\\w%-]+)/)?applied$`);
+  }
+
+  /** Reads the refs of this repository, without a network. Throws SourceError. */
+  async readLocal(): Promise<void> {
+    const prefix = `refs/octavo/${this.#organization}/`;
+    try {
+      const listed = await this.#host.git().raw(['for-each-ref', '--format=%(objectname)%09%(refname)', prefix]);
+      this.#local = this.#tipsIn(listed);
+    } catch (error) {
+      throw this.#host.fail(error, `list ${prefix}`);
+    }
+  }
+
+  /**
+   * Fetches the refs from the remote, where there is one. Throws SourceError when it does not answer, since a base that
+   * is out of reach must not look like no base.
+   */
+  async fetch(): Promise<void> {
+    await this.readLocal();
+    const { remote } = this.#host;
+    if (remote === null) {
+      return;
+    }
+    const found = await this.#ask(remote);
+    const stale = [...found].filter(([id, tip]) => this.#local.get(id) !== tip);
+    if (stale.length > 0) {
+      const refs = stale.map(([id]) => this.#refOf(id)).map((ref) => `+${ref}:${ref}`);
+      try {
+        await this.#host.git().raw(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', remote, ...refs]);
+      } catch (error) {
+        throw this.#host.fail(error, `fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${this.#host.label}`);
+      }
+      // What came may be newer than what was listed; a move is refused then, and nothing is lost.
+      await this.readLocal();
+    }
+    this.#remote = found;
+  }
+
+  /** The tip of a scope's ref; null where there is none. */
+  tipOf(scope: string): string | null {
+    const id = idOf(scope);
+    return this.#remote?.get(id) ?? this.#local.get(id) ?? null;
+  }
+
+  /** The tips of the other scopes, by the name of their ref. A ref that the remote no longer has does not count. */
+  others(scope: string): ReadonlyMap<string, string> {
+    const own = idOf(scope);
+    const tips = this.#remote ?? this.#local;
+    return new Map([...tips].filter(([id]) => id !== own).map(([id, tip]) => [this.#refOf(id), tip]));
+  }
+
+  /** Reads what a tip records. `ref` is for messages. Throws SourceError. */
+  async read(tip: string, ref: string): Promise<AppliedTip> {
+    try {
+      const commit = (
+        await this.#host.git().raw(['rev-parse', '--verify', '--end-of-options', `${tip}^{commit}`])
+      ).trim();
+      const blob = await this.#recordOf(commit, ref);
+      if (blob === null) {
+        return { tip, commit, record: null };
+      }
+      const header = (await this.#host.git().raw(['cat-file', 'commit', commit])).split('\n\n', 1)[0] ?? '';
+      const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
+      const [parent] = parents;
+      if (parent === undefined || parents.length > 1 || !isCommitId(parent)) {
+        throw new SourceError(`${ref} is damaged: its record has ${parents.length} parents instead of one`);
+      }
+      return { tip, commit: parent, record: await this.#host.git().raw(['cat-file', 'blob', blob]) };
+    } catch (error) {
+      throw this.#host.fail(error, `read ${ref}`);
+    }
+  }
+
+  /** The id of the record's blob; null where the commit is not a record. */
+  async #recordOf(commit: string, ref: string): Promise<string | null> {
+    const listed = await this.#host.git().raw(['ls-tree', '-z', '-l', '--full-tree', commit]);
+    const [, id, size] = /^100644 blob ([0-9a-f]+) +(\d+)\t\.octavo-applied\.json\0$/.exec(listed) ?? [];
+    if (id !== undefined && Number(size) > LARGEST_RECORD) {
+      throw new SourceError(`${ref} is damaged: its record has ${size} bytes, more than ${LARGEST_RECORD}`);
+    }
+    return id ?? null;
+  }
+
+  /** Writes a record on top of the commit that was applied and returns its id; no ref moves. Throws SourceError. */
+  async write(commit: string, record: string, message: string): Promise<string> {
+    const { git, fail } = this.#host;
+    try {
+      const blob = (await git({ input: record }).raw(['hash-object', '-w', '--stdin'])).trim();
+      const tree = (await git({ input: `100644 blob ${blob}\t${RECORD_FILE}\n` }).raw(['mktree'])).trim();
+      const made = git({ input: message, config: IDENTITY });
+      return (await made.raw(['commit-tree', tree, '-p', commit, '-F', '-'])).trim();
+    } catch (error) {
+      throw fail(error, `record ${commit.slice(0, 7)} as applied`);
+    }
+  }
+
+  /**
+   * Moves a scope's ref, on the remote first where there is one, and only from where it was last seen. Throws
+   * SourceError where it is refused, or where somebody else has moved it since.
+   */
+  async move(scope: string, to: string): Promise<{ readonly pushed: boolean }> {
+    const ref = appliedRef(this.#organization, scope);
+    const id = idOf(scope);
+    const { remote } = this.#host;
+    if (remote === null) {
+      await this.#moveLocal(ref, to, this.#local.get(id) ?? '');
+    } else {
+      await this.#push(remote, ref, to, this.#remote?.get(id) ?? '');
+      this.#remote = new Map([...(this.#remote ?? []), [id, to]]);
+      await this.#host
+        .git()
+        .raw(['update-ref', ref, to])
+        .catch((error) => {
+          throw this.#host.fail(error, `move ${ref} in this clone`);
+        });
+    }
+    this.#local = new Map([...this.#local, [id, to]]);
+    return { pushed: remote !== null };
+  }
+
+  async #moveLocal(ref: string, to: string, from: string): Promise<void> {
+    try {
+      await this.#host.git().raw(['update-ref', ref, to, from]);
+    } catch (error) {
+      const seen = this.#local;
+      await this.readLocal();
+      const now = this.#local;
+      this.#local = seen;
+      const id = this.#idIn(ref) ?? '';
+      if (now.get(id) !== seen.get(id)) {
+        throw movedSince(ref, now.get(id));
+      }
+      throw this.#host.fail(error, `move ${ref}`);
+    }
+  }
+
+  async #push(remote: string, ref: string, to: string, from: string): Promise<void> {
+    const options = ['--quiet', '--no-verify', '--no-recurse-submodules', `--force-with-lease=${ref}:${from}`];
+    try {
+      await this.#host.git().raw(['push', ...options, remote, `${to}:${ref}`]);
+    } catch (error) {
+      // The answer may be what was lost.
+      const now = (await this.#ask(remote).catch(() => null))?.get(this.#idIn(ref) ?? '');
+      if (now === to) {
+        return;
+      }
+      throw now !== undefined && now !== from
+        ? movedSince(ref, now)
+        : this.#host.fail(error, `move ${ref} in ${this.#host.label}`);
+    }
+  }
+
+  async #ask(remote: string): Promise<ReadonlyMap<string, string>> {
+    const pattern = `refs/octavo/${this.#organization}/*`;
+    try {
+      return this.#tipsIn(await this.#host.git().raw(['ls-remote', '--quiet', remote, pattern]));
+    } catch (error) {
+      throw this.#host.fail(error, `ask ${this.#host.label} for ${pattern}`);
+    }
+  }
+
+  #tipsIn(listed: string): ReadonlyMap<string, string> {
+    const tips = new Map<string, string>();
+    for (const line of listed.split('\n')) {
+      const [tip = '', ref = ''] = line.split('\t');
+      const id = this.#idIn(ref);
+      if (id !== null && isCommitId(tip)) {
+        tips.set(id, tip);
+      }
+    }
+    if (tips.size > MOST_SCOPES) {
+      throw new SourceError(
+        `there are ${tips.size} scopes below refs/octavo/${this.#organization}, more than ${MOST_SCOPES}; delete the refs of those that are no longer used`,
+      );
+    }
+    return tips;
+  }
+
+  #idIn(ref: string): string | null {
+    const match = this.#pattern.exec(ref);
+    return match === null ? null : (match[1] ?? '');
+  }
+
+  #refOf(id: string): string {
+    return `refs/octavo/${this.#organization}/${id === '' ? '' : `${id}/`}applied`;
+  }
+}
+
+/** The component of a scope's ref; empty for the root scope. */
+function idOf(scope: string): string {
+  return scope === ROOT_SCOPE ? '' : encodeScope(scope);
+}
+
+function movedSince(ref: string, now: string | undefined): SourceError {
+  return new SourceError(
+    `cannot move ${ref}: another run has moved it${now === undefined ? '' : ` to ${now.slice(0, 7)}`} since this one started; run again with --base applied`,
+  );
+}

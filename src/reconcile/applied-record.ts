@@ -1,0 +1,94 @@
+/** The record that an applied ref carries: which commit was applied, from which folder, and the ids of its resources. */
+import { z } from 'zod';
+import { type Address, kindOf } from '../core/address.ts';
+import { DesiredStateError } from '../core/errors.ts';
+
+const FORMAT = 'octavo.applied/1';
+/** Most resources of a record. */
+const MOST_RESOURCES = 1_000_000;
+
+/** What was applied, as an applied ref records it. */
+export interface AppliedRecord {
+  readonly organization: string;
+  readonly scope: string;
+  /** The manifest folder inside the repository; `.` is all of it. */
+  readonly folder: string;
+  /** The full id of the commit. */
+  readonly commit: string;
+  /** The ids of the resources that the commit declares, by address. */
+  readonly ids: ReadonlyMap<Address, string>;
+}
+
+const shape = z.strictObject({
+  format: z.literal(FORMAT),
+  organization: z.string(),
+  scope: z.string(),
+  folder: z.string().refine(isInside, { error: 'is not a folder inside the repository' }),
+  commit: z.string(),
+  ids: z.record(
+    z.string().regex(/^[a-z][a-z-]{0,63}(?:\/[^\p{Cc}\p{Zl}\p{Zp}]{1,2000})?$/u),
+    z.string().regex(/^[\x21-\x7e]{1,256}$/),
+  ),
+});
+
+/** Writes a record as text; the same record is always the same text. */
+export function writeAppliedRecord({ organization, scope, folder, commit, ids }: AppliedRecord): string {
+  const sorted = Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify({ format: FORMAT, organization, scope, folder, commit, ids: sorted }, null, 1)}\n`;
+}
+
+/**
+ * Reads the record of a ref. `expected` is what must be in it: anybody who may push may write anything into a ref.
+ * Throws DesiredStateError, which says how to repair the ref.
+ */
+export function readAppliedRecord(
+  text: string,
+  ref: string,
+  expected: { readonly organization: string; readonly commit: string },
+): AppliedRecord {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw damaged(ref, 'it is not JSON', error);
+  }
+  const result = shape.safeParse(parsed);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw damaged(ref, `${issue?.path.slice(0, 1).join('.') || 'it'}: ${issue?.message ?? 'is not as expected'}`);
+  }
+  const { organization, scope, folder, commit, ids } = result.data;
+  if (organization !== expected.organization) {
+    throw damaged(ref, 'it is of another organization');
+  }
+  if (commit !== expected.commit) {
+    throw damaged(ref, 'the commit that it names is not its parent');
+  }
+  const known = Object.entries(ids);
+  if (known.length > MOST_RESOURCES) {
+    throw damaged(ref, `it has more than ${MOST_RESOURCES} resources`);
+  }
+  const owners = new Map<string, Address>();
+  for (const [address, id] of known) {
+    const key = `${kindOf(address)} ${id}`;
+    const other = owners.get(key);
+    if (other !== undefined) {
+      throw damaged(ref, `${other} and ${address} have the same id`);
+    }
+    owners.set(key, address);
+  }
+  return { organization, scope, folder, commit, ids: new Map(known) };
+}
+
+/** Whether a text is a normalized path of a folder inside a repository. */
+function isInside(folder: string): boolean {
+  return folder === '.' || !folder.split('/').some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()));
+}
+
+/** An error that names a damaged ref and the ways out. */
+function damaged(ref: string, why: string, cause?: unknown): DesiredStateError {
+  const message =
+    `is damaged: ${why}; point it to a commit that was applied (git push --force origin COMMIT:${ref}), ` +
+    'or delete it and apply again without --base applied';
+  return new DesiredStateError([{ file: ref, line: 1, column: 1, address: '', message }], [], { cause });
+}

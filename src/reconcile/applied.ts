@@ -1,0 +1,239 @@
+/** What a repository records as applied: the base of a scope with its ids, and the claims of the other scopes. */
+import { posix } from 'node:path';
+import { type Address, kindOf } from '../core/address.ts';
+import { ConfigError, DesiredStateError } from '../core/errors.ts';
+import type { BaseEntry } from '../core/resource.ts';
+import { ROOT_SCOPE } from '../core/scope.ts';
+import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
+import { isIn, isShallow } from '../git/make-commit.ts';
+import { readTreeAt } from '../git/tree-at.ts';
+import type { ManifestLoader } from '../manifests/loader.ts';
+import { type Claim, Elsewhere } from '../plan/elsewhere.ts';
+import { type AppliedRecord, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
+import { baseAt } from './base-at.ts';
+
+/** The manifest folder that is planned or applied, and its scope. */
+export interface ScopedFolder {
+  readonly organization: string;
+  readonly scope: string;
+  /** The folder inside the repository; `.` is all of it. */
+  readonly folder: string;
+  /** The repository's folder on disk. */
+  readonly repository: string;
+}
+
+/** What was last applied of a scope. */
+export interface AppliedBase {
+  readonly base: ReadonlyMap<Address, BaseEntry>;
+  readonly commit: string;
+}
+
+/** Makes a loader of manifests; each folder is read by one of its own. */
+export type MakeLoader = () => ManifestLoader;
+
+/**
+ * Reads what a scope last applied; null where nothing was ever recorded. A ref of the former form, which named a commit
+ * and knew no scopes, gives a base without ids. Throws DesiredStateError for a damaged record, and SourceError.
+ */
+export async function readAppliedBase(
+  refs: AppliedRefs,
+  place: ScopedFolder,
+  head: string | null,
+  makeLoader: MakeLoader,
+): Promise<AppliedBase | null> {
+  const found = await readOwn(refs, place.organization, place.scope);
+  if (found === null) {
+    return null;
+  }
+  if (found.record !== null) {
+    await mustBeOwnFolder(place, found.record, head, makeLoader());
+  }
+  return baseOf(found, place, makeLoader());
+}
+
+/** Whether anything of a scope was recorded as applied. */
+export async function hasApplied(refs: AppliedRefs, { organization, scope }: ScopedFolder): Promise<boolean> {
+  return (await readOwn(refs, organization, scope)) !== null;
+}
+
+/** The same for a ref that is named in full. */
+export async function readRecordedBase(
+  refs: AppliedRefs,
+  place: ScopedFolder,
+  { tip, ref }: { readonly tip: string; readonly ref: string },
+  makeLoader: MakeLoader,
+): Promise<AppliedBase> {
+  return baseOf(await readRef(refs, tip, ref, place.organization), place, makeLoader());
+}
+
+async function baseOf({ commit, record }: Read, place: ScopedFolder, loader: ManifestLoader): Promise<AppliedBase> {
+  const base = await baseAt(place.repository, commit, record?.folder ?? place.folder, loader);
+  return { base: record === null ? base : withIds(base, record.ids), commit };
+}
+
+/** A scope may move to another folder, but two folders cannot share one: each would delete what the other declares. */
+async function mustBeOwnFolder(
+  { repository, scope, folder }: ScopedFolder,
+  record: AppliedRecord,
+  head: string | null,
+  loader: ManifestLoader,
+): Promise<void> {
+  if (record.folder === folder || head === null || !(await isInHistory(repository, record.commit, head))) {
+    return;
+  }
+  const places = await placesIn(repository, head, record.folder, loader);
+  const [first] = [...places.values()];
+  if (first !== undefined) {
+    throw new ConfigError(
+      `scope ${JSON.stringify(scope)} was last applied from ${record.folder}, which still declares resources (${first}); ` +
+        `give ${folder} a scope of its own with --scope`,
+    );
+  }
+}
+
+interface Read {
+  readonly commit: string;
+  readonly record: AppliedRecord | null;
+}
+
+async function readOwn(refs: AppliedRefs, organization: string, scope: string): Promise<Read | null> {
+  const tip = refs.tipOf(scope);
+  if (tip !== null) {
+    const ref = appliedRef(organization, scope);
+    const read = await readRef(refs, tip, ref, organization);
+    if (read.record !== null && read.record.scope !== scope) {
+      throw new ConfigError(
+        `${ref} records the scope ${JSON.stringify(read.record.scope)}, not ${JSON.stringify(scope)}`,
+      );
+    }
+    return read;
+  }
+  // The ref that every folder of the organization once shared.
+  const former = scope === ROOT_SCOPE ? null : refs.tipOf(ROOT_SCOPE);
+  const read = former === null ? null : await readRef(refs, former, appliedRef(organization), organization);
+  return read?.record === null ? read : null;
+}
+
+async function readRef(refs: AppliedRefs, tip: string, ref: string, organization: string): Promise<Read> {
+  const { commit, record } = await refs.read(tip, ref);
+  return { commit, record: record === null ? null : readAppliedRecord(record, ref, { organization, commit }) };
+}
+
+/** The base with the ids that were recorded. It was recorded when everything was done, so it knows of no halves. */
+function withIds(
+  base: ReadonlyMap<Address, BaseEntry>,
+  ids: ReadonlyMap<Address, string>,
+): ReadonlyMap<Address, BaseEntry> {
+  return new Map(
+    [...base].map(([address, entry]) => [address, { ...entry, id: ids.get(address) ?? entry.id, isComplete: true }]),
+  );
+}
+
+/**
+ * Reads what the other scopes of the organization claim. A scope whose last applied commit is in the history of `head`
+ * is taken as `head` has it, since its folder may have changed since; another, as it was applied. Throws ConfigError
+ * where the same folder is recorded under another scope, DesiredStateError for a damaged record, and SourceError.
+ */
+export async function readElsewhere(
+  refs: AppliedRefs,
+  place: ScopedFolder,
+  head: string | null,
+  makeLoader: MakeLoader,
+): Promise<Elsewhere> {
+  const claims: Claim[] = [];
+  for (const [ref, tip] of refs.others(place.scope)) {
+    const { commit, record } = await readRef(refs, tip, ref, place.organization);
+    if (record !== null) {
+      const isHere = head !== null && (await isInHistory(place.repository, commit, head));
+      if (isHere && record.folder === place.folder) {
+        throw sameFolder(place, record, ref);
+      }
+      claims.push(...(await claimsOf(record, place.repository, isHere ? head : commit, makeLoader())));
+    }
+  }
+  return new Elsewhere(claims);
+}
+
+/** Whether a commit belongs to the history of another; in a clone with a cut-off history it is taken to. */
+async function isInHistory(repository: string, commit: string, head: string): Promise<boolean> {
+  return (await isIn(repository, commit, head)) || (await isShallow(repository));
+}
+
+async function claimsOf(
+  { scope, folder, ids }: AppliedRecord,
+  repository: string,
+  commit: string,
+  loader: ManifestLoader,
+): Promise<readonly Claim[]> {
+  const places = await placesIn(repository, commit, folder, loader);
+  const claim = (address: Address): Claim => ({
+    address,
+    kind: kindOf(address),
+    scope,
+    id: ids.get(address) ?? null,
+    place: places.get(address) ?? null,
+  });
+  return [...new Set([...places.keys(), ...ids.keys()])].map(claim);
+}
+
+/** Where a folder of a commit declares each address, as `file:line`. */
+async function placesIn(
+  repository: string,
+  commit: string,
+  folder: string,
+  loader: ManifestLoader,
+): Promise<ReadonlyMap<Address, string>> {
+  const tree = await readTreeAt(repository, commit, folder);
+  const root = folder === '.' ? '' : folder;
+  try {
+    const { declared } = await loader.load(tree, { root });
+    return new Map([...declared.values()].map(({ address, source }) => [address, `${source.file}:${source.line}`]));
+  } catch (error) {
+    if (!(error instanceof DesiredStateError)) {
+      throw error;
+    }
+    // What is wrong with another folder is not this one's to report; what it declares all the same still counts.
+    const addresses = await loader.survey(tree, { root });
+    return new Map(addresses.map((address) => [address, posix.join(root, '…')]));
+  }
+}
+
+function sameFolder({ folder, scope }: ScopedFolder, record: AppliedRecord, ref: string): ConfigError {
+  const names = `${JSON.stringify(record.scope)} and not ${JSON.stringify(scope)}`;
+  return new ConfigError(
+    `${folder} was last applied as scope ${names}; use --scope ${record.scope}, or delete ${ref} to start a new scope`,
+  );
+}
+
+/**
+ * Records what was applied of a scope: moves its ref to a commit on top of the applied one. Does nothing where the same
+ * is recorded already. Throws SourceError where the ref was moved by somebody else since it was read.
+ */
+export async function recordApplied(
+  refs: AppliedRefs,
+  record: AppliedRecord,
+): Promise<{ readonly ref: string; readonly pushed: boolean }> {
+  const { organization, scope, commit } = record;
+  const ref = appliedRef(organization, scope);
+  const text = writeAppliedRecord(record);
+  const before = refs.tipOf(scope);
+  const known = before === null ? null : await refs.read(before, ref).catch(() => null);
+  if (known?.record === text && known.commit === commit) {
+    return { ref, pushed: false };
+  }
+  const tip = await refs.write(commit, text, `Record ${commit.slice(0, 12)} as applied\n`);
+  return { ref, ...(await refs.move(scope, tip)) };
+}
+
+/** The ids of everything that was declared and is there. */
+export function idsOf(
+  declared: ReadonlyMap<Address, unknown>,
+  bindings: ReadonlyMap<Address, string>,
+): ReadonlyMap<Address, string> {
+  return new Map(
+    [...declared.keys()].flatMap((address) => {
+      const id = bindings.get(address);
+      return id === undefined ? [] : [[address, id] as const];
+    }),
+  );
+}

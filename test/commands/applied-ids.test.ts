@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const REF = 'refs/octavo/org_acme/applied';
+
+const TEAM = 'teams:\n  writers: { title: Writers }\n';
+const SITE = `spaces:
+  guides: { title: Guides }
+sites:
+  help:
+    title: Acme Help
+    structure:
+      - { key: guides, space: guides, path: guides }
+`;
+
+async function applied(): Promise<Workspace> {
+  const work = await openWorkspace();
+  work.repository.write('teams.yaml', TEAM);
+  work.repository.write('sites.yaml', SITE);
+  work.repository.commit('A team and a site');
+  const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect(code, stderr).toBe(0);
+  return work;
+}
+
+interface Titled {
+  readonly id: string;
+  readonly title: string;
+}
+
+async function renameByHand(work: Workspace): Promise<void> {
+  const { organization } = work.emulator;
+  const { teams = [], sites = [] } = work.emulator.state() as unknown as { teams?: Titled[]; sites?: Titled[] };
+  expect([teams.length, sites.length], organization).toEqual([1, 1]);
+  await work.call('PATCH', `/teams/${teams[0]?.id}`, { title: 'Renamed by hand' });
+  await work.call('PATCH', `/sites/${sites[0]?.id}`, { title: 'Renamed by hand' });
+}
+
+test('what was renamed by hand is known by the id that was recorded, and nothing is created', async () => {
+  await using work = await applied();
+  await renameByHand(work);
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: '2 applied; 2 writes\n' });
+  const { teams = [], sites = [] } = work.emulator.state() as unknown as { teams?: Titled[]; sites?: Titled[] };
+  expect([...teams, ...sites].map(({ title }) => title)).toEqual(['Writers', 'Acme Help']);
+});
+
+test('what was renamed by hand and is no longer declared is deleted all the same', async () => {
+  await using work = await applied();
+  await renameByHand(work);
+  work.repository.write('teams.yaml', 'teams: {}\n');
+  work.repository.commit('No team');
+  const { code, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
+  expect(code, stderr).toBe(0);
+  expect(work.teams()).toEqual([]);
+});
+
+test('a ref of the former form, which names the commit itself, is a base without ids', async () => {
+  await using work = await applied();
+  const commit = work.repository.git('rev-parse', 'HEAD');
+  work.repository.git('update-ref', REF, commit);
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
+  work.repository.commit('Rename');
+  const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', 'json']);
+  expect(JSON.parse(stdout)).toMatchObject({ base: commit, changes: [{ action: 'update', address: 'team/writers' }] });
+  expect((await work.inside(['apply', '--yes', '--record', '--base', 'applied'])).code).toBe(0);
+  expect(work.repository.git('show', `${REF}:.octavo-applied.json`)).toContain('"team/writers"');
+});
+
+test('an apply that changes nothing moves the ref only where an id is another', async () => {
+  await using work = await applied();
+  const before = work.repository.git('rev-parse', REF);
+  expect((await work.inside(['apply', '--yes', '--record', '--base', 'applied'])).code).toBe(0);
+  expect(work.repository.git('rev-parse', REF)).toBe(before);
+  const { teams = [] } = work.emulator.state() as unknown as { teams?: Titled[] };
+  await work.call('DELETE', `/teams/${teams[0]?.id}`);
+  expect((await work.inside(['apply', '--yes', '--record', '--base', 'applied'])).code).toBe(0);
+  expect(work.repository.git('rev-parse', REF)).not.toBe(before);
+  expect(work.repository.git('rev-parse', `${REF}^`)).toBe(work.repository.git('rev-parse', `${before}^`));
+});
+
+/** A record as somebody who may push could write it. */
+function forge(work: Workspace, change: (record: Record<string, unknown>) => unknown): void {
+  const { git } = work.repository;
+  const record = JSON.parse(git('show', `${REF}:.octavo-applied.json`)) as Record<string, unknown>;
+  const written = change(record);
+  work.repository.write('.octavo-applied.json', typeof written === 'string' ? written : JSON.stringify(written));
+  const blob = git('hash-object', '-w', '.octavo-applied.json');
+  git('rm', '-r', '--quiet', '--cached', '.');
+  git('update-index', '--add', '--cacheinfo', `100644,${blob},.octavo-applied.json`);
+  const tree = git('write-tree');
+  git('update-ref', REF, git('commit-tree', tree, '-p', `${REF}^`, '-m', 'x'));
+  git('reset', '--quiet', '--hard');
+  git('clean', '-ffdxq');
+}
+
+const ids = (record: Record<string, unknown>) => record.ids as Record<string, string>;
+
+test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
+  ['is not JSON', () => '{', 'it is not JSON'],
+  ['is of another version', (record) => ({ ...record, format: 'octavo.applied/9' }), 'format: '],
+  ['has members that nobody knows', (record) => ({ ...record, more: 1 }), 'more'],
+  ['is of another organization', (record) => ({ ...record, organization: 'org_2' }), 'it is of another organization'],
+  [
+    'names another commit',
+    (record) => ({ ...record, commit: '0'.repeat(40) }),
+    'the commit that it names is not its parent',
+  ],
+  [
+    'names a folder outside',
+    (record) => ({ ...record, folder: '../x' }),
+    'folder: is not a folder inside the repository',
+  ],
+  ['has an id with a line break', (record) => ({ ...record, ids: { ...ids(record), 'team/x': 'a\nb' } }), 'ids: '],
+  [
+    'has one id twice',
+    (record) => ({ ...record, ids: { ...ids(record), 'team/x': ids(record)['team/writers'] } }),
+    'have the same id',
+  ],
+])('a record that %s is refused, with a way out', async (_how, change, words) => {
+  await using work = await applied();
+  forge(work, change);
+  const writes = work.writes();
+  const { code, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
+  expect(stderr).toContain(`${REF}:1:1: is damaged: `);
+  expect(stderr).toContain(words);
+  expect(stderr).toContain(`git push --force origin COMMIT:${REF}`);
+  expect(code).toBe(3);
+  expect(work.writes()).toBe(writes);
+});
+
+test('ids of what the commit does not declare, and of other kinds, mean nothing', async () => {
+  await using work = await applied();
+  const theirs = (await work.call('PUT', '/teams', { title: 'Theirs' })) as { id: string };
+  forge(work, (record) => ({ ...record, ids: { ...ids(record), 'team/theirs': theirs.id, 'site/help': theirs.id } }));
+  const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', 'json']);
+  expect(JSON.parse(stdout).changes).toEqual([]);
+});
+
+const SECTIONS = (first: string, second: string) => `spaces:
+  guides: { title: Guides }
+  more: { title: More }
+sites:
+  help:
+    title: Acme Help
+    structure:
+      - section: one
+        title: One
+        spaces: [{ key: more, space: more, path: more }${first}]
+      - section: two
+        title: Two
+        spaces: [{ key: more, space: more, path: more }${second}]
+`;
+const GUIDES = ', { key: guides, space: guides, path: guides }';
+
+test('a replacement that stopped half-way is finished, and made only once', async () => {
+  await using work = await applied();
+  work.repository.write('sites.yaml', SECTIONS(GUIDES, ''));
+  work.repository.commit('In one');
+  const first = await work.inside(['apply', '--yes', '--record', '--base', 'applied', '--allow-deletes', '9']);
+  expect(first.code, first.stderr).toBe(0);
+  work.repository.write('sites.yaml', SECTIONS('', GUIDES));
+  work.repository.commit('In two');
+  work.emulator.setFaults([{ match: { method: 'DELETE' }, fault: { kind: 'status', status: 400 } }]);
+  const args = ['apply', '--yes', '--record', '--base', 'applied', '--allow-deletes', '9'];
+  expect((await work.inside(args)).code).toBe(1);
+  work.emulator.setFaults([]);
+  const finished = await work.inside(args);
+  expect(finished.code, finished.stderr).toBe(0);
+  const { siteSpaces = [] } = work.emulator.state() as unknown as { siteSpaces?: unknown[] };
+  expect(siteSpaces).toHaveLength(3);
+  expect((await work.inside(['plan', '--base', 'applied', '--detailed-exitcode'])).code).toBe(0);
+});

@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runGit } from '../git/repository.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const team = (...keys: string[]) =>
+  keys.length === 0 ? 'teams: {}\n' : `teams:\n${keys.map((key) => `  ${key}: { title: Team ${key} }\n`).join('')}`;
+
+const apply = (work: Workspace, folder: string, ...more: string[]) =>
+  work.inside(['apply', folder, '--yes', '--record', '--base', 'applied', ...more]);
+
+async function applied(work: Workspace, folder: string, ...more: string[]): Promise<string> {
+  const { code, stderr } = await apply(work, folder, ...more);
+  expect(code, stderr).toBe(0);
+  return stderr;
+}
+
+/** Two folders of one organization, both applied. */
+async function openFolders(): Promise<Workspace> {
+  const work = await openWorkspace();
+  work.repository.write('a/teams.yaml', team('one', 'two'));
+  work.repository.write('b/teams.yaml', team('three', 'four'));
+  work.repository.commit('Two folders');
+  await applied(work, 'a');
+  await applied(work, 'b');
+  return work;
+}
+
+test('each folder has a record of its own: a removal in one is not lost by the record of the other', async () => {
+  await using work = await openFolders();
+  work.repository.write('a/teams.yaml', team('one'));
+  work.repository.write('b/teams.yaml', team('three'));
+  work.repository.commit('One less in each');
+  expect(await applied(work, 'b')).toContain('in refs/octavo/org_acme/b/applied');
+  expect(await applied(work, 'a')).toContain('in refs/octavo/org_acme/a/applied');
+  expect(work.teams()).toEqual(['Team one', 'Team three']);
+});
+
+test('what both folders declare is refused, with both places', async () => {
+  await using work = await openFolders();
+  work.repository.write('b/teams.yaml', team('three', 'four', 'two'));
+  work.repository.commit('Two in both');
+  const writes = work.writes();
+  for (const args of [
+    ['apply', 'b', '--yes', '--record'],
+    ['plan', 'b'],
+    ['apply', 'b', '--yes', '--base', 'applied'],
+  ]) {
+    const { code, stderr } = await work.inside(args);
+    expect(stderr).toContain('b/teams.yaml:4:3: team/two: scope "a" declares it too, at a/teams.yaml:3;');
+    expect(code).toBe(3);
+  }
+  expect((await work.inside(['plan', 'a'])).stderr).toContain(
+    'a/teams.yaml:3:3: team/two: scope "b" declares it too, at b/teams.yaml:4;',
+  );
+  expect(work.writes()).toBe(writes);
+});
+
+test('the same resource under two keys is refused too', async () => {
+  await using work = await openFolders();
+  work.repository.write('b/teams.yaml', `${team('three', 'four')}  other: { title: Team two }\n`);
+  work.repository.commit('Another key');
+  const { code, stderr } = await work.inside(['plan', 'b']);
+  expect(stderr).toContain('team/other: scope "a" declares the same resource (as team/two) too, at a/teams.yaml:3;');
+  expect(code).toBe(3);
+});
+
+test.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])('a declaration that moves to another folder takes its resource along, %s first', async (first, second) => {
+  await using work = await openFolders();
+  const before = work.emulator.state().teams?.find(({ title }) => title === 'Team two')?.id;
+  work.repository.write('a/teams.yaml', team('one'));
+  work.repository.write('b/teams.yaml', team('three', 'four', 'two'));
+  work.repository.commit('Move two');
+  await applied(work, first);
+  await applied(work, second);
+  expect(work.emulator.state().teams?.find(({ title }) => title === 'Team two')?.id).toBe(before);
+  work.repository.write('b/teams.yaml', team('three', 'four'));
+  work.repository.commit('Remove two');
+  await applied(work, 'a');
+  await applied(work, 'b');
+  expect(work.teams()).toEqual(['Team four', 'Team one', 'Team three']);
+});
+
+test('prune: all leaves what another folder has applied', async () => {
+  await using work = await openFolders();
+  await work.call('PUT', '/teams', { title: 'By hand' });
+  const config = work.configure({ organization: { prune: { team: 'all' }, limits: { deletes: 9, share: 100 } } });
+  await applied(work, 'a', '--config', config);
+  expect(work.teams()).toEqual(['Team four', 'Team one', 'Team three', 'Team two']);
+});
+
+test('a folder keeps its identity under an explicit scope when it is renamed', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a/teams.yaml', team('one', 'two'));
+  work.repository.commit('A folder');
+  await applied(work, 'a', '--scope', 'docs');
+  work.repository.git('mv', 'a', 'z');
+  work.repository.write('z/teams.yaml', team('one'));
+  work.repository.commit('Rename the folder, drop a team');
+  await applied(work, 'z', '--scope', 'docs');
+  expect(work.teams()).toEqual(['Team one']);
+});
+
+test('two folders cannot share a scope, nor one folder have two', async () => {
+  await using work = await openFolders();
+  const shared = await apply(work, 'b', '--scope', 'a');
+  expect(shared.stderr).toContain('scope "a" was last applied from a, which still declares resources (a/teams.yaml:2)');
+  expect(shared.code).toBe(3);
+  const second = await apply(work, 'a', '--scope', 'other');
+  expect(second.stderr).toContain(
+    'a was last applied as scope "a" and not "other"; use --scope a, or delete refs/octavo/org_acme/a/applied',
+  );
+  expect(second.code).toBe(3);
+  const bad = await apply(work, 'a', '--scope', '../x');
+  expect([bad.code, bad.stderr]).toEqual([3, expect.stringContaining('--scope "../x" is not a scope')]);
+});
+
+test('a clone that has no refs knows the other folders from the remote', async () => {
+  await using work = await openFolders();
+  const remote = join(work.folder, 'remote.git');
+  runGit(work.folder, ['clone', '--quiet', '--bare', work.repository.directory, remote]);
+  runGit(work.repository.directory, ['remote', 'add', 'origin', remote]);
+  runGit(work.repository.directory, ['push', '--quiet', 'origin', 'refs/octavo/*:refs/octavo/*']);
+  for (const depth of [[], ['--depth=1']]) {
+    const clone = join(work.folder, `clone${depth.length}`);
+    runGit(work.folder, ['clone', '--quiet', ...depth, `file://${remote}`, clone]);
+    const { code, stderr } = await work.inside(['apply', join(clone, 'b'), '--yes', '--record']);
+    expect(code, stderr).toBe(0);
+    const wrong = await work.inside(['apply', join(clone, 'a'), '--yes', '--record', '--scope', 'other']);
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('was last applied as scope "a"')]);
+  }
+});
+
+test('the checksum of a plan is that of its scope', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a/teams.yaml', team('one'));
+  work.repository.commit('A folder');
+  const checksum = async (...more: string[]) =>
+    (JSON.parse((await work.inside(['plan', 'a', '--format', 'json', ...more])).stdout) as { checksum: string })
+      .checksum;
+  expect(await checksum('--scope', 'b')).not.toBe(await checksum());
+  expect(await checksum('--scope', 'a')).toBe(await checksum());
+});
