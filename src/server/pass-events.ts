@@ -23,6 +23,7 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
     news[about] = text;
     return differs;
   };
+  let badSource: Error | null = null;
   return {
     onPassStart: (trigger) => log.debug({ trigger }, 'pass begins'),
     onSource: ({ commit, subject, forced, state }) => {
@@ -33,15 +34,12 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
       }
     },
     onBadSource: (error, lastGood) => {
+      badSource = error;
       const kept =
         lastGood === null ? 'nothing is changed' : `the last good commit ${lastGood.slice(0, 7)} stays in force`;
       const level = isNews('source', error.message) ? 'error' : 'debug';
       if (error instanceof DesiredStateError) {
-        const problems = error.problems.slice(0, LOGGED_PROBLEMS).map(formatProblem);
-        log[level](
-          { problems, more: error.problems.length - problems.length, lastGood },
-          `the manifests are wrong; ${kept}`,
-        );
+        log[level]({ ...problemsOf(error), lastGood }, `the manifests are wrong; ${kept}`);
       } else {
         log[level]({ lastGood }, `the manifests cannot be read: ${error.message}; ${kept}`);
       }
@@ -73,7 +71,11 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
     onFights: logFights(log),
     onPassEnd: ({ outcome, milliseconds, requests, trigger, error, again }) => {
       const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, again };
-      if (error !== null && !(error instanceof DesiredStateError)) {
+      if (error instanceof DesiredStateError && error !== badSource) {
+        // The manifests can be read, and yet they fit neither the platform nor the other folders of the organization.
+        const level = isNews('failure', error.message) ? 'error' : 'debug';
+        log[level]({ ...words, ...problemsOf(error) }, 'the manifests cannot be planned; nothing is changed');
+      } else if (error !== null && !(error instanceof DesiredStateError)) {
         log[isNews('failure', error.message) ? 'error' : 'debug'](words, `pass failed: ${error.message}`);
       } else {
         const mended = outcome !== 'failed' && news.failure !== '' && isNews('failure', '');
@@ -81,6 +83,11 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
       }
     },
   };
+}
+
+function problemsOf({ problems }: DesiredStateError): { readonly problems: readonly string[]; readonly more: number } {
+  const shown = problems.slice(0, LOGGED_PROBLEMS).map(formatProblem);
+  return { problems: shown, more: problems.length - shown.length };
 }
 
 /** A fight is told of when it is one, and whenever it has gone on. */
