@@ -1,174 +1,256 @@
-import type { Found } from './found.ts';
+/** Finds passwords, keys and tokens by the name before them: `password: …`, `"token": "…"`, `la contraseña es …`. */
+import { CREDENTIAL_NAMES, type CredentialName, LINK_WORDS, POSSESSIVES } from './credential-names.ts';
+import { type Candidate, isSecretValue, type Link } from './credential-values.ts';
+import { type Folded, fold } from './fold.ts';
+import type { Stretch } from './key-shapes.ts';
 
-/** What stands before a password. */
-const PASSWORD =
-  'pass[ _-]?word|pass[ _-]?phrase|passwd|passwort|kennwort|pwd|pw(?![a-z])|mot de passe|contraseña|contrasena|senha|wachtwoord|(?<!com|by|sur|tres|over|under)pass(?=\\s{0,2}[=:])';
-/** What stands before a key or a token, and before much else: what follows has to look like one. */
-const TOKEN =
-  'api[ _-]?key|api[ _-]?token|api[ _-]?secret|access[ _-]?key(?:[ _-]?id)?|account[ _-]?key|secret[ _-]?(?:access[ _-]?)?key|shared[ _-]?access[ _-]?(?:key|signature)|private[ _-]?key|client[ _-]?secret|signing[ _-]?(?:key|secret)|encryption[ _-]?key|license[ _-]?key|auth[ _-]?key|token|secret|signature|credentials?|sig|session[ _-]?id|x-api-key|code[ _-]?verifier';
+/** Names that are too short to be part of a longer word. */
+const WHOLE_WORDS = new Set(['pin', 'psk', 'mdp', 'sig', 'pw', 'pass']);
+/** Names of which the table has no row: the first only with a sign behind it, and not in `compass` or `bypass`. */
+const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name) => ({
+  name,
+  language: 'en',
+  kind: name === 'creds' ? 'token' : 'password',
+  isStem: false,
+}));
 
-/** Quotes and emphasis around names and values; a backslash where JSON stands in a string. */
+const NAMES: ReadonlyMap<string, readonly CredentialName[]> = Map.groupBy(
+  [...CREDENTIAL_NAMES, ...SHORT_NAMES],
+  ({ name }) => fold(name.replaceAll('\u200c', '')).text,
+);
+const byLength = (a: string, b: string) => b.length - a.length || (a < b ? -1 : 1);
+const isAscii = (name: string) => /^[ -~]+$/.test(name);
+const anyOf = (names: readonly string[]) =>
+  names
+    .toSorted(byLength)
+    .map((name) => escapeLiteral(name))
+    .join('|');
+const ASCII_NAMES = new RegExp(anyOf([...NAMES.keys()].filter(isAscii)), 'g');
+/** Names that start with another letter are tried only where there is one. */
+const ALL_NAMES = new RegExp(
+  `${anyOf([...NAMES.keys()].filter((name) => isAscii(name.slice(0, 1))))}|(?=[^ -~\\s])(?:${anyOf([...NAMES.keys()].filter((name) => !isAscii(name.slice(0, 1))))})`,
+  'g',
+);
+
+/** Letters that folding does not make ASCII; most texts have none, only dashes and quotation marks. */
+const OTHER_LETTERS = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefc]/;
+
+function escapeLiteral(literal: string): string {
+  return literal.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}
+
+/** Words as they read when folded, the longest first. */
+function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean): string {
+  return [...words.keys()]
+    .filter((word) => GLUED.test(word) === isGlued)
+    .map((word) => escapeLiteral(fold(word).text))
+    .toSorted(byLength)
+    .join('|');
+}
+
+/** Scripts that put no space between a name, a particle and a value. */
+const GLUED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+
+/** Quotes and emphasis around names and values; a backslash where JSON is inside a string. */
 const AROUND = '[\\\\"\'`*_]{0,4}';
-/** Up to the value: `:`, `=`, `=>`, `:=`, `>` of an element, and "is" in some languages. */
+const TAG =
+  '<\\/?(?:b|i|u|em|strong|span|p|div|td|th|tr|br|dd|dt|li|code|pre|font|label|a|tt|kbd|samp|small|mark|h[1-6])(?:\\s[^<>\\r\\n]{0,120})?\\s?\\/?>';
+const TAGS = `(?:\\s{0,3}${TAG}){0,6}`;
+const PREPOSITION = 'for|to|on|of|fur|pour|de|del|do|da|para|per|voor|til|till|pro|dla|для|от|к|на|за|icin|に|の';
 const BETWEEN = [
-  '\\s{0,4}(?::=|=>|==?|:|>)\\s{0,4}',
-  '\\s{1,2}(?:is|was|ist|lautet|est|es)(?: (?:now|still|jetzt))?(?: (?:set|changed|reset))?(?: to)?(?:\\s{0,2}:)?\\s{1,2}',
-  // "password for the demo: …"
-  '\\s(?:for|to|f[uü]r|pour|de)\\s(?:[^\\s:=]{1,40}\\s){0,2}[^\\s:=]{1,40}\\s?[:=]\\s{1,4}',
-  // A list of names and values, as of a container's environment.
+  `${TAGS}\\s{0,4}(?:->|→|=>|:=|={1,3}|:)\\s{0,4}${TAGS}\\s{0,3}`,
+  // The text of an element: <password>…</password>
+  '>\\s{0,4}(?:<!\\[cdata\\[)?',
+  `${TAGS}\\s{1,2}(?<is>${folded(LINK_WORDS, false)})(?:\\s(?:now|still|jetzt|agora|ahora|теперь))?(?:\\s(?:set|changed|reset))?(?:\\sto)?(?:\\s{0,2}:)?\\s{1,2}${TAGS}`,
+  `\\s{0,2}(?:${folded(LINK_WORDS, true)})\\s{0,2}(?::\\s{0,2})?`,
+  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
+  // A list of names and values, such as the environment of a container, or the attributes of an element.
   '["\',]{0,3}\\s{1,20}["\']?value["\']?\\s{0,3}[:=]\\s{0,4}',
+  `\\s{0,4}\\|\\s{0,4}`,
+  '\\t{1,4}',
+  `(?:\\s{0,3}${TAG}){1,6}\\s{0,3}`,
+  '\\(\\s?(?=["\'`])',
+  ',\\s{0,3}(?=["\'`])',
   '\\s{1,2}[-–—]\\s{1,2}',
   '\\s',
+  '(?<=[^\\x00-\\x7f])(?=[!-~])',
+  '(?=[“„«‹‘‚「『])',
 ].join('|');
 const QUOTED =
-  '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})';
-const BARE = '([^\\s"\'`<>]{1,512})';
+  '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
+/** The text of an element, which may have spaces: <password>…</password> */
+const ELEMENT = '(?<=[>[])([^<>\\r\\n\\]]{1,256})(?=<\\/|\\]\\]>)';
+const BARE = '([^\\s"\'`<>“”„«»「」]{1,512})';
+/** Environments and versions at the end of a name: `DB_PASSWORD_PROD`, `password2`. */
+const SUFFIX =
+  '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
 
-/** What may stand before a name in the same word: `DB_PASSWORD`, `x-my-api-key`. */
-const BEFORE = '(?:(?<=-{1,2})|(?<![A-Za-z0-9]))(?:[A-Za-z0-9]{1,24}[_.-]){0,3}[a-z0-9]{0,24}';
-// The name comes first and what stands before it is looked back at: thirty times as fast as the other way round, since
-// nearly every word could begin what stands before a name.
-const pairs = (names: string) =>
+const after = (inflection: string) =>
   new RegExp(
-    `(?:${names})(?<=${BEFORE}(?:${names}))s?${AROUND}(?<between>${BETWEEN})(?:[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${BARE})`,
-    'gidu',
+    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:${[folded(POSSESSIVES, false), folded(POSSESSIVES, true)].join('|')})(?![\\p{L}\\p{M}]))?(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
+    'dyu',
   );
-const PASSWORD_PAIR = pairs(PASSWORD);
-const TOKEN_PAIR = pairs(TOKEN);
-/** On a command line: `--password VALUE`, `-u name:password`. */
-const flag = (names: string) =>
-  new RegExp(`(?<![\\w-])--(?:[a-z0-9]{1,20}-){0,3}(?:${names}) {1,2}["']?([^\\s"'-][^\\s"']{2,256})`, 'gidu');
-const PASSWORD_FLAG = flag(PASSWORD);
-const TOKEN_FLAG = flag(TOKEN);
-const CURL_USER = /(?<![\w-])(?:-u|--user)[ =]{1,2}["']?([^\s:"'/]{1,64}:[^\s"']{1,128})/dg;
+const AFTER_NAME = after('s?');
+const AFTER_STEM = after('\\p{L}{0,6}');
 
-/** In an address: codes that let in whoever has them. */
-const LETS_IN =
-  /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
-/** As in lists of accounts: `ana@example.com:password`. */
-const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
+/** English words that mean "is" elsewhere: they link only a name of a language that has them. */
+const ENGLISH_WORDS = new Set(['to', 'on', 'da', 'ni', 'e', 'er']);
+const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [...Map.groupBy(LINK_WORDS, ([word]) => fold(word).text)].map(([word, rows]) => [
+    word,
+    new Set(rows.flatMap(([, languages]) => languages)),
+  ]),
+);
 
-/** Names and values: `password: …`, `"token": "…"`, `<secret>…</secret>`, `--api-key …`. */
-export function findPairs(text: string): readonly Found[] {
-  return [
-    ...values(PASSWORD_PAIR, text, isPassword),
-    ...values(TOKEN_PAIR, text, isToken),
-    ...values(PASSWORD_FLAG, text, (value) => isPassword(value, false, 'sign')),
-    ...values(TOKEN_FLAG, text, (value) => isToken(value, false, 'sign')),
-    ...values(CURL_USER, text, () => true),
-    ...values(LETS_IN, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value)),
-    ...values(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
-  ];
-}
-
-/** What links a name with its value: a sign, a word, or nothing but a space. */
-type Link = 'sign' | 'word' | 'space';
-type Judge = (value: string, isQuoted: boolean, link: Link) => boolean;
-
-function linkOf(between: string): Link {
-  if (/[:=>]/.test(between)) {
-    return 'sign';
-  }
-  return /\S/.test(between) ? 'word' : 'space';
-}
-
-function values(pattern: RegExp, text: string, isSecret: Judge): readonly Found[] {
-  const found: Found[] = [];
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const group = match.findLastIndex((part) => part !== undefined);
-    const [start, until] = match.indices?.[group] ?? [0, 0];
-    const isBare = group === match.length - 1;
-    const end = isBare ? start + bareLength(text.slice(start, until)) : until;
-    const between = match.groups?.between ?? '=';
-    const value = text.slice(start, end);
-    const isFound = value !== '' && !isHole(value) && isSecret(value, !isBare, linkOf(between));
-    if (isFound) {
-      found.push({ type: 'secret', label: 'SECRET', start, end, key: value });
+/** Pure, and in time linear in the text. */
+export function findPairs(text: string, view: Folded): readonly Stretch[] {
+  const found: Stretch[] = [];
+  const names = OTHER_LETTERS.test(view.text) ? ALL_NAMES : ASCII_NAMES;
+  names.lastIndex = 0;
+  for (let match = names.exec(view.text); match !== null; match = names.exec(view.text)) {
+    const pair = pairAt(text, view, match.index, match[0]);
+    // What was read as a value may contain the next pair: `key=…&token=…`, "the password: token is …".
+    names.lastIndex = Math.max(match.index + match[0].length, pair?.resume ?? 0);
+    if (pair?.secret !== undefined) {
+      found.push(pair.secret);
     }
-    // What was read as a value may hold the next pair: `key=…&token=…`, "the password: token is …".
-    pattern.lastIndex = isFound ? end : start;
   }
   return found;
 }
 
-/** What is no part of a value that has no quotes: the end of a sentence, of a list, of a parameter. */
-function bareLength(value: string): number {
-  const [head = ''] = value.split(/&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]/, 1);
-  return head.replace(/(?:[.,;:)}\]]|\\){1,8}$/, '').length;
+interface Pair {
+  readonly secret: Stretch | undefined;
+  /** Where the search goes on, in the folded text. */
+  readonly resume: number;
 }
 
-/** No value but the place for one, or the way to it: `${PASSWORD}`, `<password>`, `****`, `process.env.X`. */
-function isHole(value: string): boolean {
+function pairAt(text: string, view: Folded, at: number, name: string): Pair | undefined {
+  const [first] = NAMES.get(name) ?? [];
+  if (first === undefined || !startsWord(view.text, at, name)) {
+    return undefined;
+  }
+  const pattern = first.isStem ? AFTER_STEM : AFTER_NAME;
+  pattern.lastIndex = at + name.length;
+  const match = pattern.exec(view.text);
+  if (match === null) {
+    return undefined;
+  }
+  const groups = match.length - 1;
+  const group = match.findLastIndex((part) => part !== undefined);
+  const isBare = group === groups;
+  const [start, until] = match.indices?.[group] ?? [0, 0];
+  const between = match.groups?.between ?? '';
+  const { start: written } = view.place(at, at + 1);
+  const [isStart, isEnd] = match.indices?.groups?.is ?? match.indices?.groups?.was ?? [0, 0];
+  const is = view.place(isStart, isEnd);
+  const link = linkOf(text, { at: written, name, between, is: text.slice(is.start, is.end).toLowerCase() });
+  const isElement = group === groups - 1;
+  if (link === undefined || !(isBare || isElement || opensString(view.text, start - 1))) {
+    return undefined;
+  }
+  if (isElement && !between.startsWith('>') && /\s/.test(view.text.slice(start, until))) {
+    return undefined;
+  }
+  const end = isBare ? start + bareLength(view.text.slice(start, until), link) : until;
+  if (end <= start || (between.startsWith('>') && !/^(?:<\/|\]\]>)/.test(view.text.slice(end, end + 3)))) {
+    return undefined;
+  }
+  const place = view.place(start, end);
+  const candidate: Candidate = {
+    kind: first.kind,
+    isPlural: view.text[at + name.length] === 's',
+    value: text.slice(place.start, place.end),
+    isQuoted: !isBare,
+    link,
+    rest: view.text.slice(end, end + 40),
+  };
+  return isSecretValue(candidate) ? { secret: place, resume: end } : undefined;
+}
+
+/** Up to 24 letters and digits may precede a name in its word (`DB_PASSWORD`, `Datenbankpasswort`), more do not. */
+function startsWord(text: string, at: number, name: string): boolean {
+  const before = /[a-z0-9]{0,25}$/.exec(text.slice(Math.max(0, at - 25), at))?.[0] ?? '';
+  if (name === 'pass') {
+    return !/(?:com|by|sur|tres|over|under|tress)$/.test(before) && before.length <= 24;
+  }
+  return WHOLE_WORDS.has(name) ? before === '' && !isLetter(text[at + name.length]) : before.length <= 24;
+}
+
+function isLetter(character: string | undefined): boolean {
+  return character !== undefined && /\p{L}/u.test(character);
+}
+
+interface Linked {
+  readonly at: number;
+  readonly name: string;
+  readonly between: string;
+  /** The word that links them as it is written: `é` is not `e`. Empty where there is none. */
+  readonly is: string;
+}
+
+/** The link of a name and a value; undefined where there is none. */
+function linkOf(text: string, { at, name, between, is }: Linked): Link | undefined {
+  if (ENGLISH_WORDS.has(is)) {
+    const languages = LANGUAGES_OF.get(fold(is).text);
+    return (NAMES.get(name) ?? []).some(({ language }) => languages?.has(language) === true) ? 'word' : undefined;
+  }
+  const hasSign = /[:=>→(]/.test(between.replaceAll(/<[^<>]*>/g, ''));
+  // "PASS: suite" is the result of a test.
+  if (name === 'pass' && (!hasSign || text.startsWith('PASS: ', at))) {
+    return undefined;
+  }
+  if (hasSign) {
+    return isStrong(text, at, between) ? 'strong' : /[\r\n]/.test(between) && !/value/.test(between) ? 'line' : 'sign';
+  }
+  if (/[|\t]|<\/?(?:t[dhr]|d[dt]|br|p|div|li)\b/.test(between)) {
+    return 'cell';
+  }
+  return /[^\s<>]/.test(between.replaceAll(/<[^<>]*>/g, '')) || between === '' ? 'word' : 'space';
+}
+
+/** A query parameter, an assignment in a shell or an environment file, a header with hyphens in its name. */
+function isStrong(text: string, at: number, between: string): boolean {
+  const before = text.slice(Math.max(0, at - 60), at);
   return (
-    /^(?:[*•●x.…_-]{2,}|\$\{.*|\$\(.*|\{\{.*|\$[A-Z_][A-Z0-9_]*|<.*|%[A-Z_]+%|%s|\[.*|\{|\|-?|>-?)$/i.test(value) ||
-    /^(?:process\.env|os\.environ|os\.getenv|getenv|env|secrets?|vars?|config|self|this|props|req|request|data|params|input)[.[(]/i.test(
-      value,
-    )
+    (between === '=' &&
+      (/[?&][\w.-]{0,40}$/.test(before) ||
+        (/(?:^|[\s"'`;])(?:[A-Z0-9]{1,24}_){0,4}$/.test(before) &&
+          /^[A-Z]{2,}_?[A-Z]*/.test(text.slice(at, at + 8))))) ||
+    (between.startsWith(':') && /(?:^|[\s"'`])[Xx]-(?:[A-Za-z0-9]{1,24}-){0,3}$/.test(before))
   );
 }
 
-/** Words that follow "password:" or "token:" in prose and in schemas. */
-const PROSE = new Set(
-  (
-    'a an and any are as at be been being but by can cannot changed check correct could did does do done email empty enter ' +
-    'expired expires failed false field for forgot forgotten from generated given had has have hidden how i id if in incorrect ' +
-    'input int integer invalid is it its link list manager may mismatch missing must my need needed needs never new nil no none ' +
-    'not null number of ok old on only optional or page please policy protected provided redacted refused rejected required ' +
-    'requirements reset rotated same see sent set should so string text that the then this to too true type undefined unknown ' +
-    'unset update updated use used user username using valid value was we what when where which why will with won wrong you your'
-  ).split(' '),
-);
+/** How far back the quotes of a line are counted, in characters. */
+const LONGEST_LINE = 300;
 
-/** Has digits and letters, and is no password for all that. */
-const ALGORITHM =
-  /^(?:sha-?\d+|md5|oauth2?|base\d+|bcrypt|argon2\w*|pbkdf2|utf-?8|ed25519|rs256|hs256|v\d.*|\d+(?:st|nd|rd|th|[a-z]))\W*$/i;
-
-const isPassword: Judge = (value, isQuoted, link) => {
-  if (PROSE.has(value.toLowerCase()) && !(isQuoted && value !== value.toLowerCase())) {
-    return false;
-  }
-  if (link === 'space') {
-    return (
-      value.length >= 6 && /\d/.test(value) && /\p{L}/u.test(value) && !/[/:]/.test(value) && !ALGORITHM.test(value)
-    );
-  }
-  if (isQuoted) {
+/** A quotation mark that opens a string, and does not close the one that the name is in: `input("Password: ")`. */
+function opensString(text: string, at: number): boolean {
+  const quote = text[at] ?? '';
+  if (!/["'`]/.test(quote)) {
     return true;
   }
-  if (/^(?:https?:\/\/|(?:~|\.{1,2})?\/[\w.-]+(?:\/|$))/i.test(value)) {
-    return false;
+  const isEscaped = text[at - 1] === '\\';
+  let count = 0;
+  for (let index = at - 1; index >= 0 && text[index] !== '\n'; index -= 1) {
+    if (at - index > LONGEST_LINE) {
+      return true;
+    }
+    const isApostrophe = quote === "'" && isLetter(text[index - 1]) && isLetter(text[index + 1]);
+    if (text[index] === quote && (text[index - 1] === '\\') === isEscaped && !isApostrophe) {
+      count += 1;
+    }
   }
-  // "The password is wrong": only what no word looks like.
-  return link === 'sign' || /\d|[^\p{L}\p{N}'’-]/u.test(value);
-};
+  return count % 2 === 0;
+}
 
-const isToken: Judge = (value, isQuoted, link) => {
-  const hasLetter = /\p{L}/u.test(value);
-  const hasDigit = /\d/.test(value);
-  if (value.length < 8 || !hasLetter || /^https?:\/\//i.test(value) || ALGORITHM.test(value)) {
-    return false;
-  }
-  if (link === 'space' && !(value.length >= 16 && /^[\w+/=~.-]+$/.test(value))) {
-    return false;
-  }
-  if (hasDigit) {
-    return isQuoted || link === 'sign' || value.length >= 12;
-  }
-  // No digit: neither a word, nor words with hyphens between them.
-  const mixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && !/^(?:[A-Z]?[a-z]+){1,4}$/.test(value);
-  return value.length >= 16 && (mixed || entropy(value) > 3.9);
-};
-
-/** Bits of a character, as often as each occurs (Shannon). */
-function entropy(value: string): number {
-  const counts = new Map<string, number>();
-  for (const character of value) {
-    counts.set(character, (counts.get(character) ?? 0) + 1);
-  }
-  let bits = 0;
-  for (const count of counts.values()) {
-    bits -= (count / value.length) * Math.log2(count / value.length);
-  }
-  return bits;
+/** The length of a value without quotes, without the end of a sentence, of a list or of a parameter. */
+function bareLength(value: string, link: Link): number {
+  const [head = ''] = value.split(
+    link === 'cell' ? /\|/ : /&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]|[。、،؛।]/,
+    1,
+  );
+  // "비밀번호는 abc123입니다": what follows in a script without spaces is no part of the value.
+  const own = /^[!-~]/.test(head) ? (/^[!-~]+/.exec(head)?.[0] ?? head) : head;
+  const plain = GLUED.test(head.slice(own.length, own.length + 1)) ? own : head;
+  return plain.replace(/(?:[.,;:)}\]]|\\){1,8}$/, '').length;
 }

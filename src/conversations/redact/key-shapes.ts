@@ -1,56 +1,154 @@
-/**
- * What providers give their keys to be known by. Each begins where no letter or digit goes before it, and repeats
- * nothing without a bound, so that looking for it takes a time linear in the text.
- */
-export const KEY_SHAPES: readonly RegExp[] = [
-  // AWS
-  /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
-  // GitHub
-  /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{16,255}/g,
-  /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{20,255}/g,
-  // GitLab
-  /(?<![A-Za-z0-9])gl(?:pat|dt|rt|ptt|ft|soat|oas|cbt|agent|imt|ffct)-[A-Za-z0-9_-]{16,255}(?:\.[A-Za-z0-9_-]{2,64}){0,3}/g,
-  // Slack
-  /(?<![A-Za-z0-9])xox[a-z]-[A-Za-z0-9-]{10,255}/g,
-  /(?<![A-Za-z0-9])xapp-[A-Za-z0-9-]{10,255}/g,
-  /(?<![A-Za-z0-9])hooks\.slack\.com\/services\/[A-Za-z0-9]{6,16}\/[A-Za-z0-9]{6,16}\/[A-Za-z0-9]{12,64}/g,
-  // Stripe, and others that sign webhooks
-  /(?<![A-Za-z0-9])(?:[srp]k|rk)_(?:live|test)_[A-Za-z0-9]{10,255}/g,
-  /(?<![A-Za-z0-9])whsec_[A-Za-z0-9+/=]{16,255}/g,
-  // Google
-  /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}/g,
-  /(?<![A-Za-z0-9])GOCSPX-[A-Za-z0-9_-]{20,64}/g,
-  /(?<![A-Za-z0-9])ya29\.[A-Za-z0-9_-]{20,255}/g,
-  // OpenAI, Anthropic
-  /(?<![A-Za-z0-9-])sk-(?:[a-z0-9]{2,10}-){0,2}(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,255}/g,
-  // npm, PyPI, RubyGems
-  /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{30,64}/g,
-  /(?<![A-Za-z0-9])pypi-[A-Za-z0-9_-]{50,255}/g,
-  /(?<![A-Za-z0-9])rubygems_[a-f0-9]{48}/g,
-  // SendGrid, Twilio, Mailgun, Brevo
-  /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}/g,
-  /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])/g,
-  /(?<![A-Za-z0-9])key-[0-9a-f]{32}(?![A-Za-z0-9])/g,
-  /(?<![A-Za-z0-9])xkeysib-[0-9a-f]{32,80}(?:-[A-Za-z0-9]{8,32})?/g,
-  // Azure
-  /(?<![A-Za-z0-9])[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,40}/g,
-  // DigitalOcean, Hugging Face, Shopify, Grafana, Databricks, Vault, Linear, Notion, Telegram, age
-  /(?<![A-Za-z0-9])do[opr]_v1_[0-9a-f]{64}/g,
-  /(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,64}/g,
-  /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}/g,
-  /(?<![A-Za-z0-9])gls?[ac]_[A-Za-z0-9_=-]{30,255}/g,
-  /(?<![A-Za-z0-9])dapi[0-9a-f]{32}(?:-\d)?/g,
-  /(?<![A-Za-z0-9])hv[sb]\.[A-Za-z0-9_-]{24,255}/g,
-  /(?<![A-Za-z0-9])lin_api_[A-Za-z0-9]{30,64}/g,
-  /(?<![A-Za-z0-9])ntn_[A-Za-z0-9]{30,64}/g,
-  /(?<![A-Za-z0-9:])\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/g,
-  /(?<![A-Za-z0-9])AGE-SECRET-KEY-1[A-Z0-9]{58}/g,
-  // JSON Web Token, also wrapped at the end of a line
-  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,8}\s{0,2}\.\s{0,2}eyJ[A-Za-z0-9_-]{4,4000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,20}\s{0,2}\.\s{0,2}[A-Za-z0-9_-]{0,2000}(?:\r?\n[A-Za-z0-9_-]{20,2000}){0,8}/g,
-];
+/** Finds keys and tokens by their shape, with one pass over the text that looks for the prefixes of all rules at once. */
+import { PREFIX_RULES } from './key-prefix-rules.ts';
+import { ANCHOR_RULES, VENDOR_RULES } from './key-vendor-rules.ts';
 
-/** A secret access key of AWS has no prefix: it is known by the access key id before it. */
-export const AWS_ID = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
-export const AWS_SECRET = /(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g;
-/** How far behind its id a secret access key is looked for, in characters. */
-export const AWS_REACH = 300;
+/** A stretch of a text, in UTF-16 units. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Keys that a rule describes, and JSON Web Tokens. Pure, and in time linear in the text. */
+export function findKeys(text: string): readonly Stretch[] {
+  return [
+    ...byPrefix(text),
+    ...byVendor(text),
+    ...byAnchor(text),
+    ...matchesOf(JSON_WEB_TOKEN, text),
+    ...awsSecrets(text),
+  ];
+}
+
+/** Also wrapped at the end of a line. */
+const JSON_WEB_TOKEN =
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,8}\s{0,2}\.\s{0,2}eyJ[A-Za-z0-9_-]{4,4000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,20}\s{0,2}\.\s{0,2}[A-Za-z0-9_-]{0,2000}(?:\r?\n[A-Za-z0-9_-]{20,2000}){0,8}/g;
+
+function matchesOf(pattern: RegExp, text: string): readonly Stretch[] {
+  return [...text.matchAll(pattern)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }));
+}
+
+interface Candidate {
+  readonly prefix: string;
+  readonly rule: RegExp;
+  readonly digit: boolean;
+}
+
+const ALL_PREFIXES = PREFIX_RULES.flatMap(({ prefixes }) => prefixes);
+/** Prefixes that do not themselves start with a shorter one: each occurrence of a key starts with exactly one. */
+const ROOTS = [...new Set(ALL_PREFIXES)].filter(
+  (prefix) => !ALL_PREFIXES.some((other) => other !== prefix && prefix.startsWith(other)),
+);
+const ROOT_PATTERN = new RegExp(`(?<![A-Za-z0-9])(?:${ROOTS.toSorted().map(escapeLiteral).join('|')})`, 'g');
+const CANDIDATES: ReadonlyMap<string, readonly Candidate[]> = new Map(
+  ROOTS.map((root) => [
+    root,
+    PREFIX_RULES.flatMap(({ prefixes, body, exact, digit }) =>
+      prefixes
+        .filter((prefix) => prefix.startsWith(root))
+        .map((prefix) => ({
+          prefix,
+          digit,
+          rule: new RegExp(`${escapeLiteral(prefix)}(?:${body})${exact ? '(?![A-Za-z0-9])' : ''}`, 'y'),
+        })),
+    ),
+  ]),
+);
+
+function escapeLiteral(literal: string): string {
+  return literal.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+function byPrefix(text: string): readonly Stretch[] {
+  const found: Stretch[] = [];
+  ROOT_PATTERN.lastIndex = 0;
+  for (let match = ROOT_PATTERN.exec(text); match !== null; match = ROOT_PATTERN.exec(text)) {
+    const end = longestFrom(text, match.index, match[0]);
+    if (end > match.index) {
+      found.push({ start: match.index, end });
+      ROOT_PATTERN.lastIndex = end;
+    }
+  }
+  return found;
+}
+
+/** The end of the longest key that starts here, or the start where there is none. */
+function longestFrom(text: string, start: number, root: string): number {
+  let end = start;
+  for (const { prefix, rule, digit } of CANDIDATES.get(root) ?? []) {
+    rule.lastIndex = start;
+    const key = rule.exec(text)?.[0];
+    if (key !== undefined && start + key.length > end && !isSample(key.slice(prefix.length), digit)) {
+      end = start + key.length;
+    }
+  }
+  return end;
+}
+
+/** The rest of a key as documentation prints it: `xxxxxxxx`, `00000000`, `…EXAMPLE`, words without a digit. */
+function isSample(body: string, needsDigit: boolean): boolean {
+  return (needsDigit && !/\d/.test(body)) || /EXAMPLE|example|x{6}|X{6}|0{12}|(?:your|YOUR)[_-]/.test(body);
+}
+
+const VENDORS = [...new Set(VENDOR_RULES.flatMap(({ vendors }) => vendors))].toSorted();
+const VENDOR_PATTERN = new RegExp(VENDORS.map(escapeLiteral).join('|'), 'gi');
+const VENDOR_SHAPES: ReadonlyMap<string, readonly RegExp[]> = new Map(
+  VENDORS.map((vendor) => [
+    vendor,
+    VENDOR_RULES.filter(({ vendors }) => vendors.includes(vendor)).map(
+      ({ value }) => new RegExp(`^(?:${value})$`, 'i'),
+    ),
+  ]),
+);
+/** From the vendor to a value: the rest of the name, a sign, and a value that is long enough to be a key. */
+const ASSIGNED =
+  /[ \t\w.-]{0,20}[\s'"`]{0,3}(?:=>|:{1,3}=|\?=|\|\||[=:>,])[`'"\s=]{0,5}([\w.=/+%|:~-]{10,200})(?=[`'"\s;,)\]}<]|\\[nr]|$)/dy;
+
+function byVendor(text: string): readonly Stretch[] {
+  const found: Stretch[] = [];
+  for (const { index, 0: vendor } of text.matchAll(VENDOR_PATTERN)) {
+    ASSIGNED.lastIndex = index + vendor.length;
+    const match = ASSIGNED.exec(text);
+    const [start, end] = match?.indices?.[1] ?? [0, 0];
+    const value = match?.[1] ?? '';
+    const shapes = VENDOR_SHAPES.get(vendor.toLowerCase()) ?? [];
+    if (/\d/.test(value) && !isSample(value, false) && shapes.some((shape) => shape.test(value))) {
+      found.push({ start, end });
+    }
+  }
+  return found;
+}
+
+const ANCHORS = ANCHOR_RULES.map(({ anchor, shape }) => ({
+  anchor,
+  pattern: new RegExp(`(?<![A-Za-z0-9])(?:${shape})(?![A-Za-z0-9])`, 'g'),
+}));
+
+function byAnchor(text: string): readonly Stretch[] {
+  return ANCHORS.flatMap(({ anchor, pattern }) =>
+    anchor.test(text) ? matchesOf(pattern, text).filter(({ start, end }) => isRealKey(text.slice(start, end))) : [],
+  );
+}
+
+/** Certificates in base64 are PEM too; only private keys are secret. */
+function isRealKey(value: string): boolean {
+  const isPem = value.startsWith('LS0tLS1CRUdJTi');
+  return (
+    !isSample(value, false) &&
+    (!isPem || Buffer.from(value.slice(0, 64), 'base64').toString('latin1').includes('PRIVATE'))
+  );
+}
+
+const AWS_ID = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
+/** A secret access key of AWS has no prefix: it is recognized by the access key id that precedes it. */
+const AWS_SECRET = /(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g;
+/** How far after its id a secret access key is searched, in characters. */
+const AWS_REACH = 300;
+
+function awsSecrets(text: string): readonly Stretch[] {
+  return [...text.matchAll(AWS_ID)].flatMap(({ index, 0: { length } }) => {
+    const from = index + length;
+    return [...text.slice(from, from + AWS_REACH).matchAll(AWS_SECRET)]
+      .filter(([value]) => /[A-Z]/.test(value) && /[a-z]/.test(value) && /\d/.test(value) && !value.includes('EXAMPLE'))
+      .map((match) => ({ start: from + match.index, end: from + match.index + match[0].length }));
+  });
+}

@@ -1,25 +1,29 @@
+/** Keys, tokens and passwords: by their shape, by the words before them, and by their place in a URL, a header or a file. */
+import { findCommandSecrets } from './command-line.ts';
+import { findFileSecrets } from './credential-files.ts';
 import { findPairs } from './credential-pairs.ts';
-import type { Finder, Found } from './found.ts';
-import { AWS_ID, AWS_REACH, AWS_SECRET, KEY_SHAPES } from './key-shapes.ts';
+import { findTableSecrets } from './credential-tables.ts';
+import { fold } from './fold.ts';
+import type { Finder } from './found.ts';
+import { findHeaderSecrets } from './http-headers.ts';
+import { findKeys, type Stretch } from './key-shapes.ts';
+import { isPlaceholder } from './non-secrets.ts';
+import { stretchesOf } from './stretches.ts';
 
-/** Keys, tokens and passwords: by their shape, by the words before them, and by their place in a URL or a header. */
-export const findSecrets: Finder = (text) => [
-  ...pemBlocks(text),
-  ...KEY_SHAPES.flatMap((shape) => [...text.matchAll(shape)].map((match) => whole(match))),
-  ...awsSecrets(text),
-  ...authorizations(text),
-  ...userInfo(text),
-  ...findPairs(text),
-];
-
-/** A secret from one place to another; it is compared as it is. */
-function secret(text: string, start: number, end: number): Found {
-  return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) };
-}
-
-function whole({ index, input, 0: { length } }: RegExpExecArray): Found {
-  return secret(input, index, index + length);
-}
+export const findSecrets: Finder = (text) => {
+  const view = fold(text);
+  return [
+    ...pemBlocks(text),
+    ...findKeys(text),
+    ...findHeaderSecrets(text),
+    ...userInfo(text),
+    ...grants(text),
+    ...findPairs(text, view),
+    ...findCommandSecrets(text),
+    ...findFileSecrets(text),
+    ...findTableSecrets(text, view),
+  ].map(({ start, end }) => ({ type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) }));
+};
 
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -29,8 +33,8 @@ const PEM_LONGEST = 20_000;
 const PEM_PIECE =
   /\\n|[\s>|"']{1,64}|[A-Za-z0-9+/=]{16,256}|[A-Za-z0-9+/=]{1,15}(?=\\n|\r?\n|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n/y;
 
-function pemBlocks(text: string): readonly Found[] {
-  const found: Found[] = [];
+function pemBlocks(text: string): readonly Stretch[] {
+  const found: Stretch[] = [];
   const ends = [...text.matchAll(PEM_END)].map((match) => match.index + match[0].length);
   let nextEnd = 0;
   let done = 0;
@@ -47,7 +51,7 @@ function pemBlocks(text: string): readonly Found[] {
     const end = ends[nextEnd];
     const isWhole = end !== undefined && end - index <= PEM_LONGEST;
     done = isWhole ? end : endOfRest(text, index + length);
-    found.push(secret(text, index, done));
+    found.push({ start: index, end: done });
   }
   return found;
 }
@@ -65,52 +69,29 @@ function endOfRest(text: string, start: number): number {
   return end;
 }
 
-function awsSecrets(text: string): readonly Found[] {
-  return [...text.matchAll(AWS_ID)].flatMap(({ index, 0: { length } }) => {
-    const from = index + length;
-    return [...text.slice(from, from + AWS_REACH).matchAll(AWS_SECRET)]
-      .filter(([value]) => /[A-Z]/.test(value) && /[a-z]/.test(value) && /\d/.test(value))
-      .map((match) => secret(text, from + match.index, from + match.index + match[0].length));
-  });
-}
-
-const HEADER =
-  /(?<![A-Za-z0-9])(?:proxy-)?authorization\\{0,2}["']?\s{0,3}[:=]\s{0,3}\\{0,2}["']?(?:(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)\s{1,3})?([^\s"'\\,;<>]{4,4000})/dgi;
-const BEARER = /(?<![A-Za-z0-9])bearer:?\s{1,3}["'`]?([A-Za-z0-9._~+/=-]{8,4000})/dgi;
-const BASIC = /(?<![A-Za-z0-9])basic\s{1,3}["'`]?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
-const COOKIE = /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"']{4,4000})/dgi;
-
-function authorizations(text: string): readonly Found[] {
-  return [
-    ...groupsOf(HEADER, text, (value) => !/^(?:bearer|basic|required|header|token|none|null|\[|<|\{|\$)/i.test(value)),
-    ...groupsOf(BEARER, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value) && value.length >= 12),
-    ...groupsOf(BASIC, text, isBasic),
-    ...groupsOf(COOKIE, text, () => true),
-  ];
-}
-
-/** What the first group of each match says, where it says what is looked for. */
-function groupsOf(pattern: RegExp, text: string, isSecret: (value: string) => boolean): readonly Found[] {
-  const found: Found[] = [];
-  for (const { 1: value, indices } of text.matchAll(pattern)) {
-    const [start, end] = indices?.[1] ?? [0, 0];
-    if (value !== undefined && isSecret(value)) {
-      found.push(secret(text, start, end));
-    }
-  }
-  return found;
-}
-
-/** Basic credentials are a name, a colon and a password, as base64; two words of prose are not. */
-function isBasic(value: string): boolean {
-  const decoded = Buffer.from(value, 'base64').toString('latin1');
-  return decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded);
-}
-
 /** What a URL may hold before its host. A password that nobody has encoded may have a slash or an @ in it. */
 const AUTHORITY = /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg;
 const SSH_USER = /^(?:git|hg|svn)$/;
+/** `user:password@`, `${USER}:${PASSWORD}@`: what documentation prints. */
+const SAMPLE_USER =
+  /^(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd)$/i;
 
-function userInfo(text: string): readonly Found[] {
-  return groupsOf(AUTHORITY, text, (value) => !SSH_USER.test(value));
+function userInfo(text: string): readonly Stretch[] {
+  return stretchesOf(AUTHORITY, text, (value) => {
+    const password = value.slice(value.indexOf(':') + 1);
+    return !SSH_USER.test(value) && !SAMPLE_USER.test(value) && !isPlaceholder(password);
+  });
+}
+
+/** In a query: codes that grant access to whoever has them. */
+const GRANT =
+  /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
+/** As in lists of accounts: `ana@example.com:password`. */
+const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
+
+function grants(text: string): readonly Stretch[] {
+  return [
+    ...stretchesOf(GRANT, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value) && !isPlaceholder(value)),
+    ...stretchesOf(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
+  ];
 }

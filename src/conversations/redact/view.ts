@@ -12,10 +12,10 @@ const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[ux_.@+-]|<(?:wbr|!--)/;
  * Entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`), escapes of JSON and JavaScript
  * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), optional line breaks and empty comments of HTML, invisible
  * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each stands for one
- * character at most.
+ * character at most. The padding of base64 at the end of a line is not a soft line end: `==`, or a header follows.
  */
 const ESCAPES =
-  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|<wbr ?\/?>|<!--[^>\n]{0,20}-->|=\r?\n/u;
+  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
 const BEYOND = '[\\u{1d400}-\\u{1d7ff}\\u{1f100}-\\u{1f1ff}\\u{e0000}-\\u{e01ef}]';
 
 const NAMED: Readonly<Record<string, string>> = {

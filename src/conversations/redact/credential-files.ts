@@ -1,0 +1,86 @@
+/** Finds credentials in excerpts of files: Docker, npm, Kubernetes, netrc, PostgreSQL, HTML forms, XML settings. */
+import { isBasicCredentials } from './http-headers.ts';
+import type { Stretch } from './key-shapes.ts';
+import { isPlaceholder, isProse } from './non-secrets.ts';
+import { stretchesOf } from './stretches.ts';
+
+export function findFileSecrets(text: string): readonly Stretch[] {
+  return [
+    ...(text.includes('auth') ? stretchesOf(ENCODED_AUTH, text, isBasicCredentials) : []),
+    ...(text.includes('-key-data') ? stretchesOf(KEY_DATA, text, (value) => !isPlaceholder(value)) : []),
+    ...(text.includes('login') ? stretchesOf(NETRC, text, (value) => !isPlaceholder(value)) : []),
+    ...stretchesOf(PGPASS, text, (value) => !isPlaceholder(value)),
+    ...kubernetesSecrets(text),
+    ...inputs(text),
+  ];
+}
+
+/** `"auth": "dXNlcjpwYXNz"` of a Docker configuration, `_auth=…` of npm. */
+const ENCODED_AUTH =
+  /(?<![A-Za-z0-9])(?:_auth|auth)\\{0,2}["']?[ \t]{0,3}[:=][ \t]{0,3}\\{0,2}["']?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
+const KEY_DATA = /(?<![A-Za-z0-9])client-key-data["']?[ \t]{0,3}:[ \t]{0,3}["']?([A-Za-z0-9+/=]{16,20000})/dg;
+const NETRC = /\b(?:machine\s{1,4}\S{1,255}|default)\s{1,8}login\s{1,4}\S{1,255}\s{1,8}password\s{1,4}(\S{1,255})/dg;
+/** `host:port:database:user:password` on a line of its own. */
+const PGPASS =
+  /^(?:\*|localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\*|\d{4,5}):[\w*-]{1,63}:[\w*.-]{1,63}:(\S{1,255})$/dgm;
+
+const SECRET_KIND = /(?<![A-Za-z])kind["']?[ \t]{0,3}:[ \t]{0,3}["']?Secret(?![A-Za-z])/g;
+const DATA_ENTRY = /(?<=\n)([ \t]{1,16})["']?[\w.-]{1,128}["']?:[ \t]{1,3}["']?([^\s"'#|>{][^\s"']{3,20000})/dy;
+const DATA = /(?<=\n)[ \t]{0,8}(?:stringData|data):[ \t]{0,4}\r?(?=\n)/g;
+/** How far the data of a secret may be from its kind, in characters. */
+const NEAR = 2000;
+
+/** The values of a Kubernetes secret, whatever their names. */
+function kubernetesSecrets(text: string): readonly Stretch[] {
+  const kinds = text.includes('Secret') ? [...text.matchAll(SECRET_KIND)].map(({ index }) => index) : [];
+  if (kinds.length === 0) {
+    return [];
+  }
+  let next = 0;
+  return [...text.matchAll(DATA)].flatMap(({ index, 0: { length } }) => {
+    while (next < kinds.length - 1 && (kinds[next] ?? 0) < index - NEAR) {
+      next += 1;
+    }
+    return Math.abs((kinds[next] ?? Number.POSITIVE_INFINITY) - index) <= NEAR ? entries(text, index + length) : [];
+  });
+}
+
+function entries(text: string, from: number): readonly Stretch[] {
+  const found: Stretch[] = [];
+  for (let at = from; text[at] === '\n' || text[at] === '\r'; at = endOfLine(text, at + 1)) {
+    DATA_ENTRY.lastIndex = at + 1;
+    const match = DATA_ENTRY.exec(text);
+    if (match === null) {
+      break;
+    }
+    const [start, end] = match.indices?.[2] ?? [0, 0];
+    if (!isPlaceholder(match[2] ?? '')) {
+      found.push({ start, end });
+    }
+  }
+  return found;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+/** Elements that give a name or a type and a value as attributes: `<input type=password value=x>`, `<add key="Password" value="x"/>`. */
+const ELEMENT = /<(?:input|add|property|param|parameter|env|setting|variable|field|entry)\s([^<>]{1,600})>/dgi;
+const SECRET_ATTRIBUTE =
+  /(?:^|\s)(?:type|name|id|key|autocomplete|property)\s{0,2}=\s{0,2}["']?[\w.:-]{0,60}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|one-time-code)/i;
+const VALUE_ATTRIBUTE = /(?:^|\s)value\s{0,2}=\s{0,2}(?:"([^"]{1,512})"|'([^']{1,512})'|([^\s"'>]{1,512}))/d;
+
+function inputs(text: string): readonly Stretch[] {
+  return [...text.matchAll(ELEMENT)].flatMap(({ 1: attributes = '', indices }) => {
+    const match = SECRET_ATTRIBUTE.test(attributes) ? VALUE_ATTRIBUTE.exec(attributes) : null;
+    const group = match === null ? 0 : match.findLastIndex((part) => part !== undefined);
+    const value = (match?.[group] ?? '').replace(/\/$/, '');
+    const [start = 0] = match?.indices?.[group] ?? [];
+    const from = (indices?.[1]?.[0] ?? 0) + start;
+    return group === 0 || value === '' || isPlaceholder(value) || isProse(value)
+      ? []
+      : [{ start: from, end: from + value.length }];
+  });
+}

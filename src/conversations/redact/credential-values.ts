@@ -1,0 +1,112 @@
+/** Decides whether what follows a credential name is a secret. */
+import type { NameKind } from './credential-names.ts';
+import { isAlgorithm, isExpression, isPlaceholder, isProse, isSentence } from './non-secrets.ts';
+
+/**
+ * What links a name to its value: `strong` (query parameter, environment variable, header), `sign` (`:`, `=`), `word`
+ * ("is"), `cell` (the next cell of a table), `line` (a sign, and the value on the next line) or `space`.
+ */
+export type Link = 'strong' | 'sign' | 'word' | 'cell' | 'line' | 'space';
+
+export interface Candidate {
+  readonly kind: NameKind;
+  /** The name is a plural: `tokens`. */
+  readonly isPlural: boolean;
+  readonly value: string;
+  readonly isQuoted: boolean;
+  readonly link: Link;
+  /** The text after the value, a few characters of it. */
+  readonly rest: string;
+}
+
+export function isSecretValue(candidate: Candidate): boolean {
+  const { kind, value, isQuoted } = candidate;
+  if (!/[\p{L}\p{N}]/u.test(value) || isPlaceholder(value) || isAlgorithm(value) || isProseValue(candidate)) {
+    return false;
+  }
+  if (!isQuoted && isExpression(value + candidate.rest.slice(0, 1))) {
+    return false;
+  }
+  return kind === 'password' ? isPassword(candidate) : kind === 'pin' ? isPin(candidate) : isToken(candidate);
+}
+
+/** A quoted value in mixed case is no word of prose. */
+function isProseValue({ value, isQuoted }: Candidate): boolean {
+  return isQuoted ? (isProse(value) && value === value.toLowerCase()) || isSentence(value) : isProse(value);
+}
+
+const ADDRESS = /^(?:https?:\/\/|(?:~|\.{1,2})?\/[\w.-]+(?:\/|$)|[A-Za-z]:\\)/i;
+
+function isPassword({ value, isQuoted, link, rest }: Candidate): boolean {
+  const hasDigit = /\d/.test(value);
+  if (link === 'space') {
+    return value.length >= 6 && hasDigit && /\p{L}/u.test(value) && !/[/:]/.test(value);
+  }
+  if (isQuoted && link !== 'cell') {
+    return true;
+  }
+  if (ADDRESS.test(value) || /^\d{1,3}(?:\+|[-–]\d{1,3})?$/.test(value) || value.length < 3) {
+    return false;
+  }
+  if (link === 'sign' || link === 'strong') {
+    return !(/^[a-z]+$/.test(value) && /^,? [a-z]+ [a-z]+/.test(rest));
+  }
+  // "The password is wrong": only what no word looks like.
+  return value.length >= 4 && /\d|[^\p{L}\p{N}'’-]/u.test(value);
+}
+
+/** Four digits or more, also in groups. */
+function isPin({ value, link, rest }: Candidate): boolean {
+  return link !== 'space' && /^\d{4,12}$/.test(value) && !/^(?:px|ms|\.\d|[ -]?(?:chars|characters|bytes))/.test(rest);
+}
+
+function isToken({ value, isPlural, isQuoted, link }: Candidate): boolean {
+  if (/^https?:\/\//i.test(value) || ADDRESS.test(value)) {
+    return false;
+  }
+  const hasLetter = /\p{L}/u.test(value);
+  const hasDigit = /\d/.test(value);
+  if (!hasLetter) {
+    return !isPlural && link !== 'space' && link !== 'word' && /^\d{6,}$/.test(value);
+  }
+  if (link === 'strong') {
+    return value.length >= 6 || (value.length >= 4 && hasDigit);
+  }
+  if (value.length < 8 || isIdentifier(value)) {
+    return false;
+  }
+  if (link === 'space') {
+    return value.length >= 16 && /^[\w+/=~.-]+$/.test(value) && looksRandom(value);
+  }
+  if (hasDigit) {
+    return isQuoted || link === 'sign' || value.length >= 10;
+  }
+  return looksRandom(value);
+}
+
+/** Words with hyphens between them, and a number at their end at most: the name of a resource. */
+function isIdentifier(value: string): boolean {
+  return /^(?:[a-z]{2,16}[-_./]){1,6}(?:[a-z]{2,16}|v?\d{1,3})$/.test(value);
+}
+
+/** Has a digit; or is long, and neither a word nor words in camel case. */
+function looksRandom(value: string): boolean {
+  if (/\d/.test(value)) {
+    return true;
+  }
+  const mixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && !/^(?:[A-Z]?[a-z]+){1,4}$/.test(value);
+  return value.length >= 16 && (mixed || entropy(value) > 3.9);
+}
+
+/** Shannon entropy in bits per character. */
+function entropy(value: string): number {
+  const counts = new Map<string, number>();
+  for (const character of value) {
+    counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  let bits = 0;
+  for (const count of counts.values()) {
+    bits -= (count / value.length) * Math.log2(count / value.length);
+  }
+  return bits;
+}

@@ -1,0 +1,145 @@
+/** Folds a text for comparison with names: lower case, no accents, one spelling for each character. */
+
+/** A folded text, and the place of a stretch of it in the text that was folded. */
+export interface Folded {
+  readonly text: string;
+  place(start: number, end: number): { readonly start: number; readonly end: number };
+}
+
+/** A character with its combining marks, conjoining jamo, half-width kana with their voicing marks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+const CLUSTER = /[\u1100-\u11ff]{1,64}|[\uff61-\uff9f]{1,64}|[^\x00-\x7f]\p{M}{0,16}/gu;
+/** Accents, Hebrew points, Arabic vowel signs and the Arabic elongation mark. */
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0640\u0670]/g;
+/** Letters that do not decompose into a base letter and a mark. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ə: 'e',
+  ς: 'σ',
+  ك: 'ک',
+  ي: 'ی',
+  ى: 'ی',
+  '’': "'",
+  '‘': "'",
+  ʻ: "'",
+};
+
+/** Cyrillic and Greek letters that look like a Latin one: they are read as that beside Latin letters. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  а: 'a',
+  в: 'b',
+  с: 'c',
+  ԁ: 'd',
+  е: 'e',
+  һ: 'h',
+  і: 'i',
+  ј: 'j',
+  к: 'k',
+  м: 'm',
+  о: 'o',
+  ο: 'o',
+  р: 'p',
+  ѕ: 's',
+  т: 't',
+  ѵ: 'v',
+  ѡ: 'w',
+  ԝ: 'w',
+  х: 'x',
+  у: 'y',
+};
+
+/** Folds a text. An ASCII text keeps its length, so its places stay as they are. */
+export function fold(text: string): Folded {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+  if (!/[^\x00-\x7f]/.test(text)) {
+    return { text: text.toLowerCase(), place: (start, end) => ({ start, end }) };
+  }
+  const pieces: string[] = [];
+  // Where clusters whose length changes end: in the folded text, and in the text.
+  const shifts: Shift[] = [];
+  let from = 0;
+  let length = 0;
+  for (const { index, 0: cluster } of text.matchAll(CLUSTER)) {
+    const end = index + cluster.length;
+    const plain = foldCluster(cluster, isLatin(text[index - 1]) || isLatin(text[end]));
+    if (plain === cluster) {
+      continue;
+    }
+    pieces.push(text.slice(from, index).toLowerCase(), plain);
+    length += index - from;
+    if (plain.length !== cluster.length) {
+      shifts.push({ start: length, end: length + plain.length, from: index, to: end });
+    }
+    length += plain.length;
+    from = end;
+  }
+  pieces.push(text.slice(from).toLowerCase());
+  return {
+    text: pieces.join(''),
+    place: (start, end) => ({
+      start: originOf(shifts, start).start,
+      end: end > start ? originOf(shifts, end - 1).end : originOf(shifts, start).start,
+    }),
+  };
+}
+
+/** A cluster whose length changes: in the folded text from `start` to `end`, in the text from `from` to `to`. */
+interface Shift {
+  readonly start: number;
+  readonly end: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The stretch of the text that one unit of the folded text comes from. */
+function originOf(shifts: readonly Shift[], at: number): { readonly start: number; readonly end: number } {
+  let low = 0;
+  let high = shifts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((shifts[middle]?.start ?? 0) <= at) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const shift = shifts[low - 1];
+  if (shift === undefined) {
+    return { start: at, end: at + 1 };
+  }
+  if (at < shift.end) {
+    return { start: shift.from, end: shift.to };
+  }
+  const origin = shift.to + at - shift.end;
+  return { start: origin, end: origin + 1 };
+}
+
+function isLatin(neighbor: string | undefined): boolean {
+  return neighbor !== undefined && /[A-Za-z]/.test(neighbor);
+}
+
+function foldCluster(cluster: string, isBesideLatin: boolean): string {
+  if (cluster.length === 1 && isPlain(cluster.charCodeAt(0))) {
+    return cluster;
+  }
+  const plain = cluster.normalize('NFKD').replaceAll(MARKS, '').normalize('NFC').toLowerCase();
+  return (isBesideLatin ? LOOKALIKES[plain] : undefined) ?? LETTERS[plain] ?? plain;
+}
+
+/** Dashes and quotation marks, ideographs and composed syllables: most of what is not ASCII, and nothing to fold. */
+function isPlain(unit: number): boolean {
+  return (
+    (unit >= 0x2010 && unit <= 0x2027 && unit !== 0x2018 && unit !== 0x2019) ||
+    (unit >= 0x4e00 && unit <= 0x9fff) ||
+    (unit >= 0xac00 && unit <= 0xd7a3) ||
+    (unit >= 0x3041 && unit <= 0x30fa)
+  );
+}

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PREFIX_RULES } from '../../../src/conversations/redact/key-prefix-rules.ts';
+import { findKeys } from '../../../src/conversations/redact/key-shapes.ts';
+import { ANCHOR_RULES, VENDOR_RULES } from '../../../src/conversations/redact/key-vendor-rules.ts';
+
+const RUNS = { numRuns: 12, endOnFailure: true, unbiased: true };
+/** What a scanner takes for a sample of documentation, and a digit where rules ask for one. */
+const isReal = (value: string) =>
+  /\d/.test(value) && !value.startsWith('=') && !/EXAMPLE|example|x{6}|X{6}|0{12}|your[_-]/i.test(value);
+const matching = (shape: string) => fc.stringMatching(new RegExp(`^(?:${shape})$`)).filter(isReal);
+const isFound = (text: string, value: string) => {
+  const start = text.indexOf(value);
+  return findKeys(text).some((found) => found.start <= start && found.end >= start + value.length);
+};
+
+describe('keys with a prefix', () => {
+  it.each(PREFIX_RULES)('$id is found whole', ({ prefixes, body }) => {
+    fc.assert(
+      fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
+        for (const text of [
+          `${prefix}${rest}`,
+          `the key "${prefix}${rest}" fails`,
+          `(${prefix}${rest})`,
+          `KEY=${prefix}${rest}\n`,
+        ]) {
+          expect(isFound(text, `${prefix}${rest}`), text).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(PREFIX_RULES)('$id: the prefix alone, a short value and the middle of a word stay', ({ prefixes, body }) => {
+    fc.assert(
+      fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
+        const near = [
+          `${prefix}`,
+          `${prefix}${rest.slice(0, 3)}`,
+          `the ${prefix} prefix`,
+          `${prefix}<your key>`,
+          `${prefix}xxxxxxxxxxxxxxxx`,
+        ];
+        for (const text of near) {
+          expect(findKeys(text), text).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(PREFIX_RULES.filter(({ exact }) => exact))(
+    '$id: another letter or digit at its end makes it something else',
+    ({ prefixes, body }) => {
+      fc.assert(
+        fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
+          const longer = `${prefix}${rest}${'Zz9'.repeat(40)}`;
+          expect(findKeys(longer).some(({ start, end }) => start === 0 && end === prefix.length + rest.length)).toBe(
+            false,
+          );
+        }),
+        RUNS,
+      );
+    },
+  );
+});
+
+describe('keys that are told by their vendor', () => {
+  it.each(VENDOR_RULES)('$id is found where the vendor is named, and stays elsewhere', ({ vendors, value }) => {
+    fc.assert(
+      fc.property(fc.constantFrom(...vendors), matching(value), (vendor, key) => {
+        for (const text of [
+          `${vendor}_KEY=${key}`,
+          `${vendor.toUpperCase()} secret: "${key}"`,
+          `my-${vendor}.id => '${key}',`,
+        ]) {
+          expect(isFound(text, key), text).toBe(true);
+        }
+        expect(findKeys(`checksum = ${key.slice(0, 8)}`)).toEqual([]);
+        expect(findKeys(`${vendor} is a service with ${key.slice(0, 7)} plans`)).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('keys that are told by their middle or end', () => {
+  it.each(ANCHOR_RULES.filter(({ id }) => id !== 'private-key-base64'))('$id is found whole', ({ shape }) => {
+    fc.assert(
+      fc.property(matching(shape), (key) => {
+        expect(isFound(`see ${key} here`, key), key).toBe(true);
+        expect(findKeys(`see ${key.slice(0, 9)} here`), key).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('private-key-base64: a private key is found, a certificate stays', () => {
+    const encoded = (label: string) =>
+      Buffer.from(`-----BEGIN ${label}-----\n${'MIIEpAIBAAKC'.repeat(8)}\n-----END ${label}-----\n`).toString('base64');
+    expect(isFound(`tls.key: ${encoded('RSA PRIVATE KEY')}`, encoded('RSA PRIVATE KEY'))).toBe(true);
+    expect(isFound(`tls.key: ${encoded('PRIVATE KEY')}`, encoded('PRIVATE KEY'))).toBe(true);
+    expect(findKeys(`tls.crt: ${encoded('CERTIFICATE')}`)).toEqual([]);
+  });
+});
+
+describe('the rules', () => {
+  it('have distinct ids and a source each', () => {
+    const rules = [...PREFIX_RULES, ...VENDOR_RULES, ...ANCHOR_RULES];
+    expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
+    expect(rules.length).toBeGreaterThan(220);
+    expect(rules.every(({ source }) => source.length > 0)).toBe(true);
+  });
+
+  it('repeat nothing without a bound', () => {
+    const shapes = [
+      ...PREFIX_RULES.map(({ body }) => body),
+      ...VENDOR_RULES.map(({ value }) => value),
+      ...ANCHOR_RULES.map(({ shape }) => shape),
+    ];
+    for (const shape of shapes) {
+      expect(shape.replaceAll(/\\.|\[[^\]]*\]/g, ''), shape).not.toMatch(/[*+]|\{\d+,\}/);
+    }
+  });
+
+  it.each(PREFIX_RULES)('$id: the prefix again and again costs work linear in the text', ({ prefixes }) => {
+    for (const prefix of prefixes) {
+      const short = charactersRead(() => findKeys(prefix.repeat(400)));
+      const long = charactersRead(() => findKeys(prefix.repeat(1600)));
+      expect(long, prefix).toBeLessThan(4.5 * short + 10_000);
+    }
+  });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Characters that patterns read: up to the end of a match, or of the text where there is none. */
+function charactersRead(action: () => void): number {
+  let characters = 0;
+  // biome-ignore lint/suspicious/noExplicitAny: the original takes and gives what it likes
+  const exec = RegExp.prototype.exec as any;
+  vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {
+    const from = this.global || this.sticky ? this.lastIndex : 0;
+    const answer = exec.call(this, text) as RegExpExecArray | null;
+    characters += answer === null ? (this.sticky ? 1 : text.length - from) : answer.index + answer[0].length - from;
+    return answer;
+  });
+  action();
+  vi.restoreAllMocks();
+  return characters;
+}

@@ -1,0 +1,19 @@
+import { createRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
+
+const redactor = createRedactor();
+
+/** A text with what is found replaced by its placeholder. */
+export function redactText(text: string, options?: RedactionOptions): string {
+  const [explained] = (options === undefined ? redactor : createRedactor(options)).explain(text);
+  return explained?.redacted ?? '';
+}
+
+/** Reads `before <<secret>> after`: the text, and the text as it is to be once redacted. */
+export function marked(template: string): { readonly text: string; readonly expected: string } {
+  let number = 0;
+  const expected = template.replaceAll(/<<.+?>>/gs, () => {
+    number += 1;
+    return `[SECRET_${number}]`;
+  });
+  return { text: template.replaceAll(/<<|>>/g, ''), expected };
+}
