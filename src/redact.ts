@@ -1,18 +1,24 @@
+import { maskUrls } from './core/safe-url.ts';
+
 /** What stands in a secret's place. */
 export const SECRET = '[secret]';
 const SHORTEST = 4;
 
 /**
  * Replaces every known secret in a text by `[secret]`, also where secrets overlap, and what is secret by its shape:
- * `Bearer …`, `Basic …` and the user info of URLs. Each long line of a secret of several lines is secret by itself.
+ * `Bearer …`, `Basic …`, and user info and tokens in URLs. Each long line of a secret of several lines is secret by itself.
  */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
   const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
   const needles = [...new Set(known)].filter((secret) => secret.length >= SHORTEST);
   return (text) =>
-    blank(text, spansOf(text, needles))
-      .replace(/\b(Bearer|Basic)\s+(?!token\b)[A-Za-z0-9._~+/=-]+/gi, `$1 ${SECRET}`)
-      .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${SECRET}@`);
+    maskUrls(
+      blank(text, spansOf(text, needles)).replace(
+        /\b(Bearer|Basic)\s+(?!token\b)[A-Za-z0-9._~+/=-]+/gi,
+        `$1 ${SECRET}`,
+      ),
+      () => SECRET,
+    );
 }
 
 function longLines(secret: string): readonly string[] {

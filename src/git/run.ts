@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
+import { maskUrls } from '../core/safe-url.ts';
 
 /** Loaded when git is first run: folders outside repositories need none. */
 const require = createRequire(import.meta.url);
@@ -137,12 +138,12 @@ function complaintOf(error: unknown, secrets: readonly string[] = []): string {
   return redact(text, secrets);
 }
 
-/** Takes user info out of URLs, and what is known to be secret. */
+/** Takes user info and tokens out of URLs, and what is known to be secret. */
 export function redact(text: string, secrets: readonly string[] = []): string {
   const known = secrets
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
-  return known.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/'"]*@/gi, '$1');
+  return maskUrls(known, () => '');
 }
 
 /** A SourceError in words: what was tried, and what git said. */

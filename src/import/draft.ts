@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
+import { hasUrlSecrets } from '../core/safe-url.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { type DescribeContext, type Described, FileContent } from '../kinds/manifest.ts';
 import type { SectionKind } from '../manifests/kind-index.ts';
@@ -90,7 +91,9 @@ class Drafter implements Draft {
       file: (folder, extension, text) => {
         const path = freePath(`${folder}/${entryKey}.${extension}`, text);
         const file = new FileContent(path, path, text);
-        this.files.push(file);
+        if (!hasUrlSecrets(text)) {
+          this.files.push(file);
+        }
         return file;
       },
       note: (actual, text) => void this.#said.set(actual, [...(this.#said.get(actual) ?? []), text]),
@@ -111,6 +114,7 @@ class Drafter implements Draft {
 
   #resource(actual: Actual, members: Described): Described {
     const { ids, dropped, ignored } = this.#drafting.decisions;
+    this.#dropSecrets(actual, members);
     const without = dropped.get(actual);
     const kept = Object.entries(members).filter(([name, value]) => value !== undefined && !without?.has(name));
     // The key of a part stands first in its mapping.
@@ -125,6 +129,20 @@ class Drafter implements Draft {
     ]);
     this.resources.set(mapping, actual);
     return mapping;
+  }
+
+  /** A URL with a password or a token in it does not belong in a repository, whatever field it is in. */
+  #dropSecrets(actual: Actual, members: Described): void {
+    const { decisions } = this.#drafting;
+    for (const [name, value] of Object.entries(members)) {
+      if (hasUrlSecrets(value)) {
+        decisions.drop(actual, name, 'a URL in it holds a password or a token');
+        // It may have been what the resource is recognized by.
+        if (actual.kind !== 'organization') {
+          decisions.bind(actual);
+        }
+      }
+    }
   }
 
   #note(mapping: object, actual: Actual): void {

@@ -4,6 +4,7 @@ import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
 import { type Actual, isIdRef, type Source } from '../core/resource.ts';
+import { hasUrlSecrets } from '../core/safe-url.ts';
 import { keptValue } from '../plan/diff.ts';
 import type { DriftContext } from './drift-context.ts';
 import type { Drift, DriftedField, DriftedPlace, EditSelection } from './drifted.ts';
@@ -15,6 +16,7 @@ import { arranged, type Order, overlaps, removalAt } from './spans.ts';
 const UNWRITABLE = 'cannot be changed without changing something else; edit it manually';
 const UNDECLARED = 'refers to a resource that no manifest declares; import that first';
 const UNSAYABLE = 'has a value that a manifest cannot declare';
+const SECRET = 'holds a URL with a password or a token, which do not belong in a repository';
 /** Reasons why a resource cannot be removed or moved. */
 const UNREMOVABLE = 'is gone, and cannot be removed without changing something else; remove it manually';
 const UNMOVABLE = 'has another place in its list, and cannot be moved in the text; move it manually';
@@ -177,7 +179,9 @@ class DriftFinder {
     const { file, line, column } = change.source ?? { file: '', line: 0, column: 0 };
     const member = this.#context.kinds.get(change.kind)?.fields[field]?.writtenAs ?? field;
     const edit = `${address} ${field}`;
-    const value = this.#valueOf(change, actual, field, member);
+    const found = this.#valueOf(change, actual, field, member);
+    const isSecret = hasUrlSecrets(found) || hasUrlSecrets(actual.fields[field]);
+    const value = isSecret ? undefined : found;
     const manifest = this.#context.textOf(file);
     const mapping = manifest.mappingAt(manifest.offsetAt({ line, column }));
     const patch =
@@ -186,7 +190,7 @@ class DriftFinder {
         : patchMember(manifest.text, mapping, member, value);
     if (patch === null) {
       const isLost = value === undefined && isIdRef(actual.fields[field]);
-      const reason = isLost ? UNDECLARED : value === undefined ? UNSAYABLE : UNWRITABLE;
+      const reason = isLost ? UNDECLARED : isSecret ? SECRET : value === undefined ? UNSAYABLE : UNWRITABLE;
       this.left.push({ address, reason: `${field} ${reason}` });
       return;
     }

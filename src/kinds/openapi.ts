@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
+import { hasUrlSecrets, maskUrls } from '../core/safe-url.ts';
 import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, FileContent, manifestRules } from './manifest.ts';
@@ -45,7 +46,7 @@ export const openapi: Kind = {
       compare: 'base',
       uncompared: 'its content was not compared: the platform does not give it back, and there is no base',
     },
-    sourceURL: { kept: keptAddress, withheld: true, writtenAs: 'source' },
+    sourceURL: { withheld: true, writtenAs: 'source' },
     visibility: { access: true },
   },
   manifest: manifestRules({
@@ -78,14 +79,14 @@ export const openapi: Kind = {
     },
     describe(actual, context) {
       const { sourceURL, visibility } = actual.fields;
-      const isTellable = typeof sourceURL === 'string' && keptAddress(sourceURL) === sourceURL;
+      const isTellable = typeof sourceURL === 'string' && !hasUrlSecrets(sourceURL);
       if (!isTellable) {
         context.bind(actual);
         context.note(
           actual,
           sourceURL === null
             ? 'its source is a file, which the platform does not give back; put it in as source: { file: … }'
-            : 'its source is an address with a name and a password in it, which do not belong into a repository',
+            : 'its source is a URL with a password or a token in it, which do not belong in a repository',
         );
       }
       return context.resource(actual, {
@@ -135,7 +136,7 @@ export const openapi: Kind = {
     if (sent.length === 0) {
       return { first };
     }
-    const file = source !== undefined && 'file' in source ? source.file : (sourceURL ?? '');
+    const file = source !== undefined && 'file' in source ? source.file : maskUrls(sourceURL ?? '');
     return {
       first,
       watch: async (reader) => progressOf(await reader.get(operations.getOpenApiSpec, { path }), file),
@@ -149,18 +150,6 @@ function keptSource(value: Json): Json {
   }
   const digest = createHash('sha256').update(value.text).digest('hex');
   return { file: String(value.file), sha256: digest };
-}
-
-/** An address that signs in by itself, with its name and password by their hash: they are nobody's to read in a plan. */
-function keptAddress(value: Json): Json {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
-  if (url === null || (url.username === '' && url.password === '')) {
-    return value;
-  }
-  const digest = createHash('sha256').update(`${url.username}:${url.password}`).digest('hex').slice(0, 12);
-  url.username = '';
-  url.password = '';
-  return `${url.href} (signing in as sha256 ${digest})`;
 }
 
 /** There is no failed state, only errors of the last processing (supplement, section 4). */
@@ -183,5 +172,5 @@ function progressOf(spec: OpenApiSpec, file: string): Progress {
 /** The platform's words with the file and, where they name a line, that line before them. */
 function placed(message: string, file: string): string {
   const line = /\bline (\d+)/i.exec(message)?.[1];
-  return `${file}${line === undefined ? '' : `:${line}`}: ${message}`;
+  return `${file}${line === undefined ? '' : `:${line}`}: ${maskUrls(message)}`;
 }

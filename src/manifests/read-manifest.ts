@@ -1,6 +1,7 @@
 import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
+import { maskUrls } from '../core/safe-url.ts';
 import { didYouMean, nearest, quote } from '../core/suggest.ts';
 import { Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
 import { valueWords } from './issue-words.ts';
@@ -73,7 +74,8 @@ export class ManifestReader {
 
   /** Reports what is wrong at an offset of the text. */
   report(offset: number, message: string, address: Address = ''): void {
-    this.problems.push({ file: this.shown, ...this.positionOf(offset), address, message });
+    // A value that is quoted may be a URL with a password.
+    this.problems.push({ file: this.shown, ...this.positionOf(offset), address, message: maskUrls(message) });
   }
 
   /** The same, naming the entry that the offset lies in. */

@@ -2,6 +2,7 @@ import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
 import type { BaseEntry, Declared, Fields } from '../core/resource.ts';
+import { maskUrlsIn } from '../core/safe-url.ts';
 import type { FieldRules, KindRules } from './rules.ts';
 
 /** What one resource needs, before it is decided what may be done. */
@@ -24,9 +25,9 @@ export interface Surroundings {
   isPending(address: Address): boolean;
 }
 
-/** The value as it is compared, recorded and shown. */
+/** The value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
 export function keptValue(rules: FieldRules | undefined, value: Json): Json {
-  return rules?.kept === undefined ? value : rules.kept(value);
+  return maskUrlsIn(rules?.kept === undefined ? value : rules.kept(value));
 }
 
 /** The declared fields as they are recorded: large texts by their hash. */

@@ -1,8 +1,9 @@
 import type { ChangeResult, Plan, PlanSummary } from '../core/change.ts';
+import { maskUrlsIn } from '../core/safe-url.ts';
 
 /** The stable, versioned form of a plan (design: Commands). */
 export function planToJson(plan: Plan): object {
-  return {
+  return maskUrlsIn({
     format: 'octavo.plan/1',
     ...head(plan),
     hasBase: plan.hasBase,
@@ -28,7 +29,7 @@ export function planToJson(plan: Plan): object {
     summary: plan.summary,
     requests: plan.cost.requests,
     seconds: Math.round(plan.cost.seconds * 10) / 10,
-  };
+  });
 }
 
 /** What an apply answers. */
@@ -40,7 +41,7 @@ export function resultToJson(
   return {
     format: 'octavo.result/1',
     ...head(plan),
-    results,
+    results: maskUrlsIn(results),
     summary: summarizeResults(plan.summary, results),
     requests,
   };

@@ -1,5 +1,6 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 import type { Plan } from '../core/change.ts';
+import { maskUrls } from '../core/safe-url.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './render-changes.ts';
 import { PLAIN_APPROVAL, type TextOptions, takeLines, wrap } from './text-layout.ts';
@@ -121,7 +122,7 @@ function inert(plan: Plan): Plan {
 
 function inertTexts<T>(value: T): T {
   if (typeof value === 'string') {
-    return printable(value) as T;
+    return printable(maskUrls(value)) as T;
   }
   if (Array.isArray(value)) {
     return value.map(inertTexts) as T;

@@ -7,6 +7,7 @@ import {
   TransientError,
 } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import { maskUrls } from '../core/safe-url.ts';
 import type { HttpAnswer } from './transport.ts';
 
 /** Characters of the platform's own words that are repeated in a message. */
@@ -113,6 +114,6 @@ function wordsOf(answer: HttpAnswer): string {
   if (typeof message !== 'string' || message.trim() === '') {
     return '';
   }
-  const line = message.replaceAll(/\s+/g, ' ').trim();
+  const line = maskUrls(message.replaceAll(/\s+/g, ' ').trim());
   return `: ${line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line}`;
 }

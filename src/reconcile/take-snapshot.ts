@@ -1,5 +1,6 @@
 import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Fields } from '../core/resource.ts';
+import { maskUrlsIn } from '../core/safe-url.ts';
 import type { Further, Kind, Told } from '../kinds/kind.ts';
 import { keptValue } from '../plan/diff.ts';
 import type { Reader } from '../platform/client.ts';
@@ -18,7 +19,7 @@ export interface TakeOptions {
 
 /**
  * Reads everything that any plan may ask for: every kind, and of each resource what further requests tell. Values that
- * are nobody's to read are held by their hash. A kind that may not be read is held as that; anything else that goes
+ * are nobody's to read are held by their hash, and so are passwords and tokens in URLs. A kind that may not be read is held as that; anything else that goes
  * wrong is thrown.
  */
 export async function takeSnapshot({ kinds, reader, now, queue }: TakeOptions): Promise<Snapshot> {
@@ -94,15 +95,21 @@ function withheld(actual: Actual, kinds: ReadonlyMap<string, Kind>): Held {
     ...rest,
     fields: withheldFields(actual.fields, kinds.get(actual.kind)),
     ...(aliases === undefined ? {} : { aliases: [...aliases] }),
-    ...(facts === undefined ? {} : { facts }),
+    ...(facts === undefined ? {} : { facts: maskUrlsIn(facts) }),
   };
 }
+
+/** Fields that everybody sees, and that resources are recognized by: masked, they would be others. */
+const NAMES: readonly string[] = ['title', 'label'];
 
 function withheldFields(fields: Fields, kind: Kind | undefined): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       const rules = kind?.fields[name];
-      return [name, rules?.withheld === true && value !== undefined ? keptValue(rules, value) : value];
+      if (NAMES.includes(name)) {
+        return [name, value];
+      }
+      return [name, rules?.withheld === true && value !== undefined ? keptValue(rules, value) : maskUrlsIn(value)];
     }),
   );
 }

@@ -138,7 +138,7 @@ const cases: Readonly<Record<string, Case>> = {
       ),
     ],
     left: [],
-    says: /# its source is an address with a name and a password .*\n {2}pets: \{ id: api_1, visibility: public \}/,
+    says: /# its source is a URL with a password or a token .*\n {2}pets: \{ id: api_1, visibility: public \}/,
     never: /hunter2/,
   },
   'a specification whose source is a file': {

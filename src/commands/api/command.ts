@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, TransientError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
+import { maskUrls, maskUrlsIn } from '../../core/safe-url.ts';
 import { durationWords, printableLines } from '../../plan/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
@@ -119,9 +120,9 @@ function mustGoTogether({ name, method, operation }: Prepared, { paginate, inclu
 /** What would be sent, for `--dry-run`. The token is no part of it. */
 function showRequest(request: Prepared, url: string, { format }: ApiFlags, { terminal }: Surroundings): void {
   const { method, body } = request;
-  const json: unknown = body === null ? null : JSON.parse(body);
+  const json: unknown = maskUrlsIn(body === null ? null : JSON.parse(body));
   if (format === 'json') {
-    terminal.out(`${shownJson({ format: 'octavo.request/1', method, url, body: json })}\n`);
+    terminal.out(`${shownJson({ format: 'octavo.request/1', method, url: maskUrls(url), body: json })}\n`);
     return;
   }
   terminal.out(requestText(request, url, paintFor(terminal.isOutTerminal, terminal.env)));
@@ -129,8 +130,8 @@ function showRequest(request: Prepared, url: string, { format }: ApiFlags, { ter
 }
 
 function requestText({ method, body }: Prepared, url: string, paint: ReturnType<typeof paintFor>): string {
-  const text = body === null ? '' : `${colouredJson(shownJson(JSON.parse(body)), paint)}\n`;
-  return `${paint.strong(method)} ${url}\n${text}`;
+  const text = body === null ? '' : `${colouredJson(shownJson(maskUrlsIn(JSON.parse(body))), paint)}\n`;
+  return `${paint.strong(method)} ${maskUrls(url)}\n${text}`;
 }
 
 /** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
