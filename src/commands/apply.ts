@@ -1,10 +1,11 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { Address } from '../core/address.ts';
 import type { ChangeResult, Plan } from '../core/change.ts';
-import { ConfigError, EXIT, type ExitCode, RefusedPlanError } from '../core/errors.ts';
+import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
+import { readRegularFile } from '../core/regular-file.ts';
 import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
 import { headOf } from '../git/commit-info.ts';
 import { isIn } from '../git/make-commit.ts';
@@ -67,8 +68,18 @@ async function planFileAt(path: string, name: string): Promise<PlanFile | null> 
   if (found === null) {
     throw new ConfigError(`${name} is neither a folder of manifests nor a plan file`);
   }
-  return found.isFile() ? readPlanFile(await readFile(path, 'utf8'), name) : null;
+  if (found.isDirectory()) {
+    return null;
+  }
+  try {
+    return readPlanFile(readRegularFile(path, { limit: LARGEST_PLAN }).toString('utf8'), name);
+  } catch (error) {
+    throw error instanceof AppError ? error : new ConfigError(`cannot read ${name}: ${messageOf(error)}`);
+  }
 }
+
+/** A plan file, in bytes. */
+const LARGEST_PLAN = 256 * 1_048_576;
 
 async function inputOfFile(
   file: PlanFile,

@@ -1,9 +1,10 @@
 /** Decides which configuration file a command reads, and from where: the disk, or the base of a pull request. */
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { ConfigTrust } from '../config/trust.ts';
 import { ConfigError, messageOf } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
+import { readRegularFile } from '../core/regular-file.ts';
 import type { Environment } from '../forge/ci-variables.ts';
 import { findJob } from '../forge/pull-request.ts';
 import { repositoryAround, resolveRef } from '../git/commit-info.ts';
@@ -74,11 +75,11 @@ async function readNamed(path: string, name: string, wish: ConfigWish): Promise<
   const pull = await pullRequestAround(path, wish);
   const read = async (file: string) => {
     const around = await pullRequestAround(file, wish);
-    return around === null ? readFileSync(file, 'utf8') : fromBase(around);
+    return around === null ? readText(file) : fromBase(around);
   };
   try {
     return {
-      text: pull === null ? readFileSync(path, 'utf8') : await fromBase(pull),
+      text: pull === null ? readText(path) : await fromBase(pull),
       folder: dirname(path),
       trust: 'named',
       read,
@@ -99,10 +100,17 @@ function readFound(path: string): ConfigSource {
     throw new Error('a configuration that nobody named reads no other file');
   };
   try {
-    return { text: readFileSync(path, 'utf8'), folder: dirname(path), trust: 'found', read };
+    return { text: readText(path), folder: dirname(path), trust: 'found', read };
   } catch (error) {
     throw unreadable(DEFAULT_CONFIG, error);
   }
+}
+
+/** A configuration, and any file that it names, in bytes. */
+const LARGEST_NAMED = 16 * 1_048_576;
+
+function readText(path: string): string {
+  return readRegularFile(path, { limit: LARGEST_NAMED }).toString('utf8');
 }
 
 function unreadable(name: string, error: unknown): ConfigError {
@@ -129,7 +137,7 @@ async function pullRequestAround(path: string, wish: ConfigWish): Promise<Change
   if (place === null) {
     return null;
   }
-  const { pull } = await findJob(wish.env, async (event) => readFileSync(event, 'utf8'));
+  const { pull } = await findJob(wish.env, async (event) => readText(event));
   return pull === null ? null : { ...place, base: pull.base };
 }
 

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { readRegularFile } from '../core/regular-file.ts';
 import {
   type Emulator,
   type EmulatorOptions,
@@ -86,9 +86,12 @@ async function start(port: number, options: EmulatorOptions): Promise<Emulator> 
   }
 }
 
+/** A seed, in bytes. */
+const LARGEST_SEED = 256 * 1_048_576;
+
 async function readSeed(path: string, name: string): Promise<EmulatorState> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as EmulatorState;
+    return JSON.parse(readRegularFile(path, { limit: LARGEST_SEED }).toString('utf8')) as EmulatorState;
   } catch (error) {
     throw new ConfigError(`cannot read the seed ${name}: ${messageOf(error)}`, { cause: error });
   }

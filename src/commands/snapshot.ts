@@ -1,8 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { Plan } from '../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { readRegularFile } from '../core/regular-file.ts';
 import { pathArgument } from '../core/shell.ts';
 import { kinds } from '../kinds/registry.ts';
 import { counted, printable } from '../plan/words.ts';
@@ -109,11 +109,7 @@ async function openSnapshot(file: string, cwd: string): Promise<Snapshot> {
   const path = resolve(cwd, file);
   let text: string;
   try {
-    const { size } = await stat(path);
-    if (size > LARGEST_SNAPSHOT) {
-      throw new Error(`it is larger than ${LARGEST_SNAPSHOT / 1_048_576} MiB`);
-    }
-    text = await readFile(path, 'utf8');
+    text = readRegularFile(path, { limit: LARGEST_SNAPSHOT }).toString('utf8');
   } catch (error) {
     throw new ConfigError(`cannot read the snapshot ${file}: ${messageOf(error)}`, { cause: error });
   }

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, TransientError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { maskUrls, maskUrlsIn } from '../../core/safe-url.ts';
+import { LARGEST_FILE, readRegularFile } from '../../core/regular-file.ts';
 import { durationWords, printableLines } from '../../plan/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
@@ -98,7 +98,7 @@ async function readNamed(name: string, { cwd, input }: Terminal): Promise<string
     return input();
   }
   try {
-    return await readFile(resolve(cwd, name), 'utf8');
+    return readRegularFile(resolve(cwd, name), { limit: LARGEST_FILE }).toString('utf8');
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {

@@ -1,4 +1,5 @@
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 /** Where the bytes of a file come from; may be read more than once, from anywhere. */
@@ -16,13 +17,35 @@ type Decoder = InstanceType<typeof TextDecoder>;
 export function fileInput(path: string, signal?: AbortSignal): FileInput {
   return {
     name: basename(path),
-    open: (range) =>
-      createReadStream(path, {
-        highWaterMark: CHUNK,
-        ...(signal === undefined ? {} : { signal }),
-        ...(range === undefined ? {} : { start: range.start, end: Math.max(range.start, range.end - 1) }),
-      }),
+    open: (range) => readFileInput(path, signal, range),
   };
+}
+
+/** The code of the error for what is neither a file nor a folder. */
+export const NOT_REGULAR = 'NOT_REGULAR';
+
+/** A FIFO has no reader to wait for, and a terminal is not adopted. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+/** Only regular files are read: anything else could keep its reader waiting for ever. */
+async function* readFileInput(
+  path: string,
+  signal: AbortSignal | undefined,
+  range: { readonly start: number; readonly end: number } | undefined,
+): AsyncGenerator<Uint8Array> {
+  signal?.throwIfAborted();
+  await using file = await open(path, FLAGS);
+  const stats = await file.stat();
+  if (!stats.isFile()) {
+    const code = stats.isDirectory() ? 'EISDIR' : NOT_REGULAR;
+    throw Object.assign(new Error('it is not a regular file'), { code, syscall: 'read' });
+  }
+  yield* file.createReadStream({
+    highWaterMark: CHUNK,
+    autoClose: false,
+    ...(signal === undefined ? {} : { signal }),
+    ...(range === undefined ? {} : { start: range.start, end: Math.max(range.start, range.end - 1) }),
+  });
 }
 
 /** The first bytes, `length` at most. */

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { Found } from '../ticket.ts';
 import { readCsv } from './csv.ts';
-import { asUtf8, type FileInput, fileInput, firstBytes } from './input.ts';
+import { asUtf8, type FileInput, fileInput, firstBytes, NOT_REGULAR } from './input.ts';
 import { readJson, readNdjson } from './json.ts';
 import { readEml, readMbox } from './mailbox.ts';
 import { type FileRecord, type Format, type ReadOptions, rejected } from './record.ts';
@@ -67,6 +67,7 @@ function codeOf(error: unknown): string {
     EACCES: 'no permission (EACCES)',
     EPERM: 'no permission (EPERM)',
     EISDIR: 'it is a folder',
+    [NOT_REGULAR]: 'it is not a regular file',
     ENOENT: 'there is no such file',
   };
   return known[code ?? ''] ?? code ?? 'the disk fails';

@@ -1,5 +1,7 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { readRegularFile } from '../../core/regular-file.ts';
 import { type FileRecord, rejectionOf } from './record.ts';
 
 const END = '.rejects.ndjson';
@@ -39,7 +41,7 @@ const LOOKED_THROUGH = 64 * 1024;
 export async function noteRefusal(path: string, reason: string): Promise<void> {
   const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
   const kept = await stat(path).then(
-    ({ size }) => (size <= LOOKED_THROUGH ? readFile(path, 'utf8') : line),
+    ({ size }) => (size <= LOOKED_THROUGH ? readRegularFile(path, { limit: LOOKED_THROUGH }).toString('utf8') : line),
     () => '',
   );
   if (!kept.includes(line)) {
@@ -47,9 +49,20 @@ export async function noteRefusal(path: string, reason: string): Promise<void> {
   }
 }
 
+/** Whoever can put files into the folder could put a link or a FIFO in its place. */
+const FLAGS =
+  constants.O_WRONLY |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0);
+
 async function append(path: string, text: string): Promise<void> {
-  const file = await open(path, 'a', 0o600);
+  const file = await open(path, FLAGS, 0o600);
   try {
+    if (!(await file.stat()).isFile()) {
+      throw new Error('it is not a regular file');
+    }
     await file.appendFile(text);
     await file.sync();
   } finally {
