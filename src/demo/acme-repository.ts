@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
+import { repositoryIn } from '../git/repository.ts';
 import { openGit } from '../git/run.ts';
 
 const TIMEOUT = 30_000;
@@ -19,7 +20,7 @@ export interface AcmeRepository {
 export async function makeAcmeRepository(example: URL, directory: string): Promise<AcmeRepository> {
   await mkdir(directory, { recursive: true });
   await cp(example, directory, { recursive: true });
-  const git = openGit({ directory, timeout: TIMEOUT });
+  const git = openGit({ repository: repositoryIn(directory), timeout: TIMEOUT });
   await git.raw(['init', '--quiet', '--initial-branch=main']);
   // So that whoever commits here next needs no settings of their own.
   await git.raw(['config', 'user.name', 'Octavo demo']);
@@ -32,7 +33,7 @@ export async function makeAcmeRepository(example: URL, directory: string): Promi
     directory,
     async commit(message) {
       await git.raw(['add', '--all']);
-      await git.raw(['-c', 'commit.gpgsign=false', 'commit', '--quiet', '-m', message]);
+      await git.raw(['commit', '--quiet', '-m', message]);
       return (await git.raw(['rev-parse', 'HEAD'])).trim();
     },
     renameTeam: () => edit('teams.yaml', (text) => text.replace('title: Writers', 'title: Docs writers')),

@@ -1,9 +1,9 @@
 /** Reads and moves the refs that say what was last applied, one for each scope of an organization. */
-import type { SimpleGit } from 'simple-git';
 import { SourceError } from '../core/errors.ts';
 import { encodeScope, ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
-import { remoteOf } from './commit-info.ts';
-import { type GitOptions, gitFailure, openGit } from './run.ts';
+import { OWN_RECEIVE_PACK, OWN_UPLOAD_PACK, remoteOf } from './commit-info.ts';
+import { requireRepository } from './repository.ts';
+import { type Git, type GitOptions, gitFailure, openGit, openRemoteGit } from './run.ts';
 import { checkRefName, isCommitId } from './safe-names.ts';
 
 /** The only file of a commit that records what was applied. */
@@ -13,14 +13,16 @@ const LARGEST_RECORD = 64 * 1_048_576;
 /** Most scopes of one organization. */
 const MOST_SCOPES = 1000;
 /** The author of records: a machine that applies needs no identity of its own, nor a key to sign with. */
-const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost', 'commit.gpgSign=false'];
+const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost'];
 /** Milliseconds of silence after which git is ended. */
 const TIMEOUT = 60_000;
 
 /** A repository with the refs, and the remote that shares them. */
 export interface RefHost {
-  /** Runs git in the repository. */
-  git(options?: Pick<GitOptions, 'input' | 'config'>): SimpleGit;
+  /** Git in the repository, without a way to the remote. */
+  git(options?: Pick<GitOptions, 'input' | 'config'>): Git;
+  /** Git that talks to the remote. Throws SourceError. */
+  remoteGit(): Promise<Git>;
   /** The name of the remote; null where there is none. */
   readonly remote: string | null;
   /** The remote in messages. */
@@ -49,7 +51,8 @@ export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
 export async function openRefHost(directory: string): Promise<RefHost> {
   const remote = await remoteOf(directory);
   return {
-    git: (options = {}) => openGit({ directory, timeout: TIMEOUT, ...options }),
+    git: (options = {}) => openGit({ repository: requireRepository(directory), timeout: TIMEOUT, ...options }),
+    remoteGit: () => openRemoteGit({ repository: requireRepository(directory), timeout: TIMEOUT }),
     remote,
     label: remote ?? '',
     fail: (error, tried) => gitFailure(`cannot ${tried}`, error),
@@ -99,7 +102,8 @@ export class AppliedRefs {
     if (stale.length > 0) {
       const refs = stale.map(([id]) => this.#refOf(id)).map((ref) => `+${ref}:${ref}`);
       try {
-        await this.#host.git().raw(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', remote, ...refs]);
+        const git = await this.#host.remoteGit();
+        await git.raw(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', OWN_UPLOAD_PACK, remote, ...refs]);
       } catch (error) {
         throw this.#host.fail(error, `fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${this.#host.label}`);
       }
@@ -210,7 +214,8 @@ export class AppliedRefs {
   async #push(remote: string, ref: string, to: string, from: string): Promise<void> {
     const options = ['--quiet', '--no-verify', '--no-recurse-submodules', `--force-with-lease=${ref}:${from}`];
     try {
-      await this.#host.git().raw(['push', ...options, remote, `${to}:${ref}`]);
+      const git = await this.#host.remoteGit();
+      await git.raw(['push', ...options, OWN_RECEIVE_PACK, remote, `${to}:${ref}`]);
     } catch (error) {
       // The answer may be what was lost.
       const now = (await this.#ask(remote).catch(() => null))?.get(this.#idIn(ref) ?? '');
@@ -226,7 +231,8 @@ export class AppliedRefs {
   async #ask(remote: string): Promise<ReadonlyMap<string, string>> {
     const pattern = `refs/octavo/${this.#organization}/*`;
     try {
-      return this.#tipsIn(await this.#host.git().raw(['ls-remote', '--quiet', remote, pattern]));
+      const git = await this.#host.remoteGit();
+      return this.#tipsIn(await git.raw(['ls-remote', '--quiet', OWN_UPLOAD_PACK, remote, pattern]));
     } catch (error) {
       throw this.#host.fail(error, `ask ${this.#host.label} for ${pattern}`);
     }

@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
-import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { RefHost } from './applied-refs.ts';
-import { type GitOptions, gitFailure, openGit } from './run.ts';
+import { type Repository, repositoryIn } from './repository.ts';
+import { type Git, type GitOptions, gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
+import { mustFit } from './tree-size.ts';
 
 /** What to check out, and where. */
 export interface CheckoutOptions {
@@ -84,10 +85,12 @@ export function openCheckout(options: CheckoutOptions): Checkout {
     path: options.path,
     isEnding: () => options.signal?.aborted === true,
     fail: (error, tried) => gitFailure(`cannot ${tried} ${remote.label}`, error, secrets),
-    open: (directory, more = {}) =>
+    local: (more = {}) =>
+      openGit({ ...more, repository: repositoryIn(tree), timeout: options.timeout, signal: options.signal }),
+    remote: (repository = repositoryIn(tree)) =>
       openGit({
-        ...more,
-        directory,
+        repository,
+        remote: true,
         timeout: options.timeout,
         signal: options.signal,
         env: remote.credentials === null ? {} : environment,
@@ -110,7 +113,8 @@ export function openCheckout(options: CheckoutOptions): Checkout {
     },
     refs: {
       remote: REMOTE,
-      git: (more) => context.open(tree, more),
+      git: (more) => context.local(more),
+      remoteGit: async () => context.remote(),
       label: remote.label,
       fail: (error, tried) => gitFailure(`cannot ${tried}`, error, secrets),
     },
@@ -124,7 +128,9 @@ interface Context {
   readonly path: string;
   isEnding(): boolean;
   fail(error: unknown, tried: string): SourceError;
-  open(directory: string, more?: Pick<GitOptions, 'input' | 'config'>): SimpleGit;
+  /** Over the copy, without a way to the remote. */
+  local(more?: Pick<GitOptions, 'input' | 'config'>): Git;
+  remote(repository?: Repository): Git;
 }
 
 /** `clean`: this process checked the files out itself, so that an unchanged commit needs no work. */
@@ -175,7 +181,7 @@ function claim({ directory }: Context): void {
 async function headOf(context: Context): Promise<string | null> {
   try {
     await access(join(context.tree, '.git'));
-    const head = (await context.open(context.tree).raw(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
+    const head = (await context.local().raw(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
     return isCommitId(head) ? head : null;
   } catch {
     return null;
@@ -216,7 +222,9 @@ async function findOffered(context: Context, before: string | null): Promise<Off
 
 async function listRemote(context: Context, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
   try {
-    const answer = await context.open(context.directory).raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
+    // The copy may not be there yet.
+    const git = context.remote({ root: context.directory, gitDir: repositoryIn(context.tree).gitDir });
+    const answer = await git.raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
     const pairs = answer.split('\n').filter((line) => line.includes('\t'));
     return new Map(pairs.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))]));
   } catch (error) {
@@ -229,14 +237,16 @@ async function update(context: Context, offered: Offered, before: string | null)
   if (before === null) {
     await rm(context.tree, { recursive: true, force: true });
     await mkdir(context.tree, { recursive: true });
-    await context.open(context.tree).raw(['init', '--template=']);
+    await context.local().raw(['init', '--template=']);
     mkdirSync(join(context.tree, '.git', 'info'), { recursive: true });
     writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
   }
-  const git = context.open(context.tree);
-  await git.raw(['fetch', '--progress', '--no-tags', '--force', 'octavo', `+${offered.source}:${FETCHED}`]);
+  const source = `+${offered.source}:${FETCHED}`;
+  await context.remote().raw(['fetch', '--progress', '--no-tags', '--force', 'octavo', source]);
+  const git = context.local();
   const commit = (await git.raw(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
   await requireFolder(context, git, commit);
+  await mustFit(git, commit);
   // Not quiet: simple-git waits a while for the output of a git that says nothing.
   await git.raw(['checkout', '--force', '--detach', commit]);
   await git.raw(['clean', '-ffdxq']);
@@ -247,7 +257,7 @@ async function update(context: Context, offered: Offered, before: string | null)
  * Looked at before anything is checked out, so that the files of the last good commit stay. It must be a real folder:
  * a symbolic link in its place could make any folder of this machine the manifests.
  */
-async function requireFolder(context: Context, git: SimpleGit, commit: string): Promise<void> {
+async function requireFolder(context: Context, git: Git, commit: string): Promise<void> {
   const folder = posix.normalize(context.path).replace(/\/$/, '');
   const name = folder === '.' ? `${commit}^{tree}` : `${commit}:${folder}`;
   const type = await git.raw(['cat-file', '-t', name]).catch(() => '');
@@ -258,7 +268,7 @@ async function requireFolder(context: Context, git: SimpleGit, commit: string): 
 
 async function isAncestor(context: Context, old: string, commit: string): Promise<boolean> {
   try {
-    return (await context.open(context.tree).raw(['merge-base', old, commit])).trim() === old;
+    return (await context.local().raw(['merge-base', old, commit])).trim() === old;
   } catch {
     // Without a common ancestor git fails, and where the old commit is gone nobody can say that it is one.
     return false;
@@ -266,5 +276,5 @@ async function isAncestor(context: Context, old: string, commit: string): Promis
 }
 
 async function subjectOf(context: Context, commit: string): Promise<string> {
-  return (await context.open(context.tree).raw(['show', '--no-patch', '--format=%s', commit])).trim();
+  return (await context.local().raw(['show', '--no-patch', '--format=%s', commit])).trim();
 }

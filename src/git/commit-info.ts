@@ -1,10 +1,16 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { gitFailure, openGit } from './run.ts';
+import { realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { findRepository, repositoryIn, requireRepository } from './repository.ts';
+import { type Git, gitFailure, openGit } from './run.ts';
 import { isCommitId } from './safe-names.ts';
+import { hasChanges, type KnownFiles, listTracked } from './work-tree.ts';
 
 /** Milliseconds of silence after which git is ended. */
 const TIMEOUT = 60_000;
+
+/** What runs at the other end, whatever a repository's settings name in its place. */
+export const OWN_UPLOAD_PACK = '--upload-pack=git-upload-pack';
+export const OWN_RECEIVE_PACK = '--receive-pack=git-receive-pack';
 
 /** The commit that a folder's files are of. */
 export interface Head {
@@ -16,52 +22,55 @@ export interface Head {
   readonly root: string;
 }
 
-/** The commit checked out around a folder; null where it lies in no repository, or in one without a commit. */
-export async function headOf(directory: string): Promise<Head | null> {
-  if (repositoryAround(directory) === null) {
+/**
+ * The commit checked out around a folder; null where it lies in no repository, or in one without a commit.
+ *
+ * @param known what was compared before, for whoever asks again and again
+ */
+export async function headOf(directory: string, known?: KnownFiles): Promise<Head | null> {
+  const repository = findRepository(directory);
+  if (repository === null) {
+    return null;
+  }
+  const { root } = repository;
+  const commit = await resolveRef(root, 'HEAD');
+  if (commit === null) {
     return null;
   }
   try {
-    const git = openGit({ directory, timeout: TIMEOUT });
-    const [root = '', commit = ''] = (await git.raw(['rev-parse', '--show-toplevel', 'HEAD'])).trim().split('\n');
-    const changes = await git.raw([
-      'status',
-      '--porcelain',
-      '--ignore-submodules',
-      '--untracked-files=normal',
-      '--',
-      '.',
-    ]);
-    return { commit, dirty: changes.trim() !== '', root };
+    return { commit, dirty: await hasChanges(repository, commit, insideOf(root, directory), known), root };
   } catch {
     return null;
   }
 }
 
-/**
- * The folder of the repository around a folder, as git would find it, without the cost of starting it; links are
- * followed. Null where there is none.
- */
-export function repositoryAround(directory: string): string | null {
-  let folder: string;
+/** The files below a folder that git tracks, relative to it; null where it lies in no repository. Throws SourceError. */
+export async function trackedBelow(directory: string): Promise<ReadonlySet<string> | null> {
+  const repository = findRepository(directory);
   try {
-    folder = realpathSync(directory);
-  } catch {
-    return null;
+    return repository === null ? null : await listTracked(repository, insideOf(repository.root, directory));
+  } catch (error) {
+    throw gitFailure(`cannot list the files that git tracks in ${directory}`, error);
   }
-  while (!existsSync(join(folder, '.git'))) {
-    if (folder === dirname(folder)) {
-      return null;
-    }
-    folder = dirname(folder);
-  }
-  return folder;
+}
+
+/** The repository's folder around a folder, links followed; null where there is none. */
+export function repositoryAround(directory: string): string | null {
+  return findRepository(directory)?.root ?? null;
+}
+
+function insideOf(root: string, directory: string): string {
+  return relative(root, realpathSync.native(directory)).split(sep).join('/');
+}
+
+function gitIn(directory: string): Git {
+  return openGit({ repository: requireRepository(directory), timeout: TIMEOUT });
 }
 
 /** The commit that a branch, tag, full ref, commit or expression such as `HEAD~1` stands for; null where there is none. */
 export async function resolveRef(directory: string, ref: string): Promise<string | null> {
   try {
-    const git = openGit({ directory, timeout: TIMEOUT });
+    const git = gitIn(directory);
     const commit = (await git.raw(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`])).trim();
     return isCommitId(commit) ? commit : null;
   } catch {
@@ -72,7 +81,7 @@ export async function resolveRef(directory: string, ref: string): Promise<string
 /** The commit where two lines of commits part; null where they have none in common, or the history of the clone is too short. */
 export async function mergeBase(directory: string, one: string, other: string): Promise<string | null> {
   try {
-    const git = openGit({ directory, timeout: TIMEOUT });
+    const git = gitIn(directory);
     const commit = (await git.raw(['merge-base', '--end-of-options', one, other])).trim();
     return isCommitId(commit) ? commit : null;
   } catch {
@@ -83,7 +92,7 @@ export async function mergeBase(directory: string, one: string, other: string): 
 /** The URL that a repository was cloned from, or null. It may hold a password, and is not for messages. */
 export async function originOf(directory: string): Promise<string | null> {
   try {
-    const git = openGit({ directory, timeout: TIMEOUT });
+    const git = gitIn(directory);
     return (await git.raw(['remote', 'get-url', 'origin'])).trim() || null;
   } catch {
     return null;
@@ -93,7 +102,12 @@ export async function originOf(directory: string): Promise<string | null> {
 /** Makes a folder a repository, with the branch `main` and no commit. Throws SourceError. */
 export async function initRepository(directory: string): Promise<void> {
   try {
-    await openGit({ directory, timeout: TIMEOUT }).raw(['init', '--quiet', '--template=', '--initial-branch=main']);
+    await openGit({ repository: repositoryIn(directory), timeout: TIMEOUT }).raw([
+      'init',
+      '--quiet',
+      '--template=',
+      '--initial-branch=main',
+    ]);
   } catch (error) {
     throw gitFailure(`cannot make ${directory} a git repository`, error);
   }
@@ -102,7 +116,7 @@ export async function initRepository(directory: string): Promise<void> {
 /** `origin`, or the only other remote; null where there is none. */
 export async function remoteOf(directory: string): Promise<string | null> {
   try {
-    const answer = await openGit({ directory, timeout: TIMEOUT }).raw(['remote']);
+    const answer = await gitIn(directory).raw(['remote']);
     const names = answer.split('\n').filter((name) => name !== '' && !name.startsWith('-'));
     return names.includes('origin') ? 'origin' : (names[0] ?? null);
   } catch (error) {

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SourceError } from '../core/errors.ts';
-import { gitFailure, openGit } from './run.ts';
+import { requireRepository } from './repository.ts';
+import { type GitOptions, gitFailure, openGit } from './run.ts';
 import { isCommitId } from './safe-names.ts';
 
 /** Milliseconds of silence after which git is ended. */
@@ -46,9 +47,7 @@ export async function makeTree(
 ): Promise<MadeTree> {
   const scratch = await mkdtemp(join(tmpdir(), 'octavo-index-'));
   const git = (input?: string) =>
-    openGit({
-      directory,
-      timeout: TIMEOUT,
+    gitIn(directory, {
       env: { GIT_INDEX_FILE: join(scratch, 'index') },
       ...(input === undefined ? {} : { input }),
     });
@@ -80,8 +79,8 @@ export async function commitTree(
   { tree, parent, message, author }: { tree: string; parent: string; message: string; author: Author },
 ): Promise<string> {
   try {
-    const config = [`user.name=${author.name}`, `user.email=${author.email}`, 'commit.gpgSign=false'];
-    const git = openGit({ directory, timeout: TIMEOUT, config, input: message });
+    const config = [`user.name=${author.name}`, `user.email=${author.email}`];
+    const git = gitIn(directory, { config, input: message });
     return (await git.raw(['commit-tree', tree, '-p', parent, '-F', '-'])).trim();
   } catch (error) {
     throw gitFailure(`cannot commit on top of ${parent.slice(0, 7)}`, error);
@@ -91,7 +90,7 @@ export async function commitTree(
 /** A commit, and what it changes. Throws SourceError. */
 export async function readCommit(directory: string, commit: string): Promise<ReadCommit> {
   try {
-    const raw = await openGit({ directory, timeout: TIMEOUT }).raw(['cat-file', 'commit', commit]);
+    const raw = await gitIn(directory).raw(['cat-file', 'commit', commit]);
     const [head = ''] = raw.split('\n\n', 1);
     const of = (name: string) =>
       head.split('\n').flatMap((line) => (line.startsWith(`${name} `) ? [line.slice(name.length + 1)] : []));
@@ -111,7 +110,7 @@ export async function readCommit(directory: string, commit: string): Promise<Rea
 /** Whether one commit is in the history of another. */
 export async function isIn(directory: string, commit: string, history: string): Promise<boolean> {
   try {
-    await openGit({ directory, timeout: TIMEOUT }).raw(['merge-base', '--is-ancestor', commit, history]);
+    await gitIn(directory).raw(['merge-base', '--is-ancestor', commit, history]);
     return true;
   } catch {
     return false;
@@ -134,16 +133,20 @@ export async function configuredAuthor(directory: string): Promise<Author | null
   return name && email ? { name, email } : null;
 }
 
+function gitIn(directory: string, options: Partial<GitOptions> = {}) {
+  return openGit({ repository: requireRepository(directory), timeout: TIMEOUT, ...options });
+}
+
 async function settingOf(directory: string, key: string): Promise<string> {
   try {
-    return (await openGit({ directory, timeout: TIMEOUT }).raw(['config', '--get', key])).trim();
+    return (await gitIn(directory).raw(['config', '--get', key])).trim();
   } catch {
     return '';
   }
 }
 
 async function modesOf(directory: string, commit: string): Promise<ReadonlyMap<string, string>> {
-  const listed = await openGit({ directory, timeout: TIMEOUT }).raw(['ls-tree', '-r', '-z', '--full-tree', commit]);
+  const listed = await gitIn(directory).raw(['ls-tree', '-r', '-z', '--full-tree', commit]);
   return new Map(
     listed.split('\0').flatMap((line) => {
       const [, mode = '', path = ''] = /^(100\d{3}) blob [0-9a-f]+\t(.*)$/s.exec(line) ?? [];
@@ -153,7 +156,7 @@ async function modesOf(directory: string, commit: string): Promise<ReadonlyMap<s
 }
 
 async function changesBetween(directory: string, one: string, other: string): Promise<readonly FileChange[]> {
-  const git = openGit({ directory, timeout: TIMEOUT });
+  const git = gitIn(directory);
   const answer = await git.raw(['diff-tree', '-r', '-z', '--no-renames', '--full-index', one, other]);
   const parts = answer.split('\0');
   const changes: FileChange[] = [];

@@ -1,6 +1,7 @@
 import { SourceError } from '../core/errors.ts';
-import { remoteOf } from './commit-info.ts';
-import { gitFailure, openGit } from './run.ts';
+import { OWN_RECEIVE_PACK, OWN_UPLOAD_PACK, remoteOf } from './commit-info.ts';
+import { requireRepository } from './repository.ts';
+import { gitFailure, openRemoteGit } from './run.ts';
 import { checkRefName, isCommitId } from './safe-names.ts';
 
 /** Milliseconds of silence after which git is ended. */
@@ -36,6 +37,7 @@ export class RemoteBranches {
     const answer = await this.#run('ask the remote for its default branch', [
       'ls-remote',
       '--symref',
+      OWN_UPLOAD_PACK,
       this.#remote,
       'HEAD',
     ]);
@@ -53,7 +55,13 @@ export class RemoteBranches {
       // No ref is written: neither FETCH_HEAD, nor those that follow the remote.
       const refs = [...tips.keys()].map((branch) => `refs/heads/${branch}`);
       const quietly = ['--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-auto-gc'];
-      await this.#run(`fetch ${[...tips.keys()].join(' and ')}`, ['fetch', ...quietly, this.#remote, ...refs]);
+      await this.#run(`fetch ${[...tips.keys()].join(' and ')}`, [
+        'fetch',
+        ...quietly,
+        OWN_UPLOAD_PACK,
+        this.#remote,
+        ...refs,
+      ]);
     }
     return tips;
   }
@@ -67,11 +75,13 @@ export class RemoteBranches {
     const ref = `refs/heads/${branch}`;
     const lease = `--force-with-lease=${ref}:${from ?? ''}`;
     try {
-      await this.#git().raw([
+      const git = await this.#git();
+      await git.raw([
         'push',
         '--quiet',
         '--no-verify',
         '--no-recurse-submodules',
+        OWN_RECEIVE_PACK,
         lease,
         this.#remote,
         `${to ?? ''}:${ref}`,
@@ -94,7 +104,13 @@ export class RemoteBranches {
       checkRefName(branch);
     }
     const refs = branches.map((branch) => `refs/heads/${branch}`);
-    const answer = await this.#run('ask the remote for its branches', ['ls-remote', '--quiet', this.#remote, ...refs]);
+    const answer = await this.#run('ask the remote for its branches', [
+      'ls-remote',
+      '--quiet',
+      OWN_UPLOAD_PACK,
+      this.#remote,
+      ...refs,
+    ]);
     const found = answer.split('\n').map((line) => line.split('\t') as [string, string?]);
     return new Map(
       found.flatMap(([commit, ref = '']) => {
@@ -106,13 +122,14 @@ export class RemoteBranches {
 
   async #run(tried: string, args: string[]): Promise<string> {
     try {
-      return await this.#git().raw(args);
+      const git = await this.#git();
+      return await git.raw(args);
     } catch (error) {
       throw gitFailure(`cannot ${tried}`, error);
     }
   }
 
   #git() {
-    return openGit({ directory: this.#directory, timeout: TIMEOUT });
+    return openRemoteGit({ repository: requireRepository(this.#directory), timeout: TIMEOUT });
   }
 }

@@ -1,17 +1,22 @@
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { maskUrls } from '../core/safe-url.ts';
+import { gitEnvironment } from './environment.ts';
+import { mustBeOwned, type Repository } from './repository.ts';
 
 /** Loaded when git is first run: folders outside repositories need none. */
 const require = createRequire(import.meta.url);
 
 /** How git is run. */
 export interface GitOptions {
-  /** Where; must exist. */
-  readonly directory: string;
+  /** Where; its `root` must exist. */
+  readonly repository: Repository;
   /** Milliseconds without a sign of life after which git is ended. */
   readonly timeout: number;
+  /** Whether it may talk to a remote. Default: no transport is allowed, and no variable for one is passed. */
+  readonly remote?: boolean;
   /** Ends git when it aborts. */
   readonly signal?: AbortSignal;
   /** Further settings, `key=value`, as with `git -c`. */
@@ -24,15 +29,32 @@ export interface GitOptions {
   readonly input?: string;
 }
 
+/** A git to call. Both throw what git complained of. */
+export interface Git {
+  /** Standard output as text; `most` bytes of it, else OutputError. */
+  raw(args: readonly string[], most?: number): Promise<string>;
+  /** Standard output as it is. */
+  bytes(args: readonly string[]): Promise<Buffer>;
+}
+
 /**
- * Settings that hold for every run. A repository is a stranger's: its hooks and submodules never run, and no
- * transport that is a command is followed.
+ * Settings that hold for every run. A repository is a stranger's: its hooks and submodules never run, no transport that
+ * is a command is followed, and what would replace its own `.git` on any file system is not checked out.
  */
 const SAFE = [
+  'safe.bareRepository=explicit',
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.attributesFile=/dev/null',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'core.askPass=',
+  'core.alternateRefsCommand=',
   'submodule.recurse=false',
   'fetch.recurseSubmodules=false',
+  'fetch.writeCommitGraph=false',
+  'transfer.bundleURI=false',
   'protocol.ext.allow=never',
   'protocol.fd.allow=never',
   'gc.auto=0',
@@ -41,55 +63,87 @@ const SAFE = [
   // What is pushed is what is named, whatever else a person's own pushes take along.
   'push.followTags=false',
   'push.gpgSign=false',
+  'commit.gpgSign=false',
+  'log.showSignature=false',
 ] as const;
 
-/** Variables of git's own that whoever runs Octavo may set: certificates, and where git's own settings are. */
-const ALLOWED_ENVIRONMENT = [
-  'GIT_SSL_CAINFO',
-  'GIT_SSL_CAPATH',
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_CONFIG_NOSYSTEM',
-  'GIT_SSH_COMMAND',
-  'GIT_TERMINAL_PROMPT',
-  'GIT_LFS_SKIP_SMUDGE',
-  'GIT_ATTR_NOSYSTEM',
-  'GIT_OPTIONAL_LOCKS',
-];
+/** Git has more to say than is read. */
+export class OutputError extends Error {}
 
-/** Variables of git's own that only Octavo sets. */
-const OWN_ENVIRONMENT = ['GIT_INDEX_FILE'];
+/** Bytes of output after which git is ended: a small repository can hold a tree that unfolds without end. */
+const LARGEST_OUTPUT = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as const;
 
 /**
- * A git to call with `raw`. Every argument is made by Octavo, and each value from outside is checked before
- * (`safe-names.ts`), so simple-git's guards are lifted for the settings above, which only ever forbid.
+ * Opens git on a repository: the only place that runs it. Git is told where the repository is and looks for none; runs
+ * no hook, no filter, no file system monitor and no pager; and gets an environment without Octavo's secrets. Commands
+ * that run filters, text converters or merge drivers (`status`, `diff`, `add`, `merge`) are not for repositories of
+ * others. Every argument is made by Octavo, and each value from outside is checked before (`safe-names.ts`), so
+ * simple-git's guards are lifted for the settings above, which only ever forbid.
  */
-export function openGit(options: GitOptions): SimpleGit {
+export function openGit(options: GitOptions): Git {
+  const call = async <T>(most: number, run: (git: SimpleGit) => Promise<T>): Promise<T> => {
+    const limit = new AbortController();
+    const { signal } = options;
+    const end = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
+    try {
+      return await run(limitOutput(startGit(options, end), limit, most));
+    } catch (error) {
+      throw limit.signal.aborted ? limit.signal.reason : error;
+    }
+  };
+  return {
+    raw: (args, most = LARGEST_OUTPUT.text) => call(most, async (git) => git.raw([...args])),
+    bytes: (args) => call(LARGEST_OUTPUT.bytes, async (git) => git.binaryCatFile([...args])),
+  };
+}
+
+/** A git that talks to the remotes of a repository, by the settings of that repository. Throws SourceError. */
+export async function openRemoteGit(options: Omit<GitOptions, 'remote'>): Promise<Git> {
+  mustBeOwned(options.repository, await safeDirectories(options));
+  return openGit({ ...options, remote: true });
+}
+
+/** What the user trusts, by settings that no repository can make. */
+async function safeDirectories({ repository, timeout }: GitOptions): Promise<readonly string[]> {
+  // A repository that is not there has no settings.
+  const nowhere = { root: repository.root, gitDir: '/dev/null/none' };
+  const git = openGit({ repository: nowhere, timeout });
+  const answer = await git.raw(['config', '--null', '--get-all', 'safe.directory']).catch(() => '');
+  return answer.split('\0').slice(0, -1);
+}
+
+function startGit(options: GitOptions, signal: AbortSignal): SimpleGit {
+  const { root, gitDir } = options.repository;
   const secret = options.secretConfig ?? [];
-  const secretEnvironment = Object.fromEntries(
-    secret.flatMap(([key, value], index) => [
-      [`GIT_CONFIG_KEY_${index}`, key],
-      [`GIT_CONFIG_VALUE_${index}`, value],
-    ]),
-  );
-  const count = secret.length > 0 ? { GIT_CONFIG_COUNT: String(secret.length) } : {};
+  const own = {
+    ...gitEnvironment(process.env, { remote: options.remote ?? false }),
+    GIT_DIR: gitDir,
+    GIT_WORK_TREE: root,
+    GIT_CEILING_DIRECTORIES: dirname(root),
+    ...options.env,
+    ...Object.fromEntries(
+      secret.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+    ...(secret.length > 0 ? { GIT_CONFIG_COUNT: String(secret.length) } : {}),
+  };
   const { simpleGit } = require('simple-git') as typeof import('simple-git');
   const git = simpleGit({
-    baseDir: options.directory,
+    baseDir: root,
     config: [...SAFE, ...(options.config ?? [])],
     timeout: { block: options.timeout },
     trimmed: false,
-    ...(options.signal === undefined ? {} : { abort: options.signal }),
-    allowEnvironment: [
-      ...ALLOWED_ENVIRONMENT,
-      ...OWN_ENVIRONMENT,
-      ...Object.keys(secretEnvironment),
-      ...Object.keys(count),
-    ],
+    abort: signal,
+    allowEnvironment: Object.keys(own),
     unsafe: {
+      allowUnsafeAskPass: true,
       allowUnsafeHooksPath: true,
       allowUnsafeTemplateDir: true,
       allowUnsafeFsMonitor: true,
+      allowUnsafeGitProxy: true,
+      allowUnsafePack: true,
       allowUnsafeProtocolOverride: true,
       allowUnsafeConfigEnvCount: true,
       allowUnsafeConfigPaths: true,
@@ -99,25 +153,19 @@ export function openGit(options: GitOptions): SimpleGit {
     ...(options.input === undefined ? {} : { input: () => options.input }),
     errors: (error, result) => error ?? (result.exitCode === 0 ? undefined : Buffer.concat(result.stdErr)),
   });
-  return git.env({ ...surroundings(), ...options.env, ...secretEnvironment, ...count });
+  return git.env(own);
 }
 
-/** The process's own variables without git's, but for those allowed, and never a prompt. */
-function surroundings(): Record<string, string> {
-  const kept = Object.entries(process.env).filter(
-    (pair): pair is [string, string] =>
-      pair[1] !== undefined &&
-      (ALLOWED_ENVIRONMENT.includes(pair[0]) || !/^(GIT_.*|EDITOR|VISUAL|PAGER|PREFIX|SSH_ASKPASS)$/i.test(pair[0])),
-  );
-  const ambient = Object.fromEntries(kept);
-  return {
-    ...ambient,
-    GIT_SSH_COMMAND: `${ambient.GIT_SSH_COMMAND ?? 'ssh'} -o BatchMode=yes`,
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_LFS_SKIP_SMUDGE: '1',
-    GIT_ATTR_NOSYSTEM: '1',
-    GIT_OPTIONAL_LOCKS: '0',
-  };
+function limitOutput(git: SimpleGit, limit: AbortController, most: number): SimpleGit {
+  let bytes = 0;
+  return git.outputHandler((_command, stdout) => {
+    stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > most) {
+        limit.abort(new OutputError(`git lists or reads more than ${Math.ceil(most / 1_048_576)} MB`));
+      }
+    });
+  });
 }
 
 /** What git complained of, without its boilerplate and without passwords. */

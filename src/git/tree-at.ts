@@ -1,13 +1,18 @@
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
+import { LARGEST_FILE } from '../core/regular-file.ts';
 import { followLinks } from './links.ts';
+import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
 
 /** No run over a local repository takes longer, in milliseconds of silence. */
 const TIMEOUT = 60_000;
 /** How much is read ahead of a file: readers mostly go through a tree in order. Files, and bytes. */
 const AHEAD = { files: 1_000, bytes: 16_000_000 } as const;
+
+/** Bytes of a path, as file systems take them: a link that is longer leads nowhere. */
+const LONGEST_TARGET = 4096;
 
 interface Blob {
   readonly path: string;
@@ -29,6 +34,9 @@ export async function readTreeAt(repository: string, ref: string, path: string):
     if (blob === undefined) {
       throw new SourceError(`${name} is not there: no such file in ${ref}`);
     }
+    if (blob.size > LARGEST_FILE) {
+      throw new SourceError(`${name} is too large: ${blob.size} bytes; at most ${LARGEST_FILE} are read`);
+    }
     return blob;
   };
   return {
@@ -36,6 +44,8 @@ export async function readTreeAt(repository: string, ref: string, path: string):
     list: async () => listEntries(blobs, links, linkBlobs),
     read: async (name) => read(locate(name)),
     resolve: async (name) => locate(name).path,
+    // What a commit holds is tracked; a `.git` in it, which no git would commit, is refused for every tree.
+    checkNamed: async () => undefined,
   };
 }
 
@@ -49,7 +59,7 @@ function normalize(path: string): string {
 
 async function resolveCommit(repository: string, ref: string): Promise<string> {
   try {
-    const git = openGit({ directory: repository, timeout: TIMEOUT });
+    const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT });
     return (await git.raw(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])).trim();
   } catch (error) {
     throw gitFailure(`cannot read ${JSON.stringify(ref)} in ${repository}`, error);
@@ -65,7 +75,7 @@ interface Listing {
 }
 
 async function listBlobs(repository: string, commit: string, folder: string): Promise<Listing> {
-  const git = openGit({ directory: repository, timeout: TIMEOUT });
+  const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT });
   const lines = await git
     .raw(['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...(folder === '' ? [] : ['--', `${folder}/`])])
     .catch((error) => {
@@ -73,6 +83,7 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
     });
   const blobs = new Map<string, Blob>();
   const linkBlobs: Blob[] = [];
+  const seen = new Set<string>();
   for (const line of lines.split('\0')) {
     const [, mode, type, id = '', size, full = ''] = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s.exec(line) ?? [];
     if (type !== 'blob') {
@@ -80,7 +91,11 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
     }
     const path = folder === '' ? full : full.slice(folder.length + 1);
     const blob = { path, id, size: Number(size) };
-    if (mode === '120000') {
+    if (seen.has(path)) {
+      throw new SourceError(`commit ${commit.slice(0, 7)} has ${path} twice; it was not made by git (git fsck)`);
+    }
+    seen.add(path);
+    if (mode === '120000' && blob.size <= LONGEST_TARGET) {
       linkBlobs.push(blob);
     } else {
       blobs.set(path, blob);
@@ -197,8 +212,8 @@ async function readBlobs(repository: string, blobs: readonly Blob[]): Promise<Re
     return contents;
   }
   const input = `${blobs.map(({ id }) => id).join('\n')}\n`;
-  const git = openGit({ directory: repository, timeout: TIMEOUT, input });
-  const output: Buffer = await git.binaryCatFile(['--batch']).catch((error) => {
+  const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT, input });
+  const output = await git.bytes(['--batch']).catch((error) => {
     throw gitFailure(`cannot read files in ${repository}`, error);
   });
   for (let offset = 0; offset < output.length; ) {

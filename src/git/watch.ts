@@ -97,9 +97,12 @@ function startWatchers(
   onEvent: () => void,
   fail: (error: unknown) => void,
 ): { readonly ready: Promise<void>; close(): Promise<void> } {
-  // Asked twice, first without stats: a hidden file such as .octavoignore counts, a hidden folder does not.
+  // Asked twice, first without stats: a hidden file such as .octavoignore counts, a hidden folder does not. Nor does a
+  // folder behind a link, whose manifests are not read: it may be the whole machine.
   const hidden = (path: string, stats?: { isDirectory(): boolean }) =>
-    stats?.isDirectory() === true && path !== real && basename(path).startsWith('.');
+    stats?.isDirectory() === true &&
+    path !== real &&
+    (basename(path).startsWith('.') || lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true);
   const watchers = [
     watch(real, { ignoreInitial: true, followSymlinks: true, ignored: hidden }),
     ...(links.length === 0 ? [] : [watch([...links], { ignoreInitial: true, followSymlinks: false, depth: 0 })]),

@@ -1,0 +1,118 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SourceError } from '../../src/core/errors.ts';
+import { headOf, resolveRef, trackedBelow } from '../../src/git/commit-info.ts';
+import { findRepository, mustBeOwned, resolveManifestFolder } from '../../src/git/repository.ts';
+import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
+
+let folder: string;
+let repository: TestRepository;
+beforeEach(() => {
+  folder = makeFolder();
+  repository = makeRepository(join(folder, 'repository'));
+  repository.write('manifests/a.yaml', 'a');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('findRepository', () => {
+  test('takes no bare repository for one, wherever it is embedded', () => {
+    runGit(repository.directory, ['init', '--quiet', '--bare', 'manifests/sub']);
+    expect(findRepository(join(repository.directory, 'manifests/sub'))?.root).toBe(repository.directory);
+    runGit(folder, ['init', '--quiet', '--bare', 'bare']);
+    expect(findRepository(join(folder, 'bare'))).toBeNull();
+  });
+
+  test('starts from a file too, and from nothing', () => {
+    expect(findRepository(join(repository.directory, 'manifests/a.yaml'))?.root).toBe(repository.directory);
+    expect(findRepository(join(folder, 'nothing'))).toBeNull();
+  });
+
+  test('goes past a .git that is none', () => {
+    mkdirSync(join(repository.directory, 'manifests/.git'));
+    expect(findRepository(join(repository.directory, 'manifests'))?.root).toBe(repository.directory);
+  });
+
+  test('takes a .git file that leads out of its folder, as linked work trees have, and none that leads into it', async () => {
+    const commit = repository.commit('First');
+    repository.git('worktree', 'add', '--quiet', '--detach', join(folder, 'linked'));
+    expect(findRepository(join(folder, 'linked/manifests'))?.root).toBe(join(folder, 'linked'));
+    expect(await headOf(join(folder, 'linked/manifests'))).toMatchObject({ commit, dirty: false });
+    const trap = join(folder, 'trap');
+    runGit(folder, ['clone', '--quiet', repository.directory, 'trap']);
+    renameSync(join(trap, '.git'), join(trap, 'hidden'));
+    writeFileSync(join(trap, '.git'), 'gitdir: hidden\n');
+    expect(findRepository(trap)).toBeNull();
+  });
+
+  test('refuses another user’s repository for remotes, unless safe.directory names it', () => {
+    const place = { root: '/proc/1', gitDir: '/proc/1' };
+    const mine = { root: folder, gitDir: folder };
+    expect(() => mustBeOwned(mine, [])).not.toThrow();
+    const foreign = process.geteuid?.() === 0 ? null : place;
+    if (foreign !== null) {
+      expect(() => mustBeOwned(foreign, [])).toThrow(SourceError);
+      expect(() => mustBeOwned(foreign, ['*', ''])).toThrow(SourceError);
+      expect(() => mustBeOwned(foreign, ['*'])).not.toThrow();
+      expect(() => mustBeOwned(foreign, ['/proc/1'])).not.toThrow();
+      expect(() => mustBeOwned(foreign, ['/proc/*'])).not.toThrow();
+    }
+  });
+});
+
+describe('resolveManifestFolder', () => {
+  test('follows links inside the repository, and refuses one out of it, or into its .git', () => {
+    symlinkSync('manifests', join(repository.directory, 'inside'));
+    symlinkSync('..', join(repository.directory, 'outside'));
+    symlinkSync('.git', join(repository.directory, 'git'));
+    symlinkSync('nowhere', join(repository.directory, 'broken'));
+    expect(resolveManifestFolder(join(repository.directory, 'inside'))).toBe(join(repository.directory, 'manifests'));
+    for (const name of ['outside', 'outside/repository', 'git', 'git/refs', 'broken']) {
+      expect(() => resolveManifestFolder(join(repository.directory, name))).toThrow(/symbolic link/);
+    }
+  });
+
+  test('follows any link that is in no repository, such as that of git-sync', () => {
+    symlinkSync('repository', join(folder, 'current'));
+    expect(resolveManifestFolder(join(folder, 'current/manifests'))).toBe(join(repository.directory, 'manifests'));
+  });
+});
+
+describe('a work tree is compared without filters', () => {
+  test.each([
+    ['nothing', () => {}, false],
+    ['a change of the same size and time', () => repository.write('manifests/a.yaml', 'b'), true],
+    ['a new file', () => repository.write('manifests/b.yaml', 'b'), true],
+    ['an ignored file', () => repository.write('manifests/x.tmp', 'b'), false],
+    ['a staged file', () => [repository.write('manifests/b.yaml', 'b'), repository.git('add', '--all')], true],
+    ['a file that is gone', () => rmSync(join(repository.directory, 'manifests/a.yaml')), true],
+    ['a change elsewhere', () => repository.write('elsewhere', 'b'), false],
+    ['Windows line endings', () => repository.write('manifests/lines', 'a\r\nb\r\n'), false],
+    ['a folder with a name of magic', () => {}, false, ':(top)*'],
+  ] as const)('%s', async (_name, change, dirty, inside: string = 'manifests') => {
+    repository.write('.gitignore', '*.tmp\n');
+    repository.write('manifests/lines', 'a\nb\n');
+    repository.write(':(top)*/c.yaml', 'c');
+    const commit = repository.commit('First');
+    change();
+    expect(await headOf(join(repository.directory, inside))).toEqual({ commit, dirty, root: repository.directory });
+  });
+
+  test('no command of its configuration and attributes runs', async () => {
+    const ran = join(folder, 'ran');
+    repository.write('.gitattributes', '* filter=evil diff=evil merge=evil text\n');
+    const commit = repository.commit('First');
+    for (const key of ['filter.evil.clean', 'filter.evil.smudge', 'filter.evil.process', 'diff.evil.textconv']) {
+      repository.git('config', key, `touch ${ran}`);
+    }
+    for (const key of ['core.fsmonitor', 'diff.external', 'core.pager', 'core.editor', 'core.sshCommand']) {
+      repository.git('config', key, `touch ${ran}`);
+    }
+    repository.write('manifests/a.yaml', 'b');
+    expect(await headOf(repository.directory)).toMatchObject({ commit, dirty: true });
+    expect(await resolveRef(repository.directory, 'HEAD')).toBe(commit);
+    expect(await trackedBelow(join(repository.directory, 'manifests'))).toEqual(new Set(['a.yaml']));
+    expect(findRepository(ran)).toBeNull();
+    expect(() => rmSync(ran)).toThrow('ENOENT');
+  });
+});
