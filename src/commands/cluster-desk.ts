@@ -5,6 +5,7 @@ import { namesFrom } from '../clusters/spaces.ts';
 import type { OrganizationConfig } from '../config/config.ts';
 import { createTextRedaction } from '../conversations/redact/text-redaction.ts';
 import type { JsonObject } from '../core/json.ts';
+import { resolveManifestFolder } from '../git/repository.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
@@ -81,5 +82,8 @@ function manifestsOf({ source }: OrganizationConfig) {
   const directory = source?.directory;
   return directory === undefined
     ? null
-    : async () => (await createManifestLoader(kinds).load(openDiskTree(directory))).declared;
+    : async () => {
+        resolveManifestFolder(directory);
+        return (await createManifestLoader(kinds).load(openDiskTree(directory))).declared;
+      };
 }

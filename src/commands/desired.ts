@@ -7,9 +7,10 @@ import type { FileTree } from '../core/file-tree.ts';
 import type { Base } from '../core/resource.ts';
 import { ROOT_SCOPE, scopeOfFolder } from '../core/scope.ts';
 import { AppliedRefs, openRefHost } from '../git/applied-refs.ts';
-import { headOf, repositoryAround, resolveRef } from '../git/commit-info.ts';
+import { headOf, repositoryAround, resolveRef, trackedBelow } from '../git/commit-info.ts';
+import { resolveManifestFolder } from '../git/repository.ts';
 import { kinds } from '../kinds/registry.ts';
-import { openDiskTree } from '../manifests/disk-tree.ts';
+import { type Belonging, openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../manifests/loader.ts';
 import type { Elsewhere } from '../plan/elsewhere.ts';
 import { readAppliedBase, readElsewhere, readRecordedBase, type ScopedFolder } from '../reconcile/applied.ts';
@@ -28,7 +29,7 @@ export async function loadFolder(cwd: string, folder: string, config?: string): 
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
   // Git looks at the files while they are read here.
   const looked = headOf(path);
-  const state = await loadTree(openDiskTree(path), relative(cwd, path), own);
+  const state = await loadTree(openFolder(path), relative(cwd, path), own);
   const head = await looked;
   return { state, commit: head === null || head.dirty ? null : head.commit };
 }
@@ -36,7 +37,14 @@ export async function loadFolder(cwd: string, folder: string, config?: string): 
 /** The addresses that the manifests of a folder declare, whatever else is wrong with them. */
 export async function surveyFolder(cwd: string, folder: string): Promise<readonly Address[]> {
   const path = await folderAt(cwd, folder);
-  return createManifestLoader(kinds).survey(openDiskTree(path));
+  return createManifestLoader(kinds).survey(openFolder(path));
+}
+
+/** The files of a folder. In a repository a manifest may name those that git tracks, else those that are not hidden. */
+export function openFolder(path: string): FileTree {
+  const belonging: Belonging =
+    repositoryAround(path) === null ? 'visible' : async () => (await trackedBelow(path)) ?? new Set();
+  return openDiskTree(path, belonging);
 }
 
 async function folderAt(cwd: string, folder: string): Promise<string> {
@@ -44,6 +52,7 @@ async function folderAt(cwd: string, folder: string): Promise<string> {
   if (!(await stat(path).catch(() => null))?.isDirectory()) {
     throw new ConfigError(`${folder} is no folder; name the folder of the manifests`);
   }
+  resolveManifestFolder(path);
   return path;
 }
 

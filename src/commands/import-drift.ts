@@ -7,12 +7,11 @@ import { settledDrift } from '../import/drift.ts';
 import type { Drift, DriftedField, DriftedPlace } from '../import/drifted.ts';
 import { withFiles } from '../import/overlay.ts';
 import { kinds } from '../kinds/registry.ts';
-import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { differingTexts } from '../plan/field-text.ts';
 import { computePlan } from '../plan/plan.ts';
 import { counted, printable } from '../plan/words.ts';
-import { type LoadedFolder, loadFolder } from './desired.ts';
+import { type LoadedFolder, loadFolder, openFolder } from './desired.ts';
 import { passInputOver, planOnly } from './planning.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
 
@@ -49,7 +48,7 @@ export async function importDrift(flags: DriftFlags, around: Surroundings): Prom
   const { terminal } = around;
   const folder = resolve(terminal.cwd, flags.out);
   const loaded = await loadFolder(terminal.cwd, flags.out, flags.config);
-  const place = { tree: openDiskTree(folder), root: relative(terminal.cwd, folder), loaded };
+  const place = { tree: openFolder(folder), root: relative(terminal.cwd, folder), loaded };
   const { drift, before } = await findDrift(place, flags, around);
   if (flags.dryRun !== true) {
     await writeTexts(drift, before, terminal.cwd);

@@ -3,17 +3,18 @@ import { join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../config/config.ts';
 import { ConfigError, EXIT, type ExitCode } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
+import { resolveManifestFolder } from '../git/repository.ts';
 import type { Choice } from '../import/choose.ts';
 import { type Existing, type Imported, importManifests } from '../import/import.ts';
 import { type ImportedFile, SCHEMA_PATH } from '../import/layout.ts';
 import { type ReadAll, readAll } from '../import/read-all.ts';
 import { kinds } from '../kinds/registry.ts';
-import { openDiskTree } from '../manifests/disk-tree.ts';
 import { manifestJsonSchema } from '../manifests/json-schema.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { findManifestFiles, isConfig } from '../manifests/manifest-files.ts';
 import { printable, printableLines } from '../plan/words.ts';
 import { openReader } from '../platform/client.ts';
+import { openFolder } from './desired.ts';
 import { driftPullRequest } from './drift-pull.ts';
 import { importDrift } from './import-drift.ts';
 import { showReading } from './progress.ts';
@@ -139,11 +140,14 @@ async function placeOf({ out, unmanaged, config }: ImportFlags, cwd: string): Pr
     }
   }
   const isThere = (await stat(root).catch(() => null)) !== null;
+  if (isThere) {
+    resolveManifestFolder(root);
+  }
   return {
     root,
     shown: managed,
     folder: folder.split(sep).join('/'),
-    tree: isThere ? openDiskTree(root) : NOTHING,
+    tree: isThere ? openFolder(root) : NOTHING,
     load: { root: '', ...(config === undefined ? {} : { config: relative(root, resolve(cwd, config)) }) },
   };
 }
@@ -153,6 +157,7 @@ const NOTHING: FileTree = {
   list: async () => [],
   read: () => Promise.reject(new ConfigError('there is nothing to read')),
   resolve: () => Promise.reject(new ConfigError('there is nothing to read')),
+  checkNamed: () => Promise.reject(new ConfigError('there is nothing to read')),
 };
 
 /** What the manifests of a folder declare; null where there are none. Throws DesiredStateError. */

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
-import { pathArgument } from '../core/shell.ts';
+import { pathArgument, shellCommand } from '../core/shell.ts';
 import { findForge } from '../forge/find-forge.ts';
 import type { ForgeName } from '../forge/pull-request.ts';
 import { initRepository, originOf, repositoryAround } from '../git/commit-info.ts';
@@ -201,6 +201,8 @@ async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise
 function nextSteps(folder: string, { config, organization }: InitFlags, workflow: StartingFile | null): string {
   const name = pathArgument(folder);
   const set = workflow === null ? '' : `Set what ${workflow.path} names, and pull requests show their plans. `;
+  // What a manifest names must be tracked by git before it is read.
+  const add = shellCommand(['git', '-C', folder, 'add', '.']);
   const validate = nextCommand(['validate', name], { config });
-  return `${set}Next: ${validate} && ${nextCommand(['plan', name], { config, organization })}\n`;
+  return `${set}Next: ${add} && ${validate} && ${nextCommand(['plan', name], { config, organization })}\n`;
 }

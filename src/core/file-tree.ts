@@ -21,4 +21,9 @@ export interface FileTree {
   read(path: string): Promise<Uint8Array>;
   /** The path after following links. Throws SourceError when it is not there or leaves the tree. */
   resolve(path: string): Promise<string>;
+  /**
+   * Throws SourceError with advice where the file is there and no part of the manifests, so that none may name it with
+   * `{ file: … }`: one in a `.git`, one that git does not track, a hidden one where there is no git.
+   */
+  checkNamed(path: string): Promise<void>;
 }

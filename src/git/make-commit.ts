@@ -120,7 +120,7 @@ export async function isIn(directory: string, commit: string, history: string): 
 /** Whether the history of a clone is cut off, so that {@link isIn} may miss a commit. */
 export async function isShallow(directory: string): Promise<boolean> {
   try {
-    const answer = await openGit({ directory, timeout: TIMEOUT }).raw(['rev-parse', '--is-shallow-repository']);
+    const answer = await gitIn(directory).raw(['rev-parse', '--is-shallow-repository']);
     return answer.trim() === 'true';
   } catch {
     return false;

@@ -12,5 +12,6 @@ export function withFiles(tree: FileTree, files: ReadonlyMap<string, string>): F
     },
     read: async (path) => encoded.get(path) ?? tree.read(path),
     resolve: async (path) => (encoded.has(path) ? path : tree.resolve(path)),
+    checkNamed: async (path) => (encoded.has(path) ? undefined : tree.checkNamed(path)),
   };
 }

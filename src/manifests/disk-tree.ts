@@ -1,8 +1,16 @@
 import type { Dirent } from 'node:fs';
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
+import { isInGitFolder } from '../core/git-folder.ts';
+import { LARGEST_FILE, readRegularFile } from '../core/regular-file.ts';
+
+/**
+ * Which files of a folder belong to it, so that a manifest, or a symbolic link, may name them: all that are not hidden;
+ * all, in a clean checkout of one commit; or those that git tracks, which are asked for when the first one is named.
+ */
+export type Belonging = 'visible' | 'all' | (() => Promise<ReadonlySet<string>>);
 
 /**
  * The files of a folder on disk. The folder itself may be a symbolic link (git-sync swaps one); every call follows it
@@ -13,27 +21,59 @@ import type { FileEntry, FileTree } from '../core/file-tree.ts';
  *
  * The disk is asked synchronously on purpose: over 10,000 small files the thread pool costs ten times what the calls do.
  */
-export function openDiskTree(directory: string): FileTree {
+export function openDiskTree(directory: string, belonging: Belonging = 'visible'): FileTree {
   const root = resolvePath(directory);
+  let tracked: Promise<ReadonlySet<string>> | undefined;
+  const check = async (path: string, { inside }: Located) => {
+    if (isInGitFolder(inside)) {
+      throw new SourceError(`${path} leads into a .git, which is no part of the manifests`);
+    }
+    if (belonging === 'visible' && isHidden(inside)) {
+      throw new SourceError(`${path} is hidden; name a file whose path has no part that begins with a dot`);
+    }
+    if (typeof belonging === 'function') {
+      tracked ??= belonging();
+      if (!(await tracked).has(inside)) {
+        throw new SourceError(`${path} is not tracked by git; stage or commit it (git add)`);
+      }
+    }
+  };
   return {
     label: directory,
     list: async () => listFiles(root),
-    read: async (path) => readInside(root, path),
+    read: async (path) => {
+      const located = locate(root, path);
+      if (located.inside !== path) {
+        // A link could name what the manifests must not.
+        await check(path, located);
+      }
+      return readInside(path, located);
+    },
     resolve: async (path) => locate(root, path).inside,
+    checkNamed: async (path) => check(path, locate(root, path)),
   };
 }
 
-function readInside(root: string, path: string): Uint8Array {
-  const { real } = locate(root, path);
+/** A folder that begins with two dots is where Kubernetes keeps the files of a ConfigMap, each behind a link. */
+function isHidden(inside: string): boolean {
+  return inside.split('/').some((part) => part.startsWith('.') && !part.startsWith('..'));
+}
+
+function readInside(path: string, { real }: Located): Uint8Array {
   try {
-    return readFileSync(real);
+    return readRegularFile(real, { limit: LARGEST_FILE, resolved: true });
   } catch (error) {
     throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 
 /** Where a path really lies, on disk and inside the tree. */
-function locate(root: string, path: string): { readonly real: string; readonly inside: string } {
+interface Located {
+  readonly real: string;
+  readonly inside: string;
+}
+
+function locate(root: string, path: string): Located {
   const lexical = relativeInside(root, resolvePath(root, path));
   if (lexical === null || isAbsolute(path)) {
     throw new SourceError(`${path} lies outside ${root}; name a file inside it`);

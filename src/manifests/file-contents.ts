@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
+import { isInGitFolder } from '../core/git-folder.ts';
 import { nearest, quote } from '../core/suggest.ts';
 import { FileContent } from '../kinds/manifest.ts';
 
@@ -46,6 +47,7 @@ export async function readNamedFile(
   });
   try {
     resolved = await listed.tree.resolve(path);
+    await listed.tree.checkNamed(path);
     const size = listed.entries.get(resolved)?.size ?? 0;
     const bytes = size > limit ? null : await listed.tree.read(path);
     if (bytes === null || bytes.byteLength > limit) {
@@ -71,6 +73,9 @@ function refuse(file: string, path: string): string | null {
   }
   if (path === '..' || path.startsWith('../')) {
     return `${quote(file)} leaves the folder of the manifests; name a file inside it`;
+  }
+  if (isInGitFolder(path)) {
+    return `${quote(file)} is in a .git, which is no part of the manifests; name a file of the repository`;
   }
   return file.includes('\0') || file === ''
     ? `${quote(file)} is not a path; name a file relative to this manifest`

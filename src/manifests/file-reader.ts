@@ -90,7 +90,7 @@ export class FileReader {
     return { text, manifest: reader.finish(), dependencies, names };
   }
 
-  /** The bytes, or why they are not to be had: a link that leads nowhere or out of the tree. */
+  /** The bytes, or why they cannot be read: a link that leads nowhere, out of the tree, or to what is no part of it. */
   private async bytesOf(path: string): Promise<Uint8Array | string> {
     try {
       return await this.listed.tree.read(path);
@@ -99,7 +99,9 @@ export class FileReader {
         throw error;
       }
       try {
-        await this.listed.tree.resolve(path);
+        if ((await this.listed.tree.resolve(path)) !== path) {
+          await this.listed.tree.checkNamed(path);
+        }
       } catch (reason) {
         return messageOf(reason);
       }

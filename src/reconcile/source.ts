@@ -6,7 +6,9 @@ import { scopeOfFolder } from '../core/scope.ts';
 import { AppliedRefs } from '../git/applied-refs.ts';
 import { type Checkout, openCheckout } from '../git/checkout.ts';
 import { headOf, repositoryAround } from '../git/commit-info.ts';
+import { resolveManifestFolder } from '../git/repository.ts';
 import { watchDirectory } from '../git/watch.ts';
+import type { KnownFiles } from '../git/work-tree.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader, type DesiredState, type ManifestLoader } from '../manifests/loader.ts';
@@ -126,14 +128,14 @@ function gitSource(
         const wasForced = forced;
         forced = false;
         read = commit;
-        const state = await loader.load(openDiskTree(checkout.root));
+        const state = await loader.load(openDiskTree(checkout.root, 'all'));
         const elsewhere = await applied?.elsewhere(commit);
         return { state, commit, subject, forced: wasForced, ...(elsewhere === undefined ? {} : { elsewhere }) };
       }),
     peek: () =>
       inTurn(async () => {
         await sync();
-        return loader.load(openDiskTree(checkout.root));
+        return loader.load(openDiskTree(checkout.root, 'all'));
       }),
     hasMoved: () => inTurn(async () => (await sync()).commit !== read),
     watch: async () => undefined,
@@ -169,17 +171,23 @@ class RecordedScope {
 
 function directorySource(directory: string, { scope }: SourceOwner, loader: ManifestLoader): DesiredSource {
   let close = async () => {};
+  const known: KnownFiles = new Map();
+  // Looked at each time: something else fills the folder, and may point it elsewhere.
+  const open = () => {
+    resolveManifestFolder(directory);
+    return openDiskTree(directory);
+  };
   return {
     scope: scope ?? scopeOfDirectory(directory),
     applied: null,
     poll: null,
     async read() {
-      const state = await loader.load(openDiskTree(directory));
-      const head = await headOf(directory);
+      const state = await loader.load(open());
+      const head = await headOf(directory, known);
       return { state, commit: head === null || head.dirty ? null : head.commit, subject: '', forced: false };
     },
     // A pass may be reading at this very moment: what it has cached is let be.
-    peek: () => createManifestLoader(kinds).load(openDiskTree(directory)),
+    peek: async () => createManifestLoader(kinds).load(open()),
     hasMoved: async () => true,
     async watch(onChange, onError) {
       const watch = watchDirectory(directory, onChange, { settle: SETTLE, onError });

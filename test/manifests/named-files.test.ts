@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
+import { makeFifo } from '../support/fifo.ts';
 import { fakeKinds } from './fake-kinds.ts';
 import { load, problemsIn, problemsOf } from './loading.ts';
 
@@ -112,5 +113,75 @@ describe('on disk', () => {
     const state = await loader.load(openDiskTree(join(folder, 'tree')));
     expect(state.files).toBe(1);
     expect(state.declared.get('team/x')?.fields).toEqual({ shape: { a: 1 } });
+  });
+
+  it.each([
+    ['.git/config', 'is in a .git'],
+    ['.GIT/config', 'is in a .git'],
+    ['sub/.g\u200cit/config', 'is in a .git'],
+    ['git~1/config', 'is in a .git'],
+    ['link.txt', 'leads into a .git'],
+    ['.env', 'is hidden'],
+    ['.cache/x', 'is hidden'],
+    ['visible-link.txt', 'is hidden'],
+    ['fifo', 'is a FIFO, not a regular file'],
+    ['huge', 'a named file may be at most 10 MB'],
+  ])('refuses %s where there is no git', async (file, message) => {
+    const folder = await makeTree();
+    const tree = join(folder, 'tree');
+    await mkdir(join(tree, '.git'));
+    await mkdir(join(tree, '.cache'));
+    for (const name of ['.git/config', '.env', '.cache/x', 'huge']) {
+      await writeFile(join(tree, name), 'secret');
+    }
+    await truncate(join(tree, 'huge'), 2 ** 40);
+    makeFifo(join(tree, 'fifo'));
+    await symlink('.git/config', join(tree, 'link.txt'));
+    await symlink('.env', join(tree, 'visible-link.txt'));
+    await writeFile(join(tree, 'a.yaml'), `teams:\n  x:\n    note: { file: "${file}" }\n`);
+    const problems = await problemsIn(openDiskTree(tree));
+    expect(problems).toEqual([expect.stringContaining(message)]);
+    expect(problems[0]).toMatch(/^a\.yaml:3:19: team\/x: /);
+    expect(problems[0]).not.toContain('secret');
+  });
+
+  it('refuses a manifest that is a link to what is no part of the tree', async () => {
+    const folder = await makeTree();
+    await mkdir(join(folder, 'tree/.git'));
+    await writeFile(join(folder, 'tree/.git/config'), 'secret');
+    await symlink('.git/config', join(folder, 'tree/a.yaml'));
+    expect(await problemsIn(openDiskTree(join(folder, 'tree')))).toEqual([
+      'a.yaml:1:1: a.yaml leads into a .git, which is no part of the manifests',
+    ]);
+  });
+
+  it('takes the files of a ConfigMap, which lie in hidden folders behind links', async () => {
+    const folder = await makeTree();
+    const tree = join(folder, 'tree');
+    await mkdir(join(tree, '..2026_01'));
+    await writeFile(join(tree, '..2026_01/a.yaml'), 'teams: { x: { note: { file: n.txt } } }');
+    await writeFile(join(tree, '..2026_01/n.txt'), 'Hi');
+    await symlink('..2026_01', join(tree, '..data'));
+    await symlink('..data/a.yaml', join(tree, 'a.yaml'));
+    await symlink('..data/n.txt', join(tree, 'n.txt'));
+    const state = await createManifestLoader(fakeKinds).load(openDiskTree(tree));
+    expect(state.declared.get('team/x')?.fields).toEqual({ note: 'Hi' });
+  });
+
+  it('takes only what git tracks where it says so', async () => {
+    const folder = await makeTree();
+    const tree = join(folder, 'tree');
+    await writeFile(join(tree, 'n.txt'), 'Hi');
+    await writeFile(join(tree, 'untracked.txt'), 'secret');
+    await symlink('untracked.txt', join(tree, 'b.yaml'));
+    const tracked = async () => new Set(['n.txt', 'b.yaml']);
+    await writeFile(
+      join(tree, 'a.yaml'),
+      'teams:\n  x: { note: { file: n.txt } }\n  y: { note: { file: untracked.txt } }\n',
+    );
+    expect(await problemsIn(openDiskTree(tree, tracked))).toEqual([
+      'a.yaml:3:22: team/y: cannot read "untracked.txt": untracked.txt is not tracked by git; stage or commit it (git add)',
+      'b.yaml:1:1: b.yaml is not tracked by git; stage or commit it (git add)',
+    ]);
   });
 });

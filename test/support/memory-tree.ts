@@ -41,5 +41,6 @@ export function memoryTree(
       bytesOf(path);
       return path;
     },
+    checkNamed: async () => undefined,
   };
 }
