@@ -1,0 +1,169 @@
+/** Attacks through files: links, named files that are no part of the repository, and files that never end. */
+import { rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { makeFifo } from '../support/fifo.ts';
+import type { Trap, Trick } from './scene.ts';
+
+/** A manifest that declares the content of a file as a specification. */
+const naming = (file: string) => `openapi:\n  petstore: { source: { file: ${JSON.stringify(file)} } }\n`;
+
+/** A manifest that names a file it must not name. */
+function refused(name: string, file: string, says: string | RegExp, set: (trap: Trap) => void = () => {}): Trick {
+  return {
+    name: `file: ${name}`,
+    validate: 3,
+    says,
+    set: (trap) => {
+      trap.write('manifests/api.yaml', naming(file));
+      set(trap);
+      trap.commit();
+    },
+  };
+}
+
+/** A manifest that is something else than a file of the repository. */
+function manifest(name: string, validate: number, set: (trap: Trap) => void, says?: string | RegExp): Trick {
+  return { name: `manifest: ${name}`, validate, set, ...(says === undefined ? {} : { says }) };
+}
+
+const names: readonly Trick[] = [
+  refused('the repository’s settings', '../.git/config', 'leaves the folder'),
+  {
+    ...refused('the repository’s settings, from its root', '.git/config', 'is in a .git'),
+    folder: '.',
+    set: (trap) => {
+      trap.write('api.yaml', naming('.git/config'));
+      trap.commit();
+    },
+  },
+  {
+    ...refused('the repository’s settings, in capitals', '.GIT/config', 'is in a .git'),
+    folder: '.',
+    set: (trap) => {
+      trap.write('api.yaml', naming('.GIT/config'));
+      trap.commit();
+    },
+  },
+  refused('a file of the job that is not tracked', 'job.env', /api\.yaml:2:\d+: .*not tracked by git/),
+  refused('a file outside', '../../../outside.txt', 'leaves the folder'),
+  refused('an absolute path', '/etc/passwd', 'absolute path'),
+  refused('its own environment', '/proc/self/environ', 'absolute path'),
+  refused('a link out of the repository', 'link.txt', 'symbolic link', ({ link, outside }) =>
+    link('manifests/link.txt', outside),
+  ),
+  refused('a link to its own environment', 'link.txt', 'symbolic link', ({ link }) =>
+    link('manifests/link.txt', '/proc/self/environ'),
+  ),
+  refused('a link to a file that is not tracked', 'link.txt', 'not tracked', ({ link }) =>
+    link('manifests/link.txt', 'job.env'),
+  ),
+  refused('a file behind a linked folder', 'up/outside.txt', 'symbolic link', ({ link }) =>
+    link('manifests/up', '../../..'),
+  ),
+  refused('a file behind 50 links', 'l0', /is not there/, ({ link }) => {
+    for (let index = 0; index < 50; index += 1) {
+      link(`manifests/l${index}`, `l${index + 1}`);
+    }
+  }),
+  refused('a link to itself', 'loop', 'is not there', ({ link }) => link('manifests/loop', 'loop')),
+  refused('a FIFO', 'job.fifo', /not tracked|FIFO/, ({ manifests }) => makeFifo(join(manifests, 'job.fifo'))),
+  refused('a device behind a link', 'zero', 'symbolic link', ({ link }) => link('manifests/zero', '/dev/zero')),
+  refused('a file with a NUL in its name', 'a\u0000b', 'is not a path'),
+  refused('a file with the name of an option', '--help', 'is not there'),
+];
+
+const replaced: readonly Trick[] = [
+  manifest(
+    'a link to the repository’s settings',
+    3,
+    (trap) => {
+      trap.link('manifests/x.yaml', '../.git/config');
+      trap.commit();
+    },
+    /symbolic link|\.git/,
+  ),
+  {
+    ...manifest(
+      'a link to the repository’s settings, from its root',
+      3,
+      (trap) => {
+        trap.link('x.yaml', '.git/config');
+        trap.commit();
+      },
+      'leads into a .git',
+    ),
+    folder: '.',
+  },
+  manifest(
+    'a link to a file that is not tracked',
+    3,
+    (trap) => trap.link('manifests/x.yaml', 'job.env'),
+    'not tracked',
+  ),
+  manifest('a link to a device', 0, (trap) => {
+    trap.link('manifests/x.yaml', '/dev/zero');
+    trap.commit();
+  }),
+  manifest('a FIFO', 0, ({ manifests }) => makeFifo(join(manifests, 'x.yaml'))),
+  manifest(
+    'a tracked file that is a FIFO now',
+    3,
+    ({ manifests }) => {
+      rmSync(join(manifests, 'teams.yaml'));
+      makeFifo(join(manifests, 'teams.yaml'));
+    },
+    'no manifest here',
+  ),
+  manifest('a socket', 0, ({ manifests }) => {
+    const server = createServer().listen(join(manifests, 'x.yaml'));
+    server.unref();
+  }),
+  manifest(
+    'a sparse file of a terabyte',
+    3,
+    ({ manifests }) => {
+      writeFileSync(join(manifests, 'x.yaml'), '');
+      truncateSync(join(manifests, 'x.yaml'), 2 ** 40);
+    },
+    'at most 10 MB',
+  ),
+  manifest('a folder', 0, ({ write }) => write('manifests/x.yaml/inner.txt', 'x')),
+  manifest('an ignore file that is a link to the settings', 1, (trap) => {
+    trap.link('manifests/.octavoignore', '../.git/config');
+    trap.commit();
+  }),
+  manifest('an ignore file that is a FIFO', 0, ({ manifests }) => makeFifo(join(manifests, '.octavoignore'))),
+];
+
+/** A link in the place of the folder that is planned. */
+function replacedFolder(name: string, target: (trap: Trap) => string): Trick {
+  return {
+    name: `folder: ${name}`,
+    validate: 1,
+    says: 'symbolic link',
+    set: (trap) => {
+      const to = target(trap);
+      rmSync(trap.manifests, { recursive: true });
+      symlinkSync(to, trap.manifests);
+      trap.commit();
+    },
+  };
+}
+
+const folders: readonly Trick[] = [
+  replacedFolder('a link out of the repository', () => '../../template/manifests'),
+  replacedFolder('a link to the repository’s own .git', () => '.git'),
+  replacedFolder('a link to the root of the machine', () => '/proc/self'),
+  {
+    name: 'folder: a link to the whole machine in it',
+    set: (trap) => {
+      trap.link('manifests/machine', '/');
+      trap.link('manifests/self', '.');
+      trap.commit();
+    },
+  },
+];
+
+/** Attacks through files. */
+export const fileTricks: readonly Trick[] = [...names, ...replaced, ...folders];

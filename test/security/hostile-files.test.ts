@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Target } from './commands.ts';
+import { fileTricks } from './file-tricks.ts';
+import { gitTricks } from './git-tricks.ts';
+import { textTricks } from './text-tricks.ts';
+import { treeTricks } from './tree-tricks.ts';
+
+let target: Target;
+beforeAll(async () => {
+  target = await Target.open();
+});
+afterAll(() => target[Symbol.asyncDispose]());
+
+test('there are at least 60 attacks, and no two are the same', () => {
+  const names = [...gitTricks, ...treeTricks, ...fileTricks, ...textTricks].map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.length).toBeGreaterThanOrEqual(60);
+});
+
+describe('files: no command runs, and no secret is read, sent or printed', () => {
+  test.each([...fileTricks, ...textTricks].map((trick) => [trick.name, trick] as const))('%s', async (_name, trick) => {
+    await target.withstand(trick);
+  });
+});
