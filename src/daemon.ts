@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { ClusterEvents } from './clusters/events.ts';
 import type { Config, OrganizationConfig } from './config/config.ts';
 import type { ConversationEvents } from './conversations/events.ts';
@@ -10,22 +10,17 @@ import { endsWithin } from './core/within.ts';
 import { type ClustersOptions, OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import { approvePlan, type Member, memberOf, reconcileByHand, statusOf } from './daemon/members.ts';
+import { openReconciliation, type Reconciliation } from './daemon/reconciliation.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
-import { kinds } from './kinds/registry.ts';
 import type { Logger } from './log.ts';
-import { createManifestLoader } from './manifests/loader.ts';
-import { openReader, openWriter } from './platform/client.ts';
 import type { Connection } from './platform/connection.ts';
 import { ConversationsProbe } from './platform/conversations-probe.ts';
-import { FightBook } from './reconcile/fight-book.ts';
-import { OrganizationReconciler } from './reconcile/organization.ts';
+import type { OrganizationReconciler } from './reconcile/organization.ts';
 import type { PassEvents } from './reconcile/pass.ts';
-import { createSchedule, type Schedule } from './reconcile/schedule.ts';
-import { type DesiredSource, openSource } from './reconcile/source.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
 import { addHooks } from './server/hooks.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
-import { combineEvents, logEvents, metricEvents, observeQueue, queueObservation } from './server/pass-events.ts';
+import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
@@ -57,6 +52,7 @@ const approveCommand = (checksum: string) => `octavo approve ${checksum}`;
 export interface Daemon {
   /** Where health and metrics are answered; null before `start`, and for a single pass. */
   readonly address: string | null;
+  /** Those that have a source of manifests. */
   readonly organizations: readonly OrganizationReconciler[];
   /** Answers health, opens the control socket, watches the sources, and makes the first pass of every organization. */
   start(): Promise<void>;
@@ -80,10 +76,10 @@ const CLOSE_LIMIT = 1000;
 /** Puts the daemon together. Throws ConfigError and StoreError before anything is begun. */
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, clock, random, version, log } = options;
-  const homeless = config.organizations.find(({ source }) => source === null);
-  if (homeless !== undefined) {
+  const idle = config.organizations.find((organization) => !hasWork(organization));
+  if (idle !== undefined) {
     throw new ConfigError(
-      `organization ${homeless.id} has no source: set source.git.url or source.directory for it in the configuration`,
+      `organization ${idle.id} has nothing to do: set source.git.url or source.directory, conversations.sources, or clusters.enabled for it in the configuration`,
     );
   }
   const metrics = createMetrics();
@@ -97,6 +93,11 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     await store.close();
     throw error;
   }
+}
+
+/** Whether the configuration gives the daemon anything to do for an organization. */
+function hasWork({ source, conversations, clusters }: OrganizationConfig): boolean {
+  return source !== null || conversations.sources.length > 0 || clusters.enabled;
 }
 
 class RunningDaemon implements Daemon {
@@ -134,14 +135,14 @@ class RunningDaemon implements Daemon {
       ready: () => this.#unready(),
     });
     addHooks(this.#server.app, {
-      receivers: new Map(this.#members.map(({ reconciler, conversations }) => [reconciler.id, conversations])),
+      receivers: new Map(this.#members.map(({ id, conversations }) => [id, conversations])),
       clock: options.clock,
       onOutcome: (...told) => metrics.conversations.hook(...told),
     });
   }
 
   get organizations(): readonly OrganizationReconciler[] {
-    return this.#members.map((member) => member.reconciler);
+    return this.#members.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
   }
 
   async start(): Promise<void> {
@@ -160,9 +161,9 @@ class RunningDaemon implements Daemon {
     this.#timer = setInterval(() => this.#lookAtQueues(), 10_000);
     this.#timer.unref();
     await Promise.all(
-      this.#members.map(async ({ reconciler, schedule, conversations, clusters }) => {
-        await schedule.start();
-        void reconciler.trigger('start');
+      this.#members.map(async ({ reconciliation, conversations, clusters }) => {
+        await reconciliation?.schedule.start();
+        void reconciliation?.reconciler.trigger('start');
         conversations.start();
         clusters.start();
       }),
@@ -172,7 +173,7 @@ class RunningDaemon implements Daemon {
   async once(): Promise<boolean> {
     await this.#check();
     const sent = this.#members.map(({ conversations }) => conversations.once());
-    await Promise.all(this.#members.map(({ reconciler }) => reconciler.trigger('start')));
+    await Promise.all(this.organizations.map((reconciler) => reconciler.trigger('start')));
     // What the pass has made is there for them, and what was sent may have become clusters.
     const areSent = await Promise.all(sent);
     return (await this.lookAtClusters()) && areSent.every(Boolean);
@@ -194,8 +195,8 @@ class RunningDaemon implements Daemon {
     const late = setTimeout(() => this.#abort.abort(), IN_FLIGHT);
     const ended = await endsWithin(clock, STOP_LIMIT, [
       ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
-      ...this.#members.map(({ schedule }) => schedule.stop()),
-      ...this.#members.map(({ reconciler }) => reconciler.idle()),
+      ...this.#members.map(({ reconciliation }) => reconciliation?.schedule.stop()),
+      ...this.organizations.map((reconciler) => reconciler.idle()),
       ...this.#members.map(({ conversations }) => conversations.stop(IN_FLIGHT)),
       ...this.#members.map(({ clusters }) => clusters.stop()),
     ]);
@@ -209,58 +210,32 @@ class RunningDaemon implements Daemon {
   }
 
   #member(organization: OrganizationConfig): Member {
-    const { config, clock, log, dryRun } = this.#options;
     const connection = this.#connections.of(organization);
-    const clones = join(dirname(resolve(config.store.path)), 'checkouts');
-    const source = this.#source(organization, clones);
-    const client = (count: (method: string) => void, priority: Parameters<typeof openReader>[1]['priority']) => ({
-      organization: organization.id,
-      priority,
-      signal: this.#abort.signal,
-      onRequest: (operation: { readonly method: string }) => count(operation.method),
-    });
-    const parallel = 2 * config.queue.concurrency;
-    let schedule: Schedule | null = null;
-    const reconciler = new OrganizationReconciler({
-      config: organization,
-      user: config.platform.user,
-      kinds,
-      source,
-      record: this.#store.organization(organization.id),
-      fights: new FightBook(this.#store.note(`fights/${organization.id}`)),
-      clock,
-      openReader: (priority, count) => openReader(connection, client(count, priority)),
-      openWriter: dryRun ? null : (priority, count) => openWriter(connection, client(count, priority)),
-      estimate: (work) => connection.queue.estimate(work, parallel),
-      parallel,
-      signal: this.#stopping.signal,
-      abort: this.#abort.signal,
-      events: combineEvents([
-        logEvents(log.child({ organization: organization.id }), this.#options.approveCommand ?? approveCommand),
-        metricEvents(organization.id, this.#metrics),
-        this.#options.events?.(organization.id) ?? {},
-        {
-          onPassEnd: ({ again }) => {
-            this.#observeQueues();
-            if (again !== null) {
-              schedule?.again(again);
-            }
-          },
-        },
-      ]),
-    });
-    schedule = createSchedule({
-      reconciler,
-      source,
-      drift: organization.schedule.drift,
-      clock,
-      onError: (message) => log.warn({ organization: organization.id }, message),
-    });
+    const reconciliation = this.#reconciliation(organization, connection);
     const probe = new ConversationsProbe();
     const conversations = this.#conversations(organization, connection, probe);
-    const bindings = () => reconciler.lastPlan?.bindings ?? null;
-    const clusters = this.#clusters(organization, connection, { source, probe, bindings });
-    return { reconciler, schedule, conversations, clusters };
+    const clusters = this.#clusters(organization, connection, {
+      source: reconciliation?.source ?? null,
+      probe,
+      bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
+    });
+    return { id: organization.id, reconciliation, conversations, clusters };
+  }
+
+  #reconciliation(organization: OrganizationConfig, connection: Connection): Reconciliation | null {
+    const { config, clock, log, dryRun } = this.#options;
+    if (organization.source === null) {
+      return null;
+    }
+    return openReconciliation({
+      ...{ organization, source: organization.source, config, connection, store: this.#store, clock, log, dryRun },
+      metrics: this.#metrics,
+      approveCommand: this.#options.approveCommand ?? approveCommand,
+      onPassEnd: () => this.#observeQueues(),
+      events: this.#options.events?.(organization.id) ?? {},
+      stopping: this.#stopping.signal,
+      abort: this.#abort.signal,
+    });
   }
 
   #clusters(
@@ -308,13 +283,6 @@ class RunningDaemon implements Daemon {
       dryRun,
       abort: this.#abort.signal,
     });
-  }
-
-  #source(organization: OrganizationConfig, clones: string): DesiredSource {
-    if (organization.source === null) {
-      throw new ConfigError(`organization ${organization.id} has no source`);
-    }
-    return openSource(organization.source, organization, clones, createManifestLoader(kinds), this.#abort.signal);
   }
 
   #unready(): readonly string[] {

@@ -77,9 +77,12 @@ async function answerAlone(
   }
 }
 
-/** A repository is the daemon's to fetch: without one, only a folder can be read. */
+/** Null where they cannot be read: a repository is the daemon's to fetch. Without a source there are none. */
 function manifestsOf({ source }: OrganizationConfig) {
   const directory = source?.directory;
+  if (source === null) {
+    return async () => new Map();
+  }
   return directory === undefined
     ? null
     : async () => {

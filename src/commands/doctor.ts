@@ -83,7 +83,7 @@ function organizationWords({ title }: { readonly title: string }): string {
 
 async function permissionsOf(
   reader: Reader,
-  { conversations }: OrganizationConfig,
+  { source, conversations, clusters }: OrganizationConfig,
   probe: ConversationsProbe,
 ): Promise<Finding> {
   const { permissions } = await reader.get(operations.getOrganization);
@@ -93,7 +93,10 @@ async function permissionsOf(
   }
   // Context records, which take the place of conversations, need no permission of their own.
   const ingests = conversations.sources.length > 0 && (await probe.has(reader)) ? ['ingestConversations'] : [];
-  const needed = ['admin', 'createContent', 'listMembers', 'listTeams', ...ingests];
+  const isWithoutManifests = source === null && (conversations.sources.length > 0 || clusters.enabled);
+  const drafts = clusters.enabled ? ['createContent'] : [];
+  const own = isWithoutManifests ? drafts : ['admin', 'createContent', 'listMembers', 'listTeams'];
+  const needed = [...own, ...ingests];
   const lacking = needed.filter((name) => permissions[name] === false);
   return lacking.length === 0
     ? { verdict: 'good', what, detail: 'the token may do all that Octavo needs' }

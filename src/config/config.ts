@@ -7,7 +7,8 @@ import { readBaseUrl, readFlag, readToken } from './values.ts';
 export type { Prune } from './schema.ts';
 
 type ParsedOrganization = ParsedConfig['organizations'][number];
-type ParsedGit = NonNullable<ParsedOrganization['source']['git']>;
+type ParsedSource = NonNullable<ParsedOrganization['source']>;
+type ParsedGit = NonNullable<ParsedSource['git']>;
 
 /** A repository to clone and fetch. `poll` in milliseconds; `path` is the manifests' folder inside it. */
 export type GitSource = Readonly<ParsedGit>;
@@ -35,7 +36,7 @@ export interface OrganizationConfig {
   readonly token: string;
   /** Tells the manifest folders of the organization apart; undefined: derived from the folder. */
   readonly scope?: string | undefined;
-  /** Null where none is configured: a command names the folder instead (`configFromEnvironment`). */
+  /** Null where none is configured: a command names the folder, and the daemon reconciles nothing. */
   readonly source: Source | null;
   /** By kind; every known kind is there. */
   readonly prune: Readonly<Record<string, Prune>>;
@@ -95,7 +96,7 @@ export function freezeConfig(
     organizations: parsed.organizations.map((organization, index) => ({
       ...organization,
       token: organization.token ?? platformToken ?? '',
-      source: toSource(organization.source),
+      source: toSource(organization.source ?? {}),
       windows: organization.windows.map(toWindow),
       clusters: settleClusters(organization.clusters, clusters[index]),
     })),
@@ -103,7 +104,7 @@ export function freezeConfig(
   return Object.freeze({ ...deepFreeze(settings), secrets });
 }
 
-function toSource(source: ParsedOrganization['source']): Source | null {
+function toSource(source: ParsedSource): Source | null {
   if (source.git !== undefined) {
     return { git: source.git };
   }

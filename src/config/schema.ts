@@ -77,7 +77,7 @@ function organizationSchema(kinds: readonly string[]) {
     id: text('the id of the organization, such as org_1'),
     token: token().optional(),
     scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
-    source: sourceSchema(),
+    source: sourceSchema().optional(),
     prune: pruneSchema(kinds),
     confirm: z.array(choice(kinds)).prefault(CONFIRMED.filter((kind) => kinds.includes(kind))),
     limits: z

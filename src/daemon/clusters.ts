@@ -23,7 +23,8 @@ import type { Store } from '../store/store.ts';
 export interface ClustersOptions {
   readonly organization: OrganizationConfig;
   readonly connection: Connection;
-  readonly source: DesiredSource;
+  /** Null where the configuration names no source of manifests. */
+  readonly source: DesiredSource | null;
   /** Ids of resources as the last plan found them; null: there is none yet. */
   readonly bindings: () => ReadonlyMap<string, string> | null;
   readonly probe: ConversationsProbe;
@@ -69,7 +70,7 @@ export class OrganizationClusters {
       note: store.note(`clusters/${organization.id}`),
       names: namesFrom({
         record: store.organization(organization.id),
-        declared: async () => (await source.peek()).declared,
+        declared: async () => (source === null ? new Map() : (await source.peek()).declared),
         bindings: options.bindings,
       }),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),

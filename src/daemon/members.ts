@@ -1,23 +1,24 @@
 import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
-import type { Schedule } from '../reconcile/schedule.ts';
 import type { OrganizationClusters } from './clusters.ts';
 import type { OrganizationConversations } from './conversations.ts';
+import type { Reconciliation } from './reconciliation.ts';
 
 /** One organization of the daemon, and all that is done for it. */
 export interface Member {
-  readonly reconciler: OrganizationReconciler;
-  readonly schedule: Schedule;
+  readonly id: string;
+  /** Null where the configuration names no source of manifests. */
+  readonly reconciliation: Reconciliation | null;
   readonly conversations: OrganizationConversations;
   readonly clusters: OrganizationClusters;
 }
 
 /** The one with this id, or the only one there is. Throws ConfigError. */
 export function memberOf(members: readonly Member[], id: string | null): Member {
-  const [chosen, other] = members.filter(({ reconciler }) => id === null || reconciler.id === id);
+  const [chosen, other] = members.filter((member) => id === null || member.id === id);
   if (chosen === undefined || other !== undefined) {
-    const known = members.map(({ reconciler }) => reconciler.id).join(', ');
+    const known = members.map((member) => member.id).join(', ');
     throw new ConfigError(
       chosen === undefined
         ? `there is no organization ${JSON.stringify(id)} here; there is ${known}`
@@ -29,7 +30,7 @@ export function memberOf(members: readonly Member[], id: string | null): Member 
 
 /** Approves the held plan with this checksum, whosever it is. Throws RefusedPlanError where there is none. */
 export async function approvePlan(members: readonly Member[], checksum: string): Promise<JsonObject> {
-  for (const { reconciler } of members) {
+  for (const reconciler of reconcilersOf(members)) {
     const plan = await reconciler.approve(checksum);
     if (plan !== null) {
       void reconciler.trigger('approval');
@@ -37,31 +38,44 @@ export async function approvePlan(members: readonly Member[], checksum: string):
       return { organization: reconciler.id, checksum, approved: held };
     }
   }
-  const held = members.flatMap(({ reconciler }) => heldOf(reconciler.lastPlan));
+  const held = reconcilersOf(members).flatMap(({ lastPlan }) => heldOf(lastPlan));
   const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
   throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
 }
 
 /** Asks for a pass of one organization, or (null) of all. Throws ConfigError. */
 export function reconcileByHand(members: readonly Member[], id: string | null): JsonObject {
-  const chosen = id === null ? members : [memberOf(members, id)];
-  for (const { reconciler } of chosen) {
+  const chosen = reconcilersOf(id === null ? members : [memberOf(members, id)]);
+  if (chosen.length === 0) {
+    throw new ConfigError('there is no source of manifests to reconcile; set source.git.url or source.directory');
+  }
+  for (const reconciler of chosen) {
     void reconciler.trigger('hand');
   }
-  return { reconciling: chosen.map(({ reconciler }) => reconciler.id) };
+  return { reconciling: chosen.map((reconciler) => reconciler.id) };
 }
 
 /** How each organization is doing. */
 export function statusOf(members: readonly Member[]): JsonObject {
   return {
-    organizations: members.map(({ reconciler: { id, tried, lastEnd, lastPlan } }) => ({
-      id,
-      tried,
-      outcome: lastEnd?.outcome ?? null,
-      commit: lastPlan?.commit ?? null,
-      held: heldOf(lastPlan),
-    })),
+    organizations: members.map(({ id, reconciliation }) => {
+      const { tried, lastEnd, lastPlan } = reconciliation?.reconciler ?? NOTHING;
+      return {
+        id,
+        hasSource: reconciliation !== null,
+        tried,
+        outcome: lastEnd?.outcome ?? null,
+        commit: lastPlan?.commit ?? null,
+        held: heldOf(lastPlan),
+      };
+    }),
   };
+}
+
+const NOTHING = { tried: false, lastEnd: null, lastPlan: null } as const;
+
+function reconcilersOf(members: readonly Member[]): readonly OrganizationReconciler[] {
+  return members.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
 }
 
 function heldOf(plan: OrganizationReconciler['lastPlan']): readonly string[] {

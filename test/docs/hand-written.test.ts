@@ -1,11 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { referencePages } from '../../scripts/docs.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { manifestJsonSchema } from '../../src/manifests/json-schema.ts';
+import { createManifestLoader } from '../../src/manifests/loader.ts';
+import { memoryTree } from '../support/memory-tree.ts';
 import { commandLinesIn, faultOf } from './command-lines.ts';
 
+const KINDS = kinds.map(({ name }) => name);
 const at = (path: string) => new URL(`../../${path}`, import.meta.url);
 const pages = [
   'README.md',
@@ -60,6 +64,39 @@ describe('every page', () => {
   test.each(pages)('%s: YAML can be read', (page) => {
     const wrong = blocks(page, 'yaml').flatMap((block) => parseAllDocuments(block).flatMap(({ errors }) => errors));
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('the first YAML of every page', () => {
+  const firsts = pages.flatMap((page) =>
+    blocks(page, 'yaml')
+      .slice(0, 1)
+      .map((block) => [page, block] as const),
+  );
+
+  test.each(firsts)('%s: loads as a configuration, as manifests, or as a workflow', async (_, block) => {
+    const names = Object.keys(parse(block));
+    if (names.includes('jobs')) {
+      return;
+    }
+    if (names.includes('organizations')) {
+      const env = new Proxy({}, { get: () => 'value' });
+      const config = loadConfig({ text: block, file: 'config.yaml', env, readFile: () => 'value', kinds: KINDS });
+      expect(config.organizations.length).toBeGreaterThan(0);
+      return;
+    }
+    const { declared } = await createManifestLoader(kinds).load(memoryTree({ 'page.yaml': block }));
+    expect(declared.size).toBeGreaterThan(0);
+  });
+
+  test('is on the pages about what a configuration holds', () => {
+    const configured = firsts.filter(([, block]) => block.includes('organizations:')).map(([page]) => page);
+    expect(configured).toEqual(
+      expect.arrayContaining([
+        ...['docs/clusters.md', 'docs/configuration.md', 'docs/conversation-files.md', 'docs/conversations.md'],
+        'docs/redaction.md',
+      ]),
+    );
   });
 });
 

@@ -1,0 +1,63 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { withCluster } from '../support/cluster-tickets.ts';
+import { openWorkspace } from '../support/workspace.ts';
+import { startDaemon } from './daemon-process.ts';
+
+/* Organizations that have no manifests: conversations alone, issue clusters alone. */
+
+const PROCESSING = { openapi: 0, translation: 0, conversations: 0 };
+const TICKET = {
+  ...{ id: '1', subject: 'Invoice export', status: 'closed', createdAt: '2026-01-01T00:00:00Z' },
+  parts: [{ role: 'user', body: 'The export is empty.' }],
+};
+
+test('with conversations alone: run --once ends with 0, and the daemon is healthy, ready and answers', async () => {
+  await using work = await openWorkspace({ processing: PROCESSING });
+  const drop = join(work.folder, 'drop');
+  mkdirSync(drop, { recursive: true });
+  const sources = [{ name: 'drop', folder: { path: drop } }];
+  const settings = { organization: { source: undefined, conversations: { quiet: '0s', sources } } };
+  const config = work.configure(settings);
+  const once = await work.run('run', '--once', '--config', config);
+  expect([once.code, once.stderr]).toEqual([0, expect.not.stringContaining('"level":50')]);
+  const file = join(drop, 'tickets.ndjson');
+  writeFileSync(file, `${JSON.stringify(TICKET)}\n`);
+  // Nobody writes it any more.
+  utimesSync(file, 1_767_225_600, 1_767_225_600);
+  const again = await work.run('run', '--once', '--config', config);
+  expect(again.code).toBe(0);
+  expect(work.emulator.state().conversations).toMatchObject([{ content: { subject: 'Invoice export' } }]);
+  expect((await work.run('doctor', '--config', config)).code).toBe(0);
+  const { address } = await startDaemon(work, settings);
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  const asked = await work.inside(['conversations', 'status', '--config', config]);
+  expect(asked.code).toBe(0);
+});
+
+test('with issue clusters alone: a space is named by its id, and a change request is opened', async () => {
+  await using work = await openWorkspace({ processing: PROCESSING });
+  const { space } = await withCluster(work);
+  const config = work.configure({ organization: { source: undefined, clusters: { enabled: true, default: space } } });
+  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect(work.emulator.state().changeRequests).toMatchObject([{ space, status: 'open' }]);
+  const listed = await work.inside(['clusters', 'list', '--config', config]);
+  expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('is open')]);
+  expect((await work.run('doctor', '--config', config)).code).toBe(0);
+  const unknown = work.configure({
+    organization: { source: undefined, clusters: { enabled: true, default: 'guides' } },
+  });
+  const refused = await work.run('run', '--once', '--config', unknown);
+  expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('"guides" is neither the key')]);
+});
+
+test('with nothing to do it is refused, and the three ways out are named', async () => {
+  await using work = await openWorkspace();
+  const refused = await work.run('run', '--once', '--config', work.configure({ organization: { source: undefined } }));
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain(
+    'has nothing to do: set source.git.url or source.directory, conversations.sources, or clusters.enabled',
+  );
+});
