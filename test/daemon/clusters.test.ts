@@ -91,12 +91,21 @@ test('a platform without issue clusters: off with one line, and all else goes on
   expect(work.emulator.requests.byOperation.listConversationClusters ?? 0).toBeLessThanOrEqual(1);
 });
 
-test('a source that cannot be read at the start keeps nothing else from it', async () => {
+test('a source that cannot be read at the start: what it may declare is waited for, and all else goes on', async () => {
   await using work = await open();
   const { space } = await withCluster(work);
   const source = { git: { url: `${work.repository.directory}-gone`, poll: '1h' } };
-  const clusters = { enabled: true, schedule: ALWAYS, routes: [{ label: 'invoice', space: 'guides' }], default: space };
-  const daemon = await startDaemon(work, { organization: { source, clusters } });
+  const routed = (label: string) => ({
+    organization: {
+      source,
+      clusters: { enabled: true, schedule: ALWAYS, routes: [{ label, space: 'guides' }], default: space },
+    },
+  });
+  const waiting = await startDaemon(work, routed('invoice'));
+  await waiting.process.says('route 1 names guides, which is not known, as the manifests cannot be read');
+  await waiting.process.stop();
+  expect(statuses(work)).toEqual([]);
+  const daemon = await startDaemon(work, routed('something else'));
   await daemon.process.says('a change request is open');
   expect(statuses(work)).toEqual(['open']);
 });
