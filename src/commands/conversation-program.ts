@@ -13,6 +13,7 @@ export function conversationCommands(program: Command, around: Surroundings, don
     .argument('<file...>', 'files of tickets')
     .option('--dry-run', 'print what would be sent, redacted; send nothing')
     .option('--account <name>', 'whose tickets these are: ids are unique in one account', 'push')
+    .option('--team-domains <domains...>', "Domains whose mail is the team's, such as acme.example")
     .addOption(format())
     .option(...CONFIG)
     .option(...ORGANIZATION)

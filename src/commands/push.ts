@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { admit } from '../conversations/admit.ts';
+import { type Admission, admit } from '../conversations/admit.ts';
 import type { Redactor } from '../conversations/conversation.ts';
 import type { DeskQuestion } from '../conversations/desk.ts';
 import type { ConversationEvents, SenderState } from '../conversations/events.ts';
@@ -11,12 +11,15 @@ import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
 import type { Found } from '../conversations/ticket.ts';
 import { writableKey } from '../conversations/writable-key.ts';
+import type { Clock } from '../core/clock.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import { type JsonObject, shownJson } from '../core/json.ts';
 import { printable } from '../plan/words.ts';
 import { openWriter } from '../platform/client.ts';
 import { answers, callControl } from '../server/control.ts';
 import { senderWords } from '../server/conversation-log.ts';
+import { openMemoryStore } from '../store/memory.ts';
+import type { NewContent } from '../store/outbox.ts';
 import { type ConversationFlags, placeOf, withDesk } from './conversation-desk.ts';
 import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
 import { keepHeapSmall } from './small-heap.ts';
@@ -24,6 +27,8 @@ import { keepHeapSmall } from './small-heap.ts';
 export interface PushFlags extends ConversationFlags {
   readonly dryRun?: boolean;
   readonly account: string;
+  /** Domains whose mail is the team's. */
+  readonly teamDomains?: readonly string[];
 }
 
 /** `octavo conversations push FILE…`: takes files in and sends them, once. */
@@ -39,7 +44,12 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
     return showOnly(paths, flags, around);
   }
   const place = await placeOf(flags, around);
-  const question: DeskQuestion = { about: 'push', files: paths, account: flags.account };
+  const question: DeskQuestion = {
+    about: 'push',
+    files: paths,
+    account: flags.account,
+    teamDomains: [...(flags.teamDomains ?? [])],
+  };
   if (await answers(place.socket)) {
     const answer = await callControl(place.socket, {
       ask: 'conversations',
@@ -94,18 +104,31 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
   const { redact } = chooseOrganization(config, flags.organization).conversations;
   // The state file, which has the key of ids, may be a daemon's: here they get one for this time alone.
   const redactor = createRedactor(redactionOptions(redact), hiddenIds(randomBytes(32)));
+  const threads = new ShownThreads(around.clock);
   let tickets = 0;
   let rejected = 0;
   for (const path of paths) {
-    for await (const { found } of readTickets(path, { account: flags.account })) {
+    for await (const { found } of readTickets(path, { account: flags.account, teamDomains: flags.teamDomains ?? [] })) {
       if (around.signal.aborted) {
         throw new CancelledError('asked to stop; nothing was sent');
       }
-      const shown = shownOf(found, redactor, around.clock.now());
+      const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, around.clock.now()) : found;
+      if (fate.kind === 'content' && fate.content.thread !== undefined) {
+        await threads.add(fate.content);
+        continue;
+      }
+      const shown = shownOf(found, fate, redactor);
       tickets += shown.kind === 'content' ? 1 : 0;
       rejected += shown.kind === 'rejected' ? 1 : 0;
       around.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
     }
+  }
+  for (const payload of await threads.payloads()) {
+    tickets += 1;
+    around.terminal.out(`${printable(payload)}\n`);
+  }
+  if (threads.hasMail) {
+    noteTeam(flags, around);
   }
   around.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
   return rejected > 0 ? EXIT.invalid : EXIT.done;
@@ -114,10 +137,9 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
 /** A line for what was found: the conversation exactly as it would be sent, or why it would not be. */
 function shownOf(
   found: Found,
+  fate: Admission | Exclude<Found, { kind: 'ticket' }>,
   redactor: Redactor,
-  now: number,
 ): { readonly kind: 'content' | 'rejected' | 'skipped'; readonly line: string } {
-  const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, now) : found;
   if (fate.kind === 'content') {
     return { kind: 'content', line: fate.content.payload };
   }
@@ -126,6 +148,44 @@ function shownOf(
     return { kind: 'rejected', line: `${place}: ${fate.reason}` };
   }
   return { kind: 'skipped', line: `${place}: skipped (${fate.kind === 'gone' ? 'deleted' : fate.reason})` };
+}
+
+/** The conversations of mails, which are complete only when every file has been read: in memory, as an outbox has them. */
+class ShownThreads {
+  readonly #outbox = openMemoryStore().outbox('dry-run', {
+    items: Number.MAX_SAFE_INTEGER,
+    bytes: Number.MAX_SAFE_INTEGER,
+  });
+  readonly #clock: Clock;
+  hasMail = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async add(content: NewContent): Promise<void> {
+    this.hasMail = true;
+    await this.#outbox.put({ source: 'push', at: this.#clock.now(), entries: [content], counts: {} });
+  }
+
+  async payloads(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (;;) {
+      const batch = await this.#outbox.next({ items: 100, bytes: Number.MAX_SAFE_INTEGER, open: 1 }, this.#clock.now());
+      if (batch === null) {
+        return found;
+      }
+      found.push(...batch.items.map(({ payload }) => payload));
+      await this.#outbox.sent(batch.id, this.#clock.now());
+    }
+  }
+}
+
+/** Who wrote a mail decides how it is understood, and nothing but a domain tells it. */
+function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: Surroundings): void {
+  if (teamDomains.length === 0) {
+    terminal.err("No team domains are set, so every mail counts as the customer's; name yours with --team-domains\n");
+  }
 }
 
 function keyOf(found: Exclude<Found, { kind: 'rejected' }>, redactor: Redactor): string {
@@ -139,7 +199,8 @@ function keyOf(found: Exclude<Found, { kind: 'rejected' }>, redactor: Redactor):
   }
 }
 
-function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, { terminal }: Surroundings): ExitCode {
+function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, around: Surroundings): ExitCode {
+  const { terminal } = around;
   const files = (answer.files ?? []) as readonly JsonObject[];
   const rejected = files.reduce((sum, { rejected: count }) => sum + Number(count), 0);
   if (flags.format === 'json') {
@@ -150,6 +211,9 @@ function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, { termin
       terminal.out(`${String(file)}: ${tickets} tickets, ${skipped} skipped, ${refused} rejected${where}\n`);
     }
     terminal.out(`${sent}\n`);
+  }
+  if (files.some(({ threads }) => Number(threads) > 0)) {
+    noteTeam(flags, around);
   }
   return rejected > 0 ? EXIT.invalid : EXIT.done;
 }

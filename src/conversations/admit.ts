@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { NewContent } from '../store/outbox.ts';
 import type { Conversation, RedactionCounts, Redactor } from './conversation.ts';
+import { threadAddition } from './mail-thread.ts';
 import { problemOfKey, type SkipReason, type Ticket } from './ticket.ts';
 import { writableKey } from './writable-key.ts';
 
@@ -32,11 +33,13 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     return { kind: 'rejected', reason: `it cannot be redacted (${error instanceof Error ? error.name : 'error'})` };
   }
   const key = writableKey(ticket.key, redactor, ticket.people);
+  const thread = threadAddition(ticket, redacted.conversation, { redactor, quiet, now });
   const conversation = fitted(redacted.conversation, key);
   if (conversation.parts.length === 0) {
     return { kind: 'skipped', reason: 'empty' };
   }
-  if (!conversation.parts.some(({ role }) => role === 'user')) {
+  // The customer's mail may be in another file.
+  if (thread === null && !conversation.parts.some(({ role }) => role === 'user')) {
     return { kind: 'skipped', reason: 'no-customer' };
   }
   const payload = canonicalJson(conversation as unknown as Json);
@@ -48,6 +51,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     payload,
     // Another machine's clock may be ahead, and holds nothing back for longer than that.
     notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + quiet,
+    ...(thread === null ? {} : { thread }),
     ...(ticket.recheck === undefined ? {} : { recheck: ticket.recheck }),
   };
   return { kind: 'content', content, counts: redacted.counts };

@@ -22,7 +22,12 @@ export const deskQuestion = z.discriminatedUnion('about', [
   /** `since`: milliseconds since the epoch. */
   z.strictObject({ about: z.literal('resync'), source: z.string(), since: z.number() }),
   /** Paths are absolute, on the machine of whoever is asked. */
-  z.strictObject({ about: z.literal('push'), files: z.array(z.string()), account: z.string() }),
+  z.strictObject({
+    about: z.literal('push'),
+    files: z.array(z.string()),
+    account: z.string(),
+    teamDomains: z.array(z.string()).default([]),
+  }),
 ]);
 export type DeskQuestion = z.input<typeof deskQuestion>;
 
@@ -62,14 +67,14 @@ const PUSH = 'push';
 
 async function pushAll(
   { ingestion, signal }: Desk,
-  { files, account }: Extract<DeskQuestion, { about: 'push' }>,
+  { files, account, teamDomains = [] }: Extract<DeskQuestion, { about: 'push' }>,
 ): Promise<JsonObject> {
   // Whoever pushes a file wants it sent: nothing rests.
   const intake = ingestion.intake(PUSH, { quiet: 0 });
   const pushed = [];
   try {
     for (const file of files) {
-      pushed.push(await pushFile(file, { read: { account }, intake, signal }));
+      pushed.push(await pushFile(file, { read: { account, teamDomains }, intake, signal }));
     }
   } finally {
     ingestion.endFiles(PUSH);

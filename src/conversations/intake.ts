@@ -181,7 +181,7 @@ class Sorter {
         this.#admit(found.ticket);
         return;
       case 'skipped':
-        this.#skip(writableKey(found.key, this.#options.redactor, found.people), found.reason);
+        this.#skip(writableKey(found.key, this.#options.redactor, found.people), found.reason, found.isOneOfMany);
         return;
       case 'gone':
         this.numbers.gone += 1;
@@ -208,7 +208,7 @@ class Sorter {
       this.tales.push(() => events.onShortfall?.({ source, key, ...completeness }));
     }
     if (admission.kind === 'skipped') {
-      this.#skip(key, admission.reason);
+      this.#skip(key, admission.reason, ticket.mails !== undefined);
       return;
     }
     this.entries.push(admission.content);
@@ -217,9 +217,11 @@ class Sorter {
     }
   }
 
-  #skip(key: string, reason: string): void {
+  #skip(key: string, reason: string, isOneOfMany = false): void {
     this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
-    this.entries.push({ kind: 'ineligible', key });
+    if (!isOneOfMany) {
+      this.entries.push({ kind: 'ineligible', key });
+    }
   }
 
   #reject(place: string, reason: string): void {

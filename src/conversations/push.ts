@@ -10,6 +10,8 @@ export interface PushedFile {
   readonly file: string;
   readonly records: number;
   readonly tickets: number;
+  /** Of those, threads of mails. */
+  readonly threads: number;
   readonly skipped: number;
   readonly rejected: number;
   /** Where what was rejected or has nothing to say is listed, with lines and reasons; null: nothing is. */
@@ -34,6 +36,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   let batch: FileRecord[] = [];
   let size = 0;
   let listed = 0;
+  let threads = 0;
   const rejects = rejectFileOf(path);
   const flush = async () => {
     try {
@@ -55,6 +58,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     for await (const record of readTickets(fileInput(path, signal), read)) {
       signal.throwIfAborted();
       counts[record.found.kind] += 1;
+      threads += record.found.kind === 'ticket' && record.found.ticket.mails !== undefined ? 1 : 0;
       batch.push(record);
       size += sizeOf(record.found);
       if (batch.length === BATCH || size >= LARGEST_BATCH) {
@@ -71,6 +75,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     file: path,
     records: counts.ticket + counts.skipped + counts.gone + counts.rejected,
     tickets: counts.ticket,
+    threads,
     skipped: counts.skipped + counts.gone,
     rejected: counts.rejected,
     rejects: listed === 0 ? null : rejects,

@@ -40,6 +40,16 @@ export interface Ticket {
    * is looked at once more at the end of its rest. Absent: polls tell it.
    */
   readonly recheck?: string;
+  /** Where the parts are mails, to which more may be added later: other files may have mails of the same thread. */
+  readonly mails?: MailIds;
+}
+
+/** The message ids of a thread's mails, hashed. */
+export interface MailIds {
+  /** One for each part; `at` in milliseconds since the epoch, null where a mail has no date. */
+  readonly ids: readonly { readonly id: string; readonly at: number | null }[];
+  /** Of all its mails, and of all that they refer to. */
+  readonly links: readonly string[];
 }
 
 /** The longest key, in characters: it becomes the conversation's id (supplement, section 8). */
@@ -64,6 +74,8 @@ export type Found =
       readonly kind: 'skipped';
       readonly key: string;
       readonly reason: SkipReason;
+      /** Set where others may stand under the same key, which this says nothing about: the mails of a thread. */
+      readonly isOneOfMany?: true;
       /** Where it stands in a file (`tickets.csv:17`), where its owner would want to know: it has nothing to say. */
       readonly place?: string;
       /** Its people, where its id may name them. */

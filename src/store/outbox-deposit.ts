@@ -1,8 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
-import type { Deposit, Kept, NewContent, OutboxLimit } from './outbox.ts';
+import type { Deposit, Kept, NewContent, OutboxLimit, ThreadAddition, Withdrawal } from './outbox.ts';
 import type { RecheckTables } from './outbox-rechecks.ts';
 import type { SourceTables } from './outbox-sources.ts';
 import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables, toContent } from './outbox-tables.ts';
+import type { ThreadTables } from './outbox-threads.ts';
 
 type OfKey = Partial<Record<ContentState, ContentRow>>;
 type Fate = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
@@ -10,6 +11,7 @@ type Fate = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
 export interface DepositOptions {
   readonly sources: SourceTables;
   readonly rechecks: RecheckTables;
+  readonly threads: ThreadTables;
   readonly limit: OutboxLimit;
 }
 
@@ -18,6 +20,7 @@ export class DepositTables {
   readonly #tables: OutboxTables;
   readonly #sources: SourceTables;
   readonly #rechecks: RecheckTables;
+  readonly #threads: ThreadTables;
   readonly #limit: OutboxLimit;
   readonly #ofKey: StatementSync;
   readonly #known: StatementSync;
@@ -25,11 +28,12 @@ export class DepositTables {
   readonly #postpone: StatementSync;
   readonly #replace: StatementSync;
 
-  constructor(tables: OutboxTables, { sources, rechecks, limit }: DepositOptions) {
+  constructor(tables: OutboxTables, { sources, rechecks, threads, limit }: DepositOptions) {
     const { database } = tables;
     this.#tables = tables;
     this.#sources = sources;
     this.#rechecks = rechecks;
+    this.#threads = threads;
     this.#limit = limit;
     this.#ofKey = database.prepare(`SELECT ${CONTENT_COLUMNS} FROM content WHERE organization = ? AND key = ?`);
     this.#known = database.prepare('SELECT sent, dismissed FROM conversation WHERE organization = ? AND key = ?');
@@ -85,7 +89,7 @@ export class DepositTables {
     const { source, entries, rechecked = [], lookedAt = deposit.at } = deposit;
     const fates = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
     for (const entry of entries) {
-      fates[entry.kind === 'content' ? this.#take(deposit, entry) : this.#withdraw(entry.key)] += 1;
+      fates[this.#settle(deposit, entry)] += 1;
     }
     const told = new Set(entries.map(({ key }) => key));
     for (const key of rechecked) {
@@ -100,6 +104,23 @@ export class DepositTables {
       }
     }
     return fates;
+  }
+
+  #settle(deposit: Deposit, entry: NewContent | Withdrawal): Fate {
+    if (entry.kind !== 'content') {
+      return this.#withdraw(entry.key);
+    }
+    return entry.thread === undefined ? this.#take(deposit, entry) : this.#grow(deposit, entry, entry.thread);
+  }
+
+  /** Adds mails to their thread, and takes the conversation that comes of it. */
+  #grow(deposit: Deposit, content: NewContent, addition: ThreadAddition): Fate {
+    const { key, mails, merged } = this.#threads.add(content.key, addition);
+    for (const other of merged) {
+      this.#withdraw(other);
+    }
+    const whole = addition.compose(key, mails);
+    return whole === null ? 'nothing' : this.#take(deposit, { ...content, ...whole, key });
   }
 
   #rowsOf(key: string): OfKey {

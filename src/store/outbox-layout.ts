@@ -55,5 +55,17 @@ const PROCESSED_LAYOUT = `CREATE TABLE processed (
     PRIMARY KEY (organization, source, item)
   ) STRICT, WITHOUT ROWID;`;
 
+/** The redacted mails of threads, and which thread a message id belongs to, by their hashes. */
+const THREAD_LAYOUT = `CREATE TABLE mail_link (
+    organization TEXT NOT NULL, id TEXT NOT NULL, thread TEXT NOT NULL,
+    PRIMARY KEY (organization, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX mail_link_thread ON mail_link (organization, thread);
+  CREATE TABLE mail (
+    organization TEXT NOT NULL, thread TEXT NOT NULL, id TEXT NOT NULL, at INTEGER, role TEXT NOT NULL,
+    subject TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (organization, thread, id)
+  ) STRICT, WITHOUT ROWID;`;
+
 /** In order: a state file that has only the first of them is brought up to date with the rest. */
-export const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT];
+export const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT, THREAD_LAYOUT];

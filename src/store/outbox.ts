@@ -33,6 +33,31 @@ export interface NewContent {
   readonly notBefore: number | null;
   /** By what its source finds it, where it must be looked at once more at the end of its rest; absent: it need not. */
   readonly recheck?: string;
+  /** Mails that are added to a thread, whose conversation takes the place of `key`, `hash`, `payload` and `notBefore`. */
+  readonly thread?: ThreadAddition;
+}
+
+/** One redacted mail of a thread. */
+export interface ThreadMail {
+  /** A hash of its message id. */
+  readonly id: string;
+  /** Milliseconds since the epoch; null where it has no date. */
+  readonly at: number | null;
+  readonly role: string;
+  /** Empty where the mail has none, or is not the first of its file. */
+  readonly subject: string;
+  readonly body: string;
+}
+
+/** Mails of a thread of which other mails may have come before, or come later. */
+export interface ThreadAddition {
+  readonly mails: readonly ThreadMail[];
+  /** Hashes of the message ids of these mails, and of all that they refer to. */
+  readonly links: readonly string[];
+  /** Redacts what was redacted before, knowing the people of these mails, too. */
+  redactAgain(text: string): string;
+  /** The conversation of all mails by date; null where no customer wrote any of them. */
+  compose(key: string, mails: readonly ThreadMail[]): Pick<NewContent, 'payload' | 'hash' | 'notBefore'> | null;
 }
 
 /** What waits of a conversation is not to be sent: it may not be as it is now, or it was deleted. */

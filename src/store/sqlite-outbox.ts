@@ -8,6 +8,7 @@ import { SendingTables } from './outbox-sending.ts';
 import { SourceTables } from './outbox-sources.ts';
 import { StatusTables } from './outbox-status.ts';
 import { OutboxTables } from './outbox-tables.ts';
+import { ThreadTables } from './outbox-threads.ts';
 
 /** How the file that holds the outbox deals with trouble; both throw StoreError. */
 export interface OutboxFile {
@@ -23,7 +24,8 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
   const tables = new OutboxTables(database, organization, file.run);
   const sources = new SourceTables(tables, file.parse);
   const rechecks = new RecheckTables(tables);
-  const deposits = new DepositTables(tables, { sources, rechecks, limit });
+  const threads = new ThreadTables(tables);
+  const deposits = new DepositTables(tables, { sources, rechecks, threads, limit });
   const sending = new SendingTables(tables, rechecks);
   const dead = new DeadTables(tables, rechecks);
   const status = new StatusTables(tables, file.parse);

@@ -321,3 +321,28 @@ test('an id that is an address is nowhere: not in the log, the metrics, the stat
   const kept = ['octavo.db', 'octavo.db-wal'].map((name) => readFileSync(join(work.folder, 'state', name), 'latin1'));
   expect([JSON.stringify(sent(work)), metrics, stderr, ...kept].filter((text) => text.includes(EMAIL))).toEqual([]);
 });
+
+test('a dry run of mails in files of their own shows one conversation, and says that no team is known', async () => {
+  await using work = await openWorkspace();
+  const file = (name: string, lines: readonly string[]) => {
+    const text = ['Date: Mon, 05 Jan 2026 10:00:00 +0000', ...lines, ''].join('\r\n');
+    work.repository.write(name, text);
+    return name;
+  };
+  const reply = file('r.eml', [
+    'From: bo@acme.example',
+    'Message-ID: <r@acme>',
+    'In-Reply-To: <q@x>',
+    '',
+    'In the menu.',
+  ]);
+  const question = file('q.eml', ['From: ana@x.example', 'Message-ID: <q@x>', '', 'How do I export?']);
+  const push = (...flags: string[]) => work.inside(['conversations', 'push', '--dry-run', reply, question, ...flags]);
+  const unknown = await push();
+  expect(unknown).toMatchObject({ code: 0, stderr: expect.stringContaining('No team domains are set') });
+  expect(unknown.stdout.trim().split('\n')).toHaveLength(1);
+  const known = await push('--team-domains', 'acme.example');
+  expect(known.stderr).not.toContain('No team domains');
+  const roles = (JSON.parse(known.stdout) as { parts: { role: string }[] }).parts.map(({ role }) => role);
+  expect(roles.toSorted()).toEqual(['team-member', 'user']);
+});

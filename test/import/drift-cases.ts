@@ -281,9 +281,10 @@ function addForeign(drawn: Model, pick: (limit: number) => number): void {
   drawn.spaces[`foreign${pick(3)}`] = { title: `Foreign space ${pick(3)}` };
   const list = someList(drawn, pick);
   const [first] = Object.keys(drawn.spaces);
-  if (list.some((item) => 'section' in item) && first !== undefined) {
-    const spaces = [{ key: 'foreign', space: first, path: 'foreign' }];
-    list.push({ section: `foreign${pick(3)}`, title: 'Foreign section', spaces });
+  const key = `foreign${pick(3)}`;
+  const isNew = !JSON.stringify(drawn.sites).includes(`"${key}"`);
+  if (list.some((item) => 'section' in item) && first !== undefined && isNew) {
+    list.push({ section: key, title: 'Foreign section', spaces: [{ key: 'foreign', space: first, path: 'foreign' }] });
   }
 }
 

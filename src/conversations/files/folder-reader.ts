@@ -45,7 +45,7 @@ export class FolderReader {
     this.#stable = stable;
   }
 
-  /** Files to read, by name, and what is refused and was not told before. Throws SourceError. */
+  /** Files to read, the oldest first, and what is refused and was not reported before. Throws SourceError. */
   async list(
     signal: AbortSignal,
   ): Promise<{ readonly files: readonly Dropped[]; readonly refused: readonly Refused[] }> {
@@ -57,7 +57,7 @@ export class FolderReader {
     this.#digests = new Map([...this.#digests].filter(([name]) => this.#looks.has(name)));
     const refused = listed.refused.filter(({ name, reason }) => this.#told.get(name) !== reason);
     this.#told = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
-    return { files: listed.files, refused };
+    return { files: listed.files.toSorted(byAge), refused };
   }
 
   async #look() {
@@ -119,13 +119,16 @@ export class FolderReader {
     }
   }
 
-  /** What names the file's content. Throws SourceError. */
+  /**
+   * Identifies the file by its content and by when it was written: one that has the content of an earlier file is another
+   * file, and is read again. Throws SourceError.
+   */
   async digest({ name, path, look }: Dropped, signal: AbortSignal): Promise<string> {
     const known = this.#digests.get(name);
     if (known !== undefined && isSameLook(known.look, look)) {
       return known.digest;
     }
-    const hash = createHash('sha256');
+    const hash = createHash('sha256').update(`${look.mtime}\n`);
     try {
       for await (const piece of fileInput(path, signal).open()) {
         hash.update(piece);
@@ -187,6 +190,13 @@ async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<
     }
   }
   return free;
+}
+
+const naturally = new Intl.Collator('en', { numeric: true });
+
+/** What was written earlier is read earlier; of files that were written together, `2.eml` comes before `10.eml`. */
+function byAge(a: Dropped, b: Dropped): number {
+  return a.look.mtime - b.look.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
 
 function isSameLook(a: Omit<Look, 'since'>, b: Omit<Look, 'since'>): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Found, Person, SkipReason } from '../ticket.ts';
+import type { Found, Person } from '../ticket.ts';
 import type { FileInput } from './input.ts';
 import { type Line, linesOf } from './lines.ts';
 import { type Mail, mailOf } from './mail.ts';
@@ -83,6 +83,12 @@ function isSeparator({ bytes, start, end }: Line): boolean {
   return SEPARATOR.test(text) || (isCutOff && (text.startsWith('From ') || 'From '.startsWith(text)));
 }
 
+/** A mail, and where it stands in its thread. */
+interface ReadMail {
+  readonly envelope: Envelope;
+  readonly mail: Mail;
+}
+
 async function* readThreads(
   input: FileInput,
   mails: readonly Envelope[],
@@ -91,7 +97,7 @@ async function* readThreads(
 ): AsyncGenerator<Found> {
   const longest = MAIL_FACTOR * (options.longest ?? LONGEST);
   for (const thread of threadsOf(mails)) {
-    const read: Mail[] = [];
+    const read: ReadMail[] = [];
     let isRejected = false;
     for (const envelope of thread.mails) {
       const mail = await readMail(input, envelope, isEscaped, longest);
@@ -99,7 +105,7 @@ async function* readThreads(
         isRejected = true;
         yield rejected(input.name, envelope.line, mail.problem);
       } else {
-        read.push(mail);
+        read.push({ envelope, mail });
       }
     }
     if (read.length > 0 || !isRejected) {
@@ -134,53 +140,68 @@ function withoutEscapes(bytes: Buffer): Buffer {
     : bytes;
 }
 
-function foundOf(thread: Thread, mails: readonly Mail[], teamDomains: readonly string[]): Found {
-  const key = `mail/${createHash('sha256').update(rootName(thread, mails)).digest('hex').slice(0, 40)}`;
-  const own = mails.filter(({ skip }) => skip === null);
-  const skip: SkipReason | null = own.length === 0 ? (mails.find((mail) => mail.skip !== null)?.skip ?? 'empty') : null;
-  if (skip !== null) {
-    return { kind: 'skipped', key, reason: skip };
+function foundOf(thread: Thread, mails: readonly ReadMail[], teamDomains: readonly string[]): Found {
+  const key = `mail/${digest(rootName(thread, mails))}`;
+  const own = mails.filter(({ mail }) => mail.skip === null);
+  if (own.length === 0) {
+    const reason = mails.find(({ mail }) => mail.skip !== null)?.mail.skip ?? 'empty';
+    return { kind: 'skipped', key, reason, isOneOfMany: true };
   }
-  const customer = own[0]?.from ?? '';
-  const parts = own
-    .map(
-      ({ from, words }) =>
-        ({ role: isTeam(from, customer, teamDomains) ? 'team-member' : 'user', body: words }) as const,
-    )
-    .filter(({ body }) => body !== '');
-  if (parts.length === 0) {
-    return { kind: 'skipped', key, reason: 'empty' };
+  const written = own.filter(({ mail }) => mail.words !== '');
+  if (written.length === 0) {
+    return { kind: 'skipped', key, reason: 'empty', isOneOfMany: true };
   }
-  if (!parts.some(({ role }) => role === 'user')) {
-    return { kind: 'skipped', key, reason: 'no-customer' };
-  }
-  const first = own.find(({ at }) => at !== null)?.at ?? null;
-  const last = own.findLast(({ at }) => at !== null)?.at ?? null;
+  const dates = own.flatMap(({ mail: { at } }) => (at === null ? [] : [at]));
   const ticket = {
     key,
-    subject: own.find(({ subject }) => subject !== '')?.subject ?? '',
-    createdAt: first === null ? null : new Date(first).toISOString(),
-    settledAt: last,
+    subject: own.find(({ mail }) => mail.subject !== '')?.mail.subject ?? '',
+    createdAt: dates[0] === undefined ? null : new Date(dates[0]).toISOString(),
+    settledAt: dates.at(-1) ?? null,
     url: null,
     attributes: { channel: 'email' },
-    parts,
-    people: distinct(mails.flatMap(({ people }) => people)),
+    parts: written.map(({ mail: { from, words } }) => {
+      return { role: isTeam(from, teamDomains) ? 'team-member' : 'user', body: words } as const;
+    }),
+    people: distinct(mails.flatMap(({ mail }) => mail.people)),
     completeness: null,
+    mails: {
+      ids: written.map(({ envelope, mail }) => ({ id: idOf(envelope, mail), at: mail.at })),
+      links: linksOf(mails),
+    },
   };
   return { kind: 'ticket', ticket };
 }
 
 /** A mail without a Message-ID is known by what it says. */
-function rootName({ root }: Thread, mails: readonly Mail[]): string {
-  return root === '' ? JSON.stringify(mails.map(({ from, at, subject, words }) => [from, at, subject, words])) : root;
+function rootName({ root }: Thread, mails: readonly ReadMail[]): string {
+  return root === '' ? JSON.stringify(mails.map(({ mail }) => contentOf(mail))) : root;
 }
 
-/** Without domains to go by, the team is everybody but the one who wrote first. */
-function isTeam(from: string, customer: string, teamDomains: readonly string[]): boolean {
+function contentOf({ from, at, subject, words }: Mail): readonly unknown[] {
+  return [from, at, subject, words];
+}
+
+function idOf({ threading }: Envelope, mail: Mail): string {
+  return digest(threading.id === '' ? JSON.stringify(contentOf(mail)) : threading.id);
+}
+
+/** Hashes of the ids of these mails and of those that they refer to, by which mails of other files find them. */
+function linksOf(mails: readonly ReadMail[]): readonly string[] {
+  return [
+    ...new Set(
+      mails.flatMap(({ envelope, mail }) => [idOf(envelope, mail), ...envelope.threading.parents.map(digest)]),
+    ),
+  ];
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 40);
+}
+
+/** Nobody is taken for the team whose domain was not named. */
+function isTeam(from: string, teamDomains: readonly string[]): boolean {
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  return teamDomains.length === 0
-    ? from !== customer
-    : teamDomains.some((each) => domain === each.toLowerCase() || domain.endsWith(`.${each.toLowerCase()}`));
+  return teamDomains.some((each) => domain === each.toLowerCase() || domain.endsWith(`.${each.toLowerCase()}`));
 }
 
 function distinct(people: readonly Person[]): Person[] {

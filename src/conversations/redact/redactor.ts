@@ -164,9 +164,10 @@ function redactTicket(
   const fields = fieldsOf(ticket);
   const { explained, again } = survey(fields, ticket.people);
   const at = new Map(explained.map(({ place, redacted }) => [place, redacted]));
-  const parts = ticket.parts
-    .map(({ role }, index) => ({ type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' }))
-    .filter(({ body }) => body.trim() !== '');
+  // Empty ones stay, so that each part is that of the ticket at the same index.
+  const parts = ticket.parts.map(({ role }, index) => {
+    return { type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' };
+  });
   const subject = cutSubject(at.get('subject') ?? '', again);
   const attributes = Object.keys(ticket.attributes).map((name, index) => {
     const value = at.get(`attributes.${name}`) ?? '';

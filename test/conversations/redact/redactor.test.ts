@@ -115,11 +115,14 @@ describe('a conversation', () => {
     completeness: null,
   };
 
-  it('has what is sent: no empty subject, no empty part, an ISO date, and an address that still is one', () => {
+  it('has what is sent: no empty subject, a part for each one of the ticket, an ISO date, and an address that still is one', () => {
     const { conversation, counts } = createRedactor().redact(ticket);
     expect(conversation).toEqual({
       id: 'zendesk/acme/7',
-      parts: [{ type: 'message', role: 'user', body: 'Hello' }],
+      parts: [
+        { type: 'message', role: 'user', body: 'Hello' },
+        { type: 'message', role: 'assistant', body: ' \n' },
+      ],
       metadata: {
         url: 'https://%5BSECRET_1%5D@help.example/agent/tickets/4155550132?email=%5BPERSON_1%5D#%5BEMAIL_1%5D',
         attributes: { status: 'solved', from: '[EMAIL_1]' },
@@ -154,9 +157,10 @@ describe('a conversation', () => {
     expect(subjectOf(`${'a '.repeat(248)}41111111111111112222`)).not.toContain('4111111111111111');
   });
 
-  it('has no date that is none, and no part where no part has a text', () => {
+  it('has no date that is none, and a part for each of the ticket', () => {
     const { conversation } = createRedactor().redact({ ...ticketOf([' ', '\n']), createdAt: 'yesterday' });
-    expect(conversation).toEqual({ id: 'test/1', parts: [] });
+    expect(conversation.metadata).toBeUndefined();
+    expect(conversation.parts.map(({ body }) => body.trim())).toEqual(['', '']);
   });
 });
 

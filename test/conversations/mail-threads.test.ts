@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { admit } from '../../src/conversations/admit.ts';
+import { hiddenIds } from '../../src/conversations/hidden-ids.ts';
+import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { NewContent, Outbox } from '../../src/store/outbox.ts';
+import { read } from './files/inputs.ts';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const TEAM = { teamDomains: ['acme.example'] };
+const redactor = createRedactor({}, hiddenIds(randomBytes(32)));
+
+interface MailText {
+  readonly id: string;
+  readonly from?: string;
+  readonly replyTo?: string;
+  readonly references?: readonly string[];
+  readonly minute: number;
+  readonly body: string;
+  readonly headers?: readonly string[];
+}
+
+/** A mail as a file has it. */
+function eml({ id, from = 'ana@x.example', replyTo, references = [], minute, body, headers = [] }: MailText): string {
+  return [
+    `From: ${from}`,
+    `Message-ID: <${id}>`,
+    `Date: ${new Date(Date.UTC(2026, 0, 5, 10, minute)).toUTCString()}`,
+    'Subject: Export',
+    ...(replyTo === undefined ? [] : [`In-Reply-To: <${replyTo}>`]),
+    ...(references.length === 0 ? [] : [`References: ${references.map((each) => `<${each}>`).join(' ')}`]),
+    ...headers,
+    '',
+    body,
+    '',
+  ].join('\r\n');
+}
+
+const QUESTION: MailText = { id: 'q1@x', minute: 0, body: 'How do I export?' };
+const REPLY: MailText = { id: 'r2@acme', from: 'bo@acme.example', replyTo: 'q1@x', minute: 5, body: 'In the menu.' };
+const THANKS: MailText = { id: 't3@x', replyTo: 'r2@acme', minute: 9, body: 'Thanks!' };
+
+function openOutbox(): Outbox {
+  return openMemoryStore().outbox('org_1', { items: 10_000, bytes: 1e9 });
+}
+
+/** Takes a file of mail in, as an intake would. */
+async function take(outbox: Outbox, mail: MailText, options: object = TEAM): Promise<void> {
+  for (const found of await read(`${mail.id}.eml`, eml(mail), options)) {
+    const admission = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, NOW) : null;
+    const entries: NewContent[] = admission?.kind === 'content' ? [admission.content] : [];
+    await outbox.put({ source: 'drop', at: NOW, entries, counts: {} });
+  }
+}
+
+interface Sent {
+  readonly id: string;
+  readonly subject?: string;
+  readonly metadata?: { readonly createdAt?: string };
+  readonly parts: readonly { readonly role: string; readonly body: string }[];
+}
+
+/** Sends what waits, and answers it. */
+async function send(outbox: Outbox): Promise<readonly Sent[]> {
+  const sent: Sent[] = [];
+  for (;;) {
+    const batch = await outbox.next({ items: 100, bytes: 1e9, open: 1 }, NOW);
+    if (batch === null) {
+      return sent;
+    }
+    sent.push(...batch.items.map(({ payload }) => JSON.parse(payload) as Sent));
+    await outbox.sent(batch.id, NOW);
+  }
+}
+
+const wordsOf = (conversation: Sent | undefined) =>
+  conversation?.parts.map(({ role, body }) => `${role}: ${body.trim()}`);
+const WHOLE = ['user: How do I export?', 'team-member: In the menu.', 'user: Thanks!'];
+
+describe('one mail per file', () => {
+  test('is one conversation in the order of dates, whichever order the files come in', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray([QUESTION, REPLY, THANKS], { minLength: 3 }),
+        fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+        async (mails, sends) => {
+          const outbox = openOutbox();
+          const sent: Sent[] = [];
+          for (const [index, mail] of mails.entries()) {
+            await take(outbox, mail);
+            sent.push(...(sends[index] === true ? await send(outbox) : []));
+          }
+          sent.push(...(await send(outbox)));
+          const last = sent.at(-1);
+          expect(wordsOf(last)).toEqual(WHOLE);
+          expect(last).toMatchObject({ subject: 'Export', metadata: { createdAt: '2026-01-05T10:00:00.000Z' } });
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test('keeps the id under which the conversation was sent first', async () => {
+    const outbox = openOutbox();
+    await take(outbox, THANKS);
+    const [first] = await send(outbox);
+    await take(outbox, REPLY);
+    await take(outbox, QUESTION);
+    const [later] = await send(outbox);
+    expect(later?.id).toBe(first?.id);
+    expect(wordsOf(later)).toEqual(WHOLE);
+  });
+
+  test('a reply of the team waits for what the customer wrote', async () => {
+    const outbox = openOutbox();
+    await take(outbox, REPLY);
+    expect(await send(outbox)).toEqual([]);
+    await take(outbox, QUESTION);
+    expect(wordsOf((await send(outbox))[0])).toEqual(WHOLE.slice(0, 2));
+  });
+
+  test('the same file again, and an answer of a machine in between, change nothing', async () => {
+    const outbox = openOutbox();
+    await take(outbox, QUESTION);
+    await take(outbox, { ...REPLY, id: 'auto@acme', headers: ['Auto-Submitted: auto-replied'] });
+    expect(wordsOf((await send(outbox))[0])).toEqual(WHOLE.slice(0, 1));
+    await take(outbox, QUESTION);
+    expect(await send(outbox)).toEqual([]);
+  });
+
+  test('two halves that were not known to be one become one', async () => {
+    const outbox = openOutbox();
+    await take(outbox, QUESTION);
+    await take(outbox, THANKS);
+    expect(await send(outbox)).toHaveLength(2);
+    await take(outbox, REPLY);
+    expect((await send(outbox)).map(wordsOf)).toEqual([WHOLE]);
+  });
+
+  test('redacts in earlier mails the people that a later mail names', async () => {
+    const outbox = openOutbox();
+    await take(outbox, { ...QUESTION, body: 'Zebulon Quartermaine told me to ask.' });
+    await take(outbox, { ...REPLY, from: 'Zebulon Quartermaine <zq@acme.example>' });
+    expect(JSON.stringify(await send(outbox))).not.toMatch(/Zebulon|Quartermaine/);
+  });
+
+  test('bounds the mails of a thread, so that a hostile one costs no more and more', async () => {
+    const outbox = openOutbox();
+    for (let index = 0; index < 503; index += 1) {
+      await take(outbox, { id: `m${index}@x`, references: ['q1@x'], minute: index, body: `mail ${index}` });
+    }
+    expect((await send(outbox))[0]?.parts).toHaveLength(500);
+  });
+});
