@@ -14,8 +14,25 @@ export interface Conversation {
   };
 }
 
-/** What redaction takes out. `person`: names and addresses of the ticket's own people; `pattern`: the user's own. */
-export const REDACTION_TYPES = ['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person', 'pattern'] as const;
+/**
+ * Types of private values. `person`: names and addresses of people of the ticket; `national_id`, `birthdate` and
+ * `address`: what a label announces; `pattern`: found by the user's own patterns.
+ */
+export const REDACTION_TYPES = [
+  'secret',
+  'email',
+  'card',
+  'iban',
+  'ssn',
+  'national_id',
+  'birthdate',
+  'phone',
+  'address',
+  'ip',
+  'mac',
+  'person',
+  'pattern',
+] as const;
 export type RedactionType = (typeof REDACTION_TYPES)[number];
 /** How many were taken out; never what. */
 export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;

@@ -4,12 +4,12 @@ import type { Finder, Found } from './found.ts';
 
 /** The words for @ and for a full stop, as people read an address aloud. */
 const AT_WORDS =
-  'at|ät|arroba|aroba|arrobase|chez|bei|klammeraffe|chiocciola|chiocciolina|apenstaartje|snabel-?a|alfakrøll|krøllalfa|miukumauku|malpa|małpa|zavinac|zavináč|kukac|papaki|παπάκι|παπακι|собака|собачка|сабака|ат|sobaka|et|kuyruklu a|majmun|afna|at-mark|आट|ऐट';
+  'at|ät|arroba|aroba|arobase|arrobase|arobas|chez|bei|klammeraffe|chiocciola|chiocciolina|apenstaartje|snabel-?a|alfakrøll|krøllalfa|miukumauku|malpa|małpa|zavinac|zavináč|kukac|papaki|παπάκι|παπακι|собака|собачка|сабака|ат|sobaka|et|kuyruklu a|majmun|afna|at-mark|आट|ऐट';
 const DOT_WORDS =
   'dot|punkt|punto|ponto|point|punt|punktum|prikk|prik|piste|pont|kropka|tecka|tečka|bodka|tocka|točka|τελεία|τελεια|точка|крапка|tochka|nokta|nukta|dotto|डॉट|nuqta';
 /** The same in scripts that put no space between words. */
 const AT_GLYPHS = 'アットマーク|アット|あっと|골뱅이|앳|艾特|圈a|小老鼠';
-const DOT_GLYPHS = 'ドット|どっと|닷|점|쩜|点|點';
+const DOT_GLYPHS = 'ドット|どっと|닷|점|쩜|点|點|。(?=[a-z])';
 const OPEN = '[\\[({<«|*_~-]';
 const CLOSE = '[\\])}>»|*_~-]';
 const BRACKETED = new RegExp(
@@ -20,14 +20,17 @@ const SPOKEN = new RegExp(`[ \\t]{1,2}(?:${AT_WORDS})[ \\t]{1,2}|(?:${AT_GLYPHS}
 const BEFORE_DOMAIN = / {1,2}at {1,2}(?=[\w-]{2,63}\.[a-z])/gi;
 /** A sign with spaces around it, or before a domain in disguise. */
 const SIGN = new RegExp(
-  `[ \\t]{1,2}@[ \\t]{1,2}|@[ \\t]|@(?=[\\p{L}\\p{N}-]{1,63}(?:[ \\t]?[[({<][ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)| {1,2}(?:${DOT_WORDS}) ))`,
+  `[ \\t]{1,2}@[ \\t]{1,2}|@[ \\t]|@(?=[\\p{L}\\p{N}-]{1,63}(?:[ \\t]?[[({<][ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)| {1,2}(?:${DOT_WORDS}) |。[a-z]))|[ \\t]@(?=[a-z-]{2,20}\\.[a-z])`,
   'giu',
 );
 const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}_+-]{0,61}[\\p{L}\\p{N}])?';
 const DOT = `(?:[ \\t]{0,2}${OPEN}[ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)[ \\t]?${CLOSE}[ \\t]{0,2}|[ \\t]{1,2}(?:${DOT_WORDS})[ \\t]{1,2}|[ \\t]{0,2}(?:${DOT_GLYPHS})[ \\t]{0,2}|\\.|[ \\t]\\.[ \\t]?)`;
 const DOMAIN = new RegExp(`${LABEL}(?:${DOT}${LABEL}){1,4}`, 'iuy');
+/** Signs of a local part, as they are read aloud. */
+const JOINERS =
+  'dash|minus|hyphen|underscore|underline|plus|guion|guión|guion bajo|guión bajo|hífen|bindestrich|unterstrich|tiret|tiret bas|trait d.union|trattino|streepje|тире|дефис|нижнее подчёркивание|подчеркивание|kreska|podłoga|pomlčka|podtržítko|alt tire|tire|underskrift|streg|bindestreck|understreck';
 const LOCAL = new RegExp(
-  `(?<![\\p{L}\\p{N}@])[\\p{L}\\p{N}][\\p{L}\\p{N}._%+'-]{0,63}(?:(?:[ \\t]{0,2}${OPEN}[ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)[ \\t]?${CLOSE}[ \\t]{0,2}|[ \\t](?:${DOT_WORDS})[ \\t])[\\p{L}\\p{N}][\\p{L}\\p{N}._+-]{0,63}){0,3}$`,
+  `(?<![\\p{L}\\p{N}@])[\\p{L}\\p{N}][\\p{L}\\p{N}._%+'-]{0,63}(?:(?:[ \\t]{0,2}${OPEN}[ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)[ \\t]?${CLOSE}[ \\t]{0,2}|[ \\t](?:${DOT_WORDS}|${JOINERS})[ \\t])[\\p{L}\\p{N}][\\p{L}\\p{N}._+-]{0,63}){0,3}$`,
   'iu',
 );
 const DOTS = new RegExp(DOT, 'giu');
@@ -104,13 +107,20 @@ function nameOf(written: string): { readonly name: string; readonly length: numb
   const dots = [...written.matchAll(DOTS)].filter(({ index }) => index > 0);
   for (let count = dots.length; count > 0; count -= 1) {
     const length = dots[count]?.index ?? written.length;
-    const name = written.slice(0, length).replaceAll(DOTS, '.');
+    const name = latin(written.slice(0, length).replaceAll(DOTS, '.'));
     if (isDomain(name)) {
       return { name, length };
     }
   }
   return null;
 }
+
+/** Top-level domains as they are spoken in Cyrillic. */
+function latin(name: string): string {
+  return name.replace(/\.(?:ру|ком|нет|орг|юа)$/i, (end) => CYRILLIC_ENDS[end.slice(1).toLowerCase()] ?? end);
+}
+
+const CYRILLIC_ENDS: Readonly<Record<string, string>> = { ру: '.ru', ком: '.com', нет: '.net', орг: '.org', юа: '.ua' };
 
 function isMeant(
   local: string,
@@ -121,6 +131,9 @@ function isMeant(
   const isSign = /@/.test(at);
   const isBracketed = /[^\p{L}\p{N}\s@]/u.test(at);
   if (isBracketed || isSign) {
+    if (/^\s@$/.test(at)) {
+      return PROVIDERS.test(name);
+    }
     // "(a)" is a list's first item as well, and "@ " stands before a price or a place.
     return !/^\W*a\W*$/i.test(at) || DOT_SPOKEN.test(written.slice(0, length)) || PROVIDERS.test(name);
   }

@@ -10,7 +10,7 @@ export interface Labels {
 
 /** The longest label: words, and characters of a script without spaces. */
 const WORDS = 5;
-const GLYPHS = 8;
+const GLYPHS = 20;
 /** How far before a value its label is looked for, in characters. */
 const REACH = 64;
 
@@ -46,7 +46,7 @@ function plainWord(word: string): string {
 const FILLERS = new Set(
   (
     'is are was the my our your his her number numbers no nr num n nº nummer numero numeros numer numeru numéro num\u00b0 code id # ' +
-    'ist lautet est es sono e er ar ar on jest je este sa si som to ne bir new current now jetzt following follows as at in of on ' +
+    'ist lautet est es sono e er ar ar on jest je este sa si som to ne bir new current now jetzt following follows as at in of on the der die das den dem le el il lo pe am um om den det ' +
     'номер номера № это є είναι αριθμος هو رقم הוא מספר है नंबर là số adalah nomor numarasi numarası 号 号码 號碼 番号 번호'
   )
     .split(' ')
@@ -123,12 +123,14 @@ function glyphEnd(word: string, glyphs: ReadonlySet<string>): string | null {
 
 const WORD = /[\p{L}\p{M}\p{N}№#º°]+(?:['’´.][\p{L}\p{M}\p{N}]+)*/gu;
 
+/** Tags around a label, and what a form says in brackets: `<b>DOB</b> (DD/MM/YYYY)`. */
+const ASIDE = /<\/?[a-z]{1,8}(?: [^<>]{0,20})?>|\([^()]{0,24}\)|（[^（）]{0,24}）/gi;
+
 /** The words before a place, folded; `dateOfBirth` and `date_of_birth` are three. None after a sign that ends a phrase. */
 function wordsBefore(before: string): string[] {
   const line = before.slice(lastBreak(before) + 1);
-  return (line.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').match(WORD) ?? [])
-    .slice(-WORDS - 4)
-    .map((word) => plainWord(word));
+  const plain = line.replaceAll(ASIDE, ' ').replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
+  return (plain.match(WORD) ?? []).slice(-WORDS - 4).map((word) => plainWord(word));
 }
 
 const BREAKS = new Set([...'\n;,{}!?。、，'].map((sign) => sign.charCodeAt(0)));

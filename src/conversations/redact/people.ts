@@ -1,44 +1,13 @@
 import type { Person } from '../ticket.ts';
+import { hasCjk, namesGivenAway, patternsOfName } from './cjk-names.ts';
+import { fold } from './fold-name.ts';
 import type { Finder, Found } from './found.ts';
+import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
 
-/** The fewest letters of a first or last name that is looked for by itself. */
-const FEWEST = 3;
 /** Between two words of a name: at most so many characters that are no letter or digit. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
-
-/** Parts of names and words of roles: by themselves they say nothing of anybody. */
-const NEVER = new Set(
-  (
-    'van von den der des dem del della dos das les the and bin bint ben ibn abu zur zum mrs miss herr frau madame monsieur prof ' +
-    'doctor sir jun sen iii phd support team help desk helpdesk service services customer customers client user users admin ' +
-    'administrator sales info office docs documentation billing account accounts agent system bot noreply reply mail email ' +
-    'postmaster webmaster contact success care operations dev developer developers engineering security test demo guest ' +
-    'anonymous unknown nobody company inc ltd llc gmbh corp group technical product marketing finance legal hr'
-  ).split(' '),
-);
-/** Names that are words as well: taken for a name only where they are written and placed like one. */
-const WORDS = new Set(
-  (
-    'mark will bill may june april august grace hope faith joy rose lily daisy iris ivy art frank jack rob bob pat sue drew ' +
-    'rich dick don ray guy gene max miles chase grant chance hunter mason carter cooper parker taylor tyler page baker smith ' +
-    'cook fisher king queen bishop knight law young brown black white green gray grey rusty sandy dawn eve summer autumn ' +
-    'winter angel christian victor sky skye star ruby jade amber pearl crystal cherry olive ginger pepper penny dale glen cliff ' +
-    'heath forest woods wood stone rock brook lane street hill field fields banks ford bush park long short little best good ' +
-    'swift sharp strong power love case price rate cash bond wells major minor dean earl duke marshall porter potter mars nick ' +
-    'trip skip chip tab tag rev van lee see sun day week moon west east north south holiday weekend key keys lock code data ' +
-    'image link list note port root script set table text type view test ash bay buck bud chuck curt dash dot fox gale gay gus ' +
-    'harry herb jean jerry jewel jimmy job josh kit lance levy mercy merit misty norm opal pierce reed robin sage sally ' +
-    'shell stew trace wade ward warren wolf worth zip bitte danke klein gross lange kurz weiss schwarz braun'
-  ).split(' '),
-);
-
-/** A name as words, each folded. */
-interface Phrase {
-  readonly words: readonly string[];
-  readonly key: string;
-  /** Whether it is a word of the language as well. */
-  readonly isWord: boolean;
-}
+/** Up to so many different first words each is looked for by itself, which is faster than to look at every word. */
+const FEW = 64;
 
 /** The address or name of a person: `[PERSON_1]` for all of what one person is called. */
 export interface People {
@@ -47,12 +16,27 @@ export interface People {
   ownerOf(email: string): string | undefined;
 }
 
-/** What the ticket's own people are called, looked for as whole words: case, accents and line ends do not matter. */
-export function peopleOf(people: readonly Person[], isAllowed: (value: string) => boolean): People {
+/** No people at all, where they are not to be looked for. */
+export const nobody: People = { finder: () => [], ownerOf: () => undefined };
+
+interface Names {
+  /** By their first word. */
+  readonly phrases: Map<string, Phrase[]>;
+  readonly known: Map<string, string>;
+  readonly patterns: { readonly pattern: RegExp; readonly key: string }[];
+}
+
+/**
+ * What the ticket's own people are called, looked for as whole words: case, accents and line ends do not matter. Names
+ * that the conversation announces are looked for only where they are written and placed like names.
+ */
+export function peopleOf(
+  people: readonly Person[],
+  isAllowed: (value: string) => boolean,
+  announced: readonly string[] = [],
+): People {
   const owners = new Map<string, string>();
-  const phrases = new Map<string, Phrase[]>();
-  const glyphs: { text: string; key: string }[] = [];
-  const known = new Set<string>();
+  const names: Names = { phrases: new Map(), known: new Map(), patterns: [] };
   for (const [index, person] of people.entries()) {
     const emails = person.emails
       .map((email) => email.trim().normalize('NFC').toLowerCase())
@@ -63,24 +47,38 @@ export function peopleOf(people: readonly Person[], isAllowed: (value: string) =
       owners.set(email, owners.get(email) ?? key);
     }
     for (const name of person.names.filter((each) => !each.includes('@') && !isAllowed(each))) {
-      if (UNSPACED.test(name)) {
-        glyphs.push({ text: fold(name).text.trim(), key });
-      }
-      for (const words of phrasesOf(name)) {
-        const id = words.join(' ');
-        if (!known.has(id)) {
-          known.add(id);
-          const first = words[0] as string;
-          const isWord = words.length === 1 && WORDS.has(first);
-          phrases.set(
-            first,
-            [...(phrases.get(first) ?? []), { words, key, isWord }].sort((a, b) => b.words.length - a.words.length),
-          );
-        }
-      }
+      addName(names, name, key, false);
     }
   }
-  return { finder: (text) => findPeople(text, phrases, glyphs), ownerOf: (email) => owners.get(email) };
+  for (const name of announced.filter((each) => !isAllowed(each))) {
+    addName(names, name, announcedKey(names, name), true);
+  }
+  return { finder: (text) => findPeople(text, names), ownerOf: (email) => owners.get(email) };
+}
+
+/** Who is announced under a name that is known already, or under a part of it, is that person. */
+function announcedKey({ known }: Names, name: string): string {
+  const words = phrasesOf(name);
+  return words.map((each) => known.get(each.join(' '))).find((key) => key !== undefined) ?? `person ${name}`;
+}
+
+function addName({ phrases, known, patterns }: Names, name: string, key: string, isAnnounced: boolean): void {
+  for (const source of patternsOfName(name)) {
+    patterns.push({ pattern: new RegExp(source, 'gu'), key });
+  }
+  for (const words of phrasesOf(name)) {
+    const id = words.join(' ');
+    if (!known.has(id)) {
+      known.set(id, key);
+      const first = words[0] as string;
+      const needs = words.length > 1 ? 'nothing' : isWordToo(first) ? 'place' : isAnnounced ? 'capital' : 'nothing';
+      const phrase: Phrase = { words, key, needs };
+      phrases.set(
+        first,
+        [...(phrases.get(first) ?? []), phrase].sort((a, b) => b.words.length - a.words.length),
+      );
+    }
+  }
 }
 
 /** One person may come twice, as who asked and as who wrote: equal names without other addresses are one person. */
@@ -90,135 +88,115 @@ function keyOf(person: Person, index: number, people: readonly Person[]): string
   return `person ${same < 0 ? index : Math.min(same, index)}`;
 }
 
-/** The ways to write a name: whole, joined, its umlauts spelled out, and each part that is long enough. */
-function phrasesOf(name: string): readonly (readonly string[])[] {
-  const spellings = [name, name.replaceAll(/[äöüÄÖÜ]/g, (umlaut) => `${fold(umlaut).text}e`)];
-  return spellings.flatMap((spelling) => {
-    const parts = spelling
-      .split(/[\s,;()"]+/)
-      .map((part) => wordsOf(fold(part).text).map(({ word }) => word))
-      .filter((part) => part.length > 0);
-    const whole = parts.flat();
-    const isRole = whole.every((word) => NEVER.has(word));
-    const all = isRole || whole.length < 2 ? [] : [whole, [whole.join('')], [...whole.slice(1), whole[0] as string]];
-    const single = parts.filter((part) => part.join('').length >= FEWEST && !part.every((word) => NEVER.has(word)));
-    return [...all, ...single, ...single.filter((part) => part.length > 1).map((part) => [part.join('')])];
-  });
-}
-
-const WORD = /[\p{L}\p{N}]+/gu;
-/** Scripts that put no space between words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Hangul}]{2}/u;
-
-function wordsOf(text: string): readonly { readonly word: string; readonly start: number; readonly end: number }[] {
-  return [...text.matchAll(WORD)].map(({ index, 0: word }) => ({ word, start: index, end: index + word.length }));
-}
-
-function findPeople(
-  text: string,
-  phrases: ReadonlyMap<string, readonly Phrase[]>,
-  glyphs: readonly { readonly text: string; readonly key: string }[],
-): readonly Found[] {
-  if (phrases.size === 0 && glyphs.length === 0) {
-    return [];
+function findPeople(text: string, { phrases, patterns }: Names): readonly Found[] {
+  const cjk = hasCjk(text) ? findCjk(text, patterns) : [];
+  if (phrases.size === 0) {
+    return cjk;
   }
   const folded = fold(text);
-  const words = wordsOf(folded.text);
-  const found: Found[] = [];
-  const add = (start: number, end: number, key: string) =>
-    found.push({ type: 'person', label: 'PERSON', key, start: folded.from(start), end: folded.to(end) });
-  for (let index = 0; index < words.length; index += 1) {
-    const here = words[index] as (typeof words)[number];
-    const phrase = phrases.get(here.word)?.find((each) => matches(each, words, index, folded.text));
-    const last = phrase === undefined ? undefined : words[index + phrase.words.length - 1];
-    if (
-      phrase !== undefined &&
-      last !== undefined &&
-      !(phrase.isWord && !isNameHere(text, folded.from(here.start), folded.to(here.end)))
-    ) {
-      add(here.start, last.end, phrase.key);
-      index += phrase.words.length - 1;
+  const found: Found[] = [...cjk];
+  let done = 0;
+  for (const { start, word } of startsOf(folded.text, phrases)) {
+    if (start < done) {
+      continue;
     }
-  }
-  for (const glyph of glyphs) {
-    for (
-      let at = folded.text.indexOf(glyph.text);
-      at >= 0;
-      at = folded.text.indexOf(glyph.text, at + glyph.text.length)
-    ) {
-      add(at, at + glyph.text.length, glyph.key);
+    for (const phrase of phrases.get(word) ?? []) {
+      const end = endOf(phrase, folded.text, start);
+      const isHere = end !== null && isMeant(phrase, text, folded.from(start), folded.to(end));
+      if (end !== null && isHere) {
+        found.push({
+          type: 'person',
+          label: 'PERSON',
+          key: phrase.key,
+          start: folded.from(start),
+          end: folded.to(end),
+        });
+        done = end;
+      }
+      if (end !== null) {
+        break;
+      }
     }
   }
   return found;
 }
 
-function matches({ words }: Phrase, text: ReturnType<typeof wordsOf>, index: number, folded: string): boolean {
-  return words.every((word, offset) => {
-    const here = text[index + offset];
-    const before = text[index + offset - 1];
-    return (
-      here?.word === word && (offset === 0 || before === undefined || GAP.test(folded.slice(before.end, here.start)))
-    );
-  });
+function findCjk(text: string, patterns: Names['patterns']): readonly Found[] {
+  const known = patterns.flatMap(({ pattern, key }) =>
+    [...text.matchAll(pattern)]
+      .filter(([value]) => value !== '')
+      .map(
+        ({ index, 0: value }): Found => ({
+          type: 'person',
+          label: 'PERSON',
+          key,
+          start: index,
+          end: index + value.length,
+        }),
+      ),
+  );
+  const away = namesGivenAway(text).map(
+    ({ name, start, end }): Found => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
+  );
+  return [...known, ...away];
 }
 
-const GREETING =
-  /(?:^|\W)(?:hi|hello|hey|dear|hallo|liebe[r]?|bonjour|hola|thanks|thank you|thx|cheers|regards|mr|mrs|ms|dr|from|by|with|to|for|cc|ask|tell|told|@)[,:.]?\s{1,3}$/i;
+const WORD = /[\p{L}\p{N}]+/gu;
+const LETTER = /[\p{L}\p{N}]/u;
 
-/** A word that is a name as well: capitalised inside a sentence, after a greeting, with a possessive, or on its own line. */
-function isNameHere(text: string, start: number, end: number): boolean {
-  const before = text.slice(Math.max(0, start - 30), start);
-  const after = text.slice(end, end + 4);
-  const isCapital = /^\p{Lu}\p{Ll}/u.test(text.slice(start, end));
-  const isAlone = /(?:^|\n)[\s>*_~-]{0,6}$/.test(before) && /^[\s,.!*_]{0,3}(?:\r?\n|$)/.test(text.slice(end, end + 6));
-  if (!isCapital) {
-    return isAlone || /(?:^|\W)(?:hi|hello|hey|dear|hallo) $/i.test(before);
-  }
-  const opensSentence = /(?:^|[.!?:\n"“(*>-])\s{0,3}$/.test(before);
-  return !opensSentence || isAlone || /^['’]s/.test(after) || GREETING.test(before);
+interface Start {
+  readonly start: number;
+  readonly word: string;
 }
 
-/** A text with case, accents and ligatures away, and where each of its characters comes from. */
-function fold(text: string): { readonly text: string; from(at: number): number; to(end: number): number } {
-  if (/^[\0-\x7f]*$/.test(text)) {
-    return { text: text.toLowerCase(), from: (at) => at, to: (end) => end };
+/** Where a first word stands as a whole word, in order. */
+function startsOf(text: string, phrases: ReadonlyMap<string, unknown>): readonly Start[] {
+  if (phrases.size > FEW) {
+    return [...text.matchAll(WORD)]
+      .filter(([word]) => phrases.has(word))
+      .map(({ index, 0: word }) => ({ start: index, word }));
   }
-  const origins: number[] = [];
-  const ends: number[] = [];
-  let folded = '';
-  let at = 0;
-  for (const character of text) {
-    const plain = foldCharacter(character);
-    for (const _unit of plain.split('')) {
-      origins.push(at);
-      ends.push(at + character.length);
+  const starts: Start[] = [];
+  for (const word of phrases.keys()) {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+      if (!isLetter(text, at - 1) && !isLetter(text, at + word.length)) {
+        starts.push({ start: at, word });
+      }
     }
-    if (plain === '' && ends.length > 0) {
-      ends[ends.length - 1] = at + character.length;
-    }
-    folded += plain;
-    at += character.length;
   }
-  return { text: folded, from: (start) => origins[start] ?? text.length, to: (end) => ends[end - 1] ?? text.length };
+  return starts.sort((a, b) => a.start - b.start);
 }
 
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  æ: 'ae',
-  œ: 'oe',
-  ı: 'i',
-};
-
-function foldCharacter(character: string): string {
-  if (character < '\u0080') {
-    return character.toLowerCase();
+function isLetter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (!(code >= 0xd800 && code < 0xe000)) {
+    return code >= 0 && LETTER.test(text[at] as string);
   }
-  const plain = character.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/\p{M}/gu, '');
-  return LETTERS[plain] ?? plain;
+  const from = code >= 0xdc00 ? at - 1 : at;
+  return LETTER.test(String.fromCodePoint(text.codePointAt(from) ?? 0));
+}
+
+/** Where a phrase that begins here ends; null where other words follow. */
+function endOf({ words }: Phrase, text: string, start: number): number | null {
+  let end = start + (words[0] as string).length;
+  for (const word of words.slice(1)) {
+    const gap = gapAt(text, end);
+    if (!text.startsWith(word, end + gap) || isLetter(text, end + gap + word.length)) {
+      return null;
+    }
+    if (!GAP.test(text.slice(end, end + gap))) {
+      return null;
+    }
+    end += gap + word.length;
+  }
+  return end;
+}
+
+/** How many characters up to the next word: more than a few are no gap within a name. */
+function gapAt(text: string, from: number): number {
+  let gap = 0;
+  while (gap < 8 && from + gap < text.length && !isLetter(text, from + gap)) {
+    gap += 1;
+  }
+  return gap;
 }

@@ -9,7 +9,7 @@ const CALLED =
   /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/)[^\d\n]{0,24}$/i;
 /** Nouns for a phone, in the languages of helpdesks. */
 const PHONE = labelsFrom(
-  'phone|phones|telephone|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|signal|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|direct|office|work|home|m|t|p|f|c|' +
+  'phone|phones|telephone|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|' +
     'telefon|telefonnummer|tel-nr|telnr|tel nr|telefonnr|handy|handynummer|handynr|mobilnummer|mobiltelefon|mobilfunk|rufnummer|festnetz|durchwahl|rückruf|natel|' +
     'téléphone|telephone portable|portable|numéro de téléphone|n de téléphone|fixe|gsm|joignable au|' +
     'teléfono|telefono|teléfonos|tfno|tlfno|telf|telef|móvil|movil|celular|cel|número de teléfono|número de celular|numero de contacto|fijo|llamar al|llámame al|' +
@@ -17,7 +17,7 @@ const PHONE = labelsFrom(
     'cellulare|cell|telefono cellulare|recapito|recapito telefonico|numero di telefono|fisso|' +
     'telefoon|telefoonnummer|mobiel|mobiele nummer|gsm-nummer|tel nummer|vast nummer|' +
     'mobilnr|telefonnr|mobiltelefon|mobilnummer|tlfnr|telnr|telefonnummer|puhelin|puhelinnumero|puh|gsm|matkapuhelin|kännykkä|sími|símanúmer|farsími|' +
-    'telefon|numer telefonu|nr telefonu|nr tel|komórka|kom|tel kom|telefonní číslo|telefonne cislo|mobil|telefónne číslo|telefonszám|telefonszama|mobilszám|telefon|telefonul|număr de telefon|nr de telefon|mobitel|broj telefona|telefonska številka|gsm|telefoni|numri i telefonit|telefonas|tel nr|mob tel|telefons|tālrunis|talr|telefon|telefoninumber|mobiil|' +
+    'telefon|numer telefonu|nr telefonu|nr tel|komórka|tel kom|telefonní číslo|telefonne cislo|mobil|telefónne číslo|telefonszám|telefonszama|mobilszám|telefon|telefonul|număr de telefon|nr de telefon|mobitel|broj telefona|telefonska številka|gsm|telefoni|numri i telefonit|telefonas|tel nr|mob tel|telefons|tālrunis|talr|telefon|telefoninumber|mobiil|' +
     'телефон|тел|моб|мобильный|мобильный телефон|номер телефона|сотовый|телефона|мобільний|номер телефону|телефонен номер|мобилен|телефон за връзка|број телефона|мобилни|ватсап|вотсап|звоните|позвоните|' +
     'τηλέφωνο|τηλ|κινητό|αριθμός τηλεφώνου|κιν|telefon numarası|telefon numaram|cep|cep telefonu|cep tel|gsm no|cep no|telefon no|' +
     'هاتف|الهاتف|رقم الهاتف|رقم هاتفي|هاتفي|جوال|الجوال|رقم الجوال|موبايل|تلفون|واتساب|للتواصل|تلفن|شماره تلفن|موبایل|شماره موبایل|فون|فون نمبر|' +
@@ -25,7 +25,7 @@ const PHONE = labelsFrom(
     'điện thoại|số điện thoại|sđt|sdt|đt|dt|di động|số đt|hotline|nomor telepon|nomor hp|no hp|no telp|telp|telepon|handphone|ponsel|no wa|nomor wa|no telefon|telefon bimbit|numero ng telepono|simu|namba ya simu|' +
     'โทร|โทรศัพท์|เบอร์โทร|เบอร์|เบอร์โทรศัพท์|มือถือ|เบอร์มือถือ|โทรสาร|' +
     '电话|電話|手机|手機|手机号|手机号码|手機號碼|电话号码|電話號碼|联系电话|聯絡電話|联系方式|座机|传真|傳真|热线|微信|拨打|致电|电话是|手机是|電話番号|携帯|携帯電話|携帯番号|ケータイ|けいたい|連絡先|直通|代表|ファックス|' +
-    '전화|전화번호|휴대폰|휴대전화|핸드폰|핸드폰번호|휴대폰번호|연락처|폰|번호|팩스|대표번호|모바일',
+    '전화|전화번호|휴대폰|휴대전화|핸드폰|핸드폰번호|휴대폰번호|연락처|폰|팩스|대표번호|모바일',
 );
 /** Nouns for what else has a number. */
 const COUNTED_NOUNS = labelsFrom(
@@ -49,6 +49,8 @@ const FIELD = /(?:[A-Za-z_]\w{0,40} ?=|[A-Za-z_]\w{0,40}["'] ?[:=]) ?["']?$/;
 const CODE = /(?:[\w\])]\(|[[{<>=&|^!?;`]|[\w)\]] [*+/%&|^=<>-]{1,3} |\breturn |\bcase |0x[\da-f]+[ (]{1,2})$/i;
 /** Signs of a program just after a number. */
 const CODE_AFTER = /^[\])}]? ?(?:[=<>*/%&|^]|[)\]];|\) ?[{=])/;
+/** Signs of programs, paths, records and logs. */
+const TECHNICAL = /[=:{}<>\\/_`#[\]|$&;*+%"]|\d[\d.:-]{3}|\b(?:0x|id|ids|log|code|error|line|at)\b/i;
 /** The end of a sentence or of a clause. */
 const LAST = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
 /** The start and the end of a line, of a table's cell, or of a list's item. */
@@ -69,6 +71,8 @@ export interface PhoneContext {
   readonly isField: boolean;
   /** A number without separators stands in a program. */
   readonly isCode: boolean;
+  /** No sign of a program, a path or a record stands near it on its line. */
+  readonly isProse: boolean;
   /** Nothing but punctuation or an end follows. */
   readonly isLast: boolean;
 }
@@ -95,6 +99,10 @@ export function contextOf(text: string, start: number, end: number): PhoneContex
     },
     get isCode() {
       return !this.isAlone && (CODE.test(before) || CODE_AFTER.test(after));
+    },
+    get isProse() {
+      const line = (before.split('\n').at(-1) ?? '') + (after.split('\n', 1)[0] ?? '');
+      return !TECHNICAL.test(line) && /(?:^|\p{L}{2,}[ ,]{1,2})$/u.test(before);
     },
     get isLast() {
       return LAST.test(after);

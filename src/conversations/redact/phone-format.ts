@@ -35,9 +35,9 @@ export function isLikeAmount(written: string): boolean {
   return /^\d{1,3}(?:([ .,'])\d{3})(?:\1\d{3})+$/.test(written) && !written.startsWith('0');
 }
 
-/** Powers of two and round numbers are sizes and limits. */
+/** Powers of two and round numbers are sizes and limits; all digits alike or in order are an example. */
 export function isRound(digits: string): boolean {
-  return /0{6}$/.test(digits) || Number.isInteger(Math.log2(Number(digits)));
+  return /0{6}$|^(.)\1+$|^0?123456789/.test(digits) || Number.isInteger(Math.log2(Number(digits)));
 }
 
 /** One dot is a decimal point; dots between groups of uneven size are a version or an address. */

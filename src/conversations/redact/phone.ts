@@ -193,7 +193,8 @@ function isMeant(own: PhoneNumber, stretch: Stretch, { written, context }: Place
   if (stretch.sizes.length === 1) {
     const isDialled = stretch.digits.startsWith('0') && stretch.digits.length >= TRUNK_FEWEST;
     const isMobile = own.getType() === 'MOBILE';
-    return context.isAlone || isDialled || ((!hasTrunkZero || isMobile) && stretch.digits.length >= BARE_FEWEST);
+    const isBare = (!hasTrunkZero || isMobile) && stretch.digits.length >= BARE_FEWEST;
+    return context.isAlone || ((isDialled || isBare) && context.isProse);
   }
   const isExact = hasTrunkZero && !stretch.digits.startsWith('0') && !written.includes('(');
   if (!isWrittenSo(own, stretch, isExact) || (isLikeAmount(written) && !context.isAlone && !context.isLast)) {

@@ -10,14 +10,20 @@ import {
 import type { Person, Ticket } from '../ticket.ts';
 import { findAccessLinks } from './access-links.ts';
 import { allowList } from './allow.ts';
+import { announcedNames } from './announced-names.ts';
+import { findBirthDates } from './birth-date.ts';
 import { findCards } from './card.ts';
 import { findEmails } from './email.ts';
+import { findNamedFiles } from './file-names.ts';
 import type { Finder, Found } from './found.ts';
 import { findIbans } from './iban.ts';
 import { findIps } from './ip.ts';
-import { peopleOf } from './people.ts';
+import { findMacs } from './mac.ts';
+import { findNationalIds } from './national-id.ts';
+import { nobody, peopleOf } from './people.ts';
 import { phoneFinder } from './phone.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
+import { findAddresses } from './postal-address.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
 import { findSecrets } from './secrets.ts';
 import { findSsns } from './ssn.ts';
@@ -68,36 +74,8 @@ export interface ExplainingRedactor extends Redactor {
  */
 export function createRedactor(options: RedactionOptions = {}, hide: Redactor['hide'] = noId): ExplainingRedactor {
   const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
-  const isAllowed = allowList(allow, regions);
-  const taken = new Set(REDACTION_TYPES.map((type) => type.toUpperCase()));
-  const finders: Readonly<Partial<Record<RedactionType, readonly Finder[]>>> = {
-    secret: [findSecrets, findAccessLinks],
-    email: [findEmails],
-    card: [findCards],
-    iban: [findIbans],
-    ssn: [findSsns],
-    phone: [phoneFinder(regions)],
-    ip: [findIps],
-    pattern: patternFinders(patterns, taken),
-  };
-  const scanFor = (people: readonly Person[]): Scan => {
-    const own = peopleOf(off.includes('person') ? [] : people, (name) => isAllowed({ type: 'person', key: name }));
-    const order = REDACTION_TYPES.flatMap((type): readonly Finder[] => {
-      if (type === 'email') {
-        return [
-          (text) =>
-            emailsOf(
-              findEmails(text),
-              (email) => (isAllowed(email) ? undefined : own.ownerOf(email.key)),
-              off.includes('email'),
-            ),
-        ];
-      }
-      return type === 'person' ? [own.finder] : off.includes(type) ? [] : (finders[type] ?? []);
-    });
-    return { finders: order, isAllowed: ({ type, key }) => isAllowed({ type, key: key.replace(/^person \d+ /, '') }) };
-  };
-  const survey = (fields: readonly Field[], people: readonly Person[]) => surveyOf(fields, scanFor(people));
+  const scanFor = scansFor(options);
+  const survey = (fields: readonly Field[], people: readonly Person[]) => surveyWith(scanFor, fields, people);
   const version = createHash('sha256')
     .update(canonicalJson({ rules: RULES, patterns: patterns.map((each) => ({ ...each })), allow, regions, off }))
     .digest('hex')
@@ -111,6 +89,42 @@ export function createRedactor(options: RedactionOptions = {}, hide: Redactor['h
       typeof what === 'string'
         ? survey([{ place: 'text', kind: 'text', text: what }], []).explained
         : survey(fieldsOf(what), what.people).explained,
+  };
+}
+
+type ScanFor = (people: readonly Person[], announced: readonly string[]) => Scan;
+
+/** Makes the scan of a ticket: its finders in order of precedence, with the names of its people. */
+function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: RedactionOptions): ScanFor {
+  const isAllowed = allowList(allow, regions);
+  const taken = new Set([...REDACTION_TYPES.map((type) => type.toUpperCase()), 'FILE']);
+  const finders: Readonly<Partial<Record<RedactionType, readonly Finder[]>>> = {
+    secret: [findSecrets, findAccessLinks],
+    card: [findCards],
+    iban: [findIbans],
+    ssn: [findSsns],
+    national_id: [findNationalIds],
+    birthdate: [findBirthDates],
+    phone: [phoneFinder(regions)],
+    address: [findAddresses],
+    ip: [findIps],
+    mac: [findMacs],
+    pattern: patternFinders(patterns, taken),
+  };
+  return (people, announced) => {
+    const own = off.includes('person')
+      ? nobody
+      : peopleOf(people, (name) => isAllowed({ type: 'person', key: name }), announced);
+    const ownerOf = (email: Found) => (isAllowed(email) ? undefined : own.ownerOf(email.key));
+    const emails: Finder = (text) => emailsOf(findEmails(text), ownerOf, off.includes('email'));
+    const order = REDACTION_TYPES.flatMap((type): readonly Finder[] => {
+      if (type === 'email') {
+        return [emails];
+      }
+      const all = type === 'person' ? [findNamedFiles, own.finder] : (finders[type] ?? []);
+      return off.includes(type) ? [] : all;
+    });
+    return { finders: order, isAllowed: ({ type, key }) => isAllowed({ type, key: key.replace(/^person \d+ /, '') }) };
   };
 }
 
@@ -137,6 +151,26 @@ interface Survey {
   readonly explained: readonly Explained[];
   /** Redacts once more, with the same placeholders. */
   again(text: string): string;
+}
+
+/** Rounds at most in which a text announces further names once others are gone. */
+const NAME_ROUNDS = 4;
+
+/** Surveys the fields until no text announces a name that was not looked for, so that redaction is idempotent. */
+function surveyWith(scanFor: ScanFor, fields: readonly Field[], people: readonly Person[]): Survey {
+  let names = announcedNames(fields.map(({ text }) => text));
+  let survey = surveyOf(fields, scanFor(people, names));
+  for (let round = 1; round < NAME_ROUNDS; round += 1) {
+    const further = announcedNames(survey.explained.map(({ redacted }) => redacted)).filter(
+      (name) => !names.includes(name),
+    );
+    if (further.length === 0) {
+      break;
+    }
+    names = [...names, ...further];
+    survey = surveyOf(fields, scanFor(people, names));
+  }
+  return survey;
 }
 
 function surveyOf(fields: readonly Field[], scan: Scan): Survey {

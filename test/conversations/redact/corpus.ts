@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { RedactionType } from '../../../src/conversations/conversation.ts';
+import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/conversation.ts';
 import { createRedactor } from '../../../src/conversations/redact/redactor.ts';
 import type { Person, Ticket } from '../../../src/conversations/ticket.ts';
 
@@ -13,7 +13,7 @@ export interface Example {
 }
 
 const FOLDER = new URL('corpus/', import.meta.url);
-const MARK = /<<(secret|email|card|iban|ssn|phone|ip|person|pattern):([\s\S]+?)>>/g;
+const MARK = new RegExp(`<<(${REDACTION_TYPES.join('|')}):([\\s\\S]+?)>>`, 'g');
 
 /**
  * The corpus: one example per line, each value marked as `<<type:value>>`. What looks like a secret is only made here,

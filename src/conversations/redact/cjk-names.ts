@@ -1,0 +1,145 @@
+/** Names in Chinese, Japanese and Korean: the parts of known names, and names that an honorific or a phrase gives away. */
+import {
+  CHINESE_FAMILY,
+  CHINESE_FAMILY_TWO,
+  CHINESE_HONORIFICS,
+  JAPANESE_FAMILY,
+  JAPANESE_HONORIFICS,
+  KOREAN_FAMILY,
+  KOREAN_FAMILY_TWO,
+  KOREAN_HONORIFICS,
+  KOREAN_WORDS,
+  NO_NAMES,
+} from './family-names.ts';
+
+const HAN = '[\\p{Script=Han}々ヶ]';
+const KATAKANA = '[\\u30a1-\\u30fa\\u30fc]';
+const HANGUL = '[\\uac00-\\ud7a3]';
+const SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const FAMILY_HAN = `(?:${CHINESE_FAMILY_TWO}|[${CHINESE_FAMILY}])`;
+const FAMILY_HANGUL = `(?:${KOREAN_FAMILY_TWO}|[${KOREAN_FAMILY}])`;
+
+/** What may follow a Hangul name: an honorific, a particle, or nothing of the same word. */
+const HANGUL_END = `(?=\\s?(?:${KOREAN_HONORIFICS})|(?:은|는|이|가|을|를|의|와|과|도|에게|한테|께서?|이라고|라고|입니다|이에요|예요|아|야|이는|이가|드림|올림)(?!${HANGUL})|(?!${HANGUL}))`;
+const HONORIFIC_END = `(?=\\s?(?:${JAPANESE_HONORIFICS}|${CHINESE_HONORIFICS}|${KOREAN_HONORIFICS})(?![様々]))`;
+
+/** Whether a text has any letter of these scripts. */
+export function hasCjk(text: string): boolean {
+  return SCRIPT.test(text);
+}
+
+/** Patterns for a known name and for its parts alone; none for a name in another script. */
+export function patternsOfName(name: string): readonly string[] {
+  const parts = name
+    .normalize('NFC')
+    .split(/[\s・·=,、]+/)
+    .filter((part) => part !== '');
+  if (
+    parts.length === 0 ||
+    parts.length > 4 ||
+    !parts.every((part) =>
+      /^[\p{Script=Han}々ヶ\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]{1,12}$/u.test(part),
+    )
+  ) {
+    return [];
+  }
+  const [only = ''] = parts;
+  const whole = parts.map((part) => escaped(part)).join('[\\s・·=,、]{0,2}');
+  const reversed = parts
+    .toReversed()
+    .map((part) => escaped(part))
+    .join('[\\s・·=,、]{0,2}');
+  const split = parts.length > 1 ? parts : splitsOf(only);
+  return [...(parts.length > 1 || only.length > 1 ? [whole, reversed] : []), ...split.map((part) => partPattern(part))];
+}
+
+/** The family and the given name of a name that is written as one word, by every split that is usual. */
+function splitsOf(name: string): readonly string[] {
+  const cut = (at: number) => [name.slice(0, at), name.slice(at)];
+  if (name.length < 2) {
+    return [];
+  }
+  if (new RegExp(`^${HANGUL}+$`, 'u').test(name)) {
+    return cut(new RegExp(`^(?:${KOREAN_FAMILY_TWO})..`).test(name) ? 2 : 1);
+  }
+  if (!new RegExp(`^${HAN}+$`, 'u').test(name)) {
+    const family = new RegExp(`^(?:${JAPANESE_FAMILY})`).exec(name)?.[0];
+    return family === undefined || family === name ? [] : cut(family.length);
+  }
+  const family = new RegExp(`^(?:${JAPANESE_FAMILY}|${CHINESE_FAMILY_TWO})`).exec(name)?.[0].length;
+  const places = [...new Set([family ?? 1, name.length <= 3 ? 1 : 2])].filter((place) => place < name.length);
+  return places.flatMap((place) => cut(place));
+}
+
+function partPattern(part: string): string {
+  const own = escaped(part);
+  if (part.length === 1 || KOREAN_WORDS.has(part)) {
+    return `(?:(?<=[小老阿])${own}(?!${HAN})|(?<!${HAN}|${HANGUL})${own}${HONORIFIC_END})`;
+  }
+  if (new RegExp(`^${HANGUL}+$`, 'u').test(part)) {
+    return `(?<!${HANGUL})${own}${HANGUL_END}`;
+  }
+  return new RegExp(`^${KATAKANA}+$`, 'u').test(part) ? `(?<!${KATAKANA})${own}(?!${KATAKANA})` : own;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** Family names that end or begin other words: only where no other character goes before. */
+const AMBIGUOUS = '于向许許任方高金孔';
+const JAPANESE_LONG = JAPANESE_FAMILY.split('|')
+  .filter((family) => family.length > 1)
+  .join('|');
+const ADDRESSED = new RegExp(
+  [
+    `((?:${JAPANESE_FAMILY})(?:[ 　]?(?:${HAN}|[\\u3041-\\u3096]){1,3}?)?)[ 　]?(?:さん|さま|様|くん|君|ちゃん|氏|殿)(?![々子式相])`,
+    `((?:${JAPANESE_FAMILY}))(?:${JAPANESE_HONORIFICS})`,
+    `(?<!${KATAKANA})(${KATAKANA}{2,12}(?:[・ ]${KATAKANA}{2,12})?)[ 　]?(?:さん|さま|様|氏|くん|ちゃん)(?![々子式相])`,
+    `((?![向于](?:老[师師]|同[学學]|教授))(?:(?<!${HAN})|(?![${AMBIGUOUS}]))${FAMILY_HAN}${HAN}{0,2}?)(?:${CHINESE_HONORIFICS})(?!产)`,
+    `(?<!${HANGUL})(${FAMILY_HANGUL}${HANGUL}{1,2})[ ]?(?:${KOREAN_HONORIFICS})(?!${HANGUL}{3})`,
+    `(?<!${HANGUL})([김박최강조윤장임오서신권황송류홍문배백허유남심노])[ ]?(?:씨|${KOREAN_HONORIFICS.slice('님|씨|'.length)})`,
+  ].join('|'),
+  'gu',
+);
+const ANNOUNCED = new RegExp(
+  [
+    `(?:我叫|我的名字(?:是|叫)|我是|本人|名字[是叫：:]|姓名[：: ]{1,2}|联系人[：: ]{1,2}|聯絡人[：: ]{1,2}|收件人[：: ]{1,2}|签名[：: ]{1,2}|此致\\s{0,3}敬礼[!！。]?\\s{1,4})(${FAMILY_HAN}${HAN}{1,2})(?!${HAN})`,
+    `(?:名前は|氏名[：:は ]{1,2}|担当[の：:は]|私は|わたしは|お名前[：:]|宛先[：:])[ 　]?((?:${JAPANESE_FAMILY}|${KATAKANA}{2,10})(?:[ 　・]?(?:${HAN}|${KATAKANA}|[\\u3041-\\u3096]){1,5}?)?)(?=です|と|で|、|。|\\s|$)`,
+    `((?:${JAPANESE_FAMILY})(?:[ 　]?(?:${HAN}|[\\u3041-\\u3096]){1,3}?)?)(?:と申します|といいます|と言います|でございます|拝(?!${HAN})|より(?=\\s|$))`,
+    `(?:^|[\\s、。の])((?:${JAPANESE_LONG})(?:[ 　]?(?:${HAN}|[\\u3041-\\u3096]){1,3}?)?)です(?=[。\\s、]|$)`,
+    `(?:제 이름은|이름은|저는|성함[:：은 ]{1,2}|이름[:：]|성명[:：])\\s?(${FAMILY_HANGUL}${HANGUL}{2})(?=이라고|라고|입니다|이고|이에요|예요|[\\s,.]|$)`,
+    `(?<!${HANGUL})(${FAMILY_HANGUL}${HANGUL}{1,2})\\s?(?:드림|올림|배상)(?!${HANGUL})`,
+    `(${FAMILY_HAN}${HAN}{1,2})\\s?(?:敬上|谨上|謹上|敬启)`,
+    `\\n[ \\t>]{0,4}(${FAMILY_HAN}${HAN}{1,2}|${FAMILY_HANGUL}${HANGUL}{2}|(?:${JAPANESE_FAMILY})[ 　]?(?:${HAN}|[\\u3041-\\u3096]){1,3})\\s{0,8}$`,
+  ].join('|'),
+  'gu',
+);
+
+export interface CjkName {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Names that an honorific or a phrase shows, with the place of name and honorific. */
+export function namesGivenAway(text: string): readonly CjkName[] {
+  if (!hasCjk(text)) {
+    return [];
+  }
+  return [...found(text, ADDRESSED, true), ...found(text, ANNOUNCED, false)];
+}
+
+function found(text: string, pattern: RegExp, takesWhole: boolean): readonly CjkName[] {
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const name = match.slice(1).find((value) => value !== undefined) ?? '';
+    const isWord = NO_NAMES.has(name) || NO_NAMES.has(match[0]) || KANA_WORD.test(name) || PLACE.test(name);
+    const start = match.index + (takesWhole ? 0 : match[0].indexOf(name));
+    const end = takesWhole ? match.index + match[0].length : start + name.length;
+    return name === '' || isWord ? [] : [{ name: name.replaceAll(/[\s　]/g, ''), start, end }];
+  });
+}
+
+const KANA_WORD = new RegExp(`(?:${[...NO_NAMES].filter((word) => /^[\u30a1-\u30fc]/.test(word)).join('|')})$`);
+/** Names of places begin as names of families do. */
+const PLACE = /[県市区町村駅店都府]$|大学$|支店$/;

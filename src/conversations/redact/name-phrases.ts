@@ -1,0 +1,102 @@
+/** The ways in which a person's name is written, and the places at which a word that is a name too is meant as one. */
+import { fold } from './fold-name.ts';
+import { NEVER, WORDS } from './name-words.ts';
+
+/** The fewest letters of a first or last name that is looked for by itself. */
+const FEWEST = 3;
+
+/** A name as words, each folded. */
+export interface Phrase {
+  readonly words: readonly string[];
+  readonly key: string;
+  /** What shows that it is meant as a name: nothing else, a capital, or also its place. */
+  readonly needs: 'nothing' | 'capital' | 'place';
+}
+
+/** The ways to write a name: whole, joined, its umlauts spelled out, and each part that is long enough. */
+export function phrasesOf(name: string): readonly (readonly string[])[] {
+  const spellings = [name, name.replaceAll(/[äöüÄÖÜ]/g, (umlaut) => `${fold(umlaut).text}e`)];
+  return [...new Set(spellings)].flatMap((spelling) => phrasesOfSpelling(spelling));
+}
+
+function phrasesOfSpelling(spelling: string): readonly (readonly string[])[] {
+  const parts = spelling
+    .split(/[\s,;()"]+/)
+    .map((part) => wordsOf(fold(part).text))
+    .filter((part) => part.length > 0);
+  const whole = parts.flat();
+  const isRole = whole.every((word) => NEVER.has(word));
+  const all = isRole || whole.length < 2 ? [] : [whole, [whole.join('')], [...whole.slice(1), whole[0] as string]];
+  const single = parts.filter((part) => part.join('').length >= FEWEST && !part.every((word) => NEVER.has(word)));
+  const bare = single.flatMap((part) => withoutArticle(part));
+  const joined = single.filter((part) => part.length > 1).map((part) => [part.join('')]);
+  return [...all, ...withParticles(parts), ...single, ...joined, ...bare];
+}
+
+/** A last name with the particles before it: `van der Heyden`, `v.d. Heyden`, `vanderheyden`, `de la Cruz`. */
+function withParticles(parts: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return parts.flatMap((part, index) => {
+    let from = index;
+    while (from > 0 && PARTICLES.has((parts[from - 1] as readonly string[]).join(''))) {
+      from -= 1;
+    }
+    const particles = parts.slice(from, index).flat();
+    if (particles.length === 0 || PARTICLES.has(part.join(''))) {
+      return [];
+    }
+    const shorter = particles.map((_, at) => [...particles.slice(at), ...part]);
+    const initials = particles.map((particle) => particle.slice(0, 1));
+    return [
+      ...shorter,
+      [...initials, ...part],
+      [...particles, ...part].length > 1 ? [[...particles, ...part].join('')] : part,
+    ];
+  });
+}
+
+const PARTICLES = new Set(
+  'van von der den dem del della delle di da do dos das du de des la le los las el al bin bint ibn ben abu ter ten te op zu zum zur af av san st mac mc o d l'.split(
+    ' ',
+  ),
+);
+
+/** `Rashid` of `Al-Rashid`. */
+function withoutArticle(part: readonly string[]): readonly (readonly string[])[] {
+  const [first = '', ...rest] = part;
+  return /^(?:al|el|abd|ben|bin)$/.test(first) && rest.join('').length > FEWEST ? [rest] : [];
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Whether a folded name is a word of a language as well. */
+export function isWordToo(name: string): boolean {
+  return WORDS.has(name);
+}
+
+const GREETING =
+  /(?:^|\W)(?:hi|hello|hey|dear|hallo|liebe[r]?|bonjour|hola|thanks|thank you|thx|cheers|regards|mr|mrs|ms|dr|from|by|with|to|for|cc|ask|tell|told|@)[,:.]?\s{1,3}$/i;
+
+/** Whether a phrase is meant as a name here. */
+export function isMeant({ needs }: Phrase, text: string, start: number, end: number): boolean {
+  return (
+    needs === 'nothing' ||
+    (needs === 'capital' && /^[\p{Lu}\p{Lo}]/u.test(text.slice(start, start + 2))) ||
+    isNameHere(text, start, end)
+  );
+}
+
+/** A word that is a name as well: capitalised inside a sentence, after a greeting, with a possessive, or on its own line. */
+function isNameHere(text: string, start: number, end: number): boolean {
+  const before = text.slice(Math.max(0, start - 30), start);
+  const after = text.slice(end, end + 4);
+  const isCapital = /^\p{Lu}\p{Ll}/u.test(text.slice(start, end)) || /^\p{Lo}/u.test(text.slice(start, end));
+  const isAlone =
+    /(?:^|\n)[\s>*_~–—-]{0,6}$/.test(before) && /^[\s,.!*_]{0,3}(?:\r?\n|$)/.test(text.slice(end, end + 6));
+  if (!isCapital) {
+    return isAlone || /(?:^|\W)(?:hi|hello|hey|dear|hallo) $/i.test(before);
+  }
+  const opensSentence = /(?:^|[.!?:\n"“(*>-])\s{0,3}$/.test(before);
+  return !opensSentence || isAlone || /^['’]s/.test(after) || GREETING.test(before);
+}
