@@ -150,7 +150,7 @@ export function judge(
   if (gone > policy.limits.deletes) {
     reasons.push(`${gone} deletions are more than the limit of ${policy.limits.deletes}`);
   }
-  const touched = new Set(due.filter((change) => change.action !== 'create').map((change) => change.address)).size;
+  const touched = new Set(due.filter(isDamaging).map((change) => change.address)).size;
   const share = owned === 0 ? 0 : (100 * touched) / owned;
   if (owned >= SHARE_FROM && share > policy.limits.share) {
     reasons.push(
@@ -158,6 +158,11 @@ export function judge(
     );
   }
   return reasons.length === 0 ? { state: 'ready', reasons } : { state: 'held', reasons };
+}
+
+/** Whether a change may do damage: a new resource does none, and neither does another order. */
+function isDamaging({ action, fields }: Change): boolean {
+  return action === 'move' ? fields.some((field) => field.path !== 'position') : action !== 'create';
 }
 
 /** Reasons for which the plan would lock people out; empty where it would not (design: Damage control). */
