@@ -144,8 +144,9 @@ function mustStillBe(file: PlanFile | null, plan: Plan, policy: PassInput['polic
 function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
   const { approve } = flags;
   if (approve !== undefined && approve !== plan.checksum && approve !== plan.heldChecksum) {
+    const held = plan.heldChecksum === null ? '' : `, and only what is held ${plan.heldChecksum}`;
     throw new RefusedPlanError(
-      `${approve} is not the checksum of what would be done now (${plan.checksum}); look at the plan again`,
+      `${approve} is not the checksum of what would be done now: the plan has ${plan.checksum}${held}; review the plan again`,
     );
   }
 }
@@ -230,16 +231,27 @@ async function carryOut(
   return applied;
 }
 
-/** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
-async function isWanted(plan: Plan, flags: ApplyFlags, { terminal }: Surroundings): Promise<boolean> {
-  const due = plan.changes.filter((change) => change.held === null && change.paused === null).length;
-  if (plan.verdict.state !== 'ready' || due === 0 || flags.yes === true || flags.approve !== undefined) {
+/**
+ * Whether the plan is confirmed: by `--yes`, by its checksum, or by an answer. The checksum of what is held confirms only
+ * that. Throws ConfigError where the rest is not confirmed and nobody can be asked.
+ */
+async function isWanted(plan: Plan, { yes, approve }: ApplyFlags, { terminal }: Surroundings): Promise<boolean> {
+  const due = plan.changes.filter((change) => change.held === null && change.paused === null);
+  // What an approval has released is approvable, and not held any more.
+  const rest = approve === plan.heldChecksum ? due.filter((change) => !change.approvable) : due;
+  if (plan.verdict.state !== 'ready' || rest.length === 0 || yes === true || approve === plan.checksum) {
     return true;
   }
+  const count = counted(rest.length, 'change');
   if (terminal.ask === null) {
-    throw new ConfigError('nobody can be asked here whether to apply this; say so with --yes');
+    throw new ConfigError(
+      approve === undefined
+        ? 'no terminal to ask for confirmation; pass --yes to apply'
+        : `${approve} approves only what is held, and ${count} ${rest.length === 1 ? 'is' : 'are'} not; pass --yes to apply ${rest.length === 1 ? 'it' : 'them'} too`,
+    );
   }
-  const said = await terminal.ask(`\nApply ${counted(due, 'change')} to ${plan.organization}? Only "yes" is a yes: `);
+  const besides = due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
+  const said = await terminal.ask(`\nApply ${count}${besides} to ${plan.organization}? Only "yes" is a yes: `);
   return said.trim().toLowerCase() === 'yes';
 }
 

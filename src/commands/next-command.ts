@@ -27,10 +27,10 @@ export interface ApprovalFlags extends ToldFlags {
 }
 
 /** How to approve what is held of a plan: `target` is the folder or the plan file. */
-export function approval(target: string, flags: ApprovalFlags, words = 'approve with'): Approval {
+export function approval(target: string, flags: ApprovalFlags, when = ''): Approval {
   const { base, scope, record, yes } = flags;
   return {
-    words,
+    when,
     command: (checksum) =>
       nextCommand(
         [

@@ -62,7 +62,7 @@ function withoutBase({ base, scope, ...flags }: PlanFlags): ApprovalFlags {
 function approvalOfComment(folder: string, flags: PlanFlags): Approval {
   const { config, organization, scope, base } = flags;
   return base === undefined
-    ? approval(folder, { config, organization, scope, base: 'applied', record: true }, 'once merged, approve with')
+    ? approval(folder, { config, organization, scope, base: 'applied', record: true }, 'once merged, ')
     : approval(folder, { config, organization, scope, base });
 }
 

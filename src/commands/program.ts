@@ -108,7 +108,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .argument('[dir-or-plan]', 'the folder of manifests, or a file that plan --out saved', '.')
     .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
     .option('--yes', 'do not ask')
-    .option('--approve <checksum>', 'approve what is held of exactly this plan')
+    .option('--approve <checksum>', 'Approve exactly this plan, or with the checksum of what is held only that')
     .option('--allow-deletes <n>', 'let up to so many deletions pass the limits', count)
     .option('--record', 'Record this commit and the ids of its resources as applied, in git, once all of it is applied')
     .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
@@ -187,8 +187,8 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     });
   program
     .command('approve')
-    .description('approve the plan that the daemon holds')
-    .argument('<checksum>', 'as the plan and the log name it')
+    .description('Approve the plan that the daemon holds, or only what is held of it')
+    .argument('<checksum>', 'Checksum of the plan, or of what is held, as the plan and the log name it')
     .option(...CONFIG)
     .action(async (checksum, options) => {
       const { approveCommand } = await import('./approve.ts');

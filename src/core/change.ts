@@ -100,7 +100,10 @@ export interface Plan {
   /** False where there is no base, so that nothing is deleted. */
   readonly hasBase: boolean;
   readonly checksum: string;
-  /** The checksum of the held changes alone, which is what the next plan has when the others are applied. */
+  /**
+   * The checksum that approves what is held and nothing else; null where nothing is. It stays the same when the others
+   * are applied, and is never the checksum of a plan.
+   */
   readonly heldChecksum: string | null;
   readonly changes: readonly Change[];
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];

@@ -6,7 +6,7 @@ import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
 import { arrangeSiblings } from './arrange.ts';
 import { draftChanges } from './changes.ts';
-import { planChecksum } from './checksum.ts';
+import { heldChecksum, planChecksum } from './checksum.ts';
 import { type Elsewhere, leaveToOthers, overlapProblems } from './elsewhere.ts';
 import { holdChanges, judge, lockOuts } from './guard.ts';
 import { type Identity, identify } from './identity.ts';
@@ -73,8 +73,8 @@ export function computePlan(input: PlanInput): PlannedChanges {
   // 4. What does it hurt, and what may be done without a person?
   const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);
-  const heldChecksum = waiting.length === 0 ? null : planChecksum(input.organization, scope, waiting);
-  const approved = policy.approved.includes(checksum) || policy.approved.includes(heldChecksum ?? '');
+  const waits = waiting.length === 0 ? null : heldChecksum(input.organization, scope, waiting);
+  const approved = policy.approved.includes(checksum) || policy.approved.includes(waits ?? '');
   const verdict = judge(
     ordering.sequence,
     base?.size ?? 0,
@@ -93,7 +93,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
     base: input.baseCommit,
     hasBase: base !== null,
     checksum,
-    heldChecksum,
+    heldChecksum: waits,
     changes,
     adopted: identity.adopted,
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),

@@ -48,8 +48,8 @@ export function resultToJson(
 }
 
 function head(plan: Plan): object {
-  const { organization, scope, commit, base, checksum } = plan;
-  return { organization, scope, commit, base, checksum };
+  const { organization, scope, commit, base, checksum, heldChecksum } = plan;
+  return { organization, scope, commit, base, checksum, heldChecksum };
 }
 
 /** How many changes ended how. */

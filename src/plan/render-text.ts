@@ -216,19 +216,24 @@ function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: TextOptions): re
   if (plan.verdict.state === 'refused') {
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }
-  // What is held keeps its own checksum when the rest has been applied.
-  const checksum = plan.verdict.state === 'ready' ? (plan.heldChecksum ?? plan.checksum) : plan.checksum;
-  const command: Row = ['Held', approval.command(checksum), true];
+  const approve = (what: string, checksum: string): readonly Row[] => [
+    ['Held', `${what} with:`],
+    ['Held', approval.command(checksum), true],
+  ];
   if (plan.verdict.state === 'held') {
-    return [['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`], ['Held', `${approval.words}:`], command];
+    const reasons: Row = ['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`];
+    return [reasons, ...approve(`${approval.when}approve this plan`, plan.checksum)];
   }
   const held = plan.changes.filter((change) => change.held !== null);
-  if (held.length === 0) {
-    return [];
-  }
-  const approvable = held.some((change) => change.approvable);
   const count = counted(held.length, 'change');
-  return approvable ? [['Held', `${count}; ${approval.words}:`], command] : [['Held', count]];
+  if (plan.heldChecksum === null || !held.some((change) => change.approvable)) {
+    return held.length === 0 ? [] : [['Held', count]];
+  }
+  const isRest = plan.changes.some((change) => change.held === null && change.paused === null);
+  return [
+    ...approve(`${count}; ${approval.when}approve only what is held`, plan.heldChecksum),
+    ...(isRest ? approve(`${approval.when}approve the whole plan`, plan.checksum) : []),
+  ];
 }
 
 function accessWords(change: Plan['access'][number]): string {

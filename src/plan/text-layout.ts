@@ -17,8 +17,8 @@ export const PLAIN: Paint = { strong: same, faint: same, create: same, change: s
 
 /** How a person approves what is held. */
 export interface Approval {
-  /** What comes before the command, such as `approve with`. */
-  readonly words: string;
+  /** What comes before `approve`, such as `once merged, `; mostly nothing. */
+  readonly when: string;
   /** The command for a checksum, in one line that a shell can run. */
   readonly command: (checksum: string) => string;
 }
@@ -34,7 +34,7 @@ export interface TextOptions {
 
 /** The approval of a plan of the working directory, without any option. */
 export const PLAIN_APPROVAL: Approval = {
-  words: 'approve with',
+  when: '',
   command: (checksum) => `octavo apply --approve ${checksum}`,
 };
 

@@ -4,6 +4,7 @@ import type { Change, ChangeResult, Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { approvalsOf } from '../plan/checksum.ts';
 import { driftOf } from '../plan/guard.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
@@ -90,7 +91,7 @@ export class OrganizationReconciler {
     return this.#running ?? Promise.resolve();
   }
 
-  /** Approves the held plan with this checksum; null where this organization holds none. */
+  /** Approves the plan with this checksum, or only what is held of it; null where this organization holds none. */
   async approve(checksum: string): Promise<Plan | null> {
     const held = this.#lastPlan;
     if (held === null || (checksum !== held.checksum && checksum !== held.heldChecksum)) {
@@ -102,9 +103,7 @@ export class OrganizationReconciler {
     if (held.verdict.state === 'refused') {
       throw new RefusedPlanError(`refused, and no approval helps: ${held.verdict.reasons.join('; ')}`);
     }
-    // What is not held may be applied before the approval takes effect; what is left then has the other checksum.
-    const whole = held.verdict.state === 'held' ? [held.checksum] : [held.checksum, held.heldChecksum ?? held.checksum];
-    for (const each of new Set(whole)) {
+    for (const each of approvalsOf(held, checksum)) {
       await this.#options.record.approve(each, this.#options.clock.now());
     }
     return held;

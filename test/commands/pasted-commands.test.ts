@@ -142,7 +142,7 @@ describe('the command that approves what is held is run as it is printed', () =>
     });
     expect(ended.code).toBe(0);
     const body = String(fake.own[0]?.body);
-    expect(body).toContain('1 change; once merged, approve with:');
+    expect(body).toContain('1 change; once merged, approve only what is held with:');
     expect(commandIn(body)).toContain(' --base applied --record --approve sha256:');
     expect(await paste(commandIn(body), work)).toMatchObject({ code: 0 });
     expect(work.teams()).toEqual(['Writers']);

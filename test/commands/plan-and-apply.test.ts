@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
@@ -21,7 +21,7 @@ test('plan, apply, plan: the answer on standard output, everything else beside i
   expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
   const unasked = await work.run('apply');
   expect(unasked).toMatchObject({ code: 3, stdout: '' });
-  expect(unasked.stderr).toContain('say so with --yes');
+  expect(unasked.stderr).toContain('no terminal to ask for confirmation; pass --yes to apply');
   expect(work.writes()).toBe(0);
   const apply = await work.run('apply', '--yes');
   expect(apply).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
@@ -48,6 +48,7 @@ test('the JSON of a plan and of a result have the designed shape', async () => {
     base: null,
     hasBase: false,
     checksum: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    heldChecksum: null,
     changes: [
       {
         action: 'update',
@@ -177,6 +178,101 @@ test('a held deletion: the rest is applied, and its checksum approves exactly it
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
   const approved = await work.inside(['apply', '--base', 'applied', '--approve', checksum]);
   expect(approved, approved.stderr).toMatchObject({ code: 0, stdout: '1 applied; 1 write\n' });
+});
+
+describe('--approve', () => {
+  /** A plan that deletes a collection, which is held, and then one that also renames a team. */
+  async function openHeld(): Promise<Workspace> {
+    const work = await openWorkspace();
+    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\nteams: { t: { title: T } }\n');
+    work.repository.commit('Two collections');
+    expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\nteams: { t: { title: T } }\n');
+    work.repository.commit('One collection');
+    return work;
+  }
+  const rename = (work: Workspace) => {
+    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\nteams: { t: { title: Renamed } }\n');
+    work.repository.commit('Rename a team');
+  };
+  const checksums = async (work: Workspace) =>
+    JSON.parse((await work.inside(['plan', '--base', 'applied', '--format', 'json'])).stdout) as {
+      checksum: string;
+      heldChecksum: string;
+    };
+  const apply = (work: Workspace, ...more: string[]) => work.inside(['apply', '--base', 'applied', ...more]);
+
+  test('the checksum of a plan lets no larger plan through', async () => {
+    await using work = await openHeld();
+    const { checksum } = await checksums(work);
+    rename(work);
+    const writes = work.writes();
+    const { code, stderr } = await apply(work, '--yes', '--approve', checksum);
+    expect(stderr).toContain('is not the checksum of what would be done now');
+    expect([code, work.writes()]).toEqual([4, writes]);
+  });
+
+  test('the checksum of what is held approves only that: the rest asks, or needs --yes', async () => {
+    await using work = await openHeld();
+    const { heldChecksum } = await checksums(work);
+    rename(work);
+    expect((await checksums(work)).heldChecksum).toBe(heldChecksum);
+    const writes = work.writes();
+    const silent = await apply(work, '--approve', heldChecksum);
+    expect(silent.stderr).toContain('approves only what is held, and 1 change is not; pass --yes to apply it too');
+    expect(silent.code).toBe(3);
+    const asked: string[] = [];
+    const ask = async (question: string) => {
+      asked.push(question);
+      return 'no';
+    };
+    const refused = await work.inside(['apply', '--base', 'applied', '--approve', heldChecksum], {}, '.', { ask });
+    expect([refused.code, asked, work.writes()]).toEqual([
+      1,
+      ['\nApply 1 change, and 1 approved change, to org_acme? Only "yes" is a yes: '],
+      writes,
+    ]);
+    expect(await apply(work, '--yes', '--approve', heldChecksum)).toMatchObject({
+      code: 0,
+      stdout: '2 applied; 2 writes\n',
+    });
+  });
+
+  test('either checksum approves a plan of held changes alone, without a question', async () => {
+    for (const name of ['checksum', 'heldChecksum'] as const) {
+      await using work = await openHeld();
+      const { [name]: approved } = await checksums(work);
+      expect(await apply(work, '--approve', approved)).toMatchObject({ code: 0, stdout: '1 applied; 1 write\n' });
+    }
+  });
+
+  test('the checksum of a plan approves all of it, and text and Markdown name both', async () => {
+    await using work = await openHeld();
+    rename(work);
+    const { checksum, heldChecksum } = await checksums(work);
+    for (const format of ['text', 'markdown']) {
+      const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', format]);
+      expect(stdout).toMatch(new RegExp(`approve only what is held with:\\n.*--approve ${heldChecksum}\\n`));
+      expect(stdout).toMatch(new RegExp(`approve the whole plan with:\\n.*--approve ${checksum}\\n`));
+    }
+    expect(await apply(work, '--approve', checksum)).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
+  });
+});
+
+test('order alone is no damage: reversing every section passes the limit of changed resources', async () => {
+  await using work = await openWorkspace();
+  const site = (keys: readonly number[]) =>
+    `spaces: { g: { title: G } }\nsites:\n  help:\n    title: Help\n    structure:\n${keys
+      .map((key) => `      - { section: s${key}, title: S${key}, spaces: [{ key: g, space: g }] }\n`)
+      .join('')}`;
+  const keys = Array.from({ length: 12 }, (_, index) => index);
+  work.repository.write('a.yaml', site(keys));
+  work.repository.commit('In order');
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  work.repository.write('a.yaml', site(keys.toReversed()));
+  work.repository.commit('Reversed');
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: '11 applied; 11 writes\n' });
 });
 
 test('more deletions than the limit hold the whole plan, until so many are allowed', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Actual } from '../../src/core/resource.ts';
 import { idRef } from '../../src/core/resource.ts';
+import { approvalsOf } from '../../src/plan/checksum.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
 
@@ -163,13 +164,26 @@ describe('what waits for a person', () => {
     expect(short(await planOf(mixed))).toEqual(['create team/a', 'delete saml/entra held']);
     expect(plan.verdict.state).toBe('ready');
     expect(plan.summary).toMatchObject({ create: 1, delete: 0, held: 1 });
+    expect(plan.heldChecksum).not.toBe(plan.checksum);
     for (const checksum of [plan.checksum, plan.heldChecksum ?? '']) {
       const approved = await planOf({ ...mixed, policy: { ...GUARDED, approved: [checksum] } });
       expect(short(approved)).toEqual(['create team/a', 'delete saml/entra']);
     }
-    // Once the rest has been applied, the checksum of the next plan is that of what was held.
+    // Once the rest has been applied, what is held keeps its checksum, which is never that of a plan.
     const rest = await planOf({ ...mixed, actuals: [...(mixed.actuals ?? []), actual('team', 't1', { title: 'A' })] });
-    expect(rest.plan.checksum).toBe(plan.heldChecksum);
+    expect(rest.plan.heldChecksum).toBe(plan.heldChecksum);
+    expect(rest.plan.checksum).not.toBe(plan.heldChecksum);
+    expect(approvalsOf(plan, plan.checksum)).toEqual([plan.checksum, rest.plan.checksum]);
+    expect(approvalsOf(plan, plan.heldChecksum ?? '')).toEqual([plan.heldChecksum]);
+  });
+
+  test('a plan that is approved approves no larger one; what is held and approved is released in any', async () => {
+    const rest = { ...mixed, manifests: 'saml: { okta: { label: Okta } }' };
+    const { plan } = await planOf(rest);
+    expect(short(await planOf(rest))).toEqual(['delete saml/entra held']);
+    const larger = (checksum: string) => planOf({ ...mixed, policy: { ...GUARDED, approved: [checksum] } });
+    expect(short(await larger(plan.checksum))).toEqual(['create team/a', 'delete saml/entra held']);
+    expect(short(await larger(plan.heldChecksum ?? ''))).toEqual(['create team/a', 'delete saml/entra']);
   });
 
   test('another content has another checksum, and is not approved', async () => {
