@@ -87,11 +87,17 @@ const OPTIONS: ReadonlyMap<string, readonly RegExp[]> = new Map(
     ),
   ]),
 );
+/** An option, or a command whose credentials are no options: most texts have neither. */
+const MAY_HAVE_OPTIONS =
+  /\s-[A-Za-z-]|sqlplus|impdp|expdp|sqlldr|rman|net use|config set|configure set|rabbitmqctl|freerdp/;
 /** The longest command, in characters. */
 const LONGEST = 4000;
 
 /** Pure, and in time linear in the text: each option is searched from its command to the next one. */
 export function findCommandSecrets(text: string): readonly Stretch[] {
+  if (!MAY_HAVE_OPTIONS.test(text)) {
+    return [];
+  }
   const commands = [...text.matchAll(COMMAND)];
   return commands.flatMap(({ index, 0: name }, position) => {
     const from = index + name.length;

@@ -95,7 +95,7 @@ function looksRandom(value: string): boolean {
     return true;
   }
   const mixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && !/^(?:[A-Z]?[a-z]+){1,4}$/.test(value);
-  return value.length >= 16 && (mixed || entropy(value) > 3.9);
+  return value.length >= 16 && (mixed || entropy(value.slice(0, 64)) > 3.9);
 }
 
 /** Shannon entropy in bits per character. */

@@ -10,13 +10,47 @@ export interface Stretch {
 
 /** Keys that a rule describes, and JSON Web Tokens. Pure, and in time linear in the text. */
 export function findKeys(text: string): readonly Stretch[] {
+  const runs = longRuns(text);
+  if (runs.length === 0) {
+    return [];
+  }
   return [
-    ...byPrefix(text),
-    ...byVendor(text),
+    ...runs.flatMap((run) => byPrefix(text, run)),
+    ...runs.flatMap((run) => byVendor(text, run)),
     ...byAnchor(text),
-    ...matchesOf(JSON_WEB_TOKEN, text),
-    ...awsSecrets(text),
+    ...(text.includes('eyJ') ? matchesOf(JSON_WEB_TOKEN, text) : []),
+    ...(/AKIA|ASIA/.test(text) ? awsSecrets(text) : []),
   ];
+}
+
+/** The shortest key, in characters. Most words are shorter, and nothing is searched in them. */
+const SHORTEST = 14;
+/** From this length on a key may be without a digit. */
+const LONG_ENOUGH = 30;
+const KEY_CHARACTERS = new Set(
+  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789$+/_=:.~%-'].map((each) => each.charCodeAt(0)),
+);
+const IS_KEY_CHARACTER = Array.from({ length: 128 }, (_, code) => KEY_CHARACTERS.has(code));
+
+/** Where a key can be: characters of keys in a row, with a digit among them unless they are many. */
+function longRuns(text: string): readonly Stretch[] {
+  const runs: Stretch[] = [];
+  let start = 0;
+  let hasDigit = false;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 0;
+    if (IS_KEY_CHARACTER[code] === true) {
+      hasDigit ||= code >= 48 && code <= 57;
+      continue;
+    }
+    const length = at - start;
+    if (length >= SHORTEST && (hasDigit || length >= LONG_ENOUGH)) {
+      runs.push({ start, end: at });
+    }
+    start = at + 1;
+    hasDigit = false;
+  }
+  return runs;
 }
 
 /** Also wrapped at the end of a line. */
@@ -58,14 +92,18 @@ function escapeLiteral(literal: string): string {
   return literal.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
-function byPrefix(text: string): readonly Stretch[] {
+function byPrefix(text: string, run: Stretch): readonly Stretch[] {
   const found: Stretch[] = [];
-  ROOT_PATTERN.lastIndex = 0;
-  for (let match = ROOT_PATTERN.exec(text); match !== null; match = ROOT_PATTERN.exec(text)) {
-    const end = longestFrom(text, match.index, match[0]);
-    if (end > match.index) {
-      found.push({ start: match.index, end });
-      ROOT_PATTERN.lastIndex = end;
+  // The character before the run tells whether a word starts with it.
+  const from = Math.max(0, run.start - 1);
+  const window = text.slice(from, run.end);
+  ROOT_PATTERN.lastIndex = run.start - from;
+  for (let match = ROOT_PATTERN.exec(window); match !== null; match = ROOT_PATTERN.exec(window)) {
+    const start = from + match.index;
+    const end = longestFrom(text, start, match[0]);
+    if (end > start) {
+      found.push({ start, end });
+      ROOT_PATTERN.lastIndex = end - from;
     }
   }
   return found;
@@ -103,13 +141,18 @@ const VENDOR_SHAPES: ReadonlyMap<string, readonly RegExp[]> = new Map(
 const ASSIGNED =
   /[ \t\w.-]{0,20}[\s'"`]{0,3}(?:=>|:{1,3}=|\?=|\|\||[=:>,])[`'"\s=]{0,5}([\w.=/+%|:~-]{10,200})(?=[`'"\s;,)\]}<]|\\[nr]|$)/dy;
 
-function byVendor(text: string): readonly Stretch[] {
+/** How far before a value its vendor is searched, in characters. */
+const VENDOR_REACH = 60;
+
+function byVendor(text: string, run: Stretch): readonly Stretch[] {
   const found: Stretch[] = [];
-  for (const { index, 0: vendor } of text.matchAll(VENDOR_PATTERN)) {
-    ASSIGNED.lastIndex = index + vendor.length;
-    const match = ASSIGNED.exec(text);
-    const [start, end] = match?.indices?.[1] ?? [0, 0];
-    const value = match?.[1] ?? '';
+  const from = Math.max(0, run.start - VENDOR_REACH);
+  for (const match of text.slice(from, run.end).matchAll(VENDOR_PATTERN)) {
+    const vendor = match[0];
+    ASSIGNED.lastIndex = from + match.index + vendor.length;
+    const assigned = ASSIGNED.exec(text);
+    const [start, end] = assigned?.indices?.[1] ?? [0, 0];
+    const value = assigned?.[1] ?? '';
     const shapes = VENDOR_SHAPES.get(vendor.toLowerCase()) ?? [];
     if (/\d/.test(value) && !isSample(value, false) && shapes.some((shape) => shape.test(value))) {
       found.push({ start, end });
@@ -123,9 +166,14 @@ const ANCHORS = ANCHOR_RULES.map(({ anchor, shape }) => ({
   pattern: new RegExp(`(?<![A-Za-z0-9])(?:${shape})(?![A-Za-z0-9])`, 'g'),
 }));
 
+const ANY_ANCHOR = new RegExp(ANCHOR_RULES.map(({ anchor }) => anchor.source).join('|'));
+
 function byAnchor(text: string): readonly Stretch[] {
-  return ANCHORS.flatMap(({ anchor, pattern }) =>
-    anchor.test(text) ? matchesOf(pattern, text).filter(({ start, end }) => isRealKey(text.slice(start, end))) : [],
+  if (!ANY_ANCHOR.test(text)) {
+    return [];
+  }
+  return ANCHORS.filter(({ anchor }) => anchor.test(text)).flatMap(({ pattern }) =>
+    matchesOf(pattern, text).filter(({ start, end }) => isRealKey(text.slice(start, end))),
   );
 }
 
