@@ -8,7 +8,7 @@ import { disguised, type Fragment, fill, join, mapText, mark, t } from './marked
 import { cardNumber, iban, ipAddress } from './numbers.ts';
 import { emailAddress, makeCharacter, recordOf } from './people.ts';
 import type { GeneratedTicket } from './ticket.ts';
-import { vendorKey } from './vendor-keys.ts';
+import { markedVendorKey } from './vendor-keys.ts';
 
 type Rewrite = (text: string) => string;
 interface Disguise {
@@ -84,9 +84,9 @@ function encoded(rewrite: (dice: Dice, text: string) => string): (scene: Scene) 
       () => t`Card: ${mark('card', cardNumber(dice))}`,
       () => t`IP: ${mark('ip', ipAddress(dice))}`,
       () => t`Password: ${mark('password', password(dice))}`,
-      () => t`key: ${mark('vendor-key', vendorKey(dice))}`,
+      () => t`key: ${markedVendorKey(dice)}`,
     ])();
-    return mapText(body, (text, label) => (label === null ? text : rewrite(dice, text)));
+    return mapText(body, (text, label) => (label === null || label === 'neutral' ? text : rewrite(dice, text)));
   };
 }
 

@@ -56,11 +56,11 @@ const IRRELEVANT = /[\s>|\u00AD\u200B-\u200D\u2060\uFEFF]/;
 /** How many letters and digits outside of every label a removal may take along, such as an honorific. */
 const TOLERANCE = 6;
 
-/** The part of a value that has to go: without punctuation that could belong to the sentence. */
+/** The part of a value that has to go: without padding, and without punctuation that could belong to the sentence. */
 function essential(text: string, { type, start, end }: Mark): Pick<Mark, 'start' | 'end'> {
   const value = text.slice(start, end);
   const secret = type === 'password' || type === 'token' || type === 'vendor-key' || type === 'url-credential';
-  const trailing = secret ? /[.,;:!?]$/ : /[^\p{L}\p{N}]+$/u;
+  const trailing = secret ? /[.,;:!?]$|=+$/ : /[^\p{L}\p{N}]+$/u;
   const leading = secret ? /^$/ : /^[^\p{L}\p{N}]+/u;
   return {
     start: start + (leading.exec(value)?.[0].length ?? 0),

@@ -10,7 +10,7 @@ import { cardNumber, iban, ipAddress, macAddress, socialSecurityNumber } from '.
 import { type Character, emailAddress, makeCharacter, recordOf } from './people.ts';
 import { timestamp, word } from './technical-values.ts';
 import type { GeneratedTicket } from './ticket.ts';
-import { vendorKey } from './vendor-keys.ts';
+import { markedVendorKey } from './vendor-keys.ts';
 
 type Body = (scene: Scene) => Fragment;
 
@@ -166,7 +166,7 @@ const ssn: Body = ({ dice }) => {
 };
 
 const vendor: Body = ({ dice }) => {
-  const value = mark('vendor-key', vendorKey(dice));
+  const value = markedVendorKey(dice);
   return dice.pick<Fragment>([
     t`I use ${value} and get a 401.`,
     t`${value}`,

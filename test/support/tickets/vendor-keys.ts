@@ -1,5 +1,6 @@
 /** Access keys in the published formats of their vendors; every value is random. */
 import type { Dice } from './dice.ts';
+import { type Fragment, mark, neutral, t } from './marked-text.ts';
 
 /**
  * `{alphabet:length}` is random text; `{uuid}` is a random UUID. Prefixes are split by a space, which is left out, so that
@@ -113,7 +114,7 @@ const FORMATS: readonly string[] = [
 ];
 
 /** Access keys that nobody could mistake for something else, whatever stands around them. */
-export function vendorKey(dice: Dice): string {
+function vendorKey(dice: Dice): string {
   return dice
     .pick(FORMATS)
     .replace(' ', '')
@@ -122,6 +123,13 @@ export function vendorKey(dice: Dice): string {
     .replaceAll(/\{(\w+):(\d+)\}/g, (_, alphabet: string, length: string) =>
       dice.chars(alphabet as Parameters<Dice['chars']>[0], Number(length)),
     );
+}
+
+/** A vendor's key with its label; the address of a webhook is no secret up to its last part. */
+export function markedVendorKey(dice: Dice): Fragment {
+  const key = vendorKey(dice);
+  const cut = key.startsWith('https://') ? key.lastIndexOf('/') + 1 : 0;
+  return t`${neutral(key.slice(0, cut))}${mark('vendor-key', key.slice(cut))}`;
 }
 
 export function uuid(dice: Dice): string {
