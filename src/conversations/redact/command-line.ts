@@ -31,7 +31,7 @@ const TOOLS: readonly Tool[] = [
   { names: 'redis-cli|keydb-cli|valkey-cli', options: [`${OPTION}(?:-a|--pass)[ =]{1,2}${VALUE}`] },
   {
     names:
-      'mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|docker login|podman login|buildah login|nerdctl login|helm registry login|oc login|az login|cqlsh|influx|influxd|trino|presto|neo4j-admin|cypher-shell|rabbitmqadmin|psexec|winexe|kinit|iscsiadm|ipmitool|smbmap|crackmapexec|skopeo login|argocd login|jfrog|mosquitto_pub|mosquitto_sub|tsm|tabcmd|clickhouse-client|htpasswd -b|vault login|certutil|isql-fb|ejabberdctl|restic|oras login|crane auth login|cf login|ibmcloud login|bx login|svn',
+      'mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|docker login|podman login|buildah login|nerdctl login|helm registry login|oc login|az login|cqlsh|influx|influxd|trino|presto|neo4j-admin|cypher-shell|rabbitmqadmin|psexec|winexe|kinit|iscsiadm|ipmitool|smbmap|crackmapexec|skopeo login|argocd login|jfrog|mosquitto_pub|mosquitto_sub|tsm|tabcmd|clickhouse-client|vault login|certutil|isql-fb|ejabberdctl|restic|oras login|crane auth login|cf login|ibmcloud login|bx login|svn',
     options: [`${OPTION}(?:-p|-P|--pwd|--pass|--token|--creds|--dest-creds|--src-creds)[ =]{1,2}${VALUE}`],
   },
   { names: 'sqlcmd|bcp|osql|ipmitool|zip|unzip', options: [`${OPTION}-P\\s{0,2}${VALUE}`] },
@@ -64,6 +64,14 @@ const TOOLS: readonly Tool[] = [
     options: ['(?:_authToken|_auth|_password)[ =]{1,2}([^\\s"\']{4,2000})'],
   },
   { names: 'chpasswd|passwd|useradd|usermod', options: [`${OPTION}-p\\s{1,2}${VALUE}`] },
+  {
+    names: 'htpasswd',
+    options: [
+      `${OPTION}-[A-Za-z]{0,6}b[A-Za-z]{0,6}\\s{1,2}(?<!-[A-Za-z]{0,6}n[A-Za-z]{0,6}\\s{1,2})\\S{1,200}\\s{1,2}\\S{1,64}\\s{1,2}${VALUE}`,
+      `${OPTION}-(?=[A-Za-z]{0,6}n)[A-Za-z]{0,6}b[A-Za-z]{0,6}\\s{1,2}\\S{1,64}\\s{1,2}${VALUE}`,
+    ],
+  },
+  { names: 'gh auth login|glab auth login|docker login|az acr login', options: [`<<<\\s{0,2}${VALUE}`] },
   { names: 'gpg|gpg2', options: [`${OPTION}--passphrase[ =]{1,2}${VALUE}`] },
   {
     names: 'rabbitmqctl add_user|rabbitmqctl change_password',
@@ -125,7 +133,10 @@ function credentialsIn(command: string, option: RegExp, offset: number): readonl
     const secret = value.slice(value.indexOf(':') + 1);
     // `docker run -u 1000:1000`: ids are no credentials.
     const isNone =
-      isPlaceholder(value) || isPlaceholder(secret) || isExpression(value) || /^\d{1,6}:\d{1,6}$/.test(value);
+      isPlaceholder(value.replace(/:$/, '')) ||
+      isPlaceholder(secret) ||
+      isExpression(value) ||
+      /^\d{1,6}:\d{1,6}$/.test(value);
     return group <= 0 || isNone ? [] : [{ start: offset + start, end: offset + end }];
   });
 }

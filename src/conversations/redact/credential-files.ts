@@ -10,6 +10,7 @@ export function findFileSecrets(text: string): readonly Stretch[] {
     ...(text.includes('-key-data') ? stretchesOf(KEY_DATA, text, (value) => !isPlaceholder(value)) : []),
     ...(text.includes('login') ? stretchesOf(NETRC, text, (value) => !isPlaceholder(value)) : []),
     ...stretchesOf(PGPASS, text, (value) => !isPlaceholder(value)),
+    ...stretchesOf(SQL, text, (value) => !isPlaceholder(value)),
     ...kubernetesSecrets(text),
     ...inputs(text),
   ];
@@ -23,6 +24,9 @@ const NETRC = /\b(?:machine\s{1,4}\S{1,255}|default)\s{1,8}login\s{1,4}\S{1,255}
 /** `host:port:database:user:password` on a line of its own. */
 const PGPASS =
   /^(?:\*|localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\*|\d{4,5}):[\w*-]{1,63}:[\w*.-]{1,63}:(\S{1,255})$/dgm;
+/** `IDENTIFIED BY 'x'`, `WITH PASSWORD 'x'` and their like. */
+const SQL =
+  /(?<![A-Za-z])(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)|password)\s{1,4}(?:password\s{1,4})?N?'([^'\r\n]{1,256})'/dgi;
 
 const SECRET_KIND = /(?<![A-Za-z])kind["']?[ \t]{0,3}:[ \t]{0,3}["']?Secret(?![A-Za-z])/g;
 const DATA_ENTRY = /(?<=\n)([ \t]{1,16})["']?[\w.-]{1,128}["']?:[ \t]{1,3}["']?([^\s"'#|>{][^\s"']{3,20000})/dy;

@@ -17,7 +17,7 @@ export const LATIN_LANGUAGES: readonly Language[] = [
     password: 'passwort|passworter*|kennwort|zugangspasswort|passphrase|losungswort|zugangskennwort',
     pin: 'geheimzahl|zugangscode|pin nummer|pin-nummer',
     token:
-      'api-schlüssel*|api schlüssel*|zugriffsschlüssel*|zugangsschlüssel*|geheimschlüssel*|zugriffstoken|zugangstoken|geheimer schlüssel|lizenzschlüssel|sicherheitsschlüssel|client-geheimnis',
+      'api-schlüssel*|api schlüssel*|zugriffsschlüssel*|zugangsschlüssel*|geheimschlüssel*|zugriffstoken|zugangstoken|geheimnis|geheimer schlüssel|lizenzschlüssel|sicherheitsschlüssel|client-geheimnis',
     is: 'ist|lautet|war|wäre|heißt',
   },
   {
@@ -47,7 +47,7 @@ export const LATIN_LANGUAGES: readonly Language[] = [
   },
   {
     language: 'it',
-    password: "parola d’ordine|parola d'ordine|parola chiave di accesso|frase segreta",
+    password: "parola d’ordine|parola d'ordine|parola chiave|chiave di accesso|frase segreta",
     pin: 'codice pin|codice di accesso|codice segreto',
     token:
       'chiave api|chiave segreta|chiave di accesso|chiave privata|gettone di accesso|segreto del client|chiave di licenza',
@@ -106,7 +106,8 @@ export const LATIN_LANGUAGES: readonly Language[] = [
     language: 'fi',
     password: 'salasana*|tunnussana*|salalause*',
     pin: 'pin-koodi*|pin koodi*|pääsykoodi*',
-    token: 'api-avain*|api avain*|salainen avain|käyttöavain*|lisenssiavain*|pääsytunnus*',
+    token:
+      'api-avain*|api avain*|salainen avain|käyttöavain*|lisenssiavain*|pääsytunnus*|käyttöoikeustunnus*|käyttöoikeustietue*',
     is: 'on|oli|olisi',
   },
   {
@@ -196,7 +197,7 @@ export const LATIN_LANGUAGES: readonly Language[] = [
   },
   {
     language: 'id',
-    password: 'kata sandi|katasandi|sandi|kata kunci rahasia',
+    password: 'kata sandi*|katasandi*|sandi|kata kunci rahasia',
     pin: 'kode pin|kode akses',
     token: 'kunci api|kunci rahasia|token akses|kunci akses',
     is: 'adalah|ialah|yaitu|yakni',

@@ -55,10 +55,12 @@ const GLUED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ha
 const AROUND = '[\\\\"\'`*_]{0,4}';
 const TAG =
   '<\\/?(?:b|i|u|em|strong|span|p|div|td|th|tr|br|dd|dt|li|code|pre|font|label|a|tt|kbd|samp|small|mark|h[1-6])(?:\\s[^<>\\r\\n]{0,120})?\\s?\\/?>';
-const TAGS = `(?:\\s{0,3}${TAG}){0,6}`;
+/** Spaces, and the start of a line that is quoted in a reply. */
+const GAP = '\\s{0,4}(?:\\n[ \\t]{0,3}(?:>[ \\t]?){1,4})?';
+const TAGS = `(?:${GAP}${TAG}){0,6}`;
 const PREPOSITION = 'for|to|on|of|fur|pour|de|del|do|da|para|per|voor|til|till|pro|dla|для|от|к|на|за|icin|に|の';
 const BETWEEN = [
-  `${TAGS}\\s{0,4}(?:->|→|=>|:=|={1,3}|:)\\s{0,4}${TAGS}\\s{0,3}`,
+  `${TAGS}\\s{0,4}(?:->|→|=>|:=|={1,3}|:)${GAP}${TAGS}${GAP}`,
   // The text of an element: <password>…</password>
   '>\\s{0,4}(?:<!\\[cdata\\[)?',
   `${TAGS}\\s{1,2}(?<is>${folded(LINK_WORDS, false)})(?:\\s(?:now|still|jetzt|agora|ahora|теперь))?(?:\\s(?:set|changed|reset))?(?:\\sto)?(?:\\s{0,2}:)?\\s{1,2}${TAGS}`,
@@ -70,14 +72,14 @@ const BETWEEN = [
   '\\t{1,4}',
   `(?:\\s{0,3}${TAG}){1,6}\\s{0,3}`,
   '\\(\\s?(?=["\'`])',
-  ',\\s{0,3}(?=["\'`])',
+  '(?<=["\'`]),\\s{0,3}(?=["\'`])',
   '\\s{1,2}[-–—]\\s{1,2}',
-  '\\s',
+  '[ \\t]',
   '(?<=[^\\x00-\\x7f])(?=[!-~])',
   '(?=[“„«‹‘‚「『])',
 ].join('|');
 const QUOTED =
-  '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
+  '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s\\\\)\\]])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
 /** The text of an element, which may have spaces: <password>…</password> */
 const ELEMENT = '(?<=[>[])([^<>\\r\\n\\]]{1,256})(?=<\\/|\\]\\]>)';
 const BARE = '([^\\s"\'`<>“”„«»「」]{1,512})';
@@ -85,13 +87,22 @@ const BARE = '([^\\s"\'`<>“”„«»「」]{1,512})';
 const SUFFIX =
   '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
 
-const after = (inflection: string) =>
+/** Words of other languages that qualify a name which they share with English: "password temporanea", "token de acces". */
+const QUALIFIERS =
+  "(?:temporane[ao]|temporaire|temporal|temporari[ao]|provis[a-z]{4,6}|inicial|initiale?|iniziale|sementara|tymczasow[ey]|docasne|actuel|attuale|atual|aktuell|d[ei] acces[os]{0,2}|d'acces|akses|dostepu|доступа|доступу|за достъп|دسترسی)";
+/** Other languages put adjectives and the like behind the name: "mot de passe temporaire", "hasło dostępu". */
+const qualified = (words: string) =>
+  `(?<kind>\\s${words}(?=\\s{0,2}(?:[([][^()[\\]\\r\\n]{1,40}[)\\]])?${AROUND}(?:${GAP}${TAG}){0,2}\\s{0,2}(?:[:=|\\t]|->|→)|\\s{0,2}<\\/t[dh]>|\\s(?:${folded(LINK_WORDS, false)})[\\s:]))?`;
+const ANY_WORDS = "[\\p{L}\\p{M}'\\u200c-]{2,14}(?:\\s[\\p{L}\\p{M}'\\u200c-]{2,14}){0,2}";
+
+const after = (inflection: string, qualifiers: string) =>
   new RegExp(
-    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:${[folded(POSSESSIVES, false), folded(POSSESSIVES, true)].join('|')})(?![\\p{L}\\p{M}]))?(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
+    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:${[folded(POSSESSIVES, false), folded(POSSESSIVES, true)].join('|')})(?![\\p{L}\\p{M}]))?${qualified(qualifiers)}(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:(?<=:)[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
     'dyu',
   );
-const AFTER_NAME = after('s?');
-const AFTER_STEM = after('\\p{L}{0,6}');
+const AFTER_ENGLISH = after('s?', QUALIFIERS);
+const AFTER_NAME = after('s?', ANY_WORDS);
+const AFTER_STEM = after('\\p{L}{0,6}', ANY_WORDS);
 
 /** English words that mean "is" elsewhere: they link only a name of a language that has them. */
 const ENGLISH_WORDS = new Set(['to', 'on', 'da', 'ni', 'e', 'er']);
@@ -101,6 +112,9 @@ const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     new Set(rows.flatMap(([, languages]) => languages)),
   ]),
 );
+
+/** "I changed the password to …", "reset my password to …". */
+const CHANGED = /(?<![A-Za-z])(?:chang|set|reset|updat)[a-z]{0,5} (?:[A-Za-z]{1,20} ){0,4}$/i;
 
 /** Pure, and in time linear in the text. */
 export function findPairs(text: string, view: Folded): readonly Stretch[] {
@@ -125,11 +139,13 @@ interface Pair {
 }
 
 function pairAt(text: string, view: Folded, at: number, name: string): Pair | undefined {
-  const [first] = NAMES.get(name) ?? [];
-  if (first === undefined || !startsWord(view.text, at, name)) {
+  const rows = NAMES.get(name) ?? [];
+  const [first] = rows;
+  if (first === undefined || !startsWord(view.text, at, name) || isInPlaceholder(view.text, at)) {
     return undefined;
   }
-  const pattern = first.isStem ? AFTER_STEM : AFTER_NAME;
+  const isEnglish = rows.some(({ language }) => language === 'en');
+  const pattern = first.isStem ? AFTER_STEM : isEnglish ? AFTER_ENGLISH : AFTER_NAME;
   pattern.lastIndex = at + name.length;
   const match = pattern.exec(view.text);
   if (match === null) {
@@ -143,7 +159,9 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   const { start: written } = view.place(at, at + 1);
   const [isStart, isEnd] = match.indices?.groups?.is ?? match.indices?.groups?.was ?? [0, 0];
   const is = view.place(isStart, isEnd);
-  const link = linkOf(text, { at: written, name, between, is: text.slice(is.start, is.end).toLowerCase() });
+  const linked = linkOf(text, { at: written, name, between, is: text.slice(is.start, is.end).toLowerCase() });
+  const isQualified = match.groups?.kind !== undefined && (linked === 'sign' || linked === 'line');
+  const link = isQualified ? 'word' : linked;
   const isElement = group === groups - 1;
   if (link === undefined || !(isBare || isElement || opensString(view.text, start - 1))) {
     return undefined;
@@ -166,6 +184,14 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   };
   return isSecretValue(candidate) ? { secret: place, resume: end } : undefined;
 }
+
+/** `[SECRET_1]` was put there by an earlier pass. */
+function isInPlaceholder(text: string, at: number): boolean {
+  const open = text.slice(Math.max(0, at - 25), at).lastIndexOf('[');
+  return open >= 0 && PLACEHOLDER_END.test(text.slice(Math.max(0, at - 25) + open, at + 40));
+}
+
+const PLACEHOLDER_END = /^\[[a-z_]{1,48}_\d{1,6}\]/;
 
 /** Up to 24 letters and digits may precede a name in its word (`DB_PASSWORD`, `Datenbankpasswort`), more do not. */
 function startsWord(text: string, at: number, name: string): boolean {
@@ -190,6 +216,9 @@ interface Linked {
 
 /** The link of a name and a value; undefined where there is none. */
 function linkOf(text: string, { at, name, between, is }: Linked): Link | undefined {
+  if (is === 'to' && CHANGED.test(text.slice(Math.max(0, at - 60), at))) {
+    return 'word';
+  }
   if (ENGLISH_WORDS.has(is)) {
     const languages = LANGUAGES_OF.get(fold(is).text);
     return (NAMES.get(name) ?? []).some(({ language }) => languages?.has(language) === true) ? 'word' : undefined;

@@ -24,10 +24,15 @@ export function isSecretValue(candidate: Candidate): boolean {
   if (!/[\p{L}\p{N}]/u.test(value) || isPlaceholder(value) || isAlgorithm(value) || isProseValue(candidate)) {
     return false;
   }
-  if (!isQuoted && isExpression(value + candidate.rest.slice(0, 1))) {
+  if (!isQuoted && isExpression(value + signAfter(candidate.rest))) {
     return false;
   }
   return kind === 'password' ? isPassword(candidate) : kind === 'pin' ? isPin(candidate) : isToken(candidate);
+}
+
+/** The sign right behind a value, which tells a call or a path of a program. */
+function signAfter(rest: string): string {
+  return rest.startsWith('::') ? '::' : rest.slice(0, 1).trim();
 }
 
 /** A quoted value in mixed case is no word of prose. */
@@ -52,11 +57,25 @@ function isPassword({ value, isQuoted, link, rest }: Candidate): boolean {
     return !(/^[a-z]+$/.test(value) && /^,? [a-z]+ [a-z]+/.test(rest));
   }
   // "The password is wrong": only what no word looks like.
-  return value.length >= 4 && /\d|[^\p{L}\p{N}'’-]/u.test(value);
+  return value.length >= 4 && (/\d|[^\p{L}\p{N}'’-]/u.test(value) || isOddlyCased(value));
 }
 
-/** Four digits or more, also in groups. */
-function isPin({ value, link, rest }: Candidate): boolean {
+/** Capitals within, and neither a word nor words in camel case: `jWiMZhFnO`, but not `userName` or `OAuth`. */
+function isOddlyCased(value: string): boolean {
+  return (
+    value.length >= 8 &&
+    /[a-z]/.test(value) &&
+    /[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value) &&
+    !/^[a-z]*(?:[A-Z][a-z]{2,})*$/.test(value)
+  );
+}
+
+/** Four digits or more, also in groups; in some languages the word means a password as well. */
+function isPin(candidate: Candidate): boolean {
+  const { value, link, rest } = candidate;
+  if (/\d/.test(value) && /\p{L}/u.test(value) && value.length >= 8 && /^(?:sign|cell|line|word)$/.test(link)) {
+    return isPassword({ ...candidate, link: 'word' });
+  }
   return link !== 'space' && /^\d{4,12}$/.test(value) && !/^(?:px|ms|\.\d|[ -]?(?:chars|characters|bytes))/.test(rest);
 }
 

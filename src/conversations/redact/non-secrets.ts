@@ -1,4 +1,5 @@
 /** Recognizes what follows a credential name without being a secret: placeholders, code, schema words and prose. */
+import { FORM_WORDS } from './form-words.ts';
 
 /** A value that documentation prints where the reader inserts the real one. */
 export function isPlaceholder(value: string): boolean {
@@ -10,7 +11,7 @@ export function isPlaceholder(value: string): boolean {
  * `%(token)s`, `:token`, `@token`, `[token]`, a YAML tag or block sign, an entity reference.
  */
 const TEMPLATE =
-  /^(?:<.*|>[-+]?|\[(?:[^\]\d]{0,60}|[A-Z][A-Z0-9_]*)\].*|\[[A-Za-z_-]*|\{[A-Za-z_.$ -]*(?:\}.*)?|\{\{.*|\{\d\}|\$[({].*|\$(?:env:)?[A-Z_][A-Z0-9_]*|\$[a-z_]+|\$[A-Za-z_]*(?:[Pp]ass|[Tt]oken|[Ss]ecret|[Kk]ey|[Pp]wd)\w*|\$\d|[#@%]\{.*|%\(.*|%[A-Z_]+%|%[sdvq]|__[A-Z_]+__|[:@][A-Za-z_]{1,40}|\|[-+]?|\?|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference|ImportValue|FindInMap|var)\b.*|&[a-z]+;.*|\\[nrt].*)$/s;
+  /^(?:<.*|>[-+]?|\[(?:[^\]\d]{0,60}|[A-Z][A-Z0-9_]*)\].*|\[[A-Za-z_-]*|\{[A-Za-z_.$ -]*(?:\}.*)?|\{\{.*|\{\d\}|\$[({].*|\$(?:env:)?[A-Z_][A-Z0-9_]*|\$_?[A-Za-z_]{1,40}(?:\[|->).*|\$[a-z_]+|\$[A-Za-z_]*(?:[Pp]ass|[Tt]oken|[Ss]ecret|[Kk]ey|[Pp]wd)\w*|\$\d|[#@%]\{.*|%\(.*|%[A-Z_]+%|%[sdvq]|__[A-Z_]+__|[:@][A-Za-z_]{1,40}|\|[-+]?|\?|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference|ImportValue|FindInMap|var)\b.*|&[a-z]+;.*|\\[nrt].*)$/s;
 
 /** `xxxxx`, `****`, `••••`, `...`, `ghp_xxxxxxxx`, `abcd…wxyz`, `sk-****1234`. */
 function isMasked(value: string): boolean {
@@ -43,8 +44,9 @@ const CHAIN = new RegExp(
   `^(?:await\\s|new\\s)?${OBJECT}(?:(?:(?:\\?\\.|\\.|::|->)[A-Za-z_$]{1,40}\\d?){1,8}(?:[;,)\\]!?}]{0,8}$|[[(])|[[(])`,
   'i',
 );
-const CALL = /^(?:await |new )?[A-Za-z_$](?:[A-Za-z_$.:]*\w?(?:<[^<>]*>)?\(|[\w$.:]*\([\w$.,\s]*\);?$)/;
-const MEMBERS = /^[a-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z_$]*){1,6}[;,)\]]*$/;
+const CALL =
+  /^(?:await |new )?(?:[A-Za-z_$][\w$]{0,40}(?:\.|::)[\w$.:]{0,80}\(|[A-Za-z_$](?:[A-Za-z_$.:]*\w?(?:<[^<>]*>)?\(|[\w$.:]*\([\w$.,\s]*\);?$)|[A-Z][A-Za-z]{1,60}::$)/;
+const MEMBERS = /^[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z_$]*){1,6}[;,)\]]*$/;
 const IDENTIFIER =
   /^[A-Za-z_$]*(?:pass(?:word|wd|phrase)?|pwd|token|secret|api_?key|key|credentials?|creds|auth|header|signature)[A-Za-z_$]{0,24}[;,)\]!?]*$/i;
 
@@ -53,15 +55,29 @@ export function isExpression(value: string): boolean {
   return (
     CHAIN.test(value) ||
     CALL.test(value) ||
-    (MEMBERS.test(value) && (/[a-z][A-Z]/.test(value) || SAMPLE_HINT.test(value))) ||
+    (MEMBERS.test(value) && (/[a-z][A-Z]|_/.test(value) || SAMPLE_HINT.test(value))) ||
     (IDENTIFIER.test(value) && /[a-z][A-Z]|_/.test(value))
   );
 }
 
 /** The whole value names an algorithm, an encoding, a version, a duration or a size. */
 export function isAlgorithm(value: string): boolean {
-  return ALGORITHM.test(value);
+  return ALGORITHM.test(value) || VERSION.test(value) || isSuite(value);
 }
+
+/** `~1.5.7`, `v7.17.9+build.8917`, `>=2.0.0-rc.1`. */
+const VERSION = /^[~^<>=]{0,2}v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+](?:[a-z]{1,8}[.-]?)?\d{0,6}(?:\.\d{1,6})?)?$/;
+
+/** `RSA-OAEP-256`, `TLS_AES_128_GCM_SHA256`, `ECDHE-RSA-AES128-GCM-SHA256`: every part belongs to a suite. */
+function isSuite(value: string): boolean {
+  const parts = value.toLowerCase().split(/[-_/+]/);
+  return (
+    parts.length > 1 && parts.every((part) => SUITE_PART.test(part)) && parts.some((part) => /[a-z]{2}/.test(part))
+  );
+}
+
+const SUITE_PART =
+  /^(?:tls|ssl|rsa|dsa|ecdsa|eddsa|ecdhe?|dhe?|psk|oaep|pss|pkcs\d?|hmac|sha\d{0,3}|md5|aes\d{0,3}|gcm|cbc|ctr|ccm|kw|siv|chacha20|poly1305|camellia\d{0,3}|ed25519|ed448|x25519|p\d{3}|k\d{3}|argon2id?|pbkdf2|hkdf|with|and|null|anon|\d{1,4})$/;
 
 const ALGORITHM =
   /^(?:(?:hmac-?)?sha-?\d{1,3}(?:[-/_]\d{3})?(?:withrsa|withecdsa)?|md[245]|oauth-?[12](?:\.0a?)?|oidc|saml2?|base(?:16|32|36|58|62|64|85)(?:url)?|bcrypt|scrypt|argon2(?:id?|d)?|pbkdf2(?:_\w{1,12})?|utf-?(?:8|16|32)|ascii|hex|ed25519|ed448|x25519|curve25519|secp\d{3}[kr]1|p-?(?:256|384|521)|[rehp]s(?:256|384|512)|eddsa|ecdsa|e?cdh|rsa(?:-?\d{4})?(?:-sha\d{1,3})?|dsa|aes(?:-?\d{3})?(?:-?(?:gcm|cbc|ctr|ecb))?|a\d{3}gcm(?:kw)?|chacha20(?:-poly1305)?|hs256|jwt|jws|jwe|totp|hotp|webauthn|fido2|u2f|2fa|mfa|tls-?v?1\.[0-3]|aws4-hmac-sha256|v\d{1,4}|v?\d{1,4}(?:\.\d{1,4}){1,3}|\d{1,6}(?:st|nd|rd|th|ms|s|m|h|d|w|y|px|kb|mb|gb|kib|mib|bit|bits|%))(?:-?(?:encoded|hash|hashed|encrypted|signed|based|bits?))?\W{0,3}$/i;
@@ -83,11 +99,11 @@ const PROSE = new Set(
     'within without won wrong yes yet you your ' +
     'any array bool boolean byte bytes bytea date default double enum float json jsonb map nvarchar option secretstr securestring ' +
     'std::string struct uuid void writeonly readonly sensitive encrypted env environment vault file header headers body query path ' +
-    'include omit same-origin bearer basic digest admin/admin cookie cookies session n/a tbd ' +
-    'erforderlich falsch vergessen geändert ungültig zurücksetzen ist wird oublié requis incorrect obligatoire modifié olvidada requerida ' +
-    'obligatoria incorrecta esquecida obrigatória incorreta dimenticata obbligatoria errata vereist vergeten неверный обязательно забыли ' +
-    'забыл сброс zapomniałem wymagane nieprawidłowe'
-  ).split(' '),
+    'include omit same-origin bearer basic digest admin/admin cookie cookies session tbd ' +
+    'zurücksetzen ist wird забыли забыл сброс zapomniałem'
+  )
+    .split(' ')
+    .concat(FORM_WORDS),
 );
 
 /** A word of prose or of a schema, whatever punctuation is around it. */
