@@ -68,8 +68,14 @@ export function isAlgorithm(value: string): boolean {
 /** `~1.5.7`, `v7.17.9+build.8917`, `>=2.0.0-rc.1`. */
 const VERSION = /^[~^<>=]{0,2}v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+](?:[a-z]{1,8}[.-]?)?\d{0,6}(?:\.\d{1,6})?)?$/;
 
+/** The longest name of a suite, in characters. */
+const LONGEST_SUITE = 48;
+
 /** `RSA-OAEP-256`, `TLS_AES_128_GCM_SHA256`, `ECDHE-RSA-AES128-GCM-SHA256`: every part belongs to a suite. */
 function isSuite(value: string): boolean {
+  if (value.length > LONGEST_SUITE) {
+    return false;
+  }
   const parts = value.toLowerCase().split(/[-_/+]/);
   return (
     parts.length > 1 && parts.every((part) => SUITE_PART.test(part)) && parts.some((part) => /[a-z]{2}/.test(part))

@@ -114,7 +114,7 @@ export function commandWithCredential(dice: Dice): Fragment {
     () => t`sshpass -p ${quote}${secret()}${quote} ssh ${user}@staging`,
     () => t`curl -u ${neutral(user)}:${secret()} https://${host}/api/v2/pages`,
     () => t`curl --user "${neutral(user)}:${secret()}" -X POST https://${host}/hooks`,
-    () => t`curl -b "session=${mark('token', dice.chars('alnum', 32))}" https://${host}/`,
+    () => t`curl -b "${neutral('session=')}${mark('token', dice.chars('alnum', 32))}" https://${host}/`,
     () => t`curl -H "Authorization: Bearer ${key()}" https://${host}/v1/spaces`,
     () => t`curl -H 'X-Api-Key: ${key()}' -H 'Accept: application/json' https://${host}/v1/spaces`,
     () => t`curl -X POST -d '{"username":"${user}","password":"${secret()}"}' https://${host}/login`,

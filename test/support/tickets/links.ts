@@ -127,8 +127,8 @@ export function credentialUrl(dice: Dice): Fragment {
     () => t`redis://:${password()}@${host}:6379/0`,
     () =>
       t`git clone https://${neutral(user)}:${secret(dice.chars('alnum', 36))}@${dice.pick(['github.com', 'gitlab.com', host])}/acme/docs.git`,
-    () => t`https://${host}${path}?${query}=${value}`,
-    () => t`https://${host}${path}?page=${String(dice.int(1, 9))}&${query}=${value}&format=json`,
+    () => t`${neutral(`https://${host}${path}?${query}=`)}${value}`,
+    () => t`${neutral(`https://${host}${path}?page=${dice.int(1, 9)}&${query}=`)}${value}${neutral('&format=json')}`,
     () => t`https://${host}/callback#${dice.pick(['access_token', 'id_token'])}=${value}&token_type=bearer`,
     () => t`GET ${path}?${query}=${value} HTTP/1.1`,
     () => t`https://${host}/reset-password?token=${secret(dice.chars('base64url', 43))}`,

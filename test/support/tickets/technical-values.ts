@@ -3,7 +3,7 @@ import type { Dice } from './dice.ts';
 import { uuid } from './vendor-keys.ts';
 
 const WORDS =
-  'page space site search sync import export cache index token user session theme locale webhook block render build deploy config schema query proxy worker queue event header footer menu table image asset upload visitor section group member plan invoice usage redirect domain cookie auth login password secret key parser client server router store model view layout preview draft merge review change request reader editor widget plugin runtime handler'.split(
+  'page space site search sync import export cache index token user session theme locale webhook block render build deploy config schema query proxy worker queue event header footer menu table image asset upload visitor section group member plan invoice usage redirect domain cookie auth login key parser client server router store model view layout preview draft merge review change request reader editor widget plugin runtime handler'.split(
     ' ',
   );
 
