@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { isNode, LineCounter, parse, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { FileContent } from './manifest.ts';
@@ -153,21 +153,48 @@ export function textOrFile(limits: TextLimits): z.ZodType<string, string | FileC
   });
 }
 
-/** A mapping, written in place or as `{ file: path }` to a JSON or YAML file. */
-export function objectOrFile(): z.ZodType<Record<string, unknown>, Record<string, unknown> | FileContent> {
+/**
+ * A mapping, written in place or as `{ file: path }` to a JSON or YAML file. `shape` checks it; a problem in a file is
+ * reported with the line in that file.
+ */
+export function objectOrFile(
+  shape: z.ZodType,
+): z.ZodType<Record<string, unknown>, Record<string, unknown> | FileContent> {
   return z
     .union([written, z.record(z.string(), z.unknown())], { error: 'must be a mapping, or { file: path }' })
     .transform((value, context) => {
-      if (!(value instanceof FileContent)) {
-        return value;
-      }
-      const parsed = parseMapping(value.text);
+      const parsed = value instanceof FileContent ? parseMapping(value.text) : value;
       if (parsed === null) {
-        context.addIssue({ code: 'custom', message: `${value.file} does not hold a mapping in JSON or YAML` });
+        const { file } = value as FileContent;
+        context.addIssue({ code: 'custom', message: `${file} does not hold a mapping in JSON or YAML` });
         return z.NEVER;
       }
-      return parsed;
+      const issues = shape.safeParse(parsed).error?.issues ?? [];
+      for (const { path, message, ...issue } of issues) {
+        const place =
+          'keys' in issue && issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;
+        const said = issue.code === 'unrecognized_keys' ? 'is not supported in a schema of visitor claims' : message;
+        context.addIssue(
+          value instanceof FileContent
+            ? { code: 'custom', message: `${value.file}:${lineOf(value.text, place)}: ${place.join('.')} ${said}` }
+            : { code: 'custom', message: `${place.join('.')} ${said}`, path: [...path] },
+        );
+      }
+      return issues.length > 0 ? z.NEVER : parsed;
     });
+}
+
+/** The line of a text that a path leads to, from 1; that of the nearest that is there, where something is missing. */
+function lineOf(content: string, path: readonly PropertyKey[]): number {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines });
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) {
+      return lines.linePos(node.range[0]).line;
+    }
+  }
+  return 1;
 }
 
 /** Only `{ file: path }`. */

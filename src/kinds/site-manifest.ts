@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Address } from '../core/address.ts';
 import type { Json } from '../core/json.ts';
+import { adaptiveSchema } from './adaptive-schema.ts';
 import { commonFields, type DeclareContext, type EntryPath, Reference } from './manifest.ts';
 import { commonShape, entry, KEY_PATTERN, KEY_WORDS, key, objectOrFile, text } from './schema.ts';
 
@@ -101,9 +102,11 @@ export const siteSchema = entry({
     .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
     .optional()
     .describe('Adaptive content.'),
-  adaptiveSchema: objectOrFile()
+  adaptiveSchema: objectOrFile(adaptiveSchema)
     .optional()
-    .describe('The JSON Schema (draft-07) of visitor claims, usually `{ file: schemas/visitor.json }`.'),
+    .describe(
+      'The schema of visitor claims, usually `{ file: schemas/visitor.json }`: each claim has a type and a description, and each object has `additionalProperties: false`.',
+    ),
   default: key(
     'The key of the section shown first, or of the site space where there are no sections.',
     'section',
@@ -123,7 +126,7 @@ export function declareSite(name: string, fields: WrittenSite, context: DeclareC
   }
   const items = fields.structure ?? [];
   const sectioned = items.some((item) => 'section' in item || 'group' in item);
-  const { structure: _structure, adaptiveContent, adaptiveSchema, default: first, ...rest } = fields;
+  const { structure: _structure, adaptiveContent, adaptiveSchema: claims, default: first, ...rest } = fields;
   const { id: _id, renamedFrom: _renamed, protect: _protect, paused: _paused, ignore: _ignore, ...own } = rest;
   const kind = sectioned ? 'section' : 'site-space';
   context.add({
@@ -133,7 +136,7 @@ export function declareSite(name: string, fields: WrittenSite, context: DeclareC
     fields: {
       ...own,
       adaptiveContent: adaptiveContent?.enabled,
-      adaptiveSchema: adaptiveSchema as Json | undefined,
+      adaptiveSchema: claims as Json | undefined,
       default: first && new Reference([kind], first, ['default'], `${name}/`),
     },
     within: null,

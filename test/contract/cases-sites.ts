@@ -68,7 +68,10 @@ export const siteCases = {
     status: 404,
   },
   updateAdaptiveSchema: {
-    good: (ids) => ({ path: of(ids), body: { jsonSchema: { type: 'object', properties: {} } } }),
+    good: (ids) => ({
+      path: of(ids),
+      body: { jsonSchema: { type: 'object', properties: {}, additionalProperties: false } },
+    }),
     sees: () => ({ jsonSchema: { type: 'object' } }),
     bad: (ids) => ({ path: of(ids), body: { jsonSchema: { type: 'string' } } }),
     status: 400,

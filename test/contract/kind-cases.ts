@@ -153,9 +153,9 @@ export const kindCases: readonly KindCase[] = [
     kind: 'site',
     base: SPACES,
     created:
-      'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {} }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
+      'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
     updated:
-      'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object } } }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+      'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
     cleared:
       'sites: { help: { title: Docs, proxy: null, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
     gone: 'sites: {}',

@@ -146,7 +146,8 @@ async function buildSite(writer: Writer, space: string, other: string) {
   await writer.send(operations.addSectionToGroup, { path: groupPath, body: { sectionId: grouped } });
   const link = { title: 'Status', url: 'https://status.acme.example' };
   const externalLink = (await writer.send(operations.createExternalLink, { path, body: link })).id;
-  const jsonSchema = { type: 'object', properties: { beta: { type: 'boolean', description: 'Beta' } } };
+  const properties = { beta: { type: 'boolean', description: 'Beta' } };
+  const jsonSchema = { type: 'object', properties, additionalProperties: false };
   await writer.send(operations.updateAdaptiveSchema, { path, body: { jsonSchema } });
   await writer.send(operations.publishSite, { path });
   const customization = await writer.get(operations.getSiteCustomization, { path });

@@ -31,7 +31,12 @@ export const siteRows: Rows = {
     ['POST', `${ORG}/sites/none/unpublish`, undefined, 404],
     ['GET', `${SITE}/adaptive-schema`, undefined, 200, { object: 'site-adaptive-schema' }],
     ['GET', `${ORG}/sites/{plain}/adaptive-schema`, undefined, 404, 'schema'],
-    ['PUT', `${SITE}/adaptive-schema`, { jsonSchema: { type: 'object', properties: {} } }, 200],
+    [
+      'PUT',
+      `${SITE}/adaptive-schema`,
+      { jsonSchema: { type: 'object', properties: {}, additionalProperties: false } },
+      200,
+    ],
     ['PUT', `${SITE}/adaptive-schema`, { jsonSchema: { type: 'string' } }, 400, 'body.jsonSchema.type'],
     ['GET', `${SITE}/adaptive-schema/template-conditions`, undefined, 200, { items: [{ description: 'Beta' }] }],
     ['GET', `${ORG}/sites/{plain}/adaptive-schema/template-conditions`, undefined, 404],

@@ -132,7 +132,11 @@ export async function buildWorld(made: Fixture): Promise<Record<string, string>>
   const structure = (await org('GET', `/sites/${site}/structure`)).structure;
   const own = structure[0].siteSpaces[0].id;
   await org('PUT', `/sites/${site}/adaptive-schema`, {
-    jsonSchema: { type: 'object', properties: { beta: { type: 'boolean', description: 'Beta' } } },
+    jsonSchema: {
+      type: 'object',
+      properties: { beta: { type: 'boolean', description: 'Beta' } },
+      additionalProperties: false,
+    },
   });
   await org('POST', `/sites/${plain}/publish`);
   const spec = (await org('PUT', '/openapi/petstore', { source: { url: 'https://api.example/openapi.json' } })).slug;

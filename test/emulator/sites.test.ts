@@ -218,17 +218,23 @@ test('conditions are offered for boolean and enumerated claims, unsigned ones to
       type: 'object',
       properties: {
         beta: { type: 'boolean', description: 'Beta user' },
-        plan: { type: 'string', enum: ['free', 'pro'] },
-        unsigned: { type: 'object', properties: { vip: { type: 'boolean' } } },
+        plan: { type: 'string', description: 'Plan', enum: ['free', 'pro'] },
+        unsigned: {
+          type: 'object',
+          description: 'Unsigned claims of the site visitor.',
+          properties: { vip: { type: 'boolean', description: 'Pays much' } },
+          additionalProperties: false,
+        },
       },
+      additionalProperties: false,
     },
   });
   const { items } = await org('GET', `${site}/adaptive-schema/template-conditions`);
   expect(items).toEqual([
     { description: 'Beta user', condition: 'visitor.claims.beta == true' },
-    { description: 'plan', condition: 'visitor.claims.plan == "free"' },
-    { description: 'plan', condition: 'visitor.claims.plan == "pro"' },
-    { description: 'vip', condition: 'visitor.claims.unsigned.vip == true' },
+    { description: 'Plan', condition: 'visitor.claims.plan == "free"' },
+    { description: 'Plan', condition: 'visitor.claims.plan == "pro"' },
+    { description: 'Pays much', condition: 'visitor.claims.unsigned.vip == true' },
   ]);
 });
 

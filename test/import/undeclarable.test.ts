@@ -108,7 +108,11 @@ const cases: Readonly<Record<string, Case>> = {
       actual('site', 'sit_1', {
         title: 'Help',
         published: false,
-        adaptiveSchema: { type: 'object', properties: { 'a\u202eb': { type: 'string' } }, additionalProperties: false },
+        adaptiveSchema: {
+          type: 'object',
+          properties: { 'a\u202eb': { type: 'string', description: 'Odd' } },
+          additionalProperties: false,
+        },
       }),
     ],
     left: [],

@@ -42,7 +42,7 @@ const teamEntry = entry({
   members: z.record(z.string(), role).optional().describe('Members and their roles.'),
   size: z.number().int().max(5).nullable().optional(),
   note: textOrFile({ max: 20 }).optional(),
-  shape: objectOrFile().optional(),
+  shape: objectOrFile(z.looseObject({})).optional(),
   site: url().nullable().optional(),
   source: z
     .union([z.strictObject({ url: url() }), z.strictObject({ text: z.string(), draft: z.boolean() })])

@@ -40,7 +40,7 @@ openapi: { petstore: { source: { url: "https://a.example/x" } } }
 translations: { fr: { space: one, from: en, to: fr } }
 sites:
   plain: { title: Plain, visibility: public }
-  help: { title: Help, adaptiveSchema: { type: object, properties: {} }, structure: [{ key: one, space: one }] }
+  help: { title: Help, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, structure: [{ key: one, space: one }] }
   docs: { title: Docs, structure: [{ section: s, title: Section, spaces: [{ key: one, space: one }] }] }
 `;
 

@@ -122,7 +122,9 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
 
   test.each([
     ['organization: { sso: true }'],
-    ['sites: { help: { title: Foreign site, adaptiveSchema: { type: object } } }'],
+    [
+      'sites: { help: { title: Foreign site, adaptiveSchema: { type: object, properties: {}, additionalProperties: false } } }',
+    ],
     ['sites: { help: { title: Foreign site, structure: [] } }'],
     ['teams: { a: { title: Foreign team, members: { stranger@acme.example: owner } } }'],
     ['saml: { a: { label: Foreign login, certificate: other } }'],
@@ -301,7 +303,7 @@ translations: { b: { space: a, from: en, to: sv } }
 sites:
   a:
     title: Foreign site
-    adaptiveSchema: { type: object }
+    adaptiveSchema: { type: object, properties: {}, additionalProperties: false }
     structure: [{ group: a, title: Foreign group, items: [{ section: a, title: Foreign section, spaces: [{ key: a, space: a }] }] }]`;
     const input = await inputOf(everything, null, { prune: 'all' });
     const paths = pathsOf(good);

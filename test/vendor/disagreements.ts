@@ -133,29 +133,6 @@ const sites: readonly Known[] = [
     says: `${DIFFER}: OpenAPI slug`,
   }),
   ...known(
-    BOTH,
-    [
-      ...lacks('SiteAdaptiveJSONSchema', 'additionalProperties'),
-      ...lacks(
-        'SiteAdaptiveJSONSchema/properties/properties/properties/unsigned',
-        'additionalProperties',
-        'description',
-      ),
-      ...asked(lacks('SiteAdaptiveJSONSchema', 'additionalProperties')),
-      ...asked(
-        lacks(
-          'SiteAdaptiveJSONSchema/properties/properties/properties/unsigned',
-          'additionalProperties',
-          'description',
-        ),
-      ),
-    ],
-    {
-      because: 'The schema of claims is any JSON Schema of draft 7.',
-      says: `${API}, Docs sites: PUT SITE/adaptive-schema`,
-    },
-  ),
-  ...known(
     FIRST,
     [
       ...unheardOf(

@@ -6,21 +6,51 @@ import { siteAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { SiteRecord } from '../records.ts';
 
-/** One claim, or an object of them; the types are those of the vendor's published document. */
-const claim: z.ZodType<Record<string, unknown>> = z.lazy(() =>
-  z.looseObject({
-    type: z.enum(['boolean', 'string', 'number', 'array', 'object']),
-    description: z.string().optional(),
-    properties: z.record(z.string(), claim).optional(),
-    items: claim.optional(),
-  }),
+const no = z.literal(false);
+const description = z.string();
+const simple = [
+  z.strictObject({ type: z.literal('boolean'), description }),
+  z.strictObject({ type: z.literal('string'), description, enum: z.array(z.string()).optional() }),
+  z.strictObject({ type: z.literal('number'), description }),
+] as const;
+
+/** One claim (the vendor's SiteAdaptiveJSONSchemaClaimsProperties). Other keywords of JSON Schema are refused. */
+const claim: z.ZodType<object> = z.lazy(() =>
+  z.discriminatedUnion(
+    'type',
+    [
+      ...simple,
+      z.strictObject({ type: z.literal('array'), description, items: z.discriminatedUnion('type', simple) }),
+      claims(z.literal('object'), description),
+    ],
+    { error: 'must be one of boolean, string, number, array, object' },
+  ),
 );
 
-/** A schema of visitors' claims (JSON Schema draft-07): an object; unsigned ones lie below `properties.unsigned`. */
-const claimsSchema = z.looseObject({
+function claims<D extends z.ZodType<string>>(type: z.ZodLiteral<'object'>, words: D) {
+  return z.strictObject({
+    type,
+    description: words,
+    properties: z.record(z.string(), claim),
+    additionalProperties: no,
+  });
+}
+
+/** The vendor's SiteAdaptiveJSONSchema, read strictly: what its document requires is required. */
+const claimsSchema = z.strictObject({
   $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
   type: z.literal('object'),
-  properties: z.record(z.string(), claim),
+  properties: z
+    .object({ unsigned: claims(z.literal('object'), z.literal('Unsigned claims of the site visitor.')).optional() })
+    .catchall(claim),
+  additionalProperties: no,
+});
+
+/** Checked, and kept as it was sent: the order of claims is the caller's. */
+const asSent = z.unknown().superRefine((value, context) => {
+  for (const { path, message } of claimsSchema.safeParse(value).error?.issues ?? []) {
+    context.addIssue({ code: 'custom', path: [...path], message });
+  }
 });
 
 function schemaOf(site: SiteRecord): NonNullable<SiteRecord['adaptiveSchema']> {
@@ -63,7 +93,7 @@ export const adaptiveSchemaOperations: readonly Operation[] = [
     name: 'setAdaptiveSchema',
     method: 'PUT',
     path: '/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
-    body: z.strictObject({ jsonSchema: claimsSchema }),
+    body: z.strictObject({ jsonSchema: asSent }),
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
       const adaptiveSchema = { jsonSchema: call.body.jsonSchema as JsonObject, updatedAt: call.at };

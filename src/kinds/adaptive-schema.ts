@@ -1,0 +1,48 @@
+/** The schema of visitor claims that the platform takes: a narrow part of JSON Schema draft-07. */
+import { z } from 'zod';
+
+/** The only description that the unsigned claims may have. */
+const UNSIGNED = 'Unsigned claims of the site visitor.';
+
+const description = z.string({ error: 'needs a description' });
+const closed = z.literal(false, { error: 'must be there and be false' });
+const kindOfClaim = 'must be boolean, string, number, array or object';
+
+const primitives = [
+  z.strictObject({ type: z.literal('boolean'), description }),
+  z.strictObject({ type: z.literal('string'), description, enum: z.array(z.string()).optional() }),
+  z.strictObject({ type: z.literal('number'), description }),
+] as const;
+const primitive = z.discriminatedUnion('type', primitives, { error: 'must be boolean, string or number' });
+
+const claim: z.ZodType<object> = z.lazy(() =>
+  z.discriminatedUnion(
+    'type',
+    [
+      ...primitives,
+      z.strictObject({ type: z.literal('array'), description, items: primitive }),
+      z.strictObject({
+        type: z.literal('object'),
+        description,
+        properties: z.record(z.string(), claim),
+        additionalProperties: closed,
+      }),
+    ],
+    { error: kindOfClaim },
+  ),
+);
+
+const unsigned = z.strictObject({
+  type: z.literal('object'),
+  description: z.literal(UNSIGNED, { error: `must be ${JSON.stringify(UNSIGNED)}` }),
+  properties: z.record(z.string(), claim),
+  additionalProperties: closed,
+});
+
+/** The vendor's rules, as its API documents of versions 0.146 to 0.202 have them (SiteAdaptiveJSONSchema). */
+export const adaptiveSchema = z.strictObject({
+  $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
+  type: z.literal('object', { error: 'must be object' }),
+  properties: z.object({ unsigned: unsigned.optional() }).catchall(claim),
+  additionalProperties: closed,
+});
