@@ -7,6 +7,7 @@ import type { Input } from '../platform/operations/operation.ts';
 import type { Kind } from './kind.ts';
 import { type Alternative, type PlannedRequest, present, ref, request } from './request.ts';
 import { seedOf, spacesOf } from './section-seed.ts';
+import { sectionsSlot, siteSlot } from './site-slots.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
 import { says, written } from './written.ts';
 
@@ -79,12 +80,10 @@ export const section: Kind = {
     const { address, space } = seedOf(change, creation);
     return { address, refersTo: space.address };
   },
-  /** It is made with a space, which must not stand on the site itself any more. */
-  comesAfterDeleting: (declared, deleted, context) =>
-    deleted.kind === 'site-space' &&
-    deleted.within === declared.within &&
-    deleted.actual.section === null &&
-    spacesOf(declared.fields).some((address) => context.declaredOf(address)?.fields.space === deleted.actual.space),
+  /** It is created with a space, which must not be on the site itself any more. */
+  needsVacant: ({ within, fields }, context) =>
+    spacesOf(fields).map((address) => siteSlot(within, 'space', context.declaredOf(address)?.fields.space)),
+  vacates: ({ within }) => [sectionsSlot(within)],
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
     if (change.action === 'delete') {

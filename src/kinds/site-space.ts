@@ -4,6 +4,7 @@ import { operations, type SiteSpace } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { present, ref, request } from './request.ts';
 import { seedOf, spaceRef } from './section-seed.ts';
+import { sectionsSlot, siteSlot } from './site-slots.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
 import { says, written } from './written.ts';
 
@@ -62,18 +63,17 @@ export const siteSpace: Kind = {
   unique: 'path',
   /**
    * A space can be added to the site itself only once no section is left. The first section of a site takes in what
-   * stood on the site itself, and has no space and no path twice.
+   * was on the site itself, and has no space and no path twice.
    */
-  comesAfterDeleting({ within, fields }, deleted) {
-    if (deleted.within !== within) {
-      return false;
-    }
-    if (fields.section === null) {
-      return deleted.kind === 'section';
-    }
-    const { section, space, path } = deleted.actual;
-    return deleted.kind === 'site-space' && section === null && (space === fields.space || path === fields.path);
-  },
+  needsVacant: ({ within, fields }) =>
+    fields.section === null
+      ? [sectionsSlot(within)]
+      : [
+          siteSlot(within, 'space', fields.space),
+          ...(fields.path === undefined ? [] : [siteSlot(within, 'path', fields.path)]),
+        ],
+  vacates: ({ within, actual: { section, space, path } }) =>
+    section === null ? [siteSlot(within, 'space', space), siteSlot(within, 'path', path)] : [],
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSpaceId: ref(change.address) };
     if (change.action === 'delete') {

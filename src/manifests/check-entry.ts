@@ -167,6 +167,6 @@ function subjectOf(path: EntryPath): string {
     if (typeof segment === 'number') {
       return `${text}[${segment}]`;
     }
-    return /^[\w-]+$/.test(segment) ? `${text}${text === '' ? '' : '.'}${segment}` : `${text}[${quote(segment)}]`;
+    return /^[\w-]{1,100}$/.test(segment) ? `${text}${text === '' ? '' : '.'}${segment}` : `${text}[${quote(segment)}]`;
   }, '');
 }

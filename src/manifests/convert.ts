@@ -4,6 +4,9 @@ import { quote } from '../core/suggest.ts';
 /** Deeper than any manifest, and shallow enough for every recursion that walks one. */
 const MAX_DEPTH = 100;
 
+/** A text counts as one value more for every 2^6 characters: checking what an alias stands for takes as long. */
+const LONG_TEXT = 6;
+
 /** A `{ file: path }` that waits for the file's text. */
 export interface NamedFile {
   /** As written. */
@@ -11,6 +14,12 @@ export interface NamedFile {
   readonly offset: number;
   /** Puts what was read in the place of the mapping. */
   put(value: unknown): void;
+}
+
+/** How many values the aliases of one file stand for, and may stand for. */
+export interface AliasBudget {
+  used: number;
+  readonly most: number;
 }
 
 /** Turns the nodes of one document into plain data, and remembers what aliases mean. */
@@ -23,21 +32,19 @@ export class Converter {
   private readonly anchors = new Map<string, { node: ParsedNode; value: unknown; size: number }>();
   private readonly report: (offset: number, message: string) => void;
   private readonly place: (offset: number) => string;
-  private readonly maxAliased: number;
+  private readonly budget: AliasBudget;
   private size = 0;
-  private aliased = 0;
   private findFiles = false;
 
   constructor(options: {
     readonly report: (offset: number, message: string) => void;
     /** `file:line` of an offset. */
     readonly place: (offset: number) => string;
-    /** How many values aliases may stand for, all together. */
-    readonly maxAliased: number;
+    readonly aliases: AliasBudget;
   }) {
     this.report = options.report;
     this.place = options.place;
-    this.maxAliased = options.maxAliased;
+    this.budget = options.aliases;
   }
 
   /** Converts a section's value. Files are looked for at `filesFrom` levels below it and deeper; null: nowhere. */
@@ -62,7 +69,7 @@ export class Converter {
       return this.alias(node);
     }
     const before = this.size;
-    this.size += 1;
+    this.size += 1 + (isScalar(node) && typeof node.value === 'string' ? node.value.length >> LONG_TEXT : 0);
     const value = isScalar(node) ? this.scalar(node) : this.collection(node, depth, filesFrom);
     if (node.anchor !== undefined) {
       this.anchors.set(node.anchor, { node, value, size: this.size - before });
@@ -89,14 +96,15 @@ export class Converter {
   private mapping(node: YAMLMap.Parsed, depth: number, filesFrom: number): Record<string, unknown> {
     // Without a prototype: a key finds only what was written, and free keys cost V8 no hidden class each.
     const object: Record<string, unknown> = Object.create(null);
+    let firsts: ReadonlyMap<string, number> | null = null;
     for (const { key: keyNode, value: valueNode } of node.items) {
       const key = keyText(keyNode);
       if (key === '__proto__' || key === '<<') {
         const reason = key === '<<' ? ': merge keys are not YAML 1.2' : '';
         this.report(offsetOf(keyNode), `${quote(key)} cannot be used as a key${reason}`);
       } else if (Object.hasOwn(object, key)) {
-        const first = node.items.find((pair) => keyText(pair.key) === key);
-        this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${this.place(offsetOf(first?.key))}`);
+        firsts ??= new Map(node.items.toReversed().map((pair) => [keyText(pair.key), offsetOf(pair.key)]));
+        this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${this.place(firsts.get(key) ?? 0)}`);
       } else {
         object[key] = this.value(valueNode, depth + 1, filesFrom);
         this.noteFile(object, key, valueNode, depth + 1, filesFrom);
@@ -144,10 +152,10 @@ export class Converter {
       return null;
     }
     this.size += target.size;
-    this.aliased += target.size;
-    if (this.aliased > this.maxAliased) {
+    this.budget.used += target.size;
+    if (this.budget.used > this.budget.most) {
       if (!this.broken) {
-        this.fail(offset, `the aliases of this document stand for more than ${this.maxAliased} values; write them out`);
+        this.fail(offset, `the aliases of this file stand for more than ${this.budget.most} values; write them out`);
       }
       return null;
     }

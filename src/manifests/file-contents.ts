@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
 import { isInGitFolder } from '../core/git-folder.ts';
-import { nearest, quote } from '../core/suggest.ts';
+import { quote, type Suggestions } from '../core/suggest.ts';
 import { FileContent } from '../kinds/manifest.ts';
 
 /** A file that a manifest names, and how to tell whether it is still the one that was read. */
@@ -25,6 +25,8 @@ export interface NamedContent {
 export interface ListedTree {
   readonly tree: FileTree;
   readonly entries: ReadonlyMap<string, FileEntry>;
+  /** For names of files that are not there. */
+  readonly suggestions: Suggestions;
 }
 
 /** Reads the file that `{ file }` names, from the manifest at `from`. */
@@ -83,7 +85,7 @@ function refuse(file: string, path: string): string | null {
 }
 
 function similar(listed: ListedTree, path: string): string {
-  const near = listed.entries.has(path) ? null : nearest(path, listed.entries.keys());
+  const near = listed.entries.has(path) ? null : listed.suggestions.nearest(path, listed.entries);
   return near === null ? '' : `; did you mean ${quote(near)}?`;
 }
 

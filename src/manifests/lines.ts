@@ -18,19 +18,27 @@ export class Lines {
 
   positionOf(offset: number): Position {
     this.starts ??= lineStarts(this.text);
-    const starts = this.starts;
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] ?? 0) <= offset) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+    const line = Math.max(
+      0,
+      lastAtMost(this.starts, offset, (start) => start),
+    );
+    return { line: line + 1, column: offset - (this.starts[line] ?? 0) + 1 };
   }
+}
+
+/** The index of the last item, of those sorted by a number, whose number is not above a limit; -1: there is none. */
+export function lastAtMost<Item>(sorted: readonly Item[], limit: number, by: (item: Item) => number): number {
+  let low = -1;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (by(sorted[middle] as Item) <= limit) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
 }
 
 function lineStarts(text: string): number[] {

@@ -2,6 +2,7 @@ import type { Address } from '../core/address.ts';
 import { DesiredStateError, type Problem } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/file-tree.ts';
 import type { Declared } from '../core/resource.ts';
+import { Suggestions } from '../core/suggest.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { FileReader, type ManifestLimits } from './file-reader.ts';
 import { indexKinds, type KindIndex } from './kind-index.ts';
@@ -47,6 +48,9 @@ const DEFAULT_LIMITS: ManifestLimits = {
   aliasedValues: 100_000,
 };
 
+/** Characters of a problem that are kept: names in manifests may have any length, and each may have many problems. */
+const LONGEST = { file: 4096, address: 400, message: 4000 };
+
 /** Files that are read at the same time: enough to keep the disk busy while others are parsed. */
 const PARALLEL_READS = 32;
 
@@ -65,7 +69,11 @@ export function createManifestLoader(
   const read = async (tree: FileTree, { root = '', config }: LoadOptions): Promise<ReadFiles> => {
     const entries = await tree.list();
     const files = await findManifestFiles(tree, entries, config ?? null);
-    const listed = { tree, entries: new Map(entries.map((entry) => [entry.path, entry])) };
+    const listed = {
+      tree,
+      entries: new Map(entries.map((entry) => [entry.path, entry])),
+      suggestions: new Suggestions(),
+    };
     cache.begin();
     return readManifests(new FileReader(parts, listed, root), files);
   };
@@ -154,11 +162,26 @@ function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[],
   const paths = manifests.map(({ shown }) => shown);
   if (all.length > 0) {
     throw new DesiredStateError(
-      all.sort((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1)),
+      all.sort((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1)).map(bounded),
       paths,
     );
   }
   return { declared, files: manifests.length, paths, sections };
+}
+
+/** The same with texts that a list of problems can have many of. */
+function bounded(problem: Problem): Problem {
+  const { file, address, message } = problem;
+  return {
+    ...problem,
+    file: shortened(file, LONGEST.file),
+    address: shortened(address, LONGEST.address),
+    message: shortened(message, LONGEST.message),
+  };
+}
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
 function addressesOf(manifests: readonly ReadManifest[], { byName }: KindIndex): readonly Address[] {

@@ -1,4 +1,5 @@
 import type { Address } from '../core/address.ts';
+import { enumerated } from '../core/enumerated.ts';
 import type { Problem } from '../core/errors.ts';
 import type { Declared, Source } from '../core/resource.ts';
 import { quote } from '../core/suggest.ts';
@@ -7,7 +8,7 @@ import { plainFields } from './fields.ts';
 import type { KindIndex } from './kind-index.ts';
 import type { ReadEntry, ReadResource } from './read-entry.ts';
 import type { ReadManifest } from './read-manifest.ts';
-import { type ReferenceIndex, resolveReference } from './resolve-reference.ts';
+import { ReferenceIndex } from './resolve-reference.ts';
 
 export interface Merged {
   readonly declared: ReadonlyMap<Address, Declared>;
@@ -21,12 +22,8 @@ export function mergeManifests(manifests: readonly ReadManifest[], kinds: KindIn
   const entries = distinctEntries(manifests, problems);
   const resources = distinctResources(entries, problems);
   checkIds(resources, problems);
-  const index: ReferenceIndex = {
-    resources,
-    broken: entries.filter((entry) => entry.broken),
-    unread: manifests.flatMap((manifest) => (manifest.unread === null ? [] : [manifest.unread])),
-    kinds,
-  };
+  const unread = manifests.flatMap((manifest) => (manifest.unread === null ? [] : [manifest.unread]));
+  const index = new ReferenceIndex(resources, entries, unread, kinds);
   const declared = resolveAll(index, problems);
   return { declared, sections: new Set(manifests.flatMap((manifest) => manifest.sections)), problems };
 }
@@ -98,7 +95,7 @@ function resolveAll(index: ReferenceIndex, problems: Problem[]): ReadonlyMap<Add
     }
     const found = new Map<unknown, Address>();
     for (const { reference, source } of resource.references) {
-      const { target, message } = resolveReference(reference, index);
+      const { target, message } = index.resolve(reference);
       if (message !== null) {
         problems.push({ ...source, address, message });
       }
@@ -123,7 +120,7 @@ function reportCycles(edges: ReadonlyMap<Address, ReadonlyMap<Address, Source>>,
     const [first = '', second = first] = cycle;
     const source = edges.get(first)?.get(second);
     if (source !== undefined) {
-      const message = `refers to itself in a circle: ${[...cycle, first].join(' → ')}; take one of these references out`;
+      const message = `refers to itself in a circle: ${enumerated([...cycle, first], ' → ')}; take one of these references out`;
       problems.push({ ...source, address: first, message });
     }
   }

@@ -90,24 +90,28 @@ function declare(input: EntryInput, key: string, entry: unknown, address: Addres
     problem: (path, message) => void problems.push({ path, message }),
   });
   for (const resource of written) {
-    problems.push(...unknownIgnored(input.kinds, resource));
+    for (const problem of unknownIgnored(input.kinds, resource)) {
+      problems.push(problem);
+    }
   }
+  const owners = new Map(
+    problems.length === 0 ? [] : written.map((resource) => [JSON.stringify(resource.path), resource]),
+  );
   for (const { path, message } of problems) {
-    input.report(input.locator.offsetOfValue(input.pair, path), message, ownerOf(written, path) ?? address);
+    input.report(input.locator.offsetOfValue(input.pair, path), message, ownerOf(owners, path) ?? address);
   }
   return problems.length > 0 ? null : written.map((resource) => place(input, resource));
 }
 
-/** The address of the innermost resource that a path lies in. */
-function ownerOf(written: readonly WrittenResource[], path: EntryPath): Address | null {
-  let owner: WrittenResource | null = null;
-  for (const resource of written) {
-    const inside = resource.path.every((segment, index) => segment === path[index]);
-    if (inside && (owner === null || resource.path.length > owner.path.length)) {
-      owner = resource;
+/** The address of the innermost resource that a path lies in; `owners`: resources by their paths as JSON. */
+function ownerOf(owners: ReadonlyMap<string, WrittenResource>, path: EntryPath): Address | null {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const owner = owners.get(JSON.stringify(path.slice(0, length)));
+    if (owner !== undefined) {
+      return addressOf(owner.kind, owner.key);
     }
   }
-  return owner === null ? null : addressOf(owner.kind, owner.key);
+  return null;
 }
 
 function unknownIgnored(kinds: KindIndex, resource: WrittenResource) {

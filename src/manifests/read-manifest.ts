@@ -3,10 +3,10 @@ import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import { maskUrls } from '../core/safe-url.ts';
 import { didYouMean, nearest, quote } from '../core/suggest.ts';
-import { Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
+import { type AliasBudget, Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
 import { valueWords } from './issue-words.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
-import { Lines, type Position } from './lines.ts';
+import { Lines, lastAtMost, type Position } from './lines.ts';
 import { Locator, type WrittenPair } from './locate.ts';
 import type { YamlFile } from './parse-yaml.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
@@ -20,6 +20,16 @@ export interface ReadManifest {
   readonly entries: readonly ReadEntry[];
   /** The text of a file that could be read only in part, or not at all (empty): it may declare what others refer to. */
   readonly unread: string | null;
+}
+
+/** Values that aliases may stand for, for each character of a file. */
+const ALIASED_PER_CHARACTER = 16;
+
+/** Where an entry is written. */
+interface EntrySpan {
+  readonly address: Address;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** An entry as it is written, before the files it names are read. */
@@ -42,7 +52,8 @@ export class ManifestReader {
   private readonly kinds: KindIndex;
   private readonly text: string;
   private readonly lines: Lines;
-  private readonly maxAliased: number;
+  private readonly aliases: AliasBudget;
+  private spans: readonly EntrySpan[] | null = null;
   private readonly sections = new Set<string>();
   private readonly pending: PendingEntry[] = [];
   private readonly unknown: { readonly section: string; readonly offset: number }[] = [];
@@ -57,7 +68,9 @@ export class ManifestReader {
     this.shown = options.shown;
     this.text = options.text;
     this.kinds = options.kinds;
-    this.maxAliased = options.maxAliased;
+    // In proportion to the file, so that a tree of small files costs no more than one large file.
+    const most = Math.min(options.maxAliased, 1000 + ALIASED_PER_CHARACTER * options.text.length);
+    this.aliases = { used: 0, most };
     this.lines = new Lines(options.text);
   }
 
@@ -80,11 +93,15 @@ export class ManifestReader {
 
   /** The same, naming the entry that the offset lies in. */
   reportInEntry(offset: number, message: string): void {
-    const entry = this.pending.find(({ pair: { key, value } }) => {
-      const end = value?.range[1] ?? key.range[1];
-      return key.range[0] <= offset && offset < end;
-    });
-    this.report(offset, message, entry === undefined ? '' : entryAddress(entry.kind, entry.writtenKey));
+    this.spans ??= this.pending
+      .map(({ kind, writtenKey, pair: { key, value } }) => ({
+        address: entryAddress(kind, writtenKey),
+        start: key.range[0],
+        end: value?.range[1] ?? key.range[1],
+      }))
+      .sort((a, b) => a.start - b.start);
+    const span = this.spans[lastAtMost(this.spans, offset, ({ start }) => start)];
+    this.report(offset, message, span === undefined || offset >= span.end ? '' : span.address);
   }
 
   /** Second step: checks every entry and lets its kind read it. */
@@ -117,7 +134,7 @@ export class ManifestReader {
       // What yaml made of a broken document says nothing about what was meant.
       report: (offset, message) => (broken ? undefined : this.report(offset, message)),
       place: (offset) => this.placeOf(offset),
-      maxAliased: this.maxAliased,
+      aliases: this.aliases,
     });
     const root = contents;
     if (root === null || (!isMap(root) && converter.convert(root, null) === null)) {
@@ -136,7 +153,9 @@ export class ManifestReader {
     for (const { key, value } of (root as YAMLMap.Parsed).items) {
       this.readSection(converter, seen, { key, value }, broken);
     }
-    this.files.push(...converter.files);
+    for (const file of converter.files) {
+      this.files.push(file);
+    }
     if (converter.broken) {
       this.unread = true;
       for (let index = firstPending; index < this.pending.length; index += 1) {

@@ -20,20 +20,30 @@ export interface Settled {
 export function settleManifests(candidates: readonly Candidate[]): Settled {
   const manifests = new Set<string>();
   const named = new Set<string>();
-  let open = [...candidates];
-  while (open.length > 0) {
-    const claimed = new Set(open.flatMap((candidate) => candidate.names.filter((name) => !named.has(name))));
-    const decided = open.filter(({ path }) => !claimed.has(path));
-    if (decided.length === 0) {
-      break;
-    }
-    for (const { path, names } of decided) {
-      manifests.add(path);
-      for (const name of names) {
-        named.add(name);
-      }
-    }
-    open = open.filter(({ path }) => !manifests.has(path) && !named.has(path));
+  const open = new Map(candidates.map(({ path, names }) => [path, new Set(names)]));
+  const claims = new Map<string, number>();
+  for (const name of [...open.values()].flatMap((names) => [...names])) {
+    claims.set(name, (claims.get(name) ?? 0) + 1);
   }
-  return { manifests, named, undecided: open.map(({ path }) => path) };
+  const decided = [...open.keys()].filter((path) => !claims.has(path));
+  // The list grows while it is walked.
+  for (const path of decided) {
+    manifests.add(path);
+    const fresh = [...(open.get(path) ?? [])].filter((name) => !named.has(name));
+    open.delete(path);
+    for (const name of fresh) {
+      named.add(name);
+    }
+    for (const name of fresh) {
+      for (const claimed of open.get(name) ?? []) {
+        const left = (claims.get(claimed) ?? 0) - 1;
+        claims.set(claimed, left);
+        if (left === 0 && open.has(claimed) && !named.has(claimed)) {
+          decided.push(claimed);
+        }
+      }
+      open.delete(name);
+    }
+  }
+  return { manifests, named, undecided: [...open.keys()] };
 }

@@ -2,14 +2,17 @@ import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields } from '../core/resource.ts';
+import { type Availability, Candidates } from './candidates.ts';
 import { lookUp } from './lookup.ts';
-import { describe, slotOf } from './natural-key.ts';
+import { describe } from './natural-key.ts';
 import { parentsFirst } from './parents-first.ts';
 import type { KindRules, NaturalKey } from './rules.ts';
 
 /** What has been bound so far, over all kinds. */
 export interface Tables {
   readonly addresses: Map<string, Address>;
+  /** The inverse of `addresses`, without kinds. */
+  readonly ids: Map<Address, Set<string>>;
   readonly bound: Map<Address, Actual>;
   readonly owned: Map<Address, Actual>;
   readonly claims: Map<Actual, Address>;
@@ -24,7 +27,7 @@ export interface Tables {
 
 /** How resources are looked for by one of their natural keys. */
 interface KeyStep {
-  readonly may: (actual: Actual) => boolean;
+  readonly availability: Availability;
   readonly inPlace: boolean;
   readonly adopts: boolean;
   /** Who has taken which key in this step, where that is to be told. */
@@ -37,7 +40,7 @@ export class KindBinder {
   readonly #tables: Tables;
   readonly #base: Base;
   readonly #byId: ReadonlyMap<string, Actual>;
-  readonly #byKey = new Map<string, Actual[]>();
+  readonly #candidates = new Candidates();
 
   constructor(kind: KindRules, tables: Tables, base: Base, actuals: readonly Actual[]) {
     this.#kind = kind;
@@ -48,14 +51,9 @@ export class KindBinder {
       if (kind.givenAddress !== undefined) {
         this.#remember(actual, kind.givenAddress(actual));
       }
-      for (const key of kind.actualKeys(actual, this.#fieldsOf(actual))) {
-        const slot = slotOf(actual.within, key);
-        const sharers = this.#byKey.get(slot);
-        if (sharers === undefined) {
-          this.#byKey.set(slot, [actual]);
-        } else {
-          sharers.push(actual);
-        }
+      const asGiven = kind.actualKeys(actual, actual.fields);
+      for (const [index, key] of kind.actualKeys(actual, this.#fieldsOf(actual)).entries()) {
+        this.#candidates.add(actual, key, asGiven[index]?.parent);
       }
     }
   }
@@ -68,18 +66,12 @@ export class KindBinder {
     this.#each(waiting, (resource) => this.#byOwnId(resource), true);
     this.#each(waiting, (resource) => this.#byRecordedId(resource.address), false);
     this.#bindDropped(dropped);
-    this.#byKeys(
-      waiting,
-      (resource) => this.#baseKeys(resource),
-      (actual) => this.#isFree(actual),
-      false,
-    );
+    this.#byKeys(waiting, (resource) => this.#baseKeys(resource), 'free', false);
     for (const resource of declared) {
       this.#findReplacement(resource);
     }
     // A resource whose key has gone may be taken over: that is how a key is renamed.
-    const mayTake = (actual: Actual) => this.#isFree(actual) || this.#isDropped(actual);
-    this.#byKeys(waiting, (resource) => this.#declaredKeys(resource), mayTake, true);
+    this.#byKeys(waiting, (resource) => this.#declaredKeys(resource), 'takeable', true);
   }
 
   #each(waiting: Set<Declared>, step: (resource: Declared) => Actual | undefined, adopts: boolean): void {
@@ -99,11 +91,11 @@ export class KindBinder {
   #byKeys(
     waiting: Set<Declared>,
     keysOf: (resource: Declared) => readonly NaturalKey[],
-    may: (actual: Actual) => boolean,
+    availability: Availability,
     adopts: boolean,
   ): void {
     const keys = new Map([...waiting].map((resource) => [resource, keysOf(resource)]));
-    const most = Math.max(0, ...[...keys.values()].map((list) => list.length));
+    const most = [...keys.values()].reduce((max, { length }) => Math.max(max, length), 0);
     for (let rank = 0; rank < most; rank += 1) {
       for (const inPlace of [true, false]) {
         const taken = new Map<string, Address>();
@@ -111,7 +103,7 @@ export class KindBinder {
           const key = keys.get(resource)?.[rank];
           if (key !== undefined && (inPlace || key.parent !== undefined)) {
             this.#byOneKey(waiting, resource, key, {
-              may,
+              availability,
               inPlace,
               adopts,
               taken: rank === 0 && inPlace ? taken : null,
@@ -126,9 +118,9 @@ export class KindBinder {
     waiting: Set<Declared>,
     resource: Declared,
     key: NaturalKey,
-    { may, inPlace, adopts, taken }: KeyStep,
+    { availability, inPlace, adopts, taken }: KeyStep,
   ): void {
-    const all = this.#candidates(resource.within, key, inPlace).filter(may);
+    const all = this.#find(resource.within, key, inPlace, availability);
     const found = adopts || all.length < 2 ? all : this.#withoutReplacement(resource, all);
     const [actual] = found;
     const claim = `${resource.within ?? ''}\n${key.by}\n${key.value}\n${canonicalJson(key.parent ?? null)}`;
@@ -156,30 +148,32 @@ export class KindBinder {
     const actual = typeof old === 'string' && old !== id ? this.#byId.get(old) : undefined;
     if (actual !== undefined && this.#isFree(actual)) {
       this.#tables.replaced.set(address, actual);
-      this.#tables.claims.set(actual, address);
+      this.#setClaim(actual, address);
     }
   }
 
   /** Without a record: where the new one is there already, and the old one too, the old one is what is left to go. */
   #findReplacement(resource: Declared): void {
-    const { bound, claims, replaced, addresses } = this.#tables;
+    const { bound, replaced, addresses, ids } = this.#tables;
     const old = bound.get(resource.address);
     if (old === undefined || old.id === resource.id || !this.#isReplaced(resource)) {
       return;
     }
-    const found = this.#declaredInPlace(resource).filter((actual) => this.#isFree(actual));
+    const found = this.#declaredInPlace(resource, 'free');
     if (found[0] !== undefined && found.length === 1) {
       replaced.set(resource.address, old);
       addresses.delete(`${this.#kind.name} ${old.id}`);
+      ids.get(resource.address)?.delete(old.id);
       bound.set(resource.address, found[0]);
-      claims.set(found[0], resource.address);
+      this.#setClaim(found[0], resource.address);
       this.#remember(found[0], resource.address);
     }
   }
 
   #withoutReplacement(resource: Declared, found: readonly Actual[]): readonly Actual[] {
-    const made = new Set(this.#isReplaced(resource) ? this.#declaredInPlace(resource) : []);
-    const rest = found.filter((actual) => !made.has(actual));
+    const made = this.#isReplaced(resource) ? this.#declaredInPlace(resource, 'free') : [];
+    // Otherwise more than one is left in any case.
+    const rest = found.length > made.length + 1 ? found : found.filter((actual) => !made.includes(actual));
     return rest.length === 1 ? rest : found;
   }
 
@@ -199,9 +193,10 @@ export class KindBinder {
     );
   }
 
-  #declaredInPlace(resource: Declared): readonly Actual[] {
-    const lists = this.#declaredKeys(resource).map((key) => this.#candidates(resource.within, key, true));
-    return lists.find((list) => list.length > 0) ?? [];
+  #declaredInPlace(resource: Declared, availability: Availability): readonly Actual[] {
+    const { within } = resource;
+    const key = this.#declaredKeys(resource).find((each) => this.#find(within, each, true, 'all').length > 0);
+    return key === undefined ? [] : this.#find(within, key, true, availability);
   }
 
   #byOwnId(resource: Declared): Actual | undefined {
@@ -250,7 +245,7 @@ export class KindBinder {
       const actual = this.#byRecordedId(entry.address) ?? this.#droppedByKey(entry) ?? old;
       if (actual !== undefined) {
         this.#tables.owned.set(entry.address, actual);
-        this.#tables.claims.set(actual, entry.address);
+        this.#setClaim(actual, entry.address);
         this.#remember(actual, entry.address);
       }
     }
@@ -261,10 +256,8 @@ export class KindBinder {
       return undefined;
     }
     for (const key of this.#keysOfEntry(entry)) {
-      const free = (inPlace: boolean) =>
-        this.#candidates(entry.within, key, inPlace).filter((actual) => this.#isFree(actual));
-      const held = free(true);
-      const found = held.length === 0 ? free(false) : held;
+      const held = this.#find(entry.within, key, true, 'free');
+      const found = held.length === 0 ? this.#find(entry.within, key, false, 'free') : held;
       if (found.length > 1) {
         const text = `no longer declared, but ${describe(this.#kind, key, found)}; none of them is deleted`;
         this.#tables.notes.push({ address: entry.address, text });
@@ -278,13 +271,16 @@ export class KindBinder {
   }
 
   /** Those that carry a natural key; in place: those that the same parent holds, where the parent decides. */
-  #candidates(within: Address | null, key: NaturalKey, inPlace: boolean): readonly Actual[] {
+  #find(within: Address | null, key: NaturalKey, inPlace: boolean, availability: Availability): readonly Actual[] {
     const holder = within === null ? null : this.#idOf(within);
     if (holder === undefined) {
       return [];
     }
-    const found = this.#byKey.get(slotOf(holder, key)) ?? [];
-    return inPlace && key.parent !== undefined ? found.filter((actual) => this.#isHeldBy(actual, key)) : found;
+    if (!inPlace || key.parent === undefined) {
+      return this.#candidates.find(holder, key, availability);
+    }
+    const ids = typeof key.parent === 'string' ? (this.#tables.ids.get(key.parent) ?? []) : [];
+    return this.#candidates.findHeld(holder, key, ids, availability, (actual) => this.#isHeldBy(actual, key));
   }
 
   #isHeldBy(actual: Actual, key: NaturalKey): boolean {
@@ -302,9 +298,9 @@ export class KindBinder {
     return !this.#tables.claims.has(actual);
   }
 
-  #isDropped(actual: Actual): boolean {
-    const address = this.#tables.claims.get(actual);
-    return address !== undefined && this.#tables.owned.has(address);
+  #setClaim(actual: Actual, address: Address): void {
+    this.#tables.claims.set(actual, address);
+    this.#candidates.claimed(actual, this.#tables.owned.has(address));
   }
 
   #claim(actual: Actual, resource: Declared, adopts: boolean): void {
@@ -319,7 +315,7 @@ export class KindBinder {
       owned.delete(other);
       renamed.set(other, resource.address);
     }
-    claims.set(actual, resource.address);
+    this.#setClaim(actual, resource.address);
     bound.set(resource.address, actual);
     this.#remember(actual, resource.address);
     if (adopts && this.#base?.has(resource.address) !== true) {
@@ -328,8 +324,12 @@ export class KindBinder {
   }
 
   #remember(actual: Actual, address: Address): void {
+    const { addresses, ids } = this.#tables;
     for (const id of [actual.id, ...(actual.aliases ?? [])]) {
-      this.#tables.addresses.set(`${this.#kind.name} ${id}`, address);
+      const name = `${this.#kind.name} ${id}`;
+      ids.get(addresses.get(name) ?? '')?.delete(id);
+      addresses.set(name, address);
+      ids.set(address, (ids.get(address) ?? new Set()).add(id));
     }
   }
 

@@ -1,102 +1,288 @@
-/** A directed graph of what comes before what, kept free of cycles. */
-export class Graph {
-  readonly hard = new Map<string, string[]>();
-  readonly soft = new Map<string, string[]>();
-  readonly #nodes: readonly string[];
-  readonly #known: ReadonlySet<string>;
+/** An edge: `node` comes after `before`. */
+interface Edge {
+  readonly node: number;
+  readonly before: number;
+  readonly strength: 'required' | 'requiredIfAcyclic' | 'preferred';
+}
 
-  /** @param nodes in the order they are wanted in where nothing else decides */
-  constructor(nodes: readonly string[]) {
-    this.#nodes = nodes;
-    this.#known = new Set(nodes);
+/** Nodes that cycle checks may visit, per node and edge of the graph: with more, optional edges follow a fixed order. */
+const VISITS = 20;
+
+/**
+ * A directed graph of what comes before what, kept free of cycles. Edges are collected first and settled together in
+ * linear time: an optional edge outside every strongly connected component cannot close a cycle, and only the others
+ * are checked one by one, in the order in which they were added.
+ */
+export class Graph {
+  readonly #names: string[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #edges: Edge[] = [];
+  readonly #visits: number | null;
+  #settled: Settled | null = null;
+
+  /**
+   * @param nodes in the order they are wanted in where nothing else decides
+   * @param visits nodes that cycle checks may visit altogether; by default in proportion to the graph
+   */
+  constructor(nodes: readonly string[], visits: number | null = null) {
+    this.#visits = visits;
+    for (const node of nodes) {
+      this.add(node);
+    }
+  }
+
+  /** Adds a node after the others; nothing where it is there already. */
+  add(node: string): void {
+    if (!this.#places.has(node)) {
+      this.#places.set(node, this.#names.length);
+      this.#names.push(node);
+    }
+  }
+
+  has(node: string): boolean {
+    return this.#places.has(node);
   }
 
   /** `node` comes after `before`, and not at all without it. For what cannot be part of a cycle. */
   require(node: string, before: string): void {
-    this.#add(this.hard, node, before);
+    this.#connect(node, before, 'required');
   }
 
   /** Like {@link require}, but gives way where it would close a cycle. */
   requireIfAcyclic(node: string, before: string): void {
-    if (!this.#reaches(before, node)) {
-      this.#add(this.hard, node, before);
-    }
+    this.#connect(node, before, 'requiredIfAcyclic');
   }
 
   /** `node` comes after `before`, however that ends; gives way where it would close a cycle. */
   prefer(node: string, before: string): void {
-    if (!this.#reaches(before, node)) {
-      this.#add(this.soft, node, before);
-    }
+    this.#connect(node, before, 'preferred');
+  }
+
+  /** Nodes that each node requires. */
+  get hard(): ReadonlyMap<string, readonly string[]> {
+    return this.#settle().hard;
+  }
+
+  /** Nodes that each node prefers to come after. */
+  get soft(): ReadonlyMap<string, readonly string[]> {
+    return this.#settle().soft;
   }
 
   /** All nodes, each after those it comes after, otherwise in the order given. */
   sequence(): readonly string[] {
-    const done = new Set<string>();
-    const visit = (start: string): void => {
-      const stack: { node: string; before: readonly string[]; next: number }[] = [this.#frame(start)];
-      const open = new Set([start]);
-      while (stack.length > 0) {
-        const frame = stack.at(-1);
-        const before = frame?.before[frame.next];
-        if (frame === undefined) {
-          break;
-        }
-        frame.next += 1;
-        if (before === undefined) {
-          done.add(frame.node);
-          open.delete(frame.node);
-          stack.pop();
-        } else if (!done.has(before) && !open.has(before)) {
-          open.add(before);
-          stack.push(this.#frame(before));
-        }
-      }
-    };
-    for (const node of this.#nodes) {
-      if (!done.has(node)) {
-        visit(node);
-      }
+    const { accepted } = this.#settle();
+    return topological(this.#names.length, accepted).map((node) => this.#names[node] ?? '');
+  }
+
+  /** Nodes that, by any path of the edges so far, come after one of these. */
+  after(nodes: Iterable<string>): ReadonlySet<string> {
+    const followers = lists(this.#names.length);
+    for (const { node, before } of this.#edges) {
+      followers[before]?.push(node);
     }
-    return [...done];
-  }
-
-  #frame(node: string): { node: string; before: readonly string[]; next: number } {
-    return { node, before: this.#before(node), next: 0 };
-  }
-
-  #before(node: string): readonly string[] {
-    return [...(this.hard.get(node) ?? []), ...(this.soft.get(node) ?? [])];
-  }
-
-  #add(edges: Map<string, string[]>, node: string, before: string): void {
-    if (node === before || !this.#known.has(node) || !this.#known.has(before)) {
-      return;
-    }
-    const list = edges.get(node);
-    if (list === undefined) {
-      edges.set(node, [before]);
-    } else if (!list.includes(before)) {
-      list.push(before);
-    }
-  }
-
-  /** Whether `from` comes, by any path, after `to`. */
-  #reaches(from: string, to: string): boolean {
-    const seen = new Set([from]);
-    const stack = [from];
-    while (stack.length > 0) {
-      const node = stack.pop() ?? '';
-      if (node === to) {
-        return true;
-      }
-      for (const next of this.#before(node)) {
-        if (!seen.has(next)) {
-          seen.add(next);
+    const found = new Set<number>();
+    const stack = [...nodes].flatMap((name) => this.#places.get(name) ?? []);
+    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+      for (const next of followers[at] ?? []) {
+        if (!found.has(next)) {
+          found.add(next);
           stack.push(next);
         }
       }
     }
-    return false;
+    return new Set([...found].map((node) => this.#names[node] ?? ''));
   }
+
+  #connect(node: string, before: string, strength: Edge['strength']): void {
+    const [from, to] = [this.#places.get(node), this.#places.get(before)];
+    if (from !== undefined && to !== undefined && from !== to) {
+      this.#edges.push({ node: from, before: to, strength });
+      this.#settled = null;
+    }
+  }
+
+  #settle(): Settled {
+    if (this.#settled === null) {
+      const count = this.#names.length;
+      const edges = accept(count, this.#edges, this.#visits ?? VISITS * (count + this.#edges.length));
+      this.#settled = {
+        accepted: [...edges.filter(({ strength }) => strength !== 'preferred'), ...edges.filter(isPreferred)],
+        hard: this.#byName(edges.filter((edge) => !isPreferred(edge))),
+        soft: this.#byName(edges.filter(isPreferred)),
+      };
+    }
+    return this.#settled;
+  }
+
+  #byName(edges: readonly Edge[]): ReadonlyMap<string, readonly string[]> {
+    const sets = new Map<string, Set<string>>();
+    for (const { node, before } of edges) {
+      const name = this.#names[node] ?? '';
+      const set = sets.get(name) ?? new Set();
+      sets.set(name, set.add(this.#names[before] ?? ''));
+    }
+    return new Map([...sets].map(([name, set]) => [name, [...set]]));
+  }
+}
+
+interface Settled {
+  readonly accepted: readonly Edge[];
+  readonly hard: ReadonlyMap<string, readonly string[]>;
+  readonly soft: ReadonlyMap<string, readonly string[]>;
+}
+
+function isPreferred({ strength }: Edge): boolean {
+  return strength === 'preferred';
+}
+
+/** The edges that are kept: an optional one that would close a cycle with required ones and those before it is not. */
+function accept(count: number, edges: readonly Edge[], visits: number): readonly Edge[] {
+  const component = components(count, edges);
+  const isInside = ({ node, before }: Edge) => component[node] === component[before];
+  const accepted = new Set(edges.filter((edge) => edge.strength === 'required' || !isInside(edge)));
+  /** Accepted edges inside components, by node: only these can be part of a cycle. */
+  const inside = adjacency(
+    count,
+    edges.filter((edge) => accepted.has(edge) && isInside(edge)),
+  );
+  let left = visits;
+  let order: readonly number[] | null = null;
+  for (const edge of edges.filter((each) => !accepted.has(each))) {
+    const { node, before } = edge;
+    if (order === null) {
+      const { found, visited } = reaches(inside, before, node, left);
+      left -= visited;
+      if (found === true) {
+        continue;
+      }
+      order = found === null ? places(count, [...accepted]) : null;
+    }
+    if (order === null || (order[before] ?? 0) < (order[node] ?? 0)) {
+      accepted.add(edge);
+      inside[node]?.push(before);
+    }
+  }
+  return edges.filter((edge) => accepted.has(edge));
+}
+
+/** Whether `from` comes, by any path, after `to`; null where that took more than `most` visits. */
+function reaches(
+  before: readonly (readonly number[])[],
+  from: number,
+  to: number,
+  most: number,
+): { readonly found: boolean | null; readonly visited: number } {
+  const seen = new Set([from]);
+  const stack = [from];
+  let visited = 0;
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    if (at === to) {
+      return { found: true, visited };
+    }
+    for (const next of before[at] ?? []) {
+      visited += 1;
+      if (visited > most) {
+        return { found: null, visited };
+      }
+      if (!seen.has(next)) {
+        seen.add(next);
+        stack.push(next);
+      }
+    }
+  }
+  return { found: false, visited };
+}
+
+/** The strongly connected component of each node (Tarjan's algorithm, with a stack of its own). */
+function components(count: number, edges: readonly Edge[]): readonly number[] {
+  const before = adjacency(count, edges);
+  const component = new Array<number>(count).fill(-1);
+  const index = new Array<number>(count).fill(-1);
+  const low = new Array<number>(count).fill(0);
+  const open: number[] = [];
+  let next = 0;
+  let found = 0;
+  for (let start = 0; start < count; start += 1) {
+    const path: { readonly node: number; at: number }[] = [];
+    const enter = (node: number) => {
+      index[node] = next;
+      low[node] = next;
+      next += 1;
+      open.push(node);
+      path.push({ node, at: 0 });
+    };
+    if (index[start] === -1) {
+      enter(start);
+    }
+    for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
+      const { node } = frame;
+      const to = before[node]?.[frame.at];
+      frame.at += 1;
+      if (to === undefined) {
+        path.pop();
+        const parent = path.at(-1)?.node;
+        if (parent !== undefined) {
+          low[parent] = Math.min(low[parent] ?? 0, low[node] ?? 0);
+        }
+        if (low[node] === index[node]) {
+          for (let member = open.pop(); member !== undefined; member = member === node ? undefined : open.pop()) {
+            component[member] = found;
+          }
+          found += 1;
+        }
+      } else if (index[to] === -1) {
+        enter(to);
+      } else if (component[to] === -1) {
+        low[node] = Math.min(low[node] ?? 0, index[to] ?? 0);
+      }
+    }
+  }
+  return component;
+}
+
+/** All nodes, each after those it comes after, otherwise in order. */
+function topological(count: number, edges: readonly Edge[]): readonly number[] {
+  const before = adjacency(count, edges);
+  const done: number[] = [];
+  const entered = new Array<boolean>(count).fill(false);
+  for (let start = 0; start < count; start += 1) {
+    const path: { readonly node: number; at: number }[] = [];
+    if (!entered[start]) {
+      entered[start] = true;
+      path.push({ node: start, at: 0 });
+    }
+    for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
+      const to = before[frame.node]?.[frame.at];
+      frame.at += 1;
+      if (to === undefined) {
+        done.push(frame.node);
+        path.pop();
+      } else if (!entered[to]) {
+        entered[to] = true;
+        path.push({ node: to, at: 0 });
+      }
+    }
+  }
+  return done;
+}
+
+/** The place of each node in a topological order. */
+function places(count: number, edges: readonly Edge[]): readonly number[] {
+  const order = new Array<number>(count).fill(0);
+  for (const [place, node] of topological(count, edges).entries()) {
+    order[node] = place;
+  }
+  return order;
+}
+
+function adjacency(count: number, edges: readonly Edge[]): number[][] {
+  const before = lists(count);
+  for (const edge of edges) {
+    before[edge.node]?.push(edge.before);
+  }
+  return before;
+}
+
+function lists(count: number): number[][] {
+  return Array.from({ length: count }, () => []);
 }

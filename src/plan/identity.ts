@@ -36,6 +36,7 @@ export function identify(
 ): Identity {
   const tables: Tables = {
     addresses: new Map(),
+    ids: new Map(),
     bound: new Map(),
     owned: new Map(),
     claims: new Map(),
@@ -54,13 +55,12 @@ export function identify(
     const binder = new KindBinder(kind, tables, base, observation.kinds.get(kind.name) ?? []);
     binder.bind(declaredByKind.get(kind.name) ?? [], droppedByKind.get(kind.name) ?? []);
   }
-  const unmanaged: Actual[] = [];
   // What a translation makes is managed through the translation.
   const made = new Set([...tables.claims.keys()].flatMap((actual) => actual.aliases ?? []));
-  for (const [name, resources] of observation.kinds) {
-    const given = kinds.find((kind) => kind.name === name)?.deletable === false;
-    unmanaged.push(...(given ? [] : resources.filter((actual) => !tables.claims.has(actual) && !made.has(actual.id))));
-  }
+  const given = new Set(kinds.filter((kind) => !kind.deletable).map((kind) => kind.name));
+  const unmanaged = [...observation.kinds]
+    .filter(([name]) => !given.has(name))
+    .flatMap(([, resources]) => resources.filter((actual) => !tables.claims.has(actual) && !made.has(actual.id)));
   return {
     ...tables,
     unmanaged,

@@ -1,8 +1,10 @@
-import { type Address, kindOf, unboundAddress } from '../core/address.ts';
+import { type Address, unboundAddress } from '../core/address.ts';
 import { type Change, changeId } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';
 import { referencesOf } from './diff.ts';
+import { Gates } from './gates.ts';
 import { Graph } from './graph.ts';
+import { HolderMoves } from './holder-moves.ts';
 import { circles, passedKeys } from './key-passing.ts';
 import type { KindRules, RulesContext } from './rules.ts';
 
@@ -16,7 +18,15 @@ export interface Ordering {
   readonly soft: ReadonlyMap<string, readonly string[]>;
   /** What the second half of a change waits for besides: the site's default section before it can be set. */
   readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
+  /**
+   * Names in `hard` and `soft` that stand for several changes at once, so that n changes after m others need n + m edges.
+   * A gate is passed once all that it comes after has ended, and succeeds if all that it requires has.
+   */
+  readonly gates: readonly string[];
 }
+
+/** Addresses that `requires` of a change names where it requires what a gate stands for. */
+const NAMED_OF_GATE = 20;
 
 /**
  * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
@@ -37,6 +47,8 @@ class ChangeOrder {
   readonly #creations = new Map<Address, Change>();
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
+  readonly #within: ReadonlyMap<Address | null, readonly Change[]>;
+  readonly #holderMoves: HolderMoves;
   /** Changes that have to step aside first. */
   readonly #aside = new Set<string>();
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
@@ -51,6 +63,8 @@ class ChangeOrder {
     this.#changes = changes.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(changeId(a), changeId(b)));
     this.#context = context;
     this.#graph = new Graph(this.#changes.map(changeId));
+    this.#within = Map.groupBy(this.#changes, (change) => change.within);
+    this.#holderMoves = new HolderMoves((id) => this.#graph.has(id), context);
     for (const change of this.#changes) {
       if (change.action === 'create') {
         this.#creations.set(change.address, change);
@@ -61,6 +75,7 @@ class ChangeOrder {
   }
 
   order(): Ordering {
+    const gates = new Gates(this.#graph, this.#changes);
     for (const change of this.#changes) {
       if (change.action !== 'delete') {
         this.#afterWhatItRefersTo(change);
@@ -69,12 +84,13 @@ class ChangeOrder {
       this.#afterMovesOfItsHolders(change);
     }
     this.#siblingsInTurn();
-    this.#afterDeletionsThatMustComeFirst();
+    gates.creationsAfterVacating(this.#kinds, this.#context);
     for (const change of this.#changes) {
       this.#beforeDeletingWhatItReferredTo(change);
     }
     this.#keysFreedBeforeTaken();
     this.#preferences();
+    gates.deletionsAfterOthers(this.#within);
     const byId = new Map(this.#changes.map((change) => [changeId(change), change]));
     const sequence = this.#graph
       .sequence()
@@ -85,11 +101,13 @@ class ChangeOrder {
         requires: this.#requires(change, byId),
         ...(this.#aside.has(changeId(change)) ? { aside: true } : {}),
       }));
-    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late };
+    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, gates: gates.names };
   }
 
   #requires(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
-    const addresses = (this.#graph.hard.get(changeId(change)) ?? []).map((id) => byId.get(id)?.address ?? '');
+    const addresses = (this.#graph.hard.get(changeId(change)) ?? [])
+      .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_GATE)))
+      .map((id) => byId.get(id)?.address ?? '');
     return [...new Set(addresses)].toSorted(compare);
   }
 
@@ -131,19 +149,13 @@ class ChangeOrder {
       return;
     }
     const id = changeId(change);
-    if (change.action === 'create') {
-      this.#lateOf(id).soft.push(...this.#changesWithin(change.address));
-      return;
-    }
-    for (const part of this.#changes) {
-      if (part.within === change.address && part.action !== 'delete') {
+    for (const part of this.#within.get(change.address) ?? []) {
+      if (change.action === 'create') {
+        this.#lateOf(id).soft.push(changeId(part));
+      } else if (part.action !== 'delete') {
         this.#graph.prefer(id, changeId(part));
       }
     }
-  }
-
-  #changesWithin(address: Address): readonly string[] {
-    return this.#changes.filter((change) => change.within === address).map(changeId);
   }
 
   #lateOf(id: string): { hard: string[]; soft: string[] } {
@@ -159,17 +171,20 @@ class ChangeOrder {
     }
   }
 
-  /** What moves into another moves after that and all that holds it: they may have to come out of it first. */
+  /**
+   * What moves into another moves after that and all that holds it: they may have to come out of it first. The nearest
+   * that moves is enough, as that one comes after the next.
+   */
   #afterMovesOfItsHolders(change: Change): void {
     const kind = this.#kinds.get(change.kind);
     if (change.action !== 'move' || kind === undefined) {
       return;
     }
     for (const { field, rules } of referencesOf(kind, pick(change.declared, change))) {
-      let holder = change.declared[field];
-      while (rules.move === true && typeof holder === 'string' && kindOf(holder) === change.kind) {
-        this.#graph.prefer(changeId(change), changeId({ action: 'move', address: holder }));
-        holder = this.#context.declaredOf(holder)?.fields[field];
+      const holder = change.declared[field];
+      const move = rules.move === true ? this.#holderMoves.nearest(change.kind, field, holder) : null;
+      if (move !== null) {
+        this.#graph.prefer(changeId(change), move);
       }
     }
   }
@@ -198,22 +213,6 @@ class ChangeOrder {
         const previous = inOrder[index - 1];
         if (previous !== undefined && previous.address !== change.address) {
           this.#graph.prefer(changeId(change), changeId(previous));
-        }
-      }
-    }
-  }
-
-  #afterDeletionsThatMustComeFirst(): void {
-    const deletions = [...this.#deletions.values()];
-    for (const change of deletions.length === 0 ? [] : this.#changes) {
-      const declared = change.action === 'create' ? this.#context.declaredOf(change.address) : undefined;
-      const rule = this.#kinds.get(change.kind)?.comesAfterDeleting;
-      if (declared === undefined || rule === undefined) {
-        continue;
-      }
-      for (const deletion of deletions) {
-        if (rule(declared, deletion, this.#context)) {
-          this.#graph.require(changeId(change), changeId(deletion));
         }
       }
     }
@@ -258,13 +257,6 @@ class ChangeOrder {
       for (const name of this.#kinds.get(change.kind)?.follows ?? []) {
         for (const other of byKind.get(name) ?? []) {
           this.#graph.prefer(changeId(change), changeId(other));
-        }
-      }
-      if (change.action === 'delete' && change.within !== null) {
-        for (const other of this.#changes) {
-          if (other.within === change.within && other.action !== 'delete') {
-            this.#graph.prefer(changeId(change), changeId(other));
-          }
         }
       }
     }

@@ -4,16 +4,20 @@ import type { Declared } from '../core/resource.ts';
 export function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
   const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
   const ordered = new Set<Declared>();
-  const visit = (resource: Declared): void => {
-    const parent = resource.fields.parent;
-    const holder = typeof parent === 'string' ? byAddress.get(parent) : undefined;
-    if (holder !== undefined && !ordered.has(holder)) {
-      visit(holder);
-    }
-    ordered.add(resource);
-  };
+  const parentOf = ({ fields: { parent } }: Declared) =>
+    typeof parent === 'string' ? byAddress.get(parent) : undefined;
   for (const resource of declared) {
-    visit(resource);
+    // A chain of parents may be longer than the call stack allows.
+    const chain = new Set<Declared>();
+    for (let at: Declared | undefined = resource; at !== undefined && !ordered.has(at); at = parentOf(at)) {
+      if (chain.has(at)) {
+        break;
+      }
+      chain.add(at);
+    }
+    for (const each of [...chain].reverse()) {
+      ordered.add(each);
+    }
   }
   return [...ordered];
 }

@@ -100,12 +100,10 @@ export interface KindRules {
   readonly replaceDeletesFirst?: boolean;
   /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */
   readonly follows?: readonly string[];
-  /** Deletions that have to come first, though nothing refers to them: the sections of a site that will have none. */
-  comesAfterDeleting?(
-    declared: Declared,
-    deleted: { readonly kind: string; readonly within: Address | null; readonly actual: Fields },
-    context: Pick<RulesContext, 'declaredOf'>,
-  ): boolean;
+  /** Slots that must be vacant before a resource is created, though nothing refers to them: see {@link vacates}. */
+  needsVacant?(declared: Declared, context: Pick<RulesContext, 'declaredOf'>): readonly string[];
+  /** Slots that a deletion makes vacant: the sections of a site, for a site that will have none. */
+  vacates?(deleted: { readonly within: Address | null; readonly actual: Fields }): readonly string[];
 }
 
 /** What a rule may look up while a plan is made. */

@@ -19,17 +19,17 @@ export function repositionings(declared: readonly Address[], now: readonly Addre
   const wanted = new Map(declared.map((address, index) => [address, index]));
   const standing = now.filter((address) => wanted.has(address));
   const stays = new Set(longestOrderedRun(standing, (address) => wanted.get(address) ?? 0));
+  const firstStaying = declared.find((address) => stays.has(address));
   const moves: Repositioning[] = [];
   declared.forEach((address, index) => {
     if (stays.has(address)) {
       return;
     }
     const before = declared[index - 1];
-    const next = declared.slice(index + 1).find((sibling) => stays.has(sibling));
     if (before !== undefined) {
       moves.push({ address, side: 'after', anchor: before });
-    } else if (next !== undefined) {
-      moves.push({ address, side: 'before', anchor: next });
+    } else if (firstStaying !== undefined) {
+      moves.push({ address, side: 'before', anchor: firstStaying });
     }
   });
   return moves;

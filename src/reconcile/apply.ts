@@ -63,7 +63,9 @@ class Applying {
   readonly #nodes = new Map<string, Node>();
   readonly #succeeded = new Set<string>();
   readonly #results = new Map<string, ChangeResult>();
+  /** Steps that wait for nothing but a place; those before `#begun` have one. */
   readonly #ready: string[] = [];
+  #begun = 0;
   #working = 0;
   #watching = 0;
   #settle: () => void = () => undefined;
@@ -96,17 +98,15 @@ class Applying {
   }
 
   #next(): void {
-    let at = 0;
-    while (this.#working < this.#options.parallel && at < this.#ready.length) {
-      const node = this.#nodes.get(this.#ready[at] ?? '');
-      at += 1;
+    while (this.#working < this.#options.parallel && this.#begun < this.#ready.length) {
+      const node = this.#nodes.get(this.#ready[this.#begun] ?? '');
+      this.#begun += 1;
       if (node !== undefined) {
         this.#working += 1;
         void this.#work(node);
       }
     }
-    this.#ready.splice(0, at);
-    if (this.#working === 0 && this.#watching === 0 && this.#ready.length === 0) {
+    if (this.#working === 0 && this.#watching === 0 && this.#begun === this.#ready.length) {
       this.#settle();
     }
   }
@@ -135,8 +135,9 @@ class Applying {
     if (failure === null) {
       this.#succeeded.add(node.id);
     }
-    if ((failure !== null || isLast(node)) && !this.#results.has(changeId(node.change))) {
-      await this.#tell(node.change, failure);
+    const { change } = node;
+    if (change !== null && (failure !== null || isLast(node)) && !this.#results.has(changeId(change))) {
+      await this.#tell(change, failure);
     }
     for (const follower of node.followers) {
       const next = this.#nodes.get(follower);
@@ -171,6 +172,9 @@ class Applying {
     if (obstacle !== null) {
       return { ...obstacle, reach };
     }
+    if (change === null) {
+      return null;
+    }
     try {
       if (node.half === 'first') {
         this.#options.onStart?.(change);
@@ -199,23 +203,30 @@ class Applying {
 
   /** Why a change is not begun: it is held or paused, work is being ended, or what it stands on is not there. */
   #obstacle({ change, stands }: Node): Omit<Failure, 'reach'> | null {
-    if (change.held !== null) {
+    if (change !== null && change.held !== null) {
       return { status: 'held', error: change.held };
     }
-    if (change.paused !== null) {
+    if (change !== null && change.paused !== null) {
       const until = change.paused.until === null ? '' : ` until ${change.paused.until}`;
       return { status: 'skipped', error: `paused${until}: ${change.paused.reason}` };
     }
-    const missing = stands.find((each) => !this.#succeeded.has(each));
-    if (missing !== undefined) {
-      const before = this.#nodes.get(missing)?.change;
-      const how = before === undefined ? undefined : this.#results.get(changeId(before))?.status;
+    const missing = this.#missing(stands);
+    if (missing !== null) {
+      const before = this.#nodes.get(missing)?.change ?? null;
+      const how = before === null ? undefined : this.#results.get(changeId(before))?.status;
       return {
         status: 'skipped',
         error: `waits for ${before?.address ?? missing}, which was ${how ?? 'not done'}`,
       };
     }
     return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was begun' } : null;
+  }
+
+  /** A step among these that did not succeed; of a gate, the step that it failed for. Null: all succeeded. */
+  #missing(stands: readonly string[]): string | null {
+    const missing = stands.find((each) => !this.#succeeded.has(each));
+    const node = missing === undefined ? undefined : this.#nodes.get(missing);
+    return node?.change === null ? this.#missing(node.stands) : (missing ?? null);
   }
 
   /** Asks at growing intervals until the platform has done its part. Null: it went well. */

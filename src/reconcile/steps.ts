@@ -2,10 +2,11 @@ import { type Change, changeId } from '../core/change.ts';
 import type { PlannedRequest, Writes } from '../kinds/request.ts';
 import type { Ordering } from '../plan/order.ts';
 
-/** One half of a change: what others wait for, or what waits for others in turn. */
+/** One half of a change: what others wait for, or what waits for others in turn. Or a gate, which makes no request. */
 export interface Step {
   readonly id: string;
-  readonly change: Change;
+  /** Null for a gate. */
+  readonly change: Change | null;
   readonly half: 'first' | 'late';
   readonly writes: Writes;
   /** Steps that have to have ended before. */
@@ -14,7 +15,7 @@ export interface Step {
   readonly stands: readonly string[];
 }
 
-/** A plan's steps by id, in the plan's order. */
+/** A plan's steps by id, in the plan's order, and its gates after them. */
 export function stepsOf(ordering: Ordering, writesOf: (change: Change) => Writes): ReadonlyMap<string, Step> {
   const steps = new Map<string, Step>();
   for (const change of ordering.sequence) {
@@ -27,6 +28,10 @@ export function stepsOf(ordering: Ordering, writesOf: (change: Change) => Writes
       const after = waits([id, ...(late?.hard ?? [])], late?.soft ?? []);
       steps.set(lateId(id), { id: lateId(id), change, writes, half: 'late', ...after });
     }
+  }
+  for (const id of ordering.gates) {
+    const after = waits(ordering.hard.get(id) ?? [], ordering.soft.get(id) ?? []);
+    steps.set(id, { id, change: null, writes: { first: [] }, half: 'first', ...after });
   }
   return steps;
 }
@@ -57,7 +62,7 @@ export function dueSteps(steps: ReadonlyMap<string, Step>): ReadonlyMap<string, 
       followers.get(before)?.push(step.id);
     }
   }
-  const isWaiting = ({ change }: Step) => change.held !== null || change.paused !== null;
+  const isWaiting = ({ change }: Step) => change !== null && (change.held !== null || change.paused !== null);
   const blocked = new Set([...steps.values()].filter(isWaiting).map((step) => step.id));
   // A set that grows while it is walked: what stands on what was blocked a moment ago is walked too.
   for (const id of blocked) {

@@ -63,9 +63,7 @@ describe('broken YAML', () => {
     });
     const problems = await problemsOf({ 'a.yaml': `teams:\n  a:\n    shape:\n${levels.join('')}` });
     expect(problems).toEqual([
-      expect.stringMatching(
-        /^a\.yaml:9:\d+: the aliases of this document stand for more than 100000 values; write them out$/,
-      ),
+      expect.stringMatching(/^a\.yaml:8:\d+: the aliases of this file stand for more than \d+ values; write them out$/),
     ]);
   });
 

@@ -85,12 +85,13 @@ function unexpected(
   // In the order of the plan each comes after what it requires.
   for (const change of changes) {
     const id = changeId(change);
-    const required = ordering.hard.get(id) ?? [];
+    const required = throughGates(ordering.hard, id, ordering.gates);
     const named = changes.filter(({ address }) => change.requires.includes(address)).map(changeId);
     expect(named).toEqual(expect.arrayContaining([...required]));
     const waits = required.some((each) => !begun.has(each));
     const status = change.held !== null ? 'held' : waits ? 'skipped' : poisoned.has(id) ? 'failed' : 'applied';
-    const before = [...(ordering.soft.get(id) ?? []), ...(ordering.late.get(id)?.soft ?? [])];
+    const preferred = throughGates(ordering.soft, id, ordering.gates);
+    const before = [...preferred, ...(ordering.late.get(id)?.soft ?? [])];
     const mayBeRefused = status === 'applied' && before.some((each) => statuses.get(each) !== 'applied');
     expected.set(id, mayBeRefused ? ['applied', 'failed'] : [status]);
     if (status === 'applied' && (made.has(id) || statuses.get(id) !== 'failed')) {
@@ -104,6 +105,14 @@ function unexpected(
     const found = statuses.get(id) ?? 'nothing';
     return right.includes(found) ? [] : [`${id}: ${found}, and not ${right.join(' or ')}`];
   });
+}
+
+function throughGates(
+  edges: ReadonlyMap<string, readonly string[]>,
+  id: string,
+  gates: readonly string[],
+): readonly string[] {
+  return (edges.get(id) ?? []).flatMap((each) => (gates.includes(each) ? (edges.get(each) ?? []) : [each]));
 }
 
 test('whatever is poisoned fails, what requires it is skipped, and all else is applied', async () => {

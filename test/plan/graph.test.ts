@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Graph } from '../../src/plan/graph.ts';
+
+type Strength = 'require' | 'requireIfAcyclic' | 'prefer';
+type Edge = readonly [node: number, before: number, strength: Strength];
+
+const COUNT = 9;
+const NAMES = Array.from({ length: COUNT }, (_, index) => `n${index}`);
+const node = fc.nat({ max: COUNT - 1 });
+const optional = fc.tuple(node, node, fc.constantFrom<Strength>('requireIfAcyclic', 'prefer'));
+/** Required edges are never part of a cycle: they point to smaller numbers. */
+const required = fc
+  .tuple(node, node)
+  .filter(([a, b]) => a !== b)
+  .map(([a, b]): Edge => [Math.max(a, b), Math.min(a, b), 'require']);
+const edges = fc.array(fc.oneof({ weight: 3, arbitrary: optional }, { weight: 1, arbitrary: required }), {
+  maxLength: 40,
+});
+
+function build(list: readonly Edge[], visits?: number): Graph {
+  const graph = new Graph(NAMES, visits);
+  for (const [from, to, strength] of list) {
+    graph[strength](`n${from}`, `n${to}`);
+  }
+  return graph;
+}
+
+/** Required edges first, then each other in its turn, refused where what is there already leads back. */
+function oneByOne(list: readonly Edge[]): readonly Edge[] {
+  const kept: Edge[] = list.filter(([, , strength]) => strength === 'require');
+  const reaches = (from: number, to: number, seen = new Set<number>()): boolean =>
+    from === to ||
+    (!seen.has(from) && seen.add(from) !== undefined && kept.some(([a, b]) => a === from && reaches(b, to, seen)));
+  for (const edge of list) {
+    if (edge[2] !== 'require' && !reaches(edge[1], edge[0])) {
+      kept.push(edge);
+    }
+  }
+  return kept;
+}
+
+const pairs = (map: ReadonlyMap<string, readonly string[]>) =>
+  [...map].flatMap(([name, before]) => before.map((each) => `${name} ${each}`)).toSorted();
+
+test('the edges kept are those that were kept if each were checked in its turn', () => {
+  fc.assert(
+    fc.property(edges, (list) => {
+      const graph = build(list, Number.POSITIVE_INFINITY);
+      const kept = oneByOne(list);
+      const expected = (hard: boolean) => [
+        ...new Set(kept.filter(([, , strength]) => (strength === 'prefer') !== hard).map(([a, b]) => `n${a} n${b}`)),
+      ];
+      expect(pairs(graph.hard)).toEqual(expected(true).toSorted());
+      expect(pairs(graph.soft)).toEqual(expected(false).toSorted());
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('with no visits left, all required edges are kept and there is still no cycle', () => {
+  fc.assert(
+    fc.property(edges, fc.nat({ max: 10 }), (list, visits) => {
+      const graph = build(list, visits);
+      const place = new Map(graph.sequence().map((name, index) => [name, index]));
+      expect(place.size).toBe(COUNT);
+      for (const map of [graph.hard, graph.soft]) {
+        for (const [name, before] of map) {
+          expect(before.every((each) => (place.get(each) ?? 0) < (place.get(name) ?? 0))).toBe(true);
+        }
+      }
+      const wanted = list.filter(([, , strength]) => strength === 'require').map(([a, b]) => `n${a} n${b}`);
+      expect(pairs(graph.hard)).toEqual(expect.arrayContaining(wanted));
+    }),
+    { numRuns: 2000 },
+  );
+});
