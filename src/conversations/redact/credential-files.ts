@@ -1,7 +1,7 @@
 /** Finds credentials in excerpts of files: Docker, npm, Kubernetes, netrc, PostgreSQL, HTML forms, XML settings. */
 import { isBasicCredentials } from './http-headers.ts';
 import type { Stretch } from './key-shapes.ts';
-import { isPlaceholder, isProse } from './non-secrets.ts';
+import { isEnvironment, isPlaceholder, isProse } from './non-secrets.ts';
 import { stretchesOf } from './stretches.ts';
 
 export function findFileSecrets(text: string): readonly Stretch[] {
@@ -58,7 +58,7 @@ function entries(text: string, from: number): readonly Stretch[] {
       break;
     }
     const [start, end] = match.indices?.[2] ?? [0, 0];
-    if (!isPlaceholder(match[2] ?? '')) {
+    if (!isPlaceholder(match[2] ?? '') && !isEnvironment(match[2] ?? '')) {
       found.push({ start, end });
     }
   }

@@ -1,6 +1,6 @@
 /** Decides whether what follows a credential name is a secret. */
 import type { NameKind } from './credential-names.ts';
-import { isAlgorithm, isExpression, isPlaceholder, isProse, isSentence } from './non-secrets.ts';
+import { isAlgorithm, isEnvironment, isExpression, isPlaceholder, isProse, isSentence } from './non-secrets.ts';
 
 /**
  * What links a name to its value: `strong` (query parameter, environment variable, header), `sign` (`:`, `=`), `word`
@@ -24,7 +24,7 @@ export function isSecretValue(candidate: Candidate): boolean {
   if (!/[\p{L}\p{N}]/u.test(value) || isPlaceholder(value) || isAlgorithm(value) || isProseValue(candidate)) {
     return false;
   }
-  if (!isQuoted && isExpression(value + signAfter(candidate.rest))) {
+  if (isQuoted ? isEnvironment(value) : isExpression(value + signAfter(candidate.rest))) {
     return false;
   }
   return kind === 'password' ? isPassword(candidate) : kind === 'pin' ? isPin(candidate) : isToken(candidate);

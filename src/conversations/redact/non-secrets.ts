@@ -60,6 +60,11 @@ export function isExpression(value: string): boolean {
   );
 }
 
+/** `process.env.TOKEN`: a program's environment, also where documentation writes it as a text. */
+export function isEnvironment(value: string): boolean {
+  return /^(?:process\.env|import\.meta\.env|os\.environ|ENV|env)[.[]["']?[A-Za-z_]{2,64}["'\]]{0,2}$/.test(value);
+}
+
 /** The whole value names an algorithm, an encoding, a version, a duration or a size. */
 export function isAlgorithm(value: string): boolean {
   return ALGORITHM.test(value) || VERSION.test(value) || isSuite(value);

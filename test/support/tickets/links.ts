@@ -141,12 +141,10 @@ export function credentialUrl(dice: Dice): Fragment {
 export function personalFileName(dice: Dice, { given, family, full }: Character): Fragment {
   const separator = dice.pick(['_', '-', ' ', '.', '%20', '+']);
   const written = (text: string) => mark('file-name', text.replaceAll(' ', separator));
-  const name = dice.pick<Fragment>([
-    written(full),
-    written(`${given} ${family}`),
-    written(`${family} ${given}`),
-    written(full),
-  ]);
+  const isCjk = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(full);
+  const name = isCjk
+    ? written(full)
+    : dice.pick<Fragment>([written(full), written(full), written(`${given} ${family}`), written(`${family} ${given}`)]);
   const kind = dice.pick([
     'passport',
     'CV',

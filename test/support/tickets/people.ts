@@ -4,7 +4,7 @@ import type { Dice } from './dice.ts';
 import type { LanguageCode } from './languages.ts';
 import { LANGUAGES } from './languages.ts';
 import { LOCALES, type LocaleName } from './locales.ts';
-import { type Fragment, fill, mark, neutral, t } from './marked-text.ts';
+import { type Fragment, mark, neutral, t } from './marked-text.ts';
 
 export interface Character {
   readonly locale: LocaleName;
@@ -23,7 +23,7 @@ const PARTICLES: Partial<Record<LanguageCode, readonly string[]>> = {
   de: ['von {}', 'von der {}', 'zu {}', 'von und zu {}'],
   fr: ['de {}', "d'{}", 'de la {}', 'du {}', 'Le {}', 'D’{}'],
   es: ['de la {}', 'de los {}', 'de {}', 'del {}'],
-  pt: ['da {}', 'dos {}', 'de {}', 'e {}'],
+  pt: ['da {}', 'dos {}', 'de {}'],
   it: ['Di {}', 'De {}', "D'{}", 'Della {}', 'Lo {}'],
   en: ["O'{}", 'Mc{}', 'Mac{}', 'St. {}', 'de {}'],
   ar: ['بن {}', 'أبو {}', 'آل {}'],
@@ -161,27 +161,40 @@ export function reference(dice: Dice, character: Character): Fragment {
 function titled(dice: Dice, { given, family, locale }: Character): Fragment {
   const { language } = LOCALES[locale];
   const name = BY_GIVEN_NAME.has(language) ? given : family;
-  return fill(dice.pick(LANGUAGES[language].title), mark('person', name));
+  return honoured(dice.pick(LANGUAGES[language].title), mark('person', name));
+}
+
+/** A name with its form of address, which may be removed with it. */
+function honoured(form: string, name: Fragment): Fragment {
+  const [before = '', after = ''] = form.split('{}');
+  return t`${neutral(before)}${name}${neutral(after)}`;
 }
 
 function cjkReference(dice: Dice, { given, family, full, locale }: Character): Fragment {
   const { language, title } = { ...LOCALES[locale], ...LANGUAGES[LOCALES[locale].language] };
   const joined = full.replace(' ', '');
   const honorific = dice.pick(title);
-  const spoken: Fragment[] = [mark('person', joined), mark('person', full), fill(honorific, mark('person', family))];
+  const spoken: Fragment[] = [
+    mark('person', joined),
+    mark('person', full),
+    honoured(honorific, mark('person', family)),
+  ];
   if (language === 'ja') {
     spoken.push(
-      fill(dice.pick(['{}さん', '{}くん', '{}ちゃん', '{}様']), mark('person', given)),
+      honoured(dice.pick(['{}さん', '{}くん', '{}ちゃん', '{}様']), mark('person', given)),
       mark('person', `${family}\u3000${given}`),
-      fill(honorific, mark('person', full)),
+      honoured(honorific, mark('person', full)),
     );
   } else if (language === 'ko') {
     spoken.push(
-      fill(dice.pick(['{}님', '{} 님', '{}씨', '{} 씨']), mark('person', given)),
-      fill(honorific, mark('person', full)),
+      honoured(dice.pick(['{}님', '{} 님', '{}씨', '{} 씨']), mark('person', given)),
+      honoured(honorific, mark('person', full)),
     );
   } else {
-    spoken.push(fill(honorific, mark('person', full)), fill(dice.pick(['老{}', '小{}']), mark('person', family)));
+    spoken.push(
+      honoured(honorific, mark('person', full)),
+      honoured(dice.pick(['老{}', '小{}']), mark('person', family)),
+    );
     if (given.length > 1) {
       spoken.push(mark('person', given));
     }
