@@ -32,6 +32,7 @@ import { type Written, writeContent } from './content-edit.ts';
 import { placeAt } from './content-family.ts';
 import type { ContentSeed } from './content-seed.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
+import type { CreationDefaults } from './creation-defaults.ts';
 import { FaultInjector, type FaultRule } from './faults.ts';
 import { createToken, recordRevision } from './integration-work.ts';
 import { RateLimiter, type RateLimits } from './limits.ts';
@@ -91,6 +92,8 @@ export interface EmulatorOptions {
   readonly seedNumber?: number;
   /** Milliseconds until processing completes; 300, 500 and 400 by default. */
   readonly processing?: Partial<Processing>;
+  /** What new resources have where their creation does not say; nothing by default. */
+  readonly defaults?: CreationDefaults;
   /** Which version of the platform to be; the API document's, which is the oldest, by default. */
   readonly platform?: PlatformVersion | undefined;
   /** What differs from that version. */
@@ -167,6 +170,7 @@ function listenerOf(store: Store, options: EmulatorOptions): Listener {
     recorder: new RequestRecorder(),
     features: { ...featuresOf(options.platform ?? '0.146'), ...options.features },
     processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
+    defaults: options.defaults ?? {},
     pageSize: options.pageSize ?? 50,
     seedNumber: options.seedNumber ?? 1,
     latency: options.latency ?? 0,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Answer } from './answers.ts';
+import type { CreationDefaults } from './creation-defaults.ts';
 import type { IntegrationScope } from './integration-vocabulary.ts';
 import type { LimitClass } from './limits.ts';
 import { noBody, noQuery, parse } from './schema.ts';
@@ -135,6 +136,8 @@ export interface Context {
   readonly base: string;
   readonly features: Features;
   readonly processing: Processing;
+  /** What new resources have where their creation does not say. */
+  readonly defaults: CreationDefaults;
   readonly pageSize: number;
 }
 

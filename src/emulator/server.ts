@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { type Answer, ApiError, errorBody } from './answers.ts';
 import { answer, apiRouter } from './api.ts';
 import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.ts';
+import type { CreationDefaults } from './creation-defaults.ts';
 import { DOWNLOAD_PREFIX, download } from './downloads.ts';
 import { type FaultInjector, NO_TROUBLE, seededRandom, type Trouble } from './faults.ts';
 import type { Admission, RateLimiter } from './limits.ts';
@@ -26,6 +27,7 @@ export interface Listener {
   readonly recorder: RequestRecorder;
   features: Features;
   readonly processing: Processing;
+  readonly defaults: CreationDefaults;
   readonly pageSize: number;
   readonly seedNumber: number;
   latency: Latency;
@@ -199,9 +201,9 @@ function decide(
 }
 
 function contextOf(listener: Listener, base: string): Omit<Context, 'caller'> {
-  const { store, features, processing, pageSize } = listener;
+  const { store, features, processing, defaults, pageSize } = listener;
   const now = listener.clock.now();
-  return { store, now, at: new Date(now).toISOString(), base, features, processing, pageSize };
+  return { store, now, at: new Date(now).toISOString(), base, features, processing, defaults, pageSize };
 }
 
 /** 429 names a wait in seconds (supplement, section 2: Rate limits). */

@@ -25,7 +25,7 @@ export const sectionGroup: Kind = {
     title: {},
     icon: {},
     // A group's parent can only be said when it is created (supplement, section 6).
-    parent: reference({ fixed: 'replace' }),
+    parent: reference({ fixed: 'replace', placement: true }),
   },
   names: ({ title }) => [title],
   naturalKeys: (fields) =>
@@ -52,7 +52,7 @@ export const sectionGroup: Kind = {
       operations.createSectionGroup,
       {
         path: { siteId: ref(change.within) },
-        body: present({ title: title ?? '', icon: icon ?? undefined, parent: parent ? ref(parent) : undefined }),
+        body: present({ title: title ?? '', icon, parent: parent ? ref(parent) : undefined }),
       },
       { learns: (answer) => [[change.address, answer.id]] },
     );

@@ -42,7 +42,7 @@ export const section: Kind = {
     condition: { access: true },
     // The space it is created with becomes its default; a deleted one is replaced by the platform.
     default: reference({ weak: true, late: true }),
-    group: reference({ move: true }),
+    group: reference({ move: true, placement: true }),
     spaces: { hidden: true },
   },
   names: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
@@ -104,7 +104,7 @@ export const section: Kind = {
     const seed = seedOf(change, (address) => context.creation(address));
     const create = request(
       operations.createSection,
-      { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon: icon ?? undefined }) },
+      { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon }) },
       {
         learns: (answer) => {
           const made = answer.siteSpaces?.[0]?.id;

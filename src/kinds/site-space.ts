@@ -30,7 +30,7 @@ export const siteSpace: Kind = {
     path: {},
     condition: { access: true },
     hidden: { access: true },
-    section: reference({ fixed: 'replace' }),
+    section: reference({ fixed: 'replace', placement: true }),
   },
   names: ({ fields }, context) => [
     ...(typeof fields.path === 'string' ? [fields.path] : []),

@@ -154,7 +154,9 @@ export const space: Kind = {
       parent: collection ? ref(collection) : undefined,
       empty: true as const,
     });
-    return { first: [request(operations.createSpace, { body }, { learns }), ...patch(settings)] };
+    // A creation takes an emoji, but not the wish to have none.
+    const cleared = emoji === null ? { emoji } : {};
+    return { first: [request(operations.createSpace, { body }, { learns }), ...patch({ ...cleared, ...settings })] };
   },
 };
 

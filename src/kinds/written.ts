@@ -1,14 +1,14 @@
 import type { Change } from '../core/change.ts';
 
 /**
- * What a change writes, in the kind's own types: every declared field of what is created, the changed ones of what is
- * updated. The manifests' schema has checked them; the operation's schema checks the request once more.
+ * What a change writes, in the kind's own types: every declared field of what is created, `null` too, since the platform's
+ * own default may be more than nothing; the changed fields of what is updated. The manifests' schema has checked them; the operation's schema checks the request once more.
  */
 export function written<Fields extends object>(change: Change): Partial<Fields> {
   const values: Record<string, unknown> = {};
   if (change.action === 'create') {
     for (const [name, value] of Object.entries(change.declared)) {
-      if (value !== null && value !== undefined) {
+      if (value !== undefined) {
         values[name] = value;
       }
     }

@@ -168,8 +168,10 @@ class Drafting {
   #creation(kind: KindRules, resource: Declared, wanted: Fields, replaces: boolean): void {
     const fields: FieldChange[] = [];
     for (const [path, value] of Object.entries(wanted)) {
-      if (value !== undefined && value !== null && kind.fields[path]?.hidden !== true) {
-        fields.push({ path, to: keptValue(kind.fields[path], value) });
+      const rules = kind.fields[path];
+      const isTop = value === null && rules?.placement === true;
+      if (value !== undefined && !isTop && rules?.hidden !== true) {
+        fields.push({ path, to: value === null ? null : keptValue(rules, value) });
       }
     }
     this.#changes.push({ ...changeFrame(resource), action: 'create', fields, declared: wanted, replaces });

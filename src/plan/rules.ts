@@ -32,6 +32,8 @@ export interface FieldRules {
   readonly holder?: boolean;
   /** What is made stands beside what this names, wherever that is then: it is made after that has moved. */
   readonly beside?: boolean;
+  /** Where the resource lies in a structure; `null` is the top of it, which a creation does not have to name. */
+  readonly placement?: boolean;
   /** Says how the resource is declared, and is no state of the platform: not compared, not shown. */
   readonly hidden?: boolean;
   /** The member of an entry that it is written as, where that has another name. */

@@ -237,7 +237,12 @@ export class ClusterPlatform implements Disposable {
   #answer(method: string, path: string, search: string, body: string | null) {
     const context = {
       ...{ store: this.store, now: this.time, at: new Date(this.time).toISOString(), base: 'http://platform.example' },
-      ...{ features: this.features, processing: { openapi: 0, translation: 0, conversations: 0 }, pageSize: 50 },
+      ...{
+        features: this.features,
+        processing: { openapi: 0, translation: 0, conversations: 0 },
+        defaults: {},
+        pageSize: 50,
+      },
     };
     return answer(context, PERSON, this.#router.find(method, path), {
       ...{ method, path, search, contentType: 'application/json' },

@@ -132,6 +132,7 @@ export class VirtualPlatform {
       base: 'http://platform.example',
       features: ALL_FEATURES,
       processing: { openapi: processing, translation: processing, conversations: processing },
+      defaults: {},
       pageSize: 50,
     };
   }

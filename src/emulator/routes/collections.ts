@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { created, deleted, ok } from '../answers.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { deleteCollection, move, moveBody, parentReferenced, transferBody, transferCollection } from '../hierarchy.ts';
 import { collectionAt, organizationAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
 import { listByRank } from '../paging.ts';
 import { present } from '../patch.ts';
+import type { CollectionRecord } from '../records.ts';
 import { defaultLevel, flag, id, listQuery, text } from '../schema.ts';
 import { viewCollection, viewSpace } from '../views/content.ts';
 
@@ -40,14 +42,15 @@ const organizationLevel: readonly Operation[] = [
         parentReferenced(store, organization.id, parent);
       }
       const identity = store.identify('col');
-      const collection = store.collections.put({
+      const made: CollectionRecord = {
         ...identity,
         rank: identity.seq,
         organization: organization.id,
         title: call.body?.title ?? 'Untitled',
         parent,
         defaultLevel: null,
-      });
+      };
+      const collection = store.collections.put(withDefaults(made, call.body, call.defaults.collection));
       return created(viewCollection(call, collection), `${call.base}/v1/collections/${collection.id}`);
     },
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { created, deleted, notFound, ok } from '../answers.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { organizationAt, referenced } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
@@ -89,12 +90,8 @@ export const samlOperations: readonly Operation[] = [
       const { store, body } = call;
       const organization = organizationAt(store, call.params.organizationId);
       checkTeam(store, organization.id, body.defaultTeam);
-      const provider = store.samlProviders.put({
-        ...store.identify('saml'),
-        organization: organization.id,
-        ...body,
-        createdAt: call.at,
-      });
+      const made = { ...store.identify('saml'), organization: organization.id, ...body, createdAt: call.at };
+      const provider = store.samlProviders.put(withDefaults<SamlRecord>(made, body, call.defaults.samlProvider));
       return created(viewSaml(call, provider), samlLocation(call, provider));
     },
   }),

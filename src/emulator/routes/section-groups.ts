@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Answer, created, deleted, invalid, ok } from '../answers.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { groupAt, groupOf, referenced, sectionOf, siteAt } from '../lookup.ts';
 import { type Call, type Context, type Operation, operation } from '../operation.ts';
 import { listByRank } from '../paging.ts';
@@ -50,14 +51,15 @@ function createGroup(
     referenced(groupOf(store, site, body.parent), 'body.parent', 'site section group', body.parent);
   }
   const identity = store.identify('sitesg');
-  const group = store.sectionGroups.put({
+  const made: SectionGroupRecord = {
     ...identity,
     rank: identity.seq,
     site: site.id,
     parent: body.parent,
     title: body.title,
     icon: body.icon ?? undefined,
-  });
+  };
+  const group = store.sectionGroups.put(withDefaults(made, body, call.defaults.sectionGroup));
   for (const section of sections) {
     moveSectionTo(store, section, group.id);
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { created, deleted, invalid, ok } from '../answers.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { groupOf, referenced, sectionAt, sectionOf, siteAt, spaceReferenced } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listByRank } from '../paging.ts';
@@ -87,7 +88,13 @@ const collection: readonly Operation[] = [
       const site = siteAt(store, call.params.organizationId, call.params.siteId);
       const space = spaceReferenced(store, site.organization, body.spaceId, 'body.spaceId');
       const given = { title: body.title ?? undefined, icon: body.icon ?? undefined };
-      const section = addSection(store, site, space, given);
+      const made = addSection(store, site, space, given);
+      const section = store.sections.put(withDefaults(made, body, call.defaults.section));
+      for (const siteSpace of store.siteSpaces.by('place', section.id)) {
+        if (siteSpace.seq > section.seq) {
+          store.siteSpaces.put(withDefaults(siteSpace, {}, call.defaults.siteSpace));
+        }
+      }
       return created(viewSection(call, section), location(call, site, section));
     },
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { created, deleted, ok } from '../answers.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { referenced, sectionOf, siteAt, siteSpaceAt, siteSpaceOf, spaceReferenced } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listByRank } from '../paging.ts';
@@ -74,7 +75,8 @@ const collection: readonly Operation[] = [
       const { store, body } = call;
       const site = siteAt(store, call.params.organizationId, call.params.siteId);
       const space = spaceReferenced(store, site.organization, body.spaceId, 'body.spaceId');
-      const siteSpace = addSiteSpace(store, site, sectionFor(store, site, body.sectionId), space);
+      const made = addSiteSpace(store, site, sectionFor(store, site, body.sectionId), space);
+      const siteSpace = store.siteSpaces.put(withDefaults(made, body, call.defaults.siteSpace));
       return created(viewSiteSpace(call, siteSpace), location(call, site, siteSpace));
     },
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError, created, deleted, ok } from '../answers.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { organizationAt, referenced, sectionOf, siteAt, siteSpaceOf, spaceReferenced } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
@@ -105,7 +106,7 @@ const lifecycle: readonly Operation[] = [
       if (new Set(spaces).size < spaces.length) {
         throw new ApiError(400, 'body.spaces: the same space twice');
       }
-      const site = store.sites.put({
+      const made: SiteRecord = {
         ...store.identify('sit'),
         organization: organization.id,
         type: body?.type ?? 'basic',
@@ -115,7 +116,8 @@ const lifecycle: readonly Operation[] = [
         createdAt: call.at,
         adaptiveContent: false,
         agentsContext: 'included',
-      });
+      };
+      const site = store.sites.put(withDefaults(made, body, call.defaults.site));
       for (const space of spaces) {
         addSiteSpace(store, site, undefined, space);
       }

@@ -3,6 +3,7 @@ import { ApiError, created, deleted, ok } from '../answers.ts';
 import { copyContent } from '../content.ts';
 import { writeContent } from '../content-edit.ts';
 import { templateParams } from '../content-ref.ts';
+import { withDefaults } from '../creation-defaults.ts';
 import { deleteSpace, move, moveBody, parentReferenced, transferBody, transferSpace } from '../hierarchy.ts';
 import { keptSpaceAt, organizationAt, spaceAt } from '../lookup.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
@@ -76,7 +77,7 @@ const organizationLevel: readonly Operation[] = [
         parentReferenced(store, organization.id, body.parent);
       }
       const identity = store.identify('spc');
-      const space: SpaceRecord = {
+      const made: SpaceRecord = {
         ...identity,
         rank: identity.seq,
         organization: organization.id,
@@ -91,6 +92,7 @@ const organizationLevel: readonly Operation[] = [
         updatedAt: call.at,
         revision: store.identify('rev').id,
       };
+      const space = withDefaults(made, body, call.defaults.space);
       const pages = body?.template === undefined ? [] : [templatePage(call, { space }, body.template)];
       store.spaces.put(space);
       if (pages.length > 0) {
