@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../core/errors.ts';
+import { maskUrls } from '../core/safe-url.ts';
 import { pathArgument, shellCommand } from '../core/shell.ts';
 import { findForge } from '../forge/find-forge.ts';
 import type { ForgeName } from '../forge/pull-request.ts';
@@ -21,10 +22,36 @@ export interface InitFlags {
   readonly forge?: (typeof INIT_FORGES)[number];
   /** The workflow that brings drift back as pull requests, too. */
   readonly drift?: boolean;
+  /** What the workflow installs, as `URL#COMMIT`. */
+  readonly install?: string;
   /** False: no first import. */
   readonly import: boolean;
   readonly config?: string;
   readonly organization?: string;
+}
+
+/**
+ * What the workflows of the examples install, for the reader to fill in. Neither can be anybody's: the domain is
+ * reserved, and no commit has that id.
+ */
+const PLACEHOLDER: Install = { source: 'https://git.example/OWNER/octavo.git', commit: '0'.repeat(40) };
+
+/** A repository of Octavo, and the full id of a commit of it: neither a tag nor a package can be put in its place. */
+interface Install {
+  readonly source: string;
+  readonly commit: string;
+}
+
+/** Reads `URL#COMMIT`. Throws ConfigError for what could mean something else tomorrow, or to a shell. */
+function readInstall(text: string): Install {
+  const [, source, commit] =
+    /^((?:https|ssh):\/\/(?:\w+@)?[\w.:-]+\/[\w./~-]+)#([0-9a-f]{40}(?:[0-9a-f]{24})?)$/.exec(text) ?? [];
+  if (source === undefined || commit === undefined) {
+    throw new ConfigError(
+      `--install ${JSON.stringify(maskUrls(text))} is not a repository and a full commit id; write one such as https://git.example/acme/octavo.git#${'0123456789'.repeat(4)}`,
+    );
+  }
+  return { source, commit };
 }
 
 /** Where each forge looks for what to run. */
@@ -70,14 +97,15 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   // Forges and editors look in the repository's own folder, wherever in it the manifests are.
   const repository = repositoryAround(root) ?? root;
   const manifests = relative(repository, realpathSync(root)).split(sep).join('/') || '.';
-  const workflow = forge === null ? null : await workflowFile(forge, manifests, around);
+  const install = flags.install === undefined ? PLACEHOLDER : readInstall(flags.install);
+  const workflow = forge === null ? null : await workflowFile(forge, manifests, install, around);
   const hadManifests = await hasManifests(root);
   const schema = `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n`;
   await writeNew(root, { path: SCHEMA_PATH, text: schema }, around);
   await writeNew(repository, EDITOR_FILE, around);
   if (workflow !== null) {
     await writeNew(repository, workflow, around);
-    await offerDrift(forge, manifests, repository, flags, around);
+    await offerDrift(forge, manifests, repository, { ...flags, install }, around);
   }
   if (forge === 'bitbucket' && manifests === '.') {
     // The one workflow that would be read as a manifest.
@@ -130,14 +158,14 @@ async function offerDrift(
   forge: ForgeName | null,
   folder: string,
   repository: string,
-  { drift }: InitFlags,
+  { drift, install }: { readonly drift?: boolean; readonly install: Install },
   around: Surroundings,
 ): Promise<void> {
   if (drift !== true) {
     return;
   }
   if (forge === 'github' || forge === 'gitea') {
-    await writeNew(repository, await workflowFile(forge, folder, around, '-drift'), around);
+    await writeNew(repository, await workflowFile(forge, folder, install, around, '-drift'), around);
   } else if (forge !== null) {
     around.terminal.err(
       forge === 'gitlab'
@@ -151,6 +179,7 @@ async function offerDrift(
 async function workflowFile(
   forge: ForgeName,
   folder: string,
+  install: Install,
   { root }: Surroundings,
   which: '' | '-drift' = '',
 ): Promise<StartingFile> {
@@ -161,7 +190,8 @@ async function workflowFile(
   }
   const text = await readFile(new URL(`examples/pull-request/${forge}${which}.yaml`, root), 'utf8');
   const path = WORKFLOWS[forge].replace(/(?=\.yaml$)/, which);
-  return { path, text: text.replace(/(?<=octavo (?:(?:validate|plan|apply)|import .*--out) )\.(?= |$)/gm, folder) };
+  const named = text.replaceAll(PLACEHOLDER.source, install.source).replaceAll(PLACEHOLDER.commit, install.commit);
+  return { path, text: named.replace(/(?<=octavo (?:(?:validate|plan|apply)|import .*--out) )\.(?= |$)/gm, folder) };
 }
 
 async function writeNew(root: string, { path, text }: StartingFile, { terminal }: Surroundings): Promise<void> {
@@ -198,9 +228,18 @@ async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise
   return terminal.ask === null || !/^n/i.test((await terminal.ask('Import what the organization has? [Y/n] ')).trim());
 }
 
-function nextSteps(folder: string, { config, organization }: InitFlags, workflow: StartingFile | null): string {
+function nextSteps(
+  folder: string,
+  { config, organization, install }: InitFlags,
+  workflow: StartingFile | null,
+): string {
   const name = pathArgument(folder);
-  const set = workflow === null ? '' : `Set what ${workflow.path} names, and pull requests show their plans. `;
+  const pin =
+    install === undefined ? 'OCTAVO_SOURCE and OCTAVO_COMMIT in it to the commit of Octavo that you trust, and ' : '';
+  const set =
+    workflow === null
+      ? ''
+      : `Set ${pin}the variables that ${workflow.path} names: pull requests then show their plans. `;
   // What a manifest names must be tracked by git before it is read.
   const add = shellCommand(['git', '-C', folder, 'add', '.']);
   const validate = nextCommand(['validate', name], { config });

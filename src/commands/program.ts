@@ -156,6 +156,7 @@ function startingCommands(program: Command, around: Surroundings, done: Done): v
       new Option('--forge <forge>', 'where the repository is; found out where nothing is said').choices(FORGE_CHOICES),
     )
     .option('--drift', 'also the workflow that brings back what was changed by hand as pull requests, on a schedule')
+    .option('--install <url#commit>', 'Repository of Octavo and full id of the commit that the workflow runs')
     .option('--no-import', 'begin with an empty manifest, though a token is there')
     .option(...CONFIG)
     .option(...ORGANIZATION)

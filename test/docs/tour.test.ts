@@ -20,7 +20,7 @@ async function script(): Promise<string> {
   const [platform, daemon] = [await freePort(), await freePort()];
   const text = blocks
     .join('\n')
-    .replaceAll('npx octavo', `"${process.execPath}" bin/octavo.js`)
+    .replaceAll('npx --no -- octavo', `"${process.execPath}" bin/octavo.js`)
     .replaceAll('/tmp/acme', `${folder}/acme`)
     .replaceAll('8471', String(platform))
     .replaceAll('8472', String(daemon));

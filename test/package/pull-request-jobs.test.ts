@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -92,7 +92,9 @@ function gitHubMachine(
 
 /** A job of an example, with the variables of its workflow. */
 function runJob(name: string, machine: CiMachine, from: Workflow = workflow) {
-  const withEnv = { ...machine, env: { ...machine.env, ...filled(from.env, machine.expressions) } };
+  const { OCTAVO_SOURCE = '', OCTAVO_COMMIT = '' } = machine.env;
+  const env = { ...machine.env, ...filled(from.env, machine.expressions), OCTAVO_SOURCE, OCTAVO_COMMIT };
+  const withEnv = { ...machine, env };
   return runSteps(from.jobs[name]?.steps ?? [], withEnv, from.defaults.run.shell);
 }
 
@@ -118,7 +120,9 @@ describe('examples/pull-request/github.yaml', () => {
     expect(fake.statuses).toEqual([expect.objectContaining({ sha: pull.head, state: 'success' })]);
     const upload = plan.used.find(({ uses }) => uses.startsWith('actions/upload-artifact@'));
     expect(upload?.with.path).toBe(join(machine.folder, 'temp/octavo-plan.md'));
-    expect(readFileSync(join(machine.folder, 'npm.log'), 'utf8')).toMatch(/^npm install --global octavo@\d/);
+    expect(readFileSync(join(machine.folder, 'npm.log'), 'utf8')).toBe(
+      'npm ci --omit=dev --ignore-scripts --no-audit --no-fund\n',
+    );
     expect(plan.stdout + plan.stderr).not.toContain(FakeForge.token);
   });
 
@@ -197,7 +201,13 @@ test('examples/pull-request/bitbucket.yaml: a pull request gets its plan in the 
   const full = { ...machine, expressions: {} };
   await runSteps([{ uses: 'actions/checkout@v4', with: { ref: pull.head } }], full);
   runGit(machine.checkout, ['fetch', '--quiet', '--unshallow', 'origin', pull.head]);
-  const script = pipelines['pull-requests']['**'][0]?.step.script ?? [];
+  const { OCTAVO_SOURCE, OCTAVO_COMMIT } = machine.env;
+  // As its reader sets them.
+  const script = (pipelines['pull-requests']['**'][0]?.step.script ?? []).map((line) =>
+    line
+      .replace(/(?<=^export OCTAVO_SOURCE=).*$/m, `"${OCTAVO_SOURCE}"`)
+      .replace(/(?<=^export OCTAVO_COMMIT=).*$/m, `"${OCTAVO_COMMIT}"`),
+  );
   const ended = await runGitLabJob({ before_script: [], script, after_script: [] }, full);
   expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('none are written at Bitbucket') });
   expectPlan(ended.stdout);
@@ -232,7 +242,10 @@ describe('action.yml', () => {
     expect(ended.used[1]?.with.name).toBe('plan-of-one');
     expectPlan(fake.comments[0]?.body);
     expectPlan(artifactOf(machine));
-    expect(ended.used.map(({ uses }) => uses)).toEqual(['actions/setup-node@v4', 'actions/upload-artifact@v4']);
+    expect(ended.used.map(({ uses }) => uses)).toEqual([
+      expect.stringMatching(/^actions\/setup-node@[0-9a-f]{40}$/),
+      expect.stringMatching(/^actions\/upload-artifact@[0-9a-f]{40}$/),
+    ]);
     expect(ended.used[1]?.with.path).toBe(join(machine.folder, 'temp/octavo-plan.md'));
     expect(ended.stdout + ended.stderr).not.toContain(FakeForge.token);
   });
@@ -285,7 +298,9 @@ describe('GitLab', () => {
     const project: Record<string, string> = { ...work.env, OCTAVO_READ_TOKEN: TOKEN, OCTAVO_TOKEN: '' };
     const filledIn = (text: unknown) =>
       String(text).replaceAll(/\$(\w+)/g, (_all, name: string) => project[name] ?? '');
-    const own = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, filledIn(value)]));
+    // What is to be installed is the machine's to say, as its reader does.
+    const others = Object.entries(variables).filter(([name]) => !/^OCTAVO_(?:SOURCE|COMMIT)$/.test(name));
+    const own = Object.fromEntries(others.map(([name, value]) => [name, filledIn(value)]));
     const machine = makeMachine(join(work.folder, 'machine'), {
       ...project,
       ...own,
@@ -385,16 +400,22 @@ test.each(['gitlab.yaml', 'github.yaml', 'github-drift.yaml', 'gitea.yaml', 'git
   },
 );
 
-test.each([
-  'templates/gitlab/octavo-plan.yml',
-  'examples/pull-request/gitlab.yaml',
-  'examples/pull-request/github.yaml',
-  'examples/pull-request/github-drift.yaml',
-  'examples/pull-request/gitea.yaml',
-  'examples/pull-request/gitea-drift.yaml',
-  'examples/pull-request/bitbucket.yaml',
-])('%s installs the version that this is', (path) => {
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  const installed = [...read(path).matchAll(/octavo@(\S+)/g)].map((match) => match[1]);
-  expect(new Set(installed)).toEqual(new Set([version]));
+test('a commit that is not the one that was named is not run', async () => {
+  await using fake = await new FakeGitHubPull().listen();
+  const pull = await openPull();
+  await using _ = pull.work;
+  const machine = gitHubMachine(fake, pull);
+  mkdirSync(machine.checkout);
+  const steps = (workflow.jobs.validate?.steps ?? []).filter(({ uses }) => uses === undefined);
+  const end = (commit: string) =>
+    runSteps(steps, { ...machine, env: { ...machine.env, OCTAVO_COMMIT: commit } }, workflow.defaults.run.shell);
+  const right = machine.env.OCTAVO_COMMIT ?? '';
+  for (const commit of ['main', '', '0'.repeat(40), right.slice(0, 12)]) {
+    const ended = await end(commit);
+    expect([commit, ended.code]).not.toEqual([commit, 0]);
+    expect(readFileSync(join(machine.folder, 'npm.log'), 'utf8')).toBe('');
+    expect(readFileSync(join(machine.folder, 'path'), 'utf8')).toBe('');
+  }
+  await end(right);
+  expect(readFileSync(join(machine.folder, 'path'), 'utf8')).toMatch(/^\/.*\/bin\n$/);
 });

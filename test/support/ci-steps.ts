@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runGit } from '../git/repository.ts';
+import { makeRepository, runGit } from '../git/repository.ts';
 import { type Ended, seemly } from './octavo-process.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
@@ -36,7 +36,10 @@ export interface JobEnd extends Ended {
   readonly used: readonly { readonly uses: string; readonly with: Readonly<Record<string, string>> }[];
 }
 
-/** Sets a machine up in a folder; `npm` there notes what it is asked for, and `octavo` is the one of this checkout. */
+/**
+ * Sets a machine up in a folder. `npm` there notes what it is asked for. `OCTAVO_SOURCE` and `OCTAVO_COMMIT` are what a
+ * reader of the examples sets: a repository whose `octavo` is the one of this checkout.
+ */
 export function makeMachine(folder: string, env: Readonly<Record<string, string>>): Omit<CiMachine, 'expressions'> {
   const commands = join(folder, 'commands');
   for (const path of [commands, join(folder, 'temp'), join(folder, 'home')]) {
@@ -46,19 +49,25 @@ export function makeMachine(folder: string, env: Readonly<Record<string, string>
     writeFileSync(join(commands, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(commands, name), 0o755);
   };
-  command('octavo', `exec "${process.execPath}" "${BIN}" "$@"`);
   command('node', `exec "${process.execPath}" "$@"`);
   command('npm', `echo "npm $*" >> "${join(folder, 'npm.log')}"`);
-  for (const name of ['summary.md', 'output', 'npm.log']) {
+  for (const name of ['summary.md', 'output', 'path', 'npm.log']) {
     writeFileSync(join(folder, name), '');
   }
+  const source = makeRepository(join(folder, 'octavo'));
+  source.write('bin/octavo.js', `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+  chmodSync(join(folder, 'octavo', 'bin', 'octavo.js'), 0o755);
   return {
     folder,
     checkout: join(folder, 'checkout'),
     env: {
+      OCTAVO_SOURCE: `file://${source.directory}`,
+      OCTAVO_COMMIT: source.commit('Octavo'),
       PATH: `${commands}:${process.env.PATH}`,
       HOME: join(folder, 'home'),
+      TMPDIR: join(folder, 'temp'),
       RUNNER_TEMP: join(folder, 'temp'),
+      GITHUB_PATH: join(folder, 'path'),
       GITHUB_OUTPUT: join(folder, 'output'),
       GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
       GIT_CONFIG_GLOBAL: '/dev/null',
@@ -83,7 +92,7 @@ export async function runSteps(steps: readonly Step[], machine: CiMachine, shell
       used.push({ uses: step.uses, with: given });
       useAction(step.uses, given, machine);
     } else if (isDue && step.run !== undefined) {
-      const env = { ...machine.env, ...filled(step.env ?? {}, expressions) };
+      const env = { ...machine.env, ...filled(step.env ?? {}, expressions), PATH: pathOf(machine) };
       // Nothing but variables may bring values into a script: an expression in it would become part of it.
       const script = step.run.includes('${{') ? 'echo "an expression in a script"; exit 99' : step.run;
       const { code, stdout, stderr } = await runScript(script, step.shell ?? shell, machine, env);
@@ -94,6 +103,14 @@ export async function runSteps(steps: readonly Step[], machine: CiMachine, shell
     }
   }
   return { ...seemly(ended), used };
+}
+
+/** What earlier steps have added comes first. */
+function pathOf({ folder, env }: CiMachine): string {
+  const added = readFileSync(join(folder, 'path'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  return [...added.toReversed(), env.PATH ?? ''].join(':');
 }
 
 function useAction(uses: string, given: Readonly<Record<string, string>>, { checkout, env }: CiMachine): void {
