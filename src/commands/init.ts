@@ -234,12 +234,9 @@ function nextSteps(
   workflow: StartingFile | null,
 ): string {
   const name = pathArgument(folder);
-  const pin =
-    install === undefined ? 'OCTAVO_SOURCE and OCTAVO_COMMIT in it to the commit of Octavo that you trust, and ' : '';
-  const set =
-    workflow === null
-      ? ''
-      : `Set ${pin}the variables that ${workflow.path} names: pull requests then show their plans. `;
+  const pin = `OCTAVO_SOURCE and OCTAVO_COMMIT in ${workflow?.path} to the commit of Octavo that you trust, and the variables that it names`;
+  const what = install === undefined ? pin : `the variables that ${workflow?.path} names`;
+  const set = workflow === null ? '' : `Set ${what}: pull requests then show their plans. `;
   // What a manifest names must be tracked by git before it is read.
   const add = shellCommand(['git', '-C', folder, 'add', '.']);
   const validate = nextCommand(['validate', name], { config });
