@@ -6,6 +6,7 @@ import { siteAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { SiteRecord } from '../records.ts';
 
+const UNSIGNED = 'Unsigned claims of the site visitor.';
 const no = z.literal(false);
 const description = z.string();
 const simple = [
@@ -21,36 +22,29 @@ const claim: z.ZodType<object> = z.lazy(() =>
     [
       ...simple,
       z.strictObject({ type: z.literal('array'), description, items: z.discriminatedUnion('type', simple) }),
-      claims(z.literal('object'), description),
+      z.strictObject({
+        type: z.literal('object'),
+        description,
+        properties: z.record(z.string(), claim),
+        additionalProperties: no,
+      }),
     ],
     { error: 'must be one of boolean, string, number, array, object' },
   ),
 );
 
-function claims<D extends z.ZodType<string>>(type: z.ZodLiteral<'object'>, words: D) {
-  return z.strictObject({
-    type,
-    description: words,
-    properties: z.record(z.string(), claim),
-    additionalProperties: no,
-  });
-}
-
 /** The vendor's SiteAdaptiveJSONSchema, read strictly: what its document requires is required. */
 const claimsSchema = z.strictObject({
   $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
   type: z.literal('object'),
-  properties: z
-    .object({ unsigned: claims(z.literal('object'), z.literal('Unsigned claims of the site visitor.')).optional() })
-    .catchall(claim),
+  // In the order in which they were sent.
+  properties: z.record(z.string(), claim).superRefine((properties, context) => {
+    const { unsigned } = properties as { unsigned?: { type?: unknown; description?: unknown } };
+    if (unsigned !== undefined && (unsigned.type !== 'object' || unsigned.description !== UNSIGNED)) {
+      context.addIssue({ code: 'custom', path: ['unsigned'], message: `must be an object described as "${UNSIGNED}"` });
+    }
+  }),
   additionalProperties: no,
-});
-
-/** Checked, and kept as it was sent: the order of claims is the caller's. */
-const asSent = z.unknown().superRefine((value, context) => {
-  for (const { path, message } of claimsSchema.safeParse(value).error?.issues ?? []) {
-    context.addIssue({ code: 'custom', path: [...path], message });
-  }
 });
 
 function schemaOf(site: SiteRecord): NonNullable<SiteRecord['adaptiveSchema']> {
@@ -93,7 +87,7 @@ export const adaptiveSchemaOperations: readonly Operation[] = [
     name: 'setAdaptiveSchema',
     method: 'PUT',
     path: '/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
-    body: z.strictObject({ jsonSchema: asSent }),
+    body: z.strictObject({ jsonSchema: claimsSchema }),
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
       const adaptiveSchema = { jsonSchema: call.body.jsonSchema as JsonObject, updatedAt: call.at };
