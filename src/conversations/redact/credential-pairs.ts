@@ -58,7 +58,8 @@ const TAG =
 /** Spaces, and the start of a line that is quoted in a reply. */
 const GAP = '\\s{0,4}(?:\\n[ \\t]{0,3}(?:>[ \\t]?){1,4})?';
 const TAGS = `(?:${GAP}${TAG}){0,6}`;
-const PREPOSITION = 'for|to|on|of|fur|pour|de|del|do|da|para|per|voor|til|till|pro|dla|для|от|к|на|за|icin|に|の';
+const PREPOSITION =
+  'for|to|on|of|at|in|fur|vom|von|zum|zur|pour|de|du|des|au|del|do|da|no|na|para|per|della|dello|al|w|ke|voor|til|till|pro|dla|для|от|к|на|за|icin|に|の';
 const BETWEEN = [
   `${TAGS}\\s{0,4}(?:->|→|=>|:=|={1,3}|:)${GAP}${TAGS}${GAP}`,
   // The text of an element: <password>…</password>
@@ -82,7 +83,8 @@ const QUOTED =
   '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s\\\\)\\]])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
 /** The text of an element, which may have spaces: <password>…</password> */
 const ELEMENT = '(?<=[>[])([^<>\\r\\n\\]]{1,256})(?=<\\/|\\]\\]>)';
-const BARE = '([^\\s"\'`<>“”„«»「」]{1,512})';
+/** A quotation mark inside a value is part of it; one at its end is not. */
+const BARE = '((?:[^\\s"\'`<>“”„«»「」]|(?<=[\\w!@#$%^&*])["\'`](?=[\\w!@#$%^&*])){1,512})';
 /** Environments and versions at the end of a name: `DB_PASSWORD_PROD`, `password2`. */
 const SUFFIX =
   '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
@@ -223,6 +225,9 @@ function linkOf(text: string, { at, name, between, is }: Linked): Link | undefin
     const languages = LANGUAGES_OF.get(fold(is).text);
     return (NAMES.get(name) ?? []).some(({ language }) => languages?.has(language) === true) ? 'word' : undefined;
   }
+  if (/^[ \t]/.test(between) && OPTION.test(text.slice(Math.max(0, at - 60), at))) {
+    return 'option';
+  }
   const hasSign = /[:=>→(]/.test(between.replaceAll(/<[^<>]*>/g, ''));
   // "PASS: suite" is the result of a test.
   if (name === 'pass' && (!hasSign || text.startsWith('PASS: ', at))) {
@@ -236,6 +241,9 @@ function linkOf(text: string, { at, name, between, is }: Linked): Link | undefin
   }
   return /[^\s<>]/.test(between.replaceAll(/<[^<>]*>/g, '')) || between === '' ? 'word' : 'space';
 }
+
+/** What precedes the name of a command-line option: `--password VALUE`, `--admin-password VALUE`, `-Password VALUE`. */
+const OPTION = /(?:^|[\s"'`([])--?(?:[A-Za-z0-9]{1,20}-){0,3}$/;
 
 /** A query parameter, an assignment in a shell or an environment file, a header with hyphens in its name. */
 function isStrong(text: string, at: number, between: string): boolean {

@@ -4,9 +4,10 @@ import { isAlgorithm, isEnvironment, isExpression, isPlaceholder, isProse, isSen
 
 /**
  * What links a name to its value: `strong` (query parameter, environment variable, header), `sign` (`:`, `=`), `word`
- * ("is"), `cell` (the next cell of a table), `line` (a sign, and the value on the next line) or `space`.
+ * ("is"), `cell` (the next cell of a table), `line` (a sign, and the value on the next line), `option` (a space after an
+ * option of a command) or `space`.
  */
-export type Link = 'strong' | 'sign' | 'word' | 'cell' | 'line' | 'space';
+export type Link = 'strong' | 'sign' | 'word' | 'cell' | 'line' | 'option' | 'space';
 
 export interface Candidate {
   readonly kind: NameKind;
@@ -45,13 +46,16 @@ const ADDRESS = /^(?:https?:\/\/|(?:~|\.{1,2})?\/[\w.-]+(?:\/|$)|[A-Za-z]:\\)/i;
 function isPassword({ value, isQuoted, link, rest }: Candidate): boolean {
   const hasDigit = /\d/.test(value);
   if (link === 'space') {
-    return value.length >= 6 && hasDigit && /\p{L}/u.test(value) && !/[/:]/.test(value);
+    return value.length >= 6 && ((hasDigit && /\p{L}/u.test(value)) || isOddlyCased(value)) && !/[/:]/.test(value);
   }
   if (isQuoted && link !== 'cell') {
     return true;
   }
   if (ADDRESS.test(value) || /^\d{1,3}(?:\+|[-–]\d{1,3})?$/.test(value) || value.length < 3) {
     return false;
+  }
+  if (link === 'option') {
+    return !value.startsWith('-');
   }
   if (link === 'sign' || link === 'strong') {
     return !(/^[a-z]+$/.test(value) && /^,? [a-z]+ [a-z]+/.test(rest));
@@ -98,9 +102,9 @@ function isToken({ value, isPlural, isQuoted, link }: Candidate): boolean {
     return value.length >= 16 && /^[\w+/=~.-]+$/.test(value) && looksRandom(value);
   }
   if (hasDigit) {
-    return isQuoted || link === 'sign' || value.length >= 10;
+    return !value.startsWith('-') && (isQuoted || link === 'sign' || link === 'option' || value.length >= 10);
   }
-  return looksRandom(value);
+  return isOddlyCased(value) || looksRandom(value);
 }
 
 /** Words with hyphens between them, and a number at their end at most: the name of a resource. */

@@ -182,6 +182,10 @@ describe('places of credentials', () => {
     'openssl rsa -passin pass:<<hunter2x>> -in key.pem',
     'psql postgresql://<<ana:hunter2x>>@db.example/acme',
     'PGPASSWORD=<<geheim>> psql -h db',
+    'app login --password <<geheim>> --verbose',
+    'app login --admin-password <<geheim>> --token <<a81f9c2e>>',
+    'Connect-Server -Password <<geheim>> -Verbose',
+    'mot de passe du compte : <<soleil42>>',
     // Files
     '{"auths":{"registry.example":{"auth":"<<YW5hOmh1bnRlcjJ4>>"}}}',
     '//registry.example/:_auth=<<YW5hOmh1bnRlcjJ4>>',
