@@ -30,7 +30,7 @@ export function password(dice: Dice): string {
 }
 
 /** A key or token without a telling prefix. */
-function token(dice: Dice): string {
+export function token(dice: Dice): string {
   return dice.pick([
     () => dice.chars('alnum', dice.int(20, 48)),
     () => dice.chars('hex', dice.pick([32, 40, 64])),

@@ -8,6 +8,7 @@ import { LOCALE_NAMES, LOCALES, type LocaleName } from './locales.ts';
 import { type Fragment, fill, join, mark, neutral, PRIVATE_TYPES, type PrivateType, t } from './marked-text.ts';
 import { cardNumber, iban, ipAddress, macAddress, socialSecurityNumber } from './numbers.ts';
 import { type Character, emailAddress, makeCharacter, recordOf } from './people.ts';
+import { RECORDS } from './records.ts';
 import { timestamp, word } from './technical-values.ts';
 import type { GeneratedTicket } from './ticket.ts';
 import { markedVendorKey } from './vendor-keys.ts';
@@ -225,6 +226,12 @@ const BODIES: Readonly<Record<PrivateType, Body>> = {
   'file-name': fileName,
 };
 
+/** A value of the type: in a sentence or after a label, or in a record. */
+function bodyOf(type: PrivateType, scene: Scene): Fragment {
+  const record = RECORDS[type];
+  return record !== undefined && scene.dice.chance(0.3) ? inFence(scene.dice, record(scene)) : BODIES[type](scene);
+}
+
 function contactForm(scene: Scene, writer: Character, body: Fragment): Fragment {
   const { dice, language, locale } = scene;
   const fields = dice.sample<readonly [string, Fragment]>(
@@ -267,8 +274,8 @@ export function privateTicket(dice: Dice, seed: number, index: number): Generate
   const requester = makeCharacter(dice, locale);
   const agent = makeCharacter(dice, agentLocale);
   const scene = sceneOf(dice, requester, agent);
-  const main = BODIES[focus](scene);
-  const others = dice.times(0, 2, () => BODIES[dice.pick(PRIVATE_TYPES)](scene));
+  const main = bodyOf(focus, scene);
+  const others = dice.times(0, 2, () => bodyOf(dice.pick(PRIVATE_TYPES), scene));
   const kind = dice.int(1, 100);
   const fragment =
     kind <= 8

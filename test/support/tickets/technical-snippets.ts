@@ -1,6 +1,7 @@
 /** Grammar of the technical parts of tickets: commands, code, configuration, dumps and tables without private data. */
 import { CREDENTIAL_WORDS } from './credential-words.ts';
 import type { Dice } from './dice.ts';
+import { technicalOutput } from './technical-outputs.ts';
 import {
   camel,
   capital,
@@ -444,6 +445,9 @@ const LANGUAGES_OF_FENCES = ['', 'bash', 'ts', 'json', 'yaml', 'text', 'http', '
 
 /** A piece of technical text: plain, inline or in a fence. */
 export function technicalSnippet(dice: Dice): string {
+  if (dice.chance(0.2)) {
+    return technicalOutput(dice);
+  }
   const kind = dice.pick([shell, shell, code, code, structured, structured, dump, dump, table, note, note, labelled]);
   const text = kind(dice);
   if (kind === note || kind === table) {
