@@ -169,8 +169,8 @@ async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promi
 }
 
 /**
- * Archives drafts of Octavo that nobody has decided about for an hour: whoever made them has lost its state. A later run
- * begins anew. Remembers whether there are such drafts that are younger. Throws AppError.
+ * Archives drafts of Octavo that nobody has decided about for an hour: the daemon that made them has lost its state. A later
+ * run starts over. Remembers whether there are such drafts that are younger. Throws AppError.
  */
 export async function archiveAbandoned(context: RunContext, { requests }: Listing): Promise<readonly GaveWay[]> {
   const { book, clock } = context;

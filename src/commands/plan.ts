@@ -58,7 +58,7 @@ function withoutBase({ base, scope, ...flags }: PlanFlags): ApprovalFlags {
   return flags.out === undefined ? { ...flags, base, scope } : flags;
 }
 
-/** Whoever reads the comment applies what was merged, over what was applied before. */
+/** The reader of the comment applies what was merged, over what was applied before. */
 function approvalOfComment(folder: string, flags: PlanFlags): Approval {
   const { config, organization, scope, base } = flags;
   return base === undefined

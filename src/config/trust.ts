@@ -21,7 +21,7 @@ const ADDRESS = 'platform.baseUrl';
 
 /**
  * The limits of the found configuration `file`: it may name variables that begin with `OCTAVO_`, and no file. A value
- * from the environment is sent only to an address from the environment: whoever wrote the file chose all others.
+ * from the environment is sent only to an address from the environment: the author of the file chose all others.
  */
 export function foundLimits(file: string): FoundLimits {
   const advice = `pass --config ${file}, or set OCTAVO_CONFIG, to trust this file`;

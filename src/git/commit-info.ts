@@ -25,7 +25,7 @@ export interface Head {
 /**
  * The commit checked out around a folder; null where it lies in no repository, or in one without a commit.
  *
- * @param known what was compared before, for whoever asks again and again
+ * @param known what was compared before, for callers that ask repeatedly
  */
 export async function headOf(directory: string, known?: KnownFiles): Promise<Head | null> {
   const repository = findRepository(directory);

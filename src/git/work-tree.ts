@@ -69,7 +69,7 @@ export async function hasChanges(
   return !(await areOnDisk(repository, committed, known));
 }
 
-/** A commit that lists so many bytes more than the index has other files; it may unfold without end. */
+/** A commit that lists this many more bytes than the index has other files; it may unfold without end. */
 const SLACK = 65_536;
 const SUBMODULE = '160000';
 const LINK = '120000';

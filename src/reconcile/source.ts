@@ -28,7 +28,7 @@ export interface Desired {
   readonly elsewhere?: Elsewhere;
 }
 
-/** The ref that records what was last applied of the source's scope: what is owned, for whoever has no record. */
+/** The ref that records what was last applied of the source's scope: what is owned, for a daemon without a record. */
 export interface AppliedRef {
   /** The base that it records; null where there is no such ref. After the first `read` of its source. */
   read(): Promise<AppliedBase | null>;

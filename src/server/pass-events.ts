@@ -13,7 +13,7 @@ const LOGGED_PROBLEMS = 20;
 
 /**
  * Tells the log what a pass does: one line for what matters, none for a pass that finds nothing to do. What stays as it
- * is from pass to pass is said once, and after that only to whoever asks for details. `approve` gives the command that
+ * is from pass to pass is logged once, and after that only at the debug level. `approve` gives the command that
  * approves a checksum.
  */
 export function logEvents(log: Logger, approve: (checksum: string) => string): PassEvents {

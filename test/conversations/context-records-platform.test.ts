@@ -173,6 +173,7 @@ test.each([
   const { emulator, desk, ingestion } = opened;
   edit(desk, 0, 60);
   await until('the bound', async () => (await ingestion.status()).outbox.isFull);
+  await until('an answer', () => ingestion.sender?.state.kind === 'unsupported');
   expect(ingestion.sender?.state).toMatchObject({ kind: 'unsupported', reason: expect.stringMatching(reason) });
   // A platform that has conversations again, or that was only said not to have any.
   emulator.setFeatures(featuresOf('0.146'));

@@ -260,8 +260,9 @@ describe('a platform that lets nothing in', () => {
     [
       404,
       'unsupported',
-      'this platform takes no conversations: ingestConversations: the platform refused it (404): fault 404; from 0.167 on, ' +
-        'platforms take context records of a site instead: name the site in conversations.site',
+      'this platform takes no conversations: ingestConversations: not found (404): fault 404; does the organization ' +
+        '"org_1" exist, and may the token see it?; from 0.167 on, platforms take context records of a site instead: ' +
+        'name the site in conversations.site',
     ],
     [410, 'unsupported', expect.stringContaining('conversations.site')],
   ] as const)('%i: %s, and nothing is lost', async (status, kind, reason) => {

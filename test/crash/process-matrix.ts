@@ -178,7 +178,9 @@ export class ApplyVictim extends Victim {
   }
 
   protected override async after(): Promise<void> {
-    expect(this.applied()).toBe(this.work.repository.git('rev-parse', 'HEAD'));
+    // The ref points to the record, which lies on top of the applied commit.
+    const applied = this.work.repository.git('rev-parse', `${this.applied()}^`);
+    expect(applied).toBe(this.work.repository.git('rev-parse', 'HEAD'));
     const config = this.work.configure(UNLIMITED);
     const flags = ['--base', 'applied', '--detailed-exitcode', '--config', config];
     const { code, stdout, stderr } = await this.work.inside(['plan', '.', ...flags]);

@@ -49,7 +49,7 @@ export async function noteRefusal(path: string, reason: string): Promise<void> {
   }
 }
 
-/** Whoever can put files into the folder could put a link or a FIFO in its place. */
+/** Anyone who can put files into the folder could put a link or a FIFO in its place. */
 const FLAGS =
   constants.O_WRONLY |
   constants.O_APPEND |

@@ -1,4 +1,4 @@
-/** Hosts whose links let in whoever has them: attachments, file shares, recordings, invitations. Data for `access-links.ts`. */
+/** Hosts whose links grant access to anyone who has them: attachments, file shares, recordings, invitations. Data for `access-links.ts`. */
 
 const ANY = /^\//;
 

@@ -1,4 +1,4 @@
-/** Finds links that let in whoever has them: attachments, signed URLs, file shares, invitations and password resets. */
+/** Finds links that grant access to anyone who has them: attachments, signed URLs, file shares, invitations and password resets. */
 import { ACCESS_HOSTS } from './access-hosts.ts';
 import type { Finder, Found } from './found.ts';
 
@@ -16,7 +16,7 @@ const SUBDOMAINS = /(?<![\w@/.:-])(?:[a-z0-9-]{1,63}\.){0,3}$/i;
 /** The signature or grant of a signed URL, whatever its host. */
 const SIGNED =
   /[?&#;](?:x-amz-signature|x-amz-credential|x-amz-security-token|awsaccesskeyid|x-goog-signature|x-goog-credential|googleaccessid|ossaccesskeyid|x-oss-signature|x-oss-credential|q-signature|x-cos-security-token|x-obs-signature|x-bce-signature|key-pair-id|sig(?=[^#]{0,2000}[?&](?:se|sv|sp|sr)=)|(?:se|sv|sp|sr)=[^#]{0,2000}[?&]sig|hdnt[ls]|__token__|__gda__|_signature|signature|sign|hmac|verify|policy(?=[^#]{0,2000}[?&]signature=))=/i;
-/** Parameters that let in whoever has their value. */
+/** Parameters that grant access to anyone who has their value. */
 const PARAMETER =
   /[?&#;]((?:[a-z0-9]{1,20}[-_.]){0,3}(?:token|tok|jwt|authkey|auth|authuser_token|access|accesskey|key|k|code|secret|sig|hash|sid|session|sessionid|ticket|otp|nonce|magic|invite|invitation|invitecode|inv|verification|verify|confirm|confirmation|confirmationtoken|activation|reset|resetkey|resettoken|resetpasswordtoken|passwordresettoken|pwd|passcode|password|share|shareid|sharekey|resourcekey|rlkey|usp_token|expires_token|t|s|h|st|e_token|ct|oobcode|state|id_token|samlresponse|login|loginkey|loginhint|uid_token|optout|unsubscribe|subscription|user_id_hash|download_token|link))=([^&#;\s]{6,2048})/gi;
 /** Path segments after which a key follows. */

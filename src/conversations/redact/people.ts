@@ -6,7 +6,7 @@ import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
 
 /** Between two words of a name: at most so many characters that are no letter or digit. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
-/** Up to so many different first words each is looked for by itself, which is faster than to look at every word. */
+/** Up to this many different first words are searched for one by one, which is faster than checking every word. */
 const FEW = 64;
 
 /** The address or name of a person: `[PERSON_1]` for all of what one person is called. */

@@ -2,7 +2,7 @@
 import type { PhoneNumber } from 'libphonenumber-js/max';
 import type { Stretch } from './digits.ts';
 
-/** Up to so many groups people like any split of a number whose prefix shows what it is. */
+/** Up to this many groups, any split of a number is accepted whose prefix identifies it. */
 const GROUPS = 5;
 
 /**

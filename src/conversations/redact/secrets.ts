@@ -83,7 +83,7 @@ function userInfo(text: string): readonly Stretch[] {
   });
 }
 
-/** In a query: codes that grant access to whoever has them. */
+/** In a query: codes that grant access to anyone who has them. */
 const GRANT =
   /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
 /** As in lists of accounts: `ana@example.com:password`. */
