@@ -109,6 +109,19 @@ function commonDir(gitDir: string): string {
   }
 }
 
+/** A symbolic link that would make Octavo read manifests outside of their repository. */
+class RefusedLinkError extends SourceError {}
+
+/** Reports that {@link resolveManifestFolder} refuses a folder because of a link, not because the folder is missing. */
+export function isRefusedFolder(directory: string): boolean {
+  try {
+    resolveManifestFolder(directory);
+    return false;
+  } catch (error) {
+    return error instanceof RefusedLinkError;
+  }
+}
+
 /**
  * The real path of a folder that a user named. Throws SourceError where a symbolic link that lies in a repository leads
  * out of it, or into its `.git`: a commit can hold such a link in the place of the manifests.
@@ -152,12 +165,12 @@ function mustStay(named: string, link: string, folder: string, target: string): 
     return;
   }
   if (!isInside(root, target)) {
-    throw new SourceError(
+    throw new RefusedLinkError(
       `${named} is no folder of the repository: ${link} is a symbolic link out of it; name the folder itself`,
     );
   }
   if (isInGitFolder(relative(root, target))) {
-    throw new SourceError(`${named} is no folder of the repository: ${link} is a symbolic link into its .git`);
+    throw new RefusedLinkError(`${named} is no folder of the repository: ${link} is a symbolic link into its .git`);
   }
 }
 

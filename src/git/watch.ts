@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileTree } from '../core/file-tree.ts';
+import { isRefusedFolder } from './repository.ts';
 
 /** A folder being watched. */
 export interface DirectoryWatch {
@@ -70,6 +71,8 @@ interface Followed {
   readonly real: string;
   /** Every symbolic link on the way, in order. */
   readonly links: readonly string[];
+  /** True where a link leads out of its repository. */
+  readonly isRefused: boolean;
 }
 
 /** Follows a path link by link, and remembers the links. */
@@ -89,22 +92,32 @@ function followed(path: string): Followed {
       done = step;
     }
   }
-  return { real: done, links };
+  return { real: done, links, isRefused: links.length > 0 && isRefusedFolder(path) };
+}
+
+/** Reports that a link leads to a folder. A link that loops counts as one: there is nothing to watch behind it. */
+function isFolderBehind(link: string): boolean {
+  try {
+    return statSync(link, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return true;
+  }
 }
 
 function startWatchers(
-  { real, links }: Followed,
+  { real, links, isRefused }: Followed,
   onEvent: () => void,
   fail: (error: unknown) => void,
 ): { readonly ready: Promise<void>; close(): Promise<void> } {
   // Asked twice, first without stats: a hidden file such as .octavoignore counts, a hidden folder does not. Nor does a
   // folder behind a link, whose manifests are not read: it may be the whole machine.
-  const hidden = (path: string, stats?: { isDirectory(): boolean }) =>
-    stats?.isDirectory() === true &&
+  const hidden = (path: string, stats?: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>) =>
+    stats !== undefined &&
     path !== real &&
-    (basename(path).startsWith('.') || lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true);
+    ((stats.isDirectory() && basename(path).startsWith('.')) || (stats.isSymbolicLink() && isFolderBehind(path)));
+  // A refused folder is not walked. Its link is watched, so that a repair is noticed.
   const watchers = [
-    watch(real, { ignoreInitial: true, followSymlinks: true, ignored: hidden }),
+    ...(isRefused ? [] : [watch(real, { ignoreInitial: true, followSymlinks: true, ignored: hidden })]),
     ...(links.length === 0 ? [] : [watch([...links], { ignoreInitial: true, followSymlinks: false, depth: 0 })]),
   ];
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type DirectoryWatch, directoryVersion, watchDirectory } from '../../src/git/watch.ts';
 import { openDiskTree } from '../../src/manifests/disk-tree.ts';
-import { makeFolder } from './repository.ts';
+import { makeFolder, makeRepository } from './repository.ts';
 
 let folder: string;
 let watching: DirectoryWatch | undefined;
@@ -81,6 +81,30 @@ describe('watchDirectory', () => {
     await watched.after(() => write('trees/two/manifests/b.yaml', 'x'));
     await watched.after(() => swap('trees/three'));
     await watched.after(() => write('trees/three/manifests/a.yaml', 'changed'));
+  });
+
+  test('does not walk folders behind a link, nor a manifest folder that a link leads out of the repository', async () => {
+    mkdirSync(join(folder, 'elsewhere'));
+    // A watcher that walks into this folder reports an error, because the link loops.
+    symlinkSync('loop', join(folder, 'elsewhere/loop'));
+    const repository = makeRepository(join(folder, 'repository'));
+    repository.write('m/a.yaml', '1');
+    symlinkSync('../../elsewhere', join(folder, 'repository/m/out'));
+    symlinkSync('loop', join(folder, 'repository/m/loop'));
+    symlinkSync('../elsewhere', join(folder, 'repository/trap'));
+    const errors: Error[] = [];
+    for (const name of ['m', 'trap']) {
+      const onError = (error: Error) => errors.push(error);
+      watching = watchDirectory(join(folder, 'repository', name), () => undefined, { settle: 30, onError });
+      await watching.ready;
+      await watching.close();
+    }
+    expect(errors).toEqual([]);
+    const trapped = await start(join(folder, 'repository/trap'));
+    await trapped.after(() => {
+      rmSync(join(folder, 'repository/trap'));
+      symlinkSync('m', join(folder, 'repository/trap'));
+    });
   });
 });
 
