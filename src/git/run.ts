@@ -85,6 +85,7 @@ export function openGit(options: GitOptions): Git {
     const limit = new AbortController();
     const { signal } = options;
     const end = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
+    await ownTurn();
     try {
       return await run(limitOutput(startGit(options, end), limit, most));
     } catch (error) {
@@ -95,6 +96,14 @@ export function openGit(options: GitOptions): Git {
     raw: (args, most = LARGEST_OUTPUT.text) => call(most, async (git) => git.raw([...args])),
     bytes: (args) => call(LARGEST_OUTPUT.bytes, async (git) => git.binaryCatFile([...args])),
   };
+}
+
+let turns: Promise<void> = Promise.resolve();
+
+/** Waits for a turn of the event loop. Starting a process blocks the thread, so each turn starts at most one. */
+function ownTurn(): Promise<void> {
+  turns = turns.then(() => new Promise((done) => setImmediate(done)));
+  return turns;
 }
 
 /** A git that talks to the remotes of a repository, by the settings of that repository. Throws SourceError. */

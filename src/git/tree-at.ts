@@ -5,6 +5,7 @@ import { LARGEST_FILE } from '../core/regular-file.ts';
 import { followLinks } from './links.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
+import { LARGEST_LISTING } from './tree-size.ts';
 
 /** No run over a local repository takes longer, in milliseconds of silence. */
 const TIMEOUT = 60_000;
@@ -77,7 +78,10 @@ interface Listing {
 async function listBlobs(repository: string, commit: string, folder: string): Promise<Listing> {
   const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT });
   const lines = await git
-    .raw(['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...(folder === '' ? [] : ['--', `${folder}/`])])
+    .raw(
+      ['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...(folder === '' ? [] : ['--', `${folder}/`])],
+      LARGEST_LISTING,
+    )
     .catch((error) => {
       throw gitFailure(`cannot list ${commit.slice(0, 7)} in ${repository}`, error);
     });

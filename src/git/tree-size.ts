@@ -3,11 +3,14 @@ import { SourceError } from '../core/errors.ts';
 import { type Git, gitFailure } from './run.ts';
 
 /** What a commit may hold at most. */
-const TREE_LIMITS = { files: 1_000_000, bytes: 4 * 1024 ** 3 } as const;
+const TREE_LIMITS = { files: 250_000, bytes: 4 * 1024 ** 3 } as const;
+
+/** Bytes of a listing of that many files, which takes git seconds. */
+export const LARGEST_LISTING = 32 * 1_048_576;
 
 /** Throws SourceError for a commit with more files, or larger ones, than a source may have. */
 export async function mustFit(git: Git, commit: string, limits: { files: number; bytes: number } = TREE_LIMITS) {
-  const listed = await git.raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]).catch((error) => {
+  const listed = await git.raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], LARGEST_LISTING).catch((error) => {
     throw gitFailure(`cannot list the files of commit ${commit.slice(0, 7)}`, error);
   });
   let files = 0;
