@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Ended } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { type Recording, recordRequests } from './recording-proxy.ts';
-import { CANARIES, Scene, type Trick } from './scene.ts';
+import { CANARIES, type Canary, Scene, type Trick } from './scene.ts';
 
 /** What a job has in its environment, for everything that is started by this process. */
 const JOB = {
@@ -47,20 +47,31 @@ export class Target implements AsyncDisposable {
     return ended;
   }
 
-  /** Tries one attack on every command that reads a repository. */
-  async withstand({ set, name, folder = 'manifests', validate = 0, says = '' }: Trick): Promise<void> {
+  /** Tries one attack on every command that reads manifests, and those that read commits unless it is only about text. */
+  async withstand(
+    { set, name, folder = 'manifests', validate = 0, says = '' }: Trick,
+    { isOnlyText = false }: { readonly isOnlyText?: boolean } = {},
+  ): Promise<void> {
     this.#repositories += 1;
-    const root = this.scene.make({ set, name }, `r${this.#repositories}`);
+    const repository = `r${this.#repositories}`;
+    const root = this.scene.make({ set, name }, repository);
     const checked = await this.run(root, 'validate', folder);
     if (validate !== null) {
       expect(checked, name).toMatchObject({ code: validate });
     }
     expect(checked.stderr + checked.stdout).toMatch(says);
-    await this.run(root, 'plan', folder, '--base', 'HEAD~1');
-    await this.run(root, 'plan', folder, '--base', 'applied', '--snapshot', this.#snapshot);
-    await this.run(root, 'import', '--drift', '--dry-run', '--out', folder);
+    await this.run(root, 'plan', folder, '--format', 'markdown', ...(isOnlyText ? [] : ['--base', 'HEAD~1']));
+    if (!isOnlyText) {
+      await this.run(root, 'plan', folder, '--base', 'applied', '--snapshot', this.#snapshot);
+      await this.run(root, 'import', '--drift', '--dry-run', '--out', folder);
+    }
     await this.run(root, 'apply', folder, '--yes');
-    expect(this.scene.ran(), 'commands that ran').toEqual([]);
+    expect(this.scene.ran(), 'repositories whose commands ran').not.toContain(repository);
+  }
+
+  /** Fails where a command of any repository ran, or a request had a secret. */
+  mustBeUnharmed(): void {
+    expect(this.scene.ran(), 'repositories whose commands ran').toEqual([]);
     mustHaveNoCanary(this.#recording.text());
   }
 
@@ -75,10 +86,11 @@ export class Target implements AsyncDisposable {
   }
 }
 
-/** Fails where a text has a secret. */
-function mustHaveNoCanary(text: string): void {
+/** Fails where a text has a secret other than those permitted. */
+export function mustHaveNoCanary(text: string, permitted: readonly Canary[] = []): void {
   for (const [name, canary] of Object.entries(CANARIES)) {
-    expect(text.includes(canary), `the canary of the ${name} is shown or sent`).toBe(false);
+    const isSeen = !permitted.includes(name as Canary) && text.includes(canary);
+    expect(isSeen, `the canary ${name} is shown or sent`).toBe(false);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Attacks through git itself: embedded repositories, settings, attributes, hooks, submodules and refs. */
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embedBare, type Trap, type Trick } from './scene.ts';
+import { addSettings, embedBare, type Trap, type Trick } from './scene.ts';
 
 /** Settings of a repository that name a command, for each of which git has run one. */
 const COMMAND_SETTINGS = (command: string): Readonly<Record<string, string>> => ({
@@ -35,10 +35,8 @@ const COMMAND_SETTINGS = (command: string): Readonly<Record<string, string>> => 
 
 const ATTRIBUTES = '* filter=evil diff=evil merge=evil\n[attr]binary filter=evil\n';
 
-function configure({ git }: Trap, settings: Readonly<Record<string, string>>): void {
-  for (const [key, value] of Object.entries(settings)) {
-    git('config', key, value);
-  }
+function configure({ root }: Trap, settings: Readonly<Record<string, string>>): void {
+  addSettings(join(root, '.git/config'), settings);
 }
 
 /** A bare repository in the place of the manifests, or below them. */

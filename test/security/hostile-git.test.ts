@@ -9,21 +9,26 @@ let target: Target;
 beforeAll(async () => {
   target = await Target.open();
 });
-afterAll(() => target[Symbol.asyncDispose]());
+afterAll(async () => {
+  target.mustBeUnharmed();
+  await target[Symbol.asyncDispose]();
+});
 
 test('the traps are real: git itself runs the commands', () => {
   const [clean, , monitor] = gitTricks;
   for (const trick of [clean, monitor]) {
     if (trick !== undefined) {
-      const root = target.scene.make(trick, `real-${trick.name.length}`);
+      const name = `real-${trick.name.length}`;
+      const root = target.scene.make(trick, name);
       execFileSync('git', ['status'], { cwd: join(root, 'manifests'), stdio: 'ignore' });
-      expect(target.scene.ran()).toHaveLength(1);
-      target.scene.forget();
+      expect(target.scene.ran()).toEqual([name]);
+      target.scene.forget(name);
     }
   }
 });
 
-describe('git: no command runs, and no secret is read, sent or printed', () => {
+// Concurrent: most of the time of a command is spent waiting for git.
+describe.concurrent('git: no command runs, and no secret is read, sent or printed', () => {
   test.each([...gitTricks, ...treeTricks].map((trick) => [trick.name, trick] as const))('%s', async (_name, trick) => {
     await target.withstand(trick);
   });

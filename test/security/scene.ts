@@ -1,15 +1,28 @@
 /** Builds hostile repositories, each from the same honest one, with secrets around it that nothing may show. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, makeRepository, runGit } from '../git/repository.ts';
 
-/** Secrets that are around a repository: in the environment, in its `.git/config`, and in files that it does not track. */
+/** Secrets around a repository: in the environment, in its `.git/config`, in a file outside, and in one that is not tracked. */
 export const CANARIES = {
   environment: 'canary-env-7d1c5e',
   credential: 'canary-git-2b8f90',
-  file: 'canary-file-a41e37',
+  outside: 'canary-file-a41e37',
+  untracked: 'canary-job-93be52',
 } as const;
+
+export type Canary = keyof typeof CANARIES;
 
 /** A hostile repository. Its manifests are below `manifests`, and its last commit is on `main`. */
 export interface Trap {
@@ -53,7 +66,7 @@ export class Scene {
 
   constructor() {
     mkdirSync(this.#evidence);
-    writeFileSync(this.#outside, `secret: ${CANARIES.file}\n`);
+    writeFileSync(this.#outside, `secret: ${CANARIES.outside}\n`);
     const repository = makeRepository(this.#template);
     repository.write('.gitignore', 'job.*\n');
     repository.write('manifests/teams.yaml', MANIFEST);
@@ -67,7 +80,7 @@ export class Scene {
     ] as const) {
       repository.git('config', key, value);
     }
-    repository.write('manifests/job.env', `SECRET=${CANARIES.file}\n`);
+    repository.write('manifests/job.env', `SECRET=${CANARIES.untracked}\n`);
   }
 
   /** Makes the repository of a trick, and gives its folder. */
@@ -75,18 +88,16 @@ export class Scene {
     const root = join(this.folder, 'repositories', name);
     cpSync(this.#template, root, { recursive: true });
     trick.set(this.#trapAt(root, name));
-    this.forget();
+    this.forget(name);
     return root;
   }
 
-  /** Removes evidence, such as that of the git that sets a trap. */
-  forget(): void {
-    for (const name of this.ran()) {
-      rmSync(join(this.#evidence, name));
-    }
+  /** Removes the evidence of one repository, such as that of the git that sets its trap. */
+  forget(name: string): void {
+    rmSync(join(this.#evidence, name), { force: true });
   }
 
-  /** What ran: the names of evidence. */
+  /** The names of the repositories whose commands ran. */
   ran(): readonly string[] {
     return readdirSync(this.#evidence);
   }
@@ -138,6 +149,17 @@ export class Scene {
   }
 }
 
+/** Adds settings to a file of git's, without a process for each. */
+export function addSettings(file: string, settings: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(settings).map(([key, value]) => {
+    const [section = '', ...rest] = key.split('.');
+    const name = rest.pop() ?? '';
+    const heading = rest.length === 0 ? section : `${section} "${rest.join('.')}"`;
+    return `[${heading}]\n\t${name} = ${JSON.stringify(value)}\n`;
+  });
+  appendFileSync(file, lines.join(''));
+}
+
 /** A bare repository below a folder of the trap, whose settings and attributes name a command in every place there is. */
 export function embedBare(
   trap: Trap,
@@ -148,9 +170,7 @@ export function embedBare(
   const at = join(trap.root, folder);
   mkdirSync(at, { recursive: true });
   runGit(trap.root, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', at]);
-  for (const [key, value] of Object.entries(settings)) {
-    runGit(trap.root, ['config', '--file', join(at, 'config'), key, value]);
-  }
+  addSettings(join(at, 'config'), settings);
   const blob = trap.feed('other\n', '--git-dir', at, 'hash-object', '-w', '--stdin');
   trap.feed(`100644 ${blob} 0\tteams.yaml\n`, '--git-dir', at, 'update-index', '--index-info');
   const tree = trap.git('--git-dir', at, 'write-tree');

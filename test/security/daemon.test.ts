@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { createState } from '../../src/emulator/seed.ts';
+import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
+import { openWorkspace } from '../support/workspace.ts';
+import { mustHaveNoCanary } from './commands.ts';
+import { fileTricks } from './file-tricks.ts';
+import { gitTricks } from './git-tricks.ts';
+import { recordRequests } from './recording-proxy.ts';
+import { CANARIES, type Canary, Scene, type Trick } from './scene.ts';
+import { textTricks } from './text-tricks.ts';
+import { treeTricks } from './tree-tricks.ts';
+
+const throughGit: readonly Trick[] = [...gitTricks, ...treeTricks, ...fileTricks];
+/** Milliseconds within which the daemon answers half of the requests, and nearly all of them, on a busy machine. */
+const ANSWERS = { median: 200, most: 3000 };
+/** Seconds within which every organization had a pass: git alone lists one of the commits for five. */
+const PASSES = 100;
+
+/** The milliseconds that each request for health and metrics took until every organization had a pass. */
+async function untilReady(address: string): Promise<readonly number[]> {
+  const times: number[] = [];
+  await eventually(
+    'a pass of every organization',
+    async () => {
+      for (const path of ['/healthz', '/metrics']) {
+        const asked = performance.now();
+        expect((await fetch(`${address}${path}`)).status).toBe(200);
+        times.push(performance.now() - asked);
+      }
+      return (await fetch(`${address}/readyz`)).status === 200;
+    },
+    PASSES,
+  );
+  return times.toSorted((a, b) => a - b);
+}
+
+async function stop(daemon: OctavoProcess, address: string): Promise<string> {
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  const { code, stdout, stderr } = await daemon.stop();
+  expect(code).toBe(0);
+  return stdout + stderr + metrics;
+}
+
+const scene = new Scene();
+const roots = new Map<Trick, string>();
+afterAll(() => scene.remove());
+
+/** The repository of an attack. */
+function rootOf(trick: Trick): string {
+  const root = roots.get(trick) ?? scene.make(trick, `r${roots.size}`);
+  roots.set(trick, root);
+  return root;
+}
+
+/** Runs a daemon with one organization for each attack until each had a pass. */
+async function withstand(
+  tricks: readonly Trick[],
+  source: (root: string, folder: string) => object,
+  permitted: readonly Canary[] = [],
+): Promise<void> {
+  const ids = tricks.map((_, index) => `org_${index}`);
+  const members = [{ email: 'ana@acme.example', role: 'admin' as const }];
+  const seed = createState({ organizations: ids.map((id) => ({ id, title: 'Acme', members })) });
+  await using work = await openWorkspace({ seed, token: CANARIES.environment });
+  const recording = await recordRequests(work.emulator.url);
+  const organizations = tricks.map((trick, index) => ({
+    id: `org_${index}`,
+    schedule: { drift: '0 0 1 1 *' },
+    source: source(rootOf(trick), trick.folder ?? 'manifests'),
+  }));
+  const platform = { baseUrl: recording.url, token: CANARIES.environment };
+  const daemon = work.begin('run', '--config', work.configure({ top: { organizations, platform } }));
+  const address = String((await daemon.says('octavo is running')).address);
+  const times = await untilReady(address);
+  expect(times[Math.floor(times.length / 2)]).toBeLessThan(ANSWERS.median);
+  expect(times[Math.floor(times.length * 0.98)]).toBeLessThan(ANSWERS.most);
+  expect(daemon.said('pass ended: done').length).toBeGreaterThan(tricks.length / 4);
+  mustHaveNoCanary((await stop(daemon, address)) + recording.text(), permitted);
+  expect(scene.ran()).toEqual([]);
+  await recording.close();
+}
+
+test('a daemon with hostile folders runs no command, shows and sends no secret, and answers', async () => {
+  // A directory source needs no git, so a file counts as part of the folder whether or not it is committed.
+  await withstand([...throughGit, ...textTricks], (root, folder) => ({ directory: join(root, folder) }), ['untracked']);
+}, 150_000);
+
+test('a daemon with hostile repositories runs no command, shows and sends no secret, and answers', async () => {
+  await withstand(throughGit, (root, folder) => ({ git: { url: root, path: folder, poll: '1h' } }));
+}, 150_000);

@@ -1,0 +1,95 @@
+/** Plans and problems of a hostile pull request, as the job's output, its summary and the comments show them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FORGES } from '../forge/samples.ts';
+import { FakeForge } from '../support/fake-forge.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { markdownSkeleton } from '../support/markdown-skeleton.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const [{ open: openForge }] = FORGES;
+/** Control characters, invisible ones and those that turn the reading direction; commands of runners, quick actions. */
+const ACTIVE =
+  /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
+/** Characters of the longest title that every kind takes. */
+const LONGEST = 50;
+
+/** Manifests, each in a file with the text in its name, with the text in every field that takes one. */
+function manifestsOf(texts: readonly string[], isValid: boolean): ReadonlyMap<string, string> {
+  return new Map(
+    texts.map((text, index) => {
+      const name = text.replaceAll(/[/\0]|\p{Cs}/gu, '_').slice(0, 60);
+      const field = text.toWellFormed().replaceAll('\0', '_').slice(0, LONGEST);
+      const content = {
+        teams: { [`t${index}`]: { title: field, ...(isValid ? {} : { [field]: field }) } },
+        collections: { [`c${index}`]: { title: field, description: field } },
+        spaces: { [`s${index}`]: { title: field, collection: `c${index}`, paused: { reason: field } } },
+        ...(isValid ? {} : { [field]: {} }),
+      };
+      return [
+        `${String(index).padStart(3, '0')}/${name.startsWith('.') ? '_' : ''}${name}.yaml`,
+        JSON.stringify(content),
+      ];
+    }),
+  );
+}
+
+function jobOf(work: Workspace, fake: FakeForge, head: string): Record<string, string> {
+  const event = join(work.folder, 'event.json');
+  const summary = join(work.folder, 'summary.md');
+  writeFileSync(summary, '');
+  writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: head } } }));
+  return {
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: fake.apiUrl,
+    GITHUB_SERVER_URL: fake.url,
+    GITHUB_REPOSITORY: 'acme/docs',
+    GITHUB_EVENT_PATH: event,
+    GITHUB_RUN_ID: '1',
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_STEP_SUMMARY: summary,
+    GITHUB_TOKEN: FakeForge.token,
+  };
+}
+
+/** Everything that one pull request makes Octavo show. */
+async function shownFor(texts: readonly string[], isValid: boolean) {
+  await using fake = await openForge();
+  await using work = await openWorkspace();
+  for (const [path, content] of manifestsOf(texts, isValid)) {
+    work.repository.write(path, content);
+  }
+  const head = work.repository.commit(texts[0] ?? '');
+  const env = jobOf(work, fake, head);
+  const withoutId = (text: string) => text.replaceAll(head.slice(0, 7), 'COMMIT');
+  const markdown = await work.inside(['plan', '.', '--format', 'markdown'], env);
+  const commented = await work.inside(['plan', '.', '--comment'], env);
+  return {
+    code: markdown.code,
+    markdown: withoutId(markdown.stdout),
+    comment: withoutId(fake.own.map(({ body }) => body).join('\n')),
+    status: fake.statuses.map(({ description }) => description).join('\n'),
+    summary: withoutId(readFileSync(String(env.GITHUB_STEP_SUMMARY), 'utf8')),
+    terminal: (markdown.stderr + commented.stdout + commented.stderr).replaceAll(/^::error (?=file=)/gm, ''),
+  };
+}
+
+test.each([
+  ['a plan', true, 0],
+  ['problems', false, 3],
+] as const)('%s of hostile file names, titles and texts: nothing is obeyed', async (_name, isValid, code) => {
+  const plain = await shownFor(
+    HOSTILE_TEXTS.map((_, index) => `plain ${index}`),
+    isValid,
+  );
+  const hostile = await shownFor(HOSTILE_TEXTS, isValid);
+  expect([plain.code, hostile.code]).toEqual([code, code]);
+  for (const place of ['markdown', 'comment', 'status', 'summary', 'terminal'] as const) {
+    expect(hostile[place], place).not.toMatch(ACTIVE);
+  }
+  for (const place of ['markdown', 'comment', 'summary'] as const) {
+    expect(markdownSkeleton(hostile[place]), place).toBe(markdownSkeleton(plain[place]));
+  }
+  expect(hostile.comment).toContain(isValid ? '@acme/everyone and @ana' : 'It could not be planned');
+});
