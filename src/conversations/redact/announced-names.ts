@@ -1,5 +1,6 @@
 /** Finds the names that a conversation itself gives away: after a greeting, under a closing, after "my name is". */
 import { CLOSINGS, GREETINGS, INTRODUCTIONS, NOT_A_NAME, PARTICLES, TITLES } from './greeting-words.ts';
+import { labelledNames } from './labelled-names.ts';
 import { NEVER } from './name-words.ts';
 
 const PARTICLE = `(?:${PARTICLES})`;
@@ -12,14 +13,15 @@ const GREETED = new RegExp(
 );
 /** A name that a line begins with and that is all of it, or comes before a role or a company. */
 const SIGNED = new RegExp(
-  `[ \\t>*_~–—-]{0,8}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})[*_]{0,2}[ \\t.]{0,3}(?=\\r?\\n|$|[,|(/•·–—-]| [|–—-])`,
+  `[ \\t>*_~–—-]{0,8}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})[*_]{0,2}[ \\t.]{0,3}(?=\\r?\\n|$|[,|(/•·–—]| [|–—-])`,
   'uy',
 );
-const INTRODUCED = new RegExp(`(?:${INTRODUCTIONS})[: ]{1,3}(?:(?:${TITLES})\\.? ){0,2}(${NAME})`, 'gu');
+const INTRODUCED = new RegExp(`(?:${INTRODUCTIONS})[: ]{1,3}(?:(?:${TITLES})\\.? ){0,2}(${NAME})`, 'uy');
 const WEAK = new RegExp(
-  `(?:^|[\\n.,!] {0,2})(?:I am|I['’]m|[Tt]his is|[Ii]ch bin|[Hh]ier ist|[Jj]e suis|[Ss]oy|[Ss]ou(?: [oa])?|[Ss]ono|[Ii]k ben|[Jj]ag är|[Jj]eg er|[Oo]len|[Jj]estem|[Яя]) (${PARTICLE}? ?${TOKEN}(?: ${PARTICLE}){0,3} ${TOKEN}(?: ${TOKEN})?)(?=,| from| of | at | with | von | aus | de | da | di | van | från | fra | из |\\.\\s|\\n|$)`,
-  'gu',
+  `(?:I am|I['’]m|[Tt]his is|[Ii]ch bin|[Hh]ier ist|[Jj]e suis|[Ss]oy|[Ss]ou(?: [oa])?|[Ss]ono|[Ii]k ben|[Jj]ag är|[Jj]eg er|[Oo]len|[Jj]estem|[Яя]) (${PARTICLE}? ?${TOKEN}(?: ${PARTICLE}){0,3} ${TOKEN}(?: ${TOKEN})?)(?=,| from| of | at | with | von | aus | de | da | di | van | från | fra | из |\\.\\s|\\n|$)`,
+  'uy',
 );
+const WORD_AT = /^[\p{L}\p{M}]{1,14}/u;
 /** The longest greeting and closing, in words. */
 const WORDS = 4;
 /** How much of a line is looked at, in characters. */
@@ -29,7 +31,7 @@ const LINE = 120;
 export function announcedNames(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
-    for (const name of [...namesByLines(text), ...introduced(text)]) {
+    for (const name of [...namesByLines(text), ...introduced(text), ...labelledNames(text)]) {
       const bare = name.replace(/[.\s]+$/, '');
       if (isName(bare)) {
         names.add(bare);
@@ -39,8 +41,58 @@ export function announcedNames(texts: readonly string[]): readonly string[] {
   return [...names].sort((a, b) => b.length - a.length);
 }
 
+/** Names after "my name is" and its like, which begin a sentence or a clause. */
 function introduced(text: string): readonly string[] {
-  return [...text.matchAll(INTRODUCED), ...text.matchAll(WEAK)].map((match) => match[1] ?? '');
+  const names: string[] = [];
+  for (const clause of clausesOf(text)) {
+    let at = clause;
+    let first = wordAt(text, at);
+    while (JOINERS.has(first)) {
+      at += first.length + 1;
+      first = wordAt(text, at);
+    }
+    if (INTRODUCTION_STARTS.has(first)) {
+      for (const pattern of [INTRODUCED, WEAK]) {
+        pattern.lastIndex = at;
+        names.push(...match(pattern, text));
+      }
+    }
+  }
+  return names;
+}
+
+function wordAt(text: string, at: number): string {
+  return WORD_AT.exec(text.slice(at, at + LONGEST_FIRST))?.[0].toLowerCase() ?? '';
+}
+
+const LONGEST_FIRST = 14;
+/** The first words of all introductions, folded as far as their brackets of two letters tell. */
+const INTRODUCTION_STARTS = new Set(
+  `${INTRODUCTIONS}|I|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
+    .split('|')
+    .map((introduction) => /^(?:\[(\p{L})\p{L}\])?([\p{L}\p{M}]*)/u.exec(introduction) ?? [])
+    .map(([, head = '', rest = '']) => `${head}${rest}`.toLowerCase()),
+);
+/** Signs after which a clause may begin. */
+const CLAUSE_SIGNS = new Set([...'\n.!?,;:()"“”«»>|-–—*_'].map((sign) => sign.charCodeAt(0)));
+const ASCII_SIGNS = Uint8Array.from({ length: 128 }, (_, code) => (CLAUSE_SIGNS.has(code) ? 1 : 0));
+/** Words after which one may begin: "Hello and my name is". */
+const JOINERS = new Set('and und et y e og och en и і hi hello hey hallo hola bonjour привет so but'.split(' '));
+
+/** Where the clauses of a text begin. */
+function clausesOf(text: string): readonly number[] {
+  const starts: number[] = [];
+  let isOpen = true;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 128 ? ASCII_SIGNS[code] === 1 : code > 0x2000 && CLAUSE_SIGNS.has(code)) {
+      isOpen = true;
+    } else if (isOpen && code !== 32 && code !== 9 && code !== 13) {
+      starts.push(index);
+      isOpen = false;
+    }
+  }
+  return starts;
 }
 
 function* namesByLines(text: string): Generator<string> {
@@ -114,15 +166,24 @@ function phraseAt(text: string, from: number, to: number): number {
 
 /** Whether a whole line is a closing, so that the next one is a signature. */
 function isClosing(line: string): boolean {
-  const phrase = (line.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []).slice(0, 9).join(' ');
-  return phrase !== '' && phrase.length < 60 && [...CLOSINGS].some((closing) => phrase.startsWith(closing));
+  const first = WORD_AT.exec(line)?.[0].toLowerCase();
+  if (first === undefined || line.length > LONGEST_CLOSING || !FIRST_WORDS.has(first)) {
+    return false;
+  }
+  const words = line.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? [];
+  return words.some((_, index) => CLOSINGS.has(words.slice(0, index + 1).join(' ')));
 }
+
+/** A longer sentence is no closing, whatever it begins with. */
+const LONGEST_CLOSING = 60;
 
 /** What a line ends with after its last full stop; empty where all of it is one sentence. */
 function lastSentence(line: string): string {
   const stop = Math.max(line.lastIndexOf('. '), line.lastIndexOf('! '), line.lastIndexOf('? '));
   return stop < 0 ? '' : line.slice(stop + 2);
 }
+
+const ONLY_TITLES = new RegExp(`^(?:(?:${TITLES})\\.? ?){1,3}$`, 'u');
 
 /** Capitals alone, words of roles and words that begin sentences are no names. */
 function isName(name: string): boolean {
@@ -135,6 +196,7 @@ function isName(name: string): boolean {
     name.length >= 2 &&
     !words.some((word) => NOT_A_NAME.has(word) || (words.length === 1 && NEVER.has(word))) &&
     !words.every((word) => NEVER.has(word)) &&
+    !ONLY_TITLES.test(name) &&
     !/\p{Lu}{2,}\p{Ll}|\p{Ll}\p{Lu}{2}/u.test(name)
   );
 }

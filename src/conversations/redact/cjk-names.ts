@@ -15,7 +15,7 @@ import {
 const HAN = '[\\p{Script=Han}々ヶ]';
 const KATAKANA = '[\\u30a1-\\u30fa\\u30fc]';
 const HANGUL = '[\\uac00-\\ud7a3]';
-const SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const SCRIPT = /[\p{Script=Thai}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const FAMILY_HAN = `(?:${CHINESE_FAMILY_TWO}|[${CHINESE_FAMILY}])`;
 const FAMILY_HANGUL = `(?:${KOREAN_FAMILY_TWO}|[${KOREAN_FAMILY}])`;
 
@@ -95,6 +95,9 @@ const ADDRESSED = new RegExp(
   [
     `((?:${JAPANESE_FAMILY})(?:[ 　]?(?:${HAN}|[\\u3041-\\u3096]){1,3}?)?)[ 　]?(?:さん|さま|様|くん|君|ちゃん|氏|殿)(?![々子式相])`,
     `((?:${JAPANESE_FAMILY}))(?:${JAPANESE_HONORIFICS})`,
+    '(?<![A-Za-z])([A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?) ?(?:様|さま|さん|님)(?![々子式相])',
+    '(?:เรียน|สวัสดี(?:ครับ|ค่ะ|คะ)?|ถึง) ?คุณ ?([\\u0e01-\\u0e4e]{2,24}(?: [\\u0e01-\\u0e4e]{2,24})?)(?=[\\s,]|$)',
+    `(?:^|\\n)[ \\t>]{0,4}(${FAMILY_HAN}${HAN}{0,2})[，, ]{0,2}(?:你好|您好|早上好|下午好)`,
     `(?<!${KATAKANA})(${KATAKANA}{2,12}(?:[・ ]${KATAKANA}{2,12})?)[ 　]?(?:さん|さま|様|氏|くん|ちゃん)(?![々子式相])`,
     `((?![向于](?:老[师師]|同[学學]|教授))(?:(?<!${HAN})|(?![${AMBIGUOUS}]))${FAMILY_HAN}${HAN}{0,2}?)(?:${CHINESE_HONORIFICS})(?!产)`,
     `(?<!${HANGUL})(${FAMILY_HANGUL}${HANGUL}{1,2})[ ]?(?:${KOREAN_HONORIFICS})(?!${HANGUL}{3})`,

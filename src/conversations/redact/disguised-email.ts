@@ -13,14 +13,14 @@ const DOT_GLYPHS = 'ドット|どっと|닷|점|쩜|点|點|。(?=[a-z])';
 const OPEN = '[\\[({<«|*_~-]';
 const CLOSE = '[\\])}>»|*_~-]';
 const BRACKETED = new RegExp(
-  `(?:[[({<«][ \\t]?(?:${AT_WORDS}|${AT_GLYPHS}|@|a)[ \\t]?[\\])}>»]|[|*_~-](?:at|@)[|*_~-])[ \\t]{0,2}`,
+  `(?:[[({<«][ \\t]?(?:${AT_WORDS}|${AT_GLYPHS}|@|a)[ \\t]?[\\])}>»]|[|*_~-](?:${AT_WORDS}|@)[|*_~-])[ \\t]{0,2}`,
   'giu',
 );
 const SPOKEN = new RegExp(`[ \\t]{1,2}(?:${AT_WORDS})[ \\t]{1,2}|(?:${AT_GLYPHS})[ \\t]{0,2}`, 'giu');
 const BEFORE_DOMAIN = / {1,2}at {1,2}(?=[\w-]{2,63}\.[a-z])/gi;
 /** A sign with spaces around it, or before a domain in disguise. */
 const SIGN = new RegExp(
-  `[ \\t]{1,2}@[ \\t]{1,2}|@[ \\t]|@(?=[\\p{L}\\p{N}-]{1,63}(?:[ \\t]?[[({<][ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)| {1,2}(?:${DOT_WORDS}) |。[a-z]))|[ \\t]@(?=[a-z-]{2,20}\\.[a-z])`,
+  `[ \\t]{1,2}@[ \\t]{1,2}|@[ \\t]|@(?=[\\p{L}\\p{N}-]{1,63}(?:[ \\t]?[[({<][ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)| {1,2}(?:${DOT_WORDS}) |。[a-z]))|[ \\t]@(?=[a-z\\d-]{2,40}\\.[a-z])`,
   'giu',
 );
 const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}_+-]{0,61}[\\p{L}\\p{N}])?';
@@ -81,6 +81,10 @@ function isSpoken(text: string): boolean {
   return /[\u3000-\uffff]/.test(text) && GLYPHS.test(text);
 }
 
+/** The end of a local part that is ASCII, after a sentence in a script without spaces. */
+const ASCII_TAIL =
+  /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[a-z0-9][a-z0-9._%+ -]*$/iu;
+
 function around(text: string, pattern: RegExp): readonly Found[] {
   const found: Found[] = [];
   for (const match of text.matchAll(pattern)) {
@@ -92,7 +96,8 @@ function around(text: string, pattern: RegExp): readonly Found[] {
         ? 0
         : match.index - (/[ \t]{1,2}$/.exec(text.slice(Math.max(0, match.index - 2), match.index))?.[0].length ?? 0);
     const before = domain === undefined ? '' : text.slice(Math.max(0, at - LOCAL_REACH), at);
-    const local = before === '' ? undefined : LOCAL.exec(before)?.[0];
+    const spoken = before === '' ? undefined : LOCAL.exec(before)?.[0];
+    const local = spoken === undefined ? undefined : (ASCII_TAIL.exec(spoken)?.[0] ?? spoken);
     const named = domain === undefined || local === undefined ? null : nameOf(domain);
     if (domain !== undefined && local !== undefined && named !== null && isMeant(local, match[0], domain, named)) {
       const key = `${local.replaceAll(DOTS, '.')}@${named.name}`;
@@ -104,6 +109,13 @@ function around(text: string, pattern: RegExp): readonly Found[] {
 
 /** The longest real domain that a spelled-out one begins with, and its length as it is written. */
 function nameOf(written: string): { readonly name: string; readonly length: number } | null {
+  const whole = longestName(written);
+  const ascii = /^[\0-\x7f]+(?=[^\0-\x7f])/.exec(written)?.[0];
+  const cut = ascii === undefined ? null : longestName(ascii.trimEnd());
+  return (cut?.length ?? 0) > (whole?.length ?? 0) ? cut : whole;
+}
+
+function longestName(written: string): { readonly name: string; readonly length: number } | null {
   const dots = [...written.matchAll(DOTS)].filter(({ index }) => index > 0);
   for (let count = dots.length; count > 0; count -= 1) {
     const length = dots[count]?.index ?? written.length;
@@ -132,7 +144,7 @@ function isMeant(
   const isBracketed = /[^\p{L}\p{N}\s@]/u.test(at);
   if (isBracketed || isSign) {
     if (/^\s@$/.test(at)) {
-      return PROVIDERS.test(name);
+      return !PROSE.test(local);
     }
     // "(a)" is a list's first item as well, and "@ " stands before a price or a place.
     return !/^\W*a\W*$/i.test(at) || DOT_SPOKEN.test(written.slice(0, length)) || PROVIDERS.test(name);

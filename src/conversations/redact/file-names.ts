@@ -44,18 +44,25 @@ export const findNamedFiles: Finder = (text) => {
 /** The name before the ending, where it is a person's; with spaces only from the first word of a paper on. */
 function stemOf(before: string): string | null {
   const plain = STEM.exec(before)?.[0];
-  const spaced = SPACED.exec(before)?.[1];
-  if (spaced !== undefined) {
-    const words = spaced.split(' ');
-    for (let from = 0; from < words.length - 1; from += 1) {
-      const first = (words[from] as string).toLowerCase().split(/[_-]/)[0] as string;
-      const stem = words.slice(from).join(' ');
-      if ((PAPERS.has(first) || /^\p{Lu}/u.test(words[from] as string)) && namesPerson(stem)) {
-        return stem;
-      }
+  if (plain !== undefined && namesPerson(plain)) {
+    return plain;
+  }
+  const words = SPACED.exec(before)?.[1]?.split(' ') ?? [];
+  for (let from = words.length - 2; from >= 0; from -= 1) {
+    const stem = words.slice(from).join(' ');
+    const first = words[from] as string;
+    const isStart = PAPERS.has(first.toLowerCase().split(/[_-]/)[0] as string) || /^\p{Lu}/u.test(first);
+    if (isStart && namesPerson(stem)) {
+      return withPaper(words, from).join(' ');
     }
   }
-  return plain !== undefined && namesPerson(plain) ? plain : null;
+  return null;
+}
+
+/** The words from one on, with a word of a paper just before them. */
+function withPaper(words: readonly string[], from: number): readonly string[] {
+  const before = words[from - 1]?.toLowerCase() ?? '';
+  return words.slice(PAPERS.has(before) && from > 0 ? from - 1 : from);
 }
 
 function namesPerson(stem: string): boolean {
@@ -67,22 +74,33 @@ function namesPerson(stem: string): boolean {
   const rest = tokens.filter((token) => /^[\p{L}\p{M}'’]{2,}$/u.test(token));
   const words = rest.map((token) => token.toLowerCase());
   const isPaper = words.some((word) => PAPERS.has(word));
-  const unknown = words.filter((word) => !PAPERS.has(word) && !COMMON.has(word));
+  const unknown = words.filter((word) => !PAPERS.has(word) && !COMMON.has(word) && !PARTICLES.has(word));
   const given = words.filter((word) => GIVEN_NAMES.has(word) && !COMMON.has(word));
   if (isPaper) {
     return unknown.length >= 1 && unknown.length <= 4 && (given.length > 0 || isLikeName(rest, unknown));
+  }
+  if (DATED.test(stem) && unknown.length === words.length && isCapital(rest)) {
+    return unknown.length >= 2 && unknown.length <= 4;
   }
   return given.length > 0 && unknown.length >= 2 && unknown.length <= 4 && unknown.length === words.length;
 }
 
 /** Two words that are neither of a paper nor of a program: a first and a last name. */
+const PARTICLES = new Set(
+  'van von der den de del della di da do dos das la le al el bin ibn ter zu zum und y e abu'.split(' '),
+);
+/** A scan is named by its date and its person. */
+const DATED = /^(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d[-_.+ ]/;
+
+function isCapital(tokens: readonly string[]): boolean {
+  return tokens.every((token) => /^\p{Lu}|^\p{Lo}/u.test(token) || PARTICLES.has(token));
+}
+
 function isLikeName(tokens: readonly string[], unknown: readonly string[]): boolean {
-  const isCapital = tokens
-    .filter((token) => unknown.includes(token.toLowerCase()))
-    .every((token) => /^\p{Lu}|^\p{Lo}/u.test(token));
+  const isWritten = isCapital(tokens.filter((token) => unknown.includes(token.toLowerCase())));
   return (
     unknown.length >= 2 ||
-    (isCapital &&
+    (isWritten &&
       unknown.some((word) => word.length >= 2 && /[\p{Script=Han}\p{Script=Hangul}\p{Script=Katakana}]/u.test(word)))
   );
 }

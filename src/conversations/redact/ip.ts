@@ -9,7 +9,9 @@ const VERSION =
   /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid)\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
 /** Products whose versions have four parts. */
 const PRODUCTS =
-  /(?<![\p{L}\p{N}])(?:firefox|chrom(?:e|ium)|chromedriver|safari|opera|brave|vivaldi|browser|webview2?|windows|win(?:10|11)?|android|ios|ipados|macos|java|jdk|jre|openjdk|\.net|dotnet|asp\.net|powershell|internet explorer|visual studio|vscode|docker desktop|sql server|openssl|teams|zoom|slack|outlook|office|word|excel|acrobat|reader|flash|photoshop|unity|unreal|directx|cuda|cudnn|bios|uefi|plug-?in|extension|add-?on|package|installer|hotfix|service pack|wordpress|skype|anydesk|teamviewer|boost|log4j|electron|wireshark|putty|filezilla|vlc)(?:\/|[ ,:(-]{1,2}(?:x64|x86|64-bit|32-bit|esr|beta|stable|dev)?[ ,:(-]{0,2}v?)$/iu;
+  /(?<![\p{L}\p{N}])(?:firefox|chrom(?:e|ium)|chromedriver|safari|opera|brave|vivaldi|browser|webview2?|windows|win(?:10|11)?|android|ios|ipados|macos|java|jdk|jre|openjdk|\.net|dotnet|asp\.net|powershell|internet explorer|visual studio|vscode|docker desktop|sql server|openssl|teams|zoom|slack|outlook|office|word|excel|acrobat|reader|flash|photoshop|unity|unreal|directx|cuda|cudnn|bios|uefi|plug-?in|extension|add-?on|package|installer|hotfix|service pack|wordpress|skype|anydesk|teamviewer|boost|log4j|electron|wireshark|putty|filezilla|vlc)(?:\/|[ ,:(-]{1,2}(?:x64|x86|64-bit|32-bit|esr|beta|stable|dev)?[ ,:(-]{0,2}v?| ?\| ?)$|(?<![\p{L}\p{N}])edge ?[|/] ?$/iu;
+/** An attribute or a constant of a program: `AssemblyVersion("9.9.2.3")`. */
+const VERSION_OF = /[a-z_]Version\)?["'(:= ]{1,4}$/;
 const PRODUCT = /(?<![\w.])[A-Za-z][A-Za-z_-]{1,30}\/$/;
 /** How far before an address its context is looked at, in characters. */
 const CONTEXT = 40;
@@ -49,6 +51,7 @@ function isVersion(text: string, start: number): boolean {
     VERSION.test(before) ||
     VERSION.test(first) ||
     PRODUCTS.test(first) ||
+    VERSION_OF.test(before) ||
     (PRODUCT.test(before) && !/:\/\/$/.test(before))
   );
 }

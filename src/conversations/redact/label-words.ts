@@ -6,6 +6,8 @@ export interface Labels {
   readonly phrases: ReadonlySet<string>;
   /** Labels in scripts without spaces: a run of characters that ends in one is a label. */
   readonly glyphs: ReadonlySet<string>;
+  /** The last words of all phrases: most words before a value are none of them. */
+  readonly lastWords: ReadonlySet<string>;
 }
 
 /** The longest label: words, and characters of a script without spaces. */
@@ -15,7 +17,7 @@ const GLYPHS = 20;
 const REACH = 64;
 
 /** How many signs and spaces stand between a label and its value at most. */
-const SIGNS = 16;
+const SIGNS = 40;
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Hangul}]/u;
 
@@ -25,9 +27,16 @@ export function labelsFrom(list: string): Labels {
     .split('|')
     .map((label) => plainWord(label.trim()))
     .filter((label) => label !== '');
+  const phrases = all.filter((label) => !UNSPACED.test(label) || label.includes(' '));
   return {
-    phrases: new Set(all.filter((label) => !UNSPACED.test(label) || label.includes(' '))),
+    phrases: new Set(phrases),
     glyphs: new Set(all.filter((label) => UNSPACED.test(label)).map((label) => label.replaceAll(' ', ''))),
+    lastWords: new Set(
+      phrases.flatMap((phrase) => [
+        phrase.split(/[^\p{L}\p{M}\p{N}]+/u).findLast((word) => word !== '') ?? '',
+        phrase.slice(phrase.lastIndexOf(' ') + 1),
+      ]),
+    ),
   };
 }
 
@@ -59,10 +68,10 @@ const GLYPH_FILLER = /(?:号码|號碼|番号|번호|号|號|[はがもの은는
  * signs (`: " | **`), and a few words such as "is" and "number".
  */
 export function labelBefore(text: string, at: number, labels: Labels): string | null {
-  if (!mayEndLabel(text, at)) {
+  if (!mayEndLabel(text, at, labels.lastWords)) {
     return null;
   }
-  const words = wordsBefore(text.slice(Math.max(0, at - REACH), at));
+  const words = [...nearWords(text, at)];
   while (words.length > 0) {
     const found = longest(words, labels);
     if (found !== null) {
@@ -76,33 +85,82 @@ export function labelBefore(text: string, at: number, labels: Labels): string | 
 }
 
 /** Quick: something other than a number stands not far before. */
-function mayEndLabel(text: string, at: number): boolean {
+/** The words of the line before a place, folded, nearest last; none unless the nearest is one of `last`. */
+export function phraseBefore(text: string, at: number, last: ReadonlySet<string>): readonly string[] {
+  return mayEndLabel(text, at, last) ? nearWords(text, at) : [];
+}
+
+/** Quick: the word before a place may end a label. Words that are not ASCII, or have capitals inside, always may. */
+function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): boolean {
+  const end = endOfWord(text, at);
+  if (end < 0) {
+    return false;
+  }
+  let start = end;
+  let capitals = 0;
+  while (start > 0 && end - start < LONGEST_WORD) {
+    const code = text.charCodeAt(start - 1);
+    if (code > 127 || code === CLOSING_TAG) {
+      return true;
+    }
+    if (!isAsciiLetter(code)) {
+      break;
+    }
+    capitals += code < 97 ? 1 : 0;
+    start -= 1;
+  }
+  const word = text.slice(start, end).toLowerCase();
+  return (
+    lastWords.has(word) || FILLERS.has(word) || (capitals > 0 && capitals < word.length && text.charCodeAt(start) > 90)
+  );
+}
+
+const LONGEST_WORD = 24;
+const CLOSING_TAG = '<'.charCodeAt(0);
+
+function isAsciiLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+}
+
+/** Where the word before a place ends: behind signs and spaces, but not behind another number; -1 where none is near. */
+function endOfWord(text: string, at: number): number {
+  let inTag = false;
   for (let index = at - 1; index >= 0 && index > at - SIGNS; index -= 1) {
     const code = text.charCodeAt(index);
+    if (inTag || code === 62 || code === 41) {
+      // A tag or a remark in brackets stands between: what it holds does not count.
+      inTag = !(code === 60 || code === 40 || code === 10);
+      continue;
+    }
     if (code >= 48 && code <= 57) {
       // "Phone 2: …", but no number before a number.
       const before = text.charCodeAt(index - 1);
-      return !(before >= 48 && before <= 57) && index > 0 && before !== 46 && before !== 45;
+      const isNumber = (before >= 48 && before <= 57) || before === 46 || before === 45;
+      return isNumber || index === 0 ? -1 : endOfWord(text, index);
     }
-    if (code > 127 || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)) {
-      return true;
+    if (code > 127 || isAsciiLetter(code)) {
+      return index + 1;
     }
   }
-  return false;
+  return -1;
 }
 
-function longest(words: readonly string[], { phrases, glyphs }: Labels): string | null {
+function longest(words: readonly string[], { phrases, glyphs, lastWords }: Labels): string | null {
+  const last = words.at(-1) ?? '';
+  if (!lastWords.has(last)) {
+    return glyphs.size === 0 ? null : glyphEnd(last, glyphs);
+  }
   for (let count = Math.min(WORDS, words.length); count > 0; count -= 1) {
     const phrase = words.slice(-count).join(' ');
     if (phrases.has(phrase)) {
       return phrase;
     }
   }
-  return glyphs.size === 0 ? null : glyphEnd(words.at(-1) ?? '', glyphs);
+  return null;
 }
 
 function glyphEnd(word: string, glyphs: ReadonlySet<string>): string | null {
-  if (!UNSPACED.test(word)) {
+  if (word.charCodeAt(word.length - 1) < 0x300 || !UNSPACED.test(word)) {
     return null;
   }
   for (let rest = word; rest !== ''; ) {
@@ -125,6 +183,16 @@ const WORD = /[\p{L}\p{M}\p{N}№#º°]+(?:['’´.][\p{L}\p{M}\p{N}]+)*/gu;
 
 /** Tags around a label, and what a form says in brackets: `<b>DOB</b> (DD/MM/YYYY)`. */
 const ASIDE = /<\/?[a-z]{1,8}(?: [^<>]{0,20})?>|\([^()]{0,24}\)|（[^（）]{0,24}）/gi;
+
+let near: { readonly text: string; readonly at: number; readonly words: readonly string[] } | undefined;
+
+/** The words before a place. Several lists of labels ask for the same one in a row, so the last answer is kept. */
+function nearWords(text: string, at: number): readonly string[] {
+  if (near?.at !== at || near.text !== text) {
+    near = { text, at, words: wordsBefore(text.slice(Math.max(0, at - REACH), at)) };
+  }
+  return near.words;
+}
 
 /** The words before a place, folded; `dateOfBirth` and `date_of_birth` are three. None after a sign that ends a phrase. */
 function wordsBefore(before: string): string[] {

@@ -11,7 +11,11 @@ const SAMPLES = new Set(
 );
 
 /** Hardware addresses of network interfaces (MAC, EUI-48). */
-export const findMacs: Finder = (text) => [
+export const findMacs: Finder = (text) => (MAY_BE.test(text) ? macsOf(text) : []);
+
+const MAY_BE = /[:-][0-9A-F]{2}[:-][0-9A-F]{2}[:-][0-9A-F]{2}[:-]|\.[0-9A-F]{4}\.[0-9A-F]{4}/i;
+
+const macsOf: Finder = (text) => [
   ...[...text.matchAll(PAIRS)].flatMap((match) => mac(match)),
   ...[...text.matchAll(QUADS)].filter(([value]) => /[a-f]/i.test(value)).flatMap((match) => mac(match)),
 ];

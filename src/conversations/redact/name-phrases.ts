@@ -98,5 +98,11 @@ function isNameHere(text: string, start: number, end: number): boolean {
     return isAlone || /(?:^|\W)(?:hi|hello|hey|dear|hallo) $/i.test(before);
   }
   const opensSentence = /(?:^|[.!?:\n"“(*>-])\s{0,3}$/.test(before);
-  return !opensSentence || isAlone || /^['’]s/.test(after) || GREETING.test(before);
+  return (
+    !opensSentence ||
+    isAlone ||
+    (/(?:^|\n)[ \t>*_]{0,6}$/.test(before) && /^\*{0,2}[:：]/.test(after)) ||
+    /^['’]s/.test(after) ||
+    GREETING.test(before)
+  );
 }

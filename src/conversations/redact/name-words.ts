@@ -13,7 +13,7 @@ export const NEVER = new Set(
 /** Names that are words as well: taken for a name only where they are written and placed like one. */
 export const WORDS = new Set(
   (
-    'mark will bill may june april august grace hope faith joy rose lily daisy iris ivy art frank jack rob bob pat sue drew ' +
+    'meer mark will bill may june april august grace hope faith joy rose lily daisy iris ivy art frank jack rob bob pat sue drew ' +
     'rich dick don ray guy gene max miles chase grant chance hunter mason carter cooper parker taylor tyler page baker smith ' +
     'cook fisher king queen bishop knight law young brown black white green gray grey rusty sandy dawn eve summer autumn ' +
     'winter angel christian victor sky skye star ruby jade amber pearl crystal cherry olive ginger pepper penny dale glen cliff ' +

@@ -3,7 +3,7 @@ import { labelBefore, labelsFrom } from './label-words.ts';
 
 /** Letters and digits with at most single separators: at least five characters, of which some are digits. */
 const VALUE =
-  /(?<![\p{L}\p{N}_./-])[A-Z]{0,6}-?\d[A-Z0-9]{0,24}(?:[ ./-](?=[A-Z0-9.-]{0,6}\d)[A-Z0-9]{1,12}){0,6}(?:-[A-Z0-9]|\([0-9A]\))?(?![\p{L}\p{N}_])/giu;
+  /[A-Z]{0,6}-?\d[A-Z0-9]{0,24}(?:[ ./-](?=[A-Z0-9.-]{0,6}\d)[A-Z0-9]{1,12}){0,6}(?:-[A-Z0-9]|\([0-9A]\))?(?![\p{L}\p{N}_])/iuy;
 const FEWEST = 5;
 const MOST = 24;
 
@@ -27,17 +27,53 @@ const LABELS = labelsFrom(
     'เลขบัตรประชาชน|บัตรประชาชน|เลขประจำตัวประชาชน|พาสปอร์ต|หนังสือเดินทาง|เลขที่หนังสือเดินทาง|身份证|身份证号|身份证号码|身分證|身分證字號|身份證|居民身份证|证件号|证件号码|護照|護照號碼|护照|护照号|护照号码|社保号|社会保障号|驾驶证|驾照|マイナンバー|個人番号|パスポート|パスポート番号|旅券番号|運転免許証|運転免許証番号|免許証番号|在留カード|在留カード番号|保険証番号|基礎年金番号|年金番号|주민등록번호|주민번호|여권|여권번호|운전면허|운전면허번호|면허번호|외국인등록번호',
 );
 
-/** Numbers of identity papers, taxes and insurances, by the label before them. */
-export const findNationalIds: Finder = (text) => [...text.matchAll(VALUE)].flatMap((match) => idFrom(text, match));
+const DIGITS = /\d{1,40}/g;
+/** Letters of a number just before its first digit, where no other word or number runs into them. */
+const HEAD = /(?<![\p{L}\p{N}_./-])[A-Z]{0,6}-?$/iu;
 
-function idFrom(text: string, { index, 0: whole }: RegExpExecArray): readonly Found[] {
-  const value = whole.trimEnd();
-  const count = value.replaceAll(/[^A-Za-z0-9]/g, '').length;
-  const digits = value.match(/\d/g)?.length ?? 0;
-  const isShaped = count >= FEWEST && count <= MOST && digits >= 4;
-  if (!isShaped || labelBefore(text, index, LABELS) === null) {
-    return [];
+/** Numbers of identity papers, taxes and insurances, by the label before them, which is looked for first. */
+export const findNationalIds: Finder = (text) => {
+  const found: Found[] = [];
+  let done = 0;
+  for (const { index: digit } of text.matchAll(DIGITS)) {
+    const index = digit < done ? -1 : startOfNumber(text, digit);
+    if (index >= 0 && labelBefore(text, index, LABELS) !== null) {
+      VALUE.lastIndex = index;
+      const value = VALUE.exec(text)?.[0].trimEnd() ?? '';
+      const key = value.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
+      if (isNumber(key)) {
+        done = index + value.length;
+        found.push({ type: 'national_id', label: 'NATIONAL_ID', start: index, end: done, key });
+      }
+    }
   }
-  const key = value.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
-  return [{ type: 'national_id', label: 'NATIONAL_ID', start: index, end: index + value.length, key }];
+  return found;
+};
+
+/** Where a number begins that has its first digit here; -1 where it is the end of something longer. */
+function startOfNumber(text: string, digit: number): number {
+  const before = text.charCodeAt(digit - 1);
+  if (before === SPACE || digit === 0) {
+    return digit;
+  }
+  if ((before === 45 || before === 46 || before === 47 || before === 58) && isDigitAt(text, digit - 2)) {
+    return -1;
+  }
+  return headOf(text, digit);
+}
+
+function isDigitAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 48 && code <= 57;
+}
+
+function headOf(text: string, digit: number): number {
+  const head = HEAD.exec(text.slice(Math.max(0, digit - 9), digit));
+  return head === null ? -1 : digit - head[0].length;
+}
+
+const SPACE = 32;
+
+function isNumber(key: string): boolean {
+  return key.length >= FEWEST && key.length <= MOST && (key.match(/\d/g)?.length ?? 0) >= 4;
 }

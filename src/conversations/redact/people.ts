@@ -66,12 +66,21 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
   for (const source of patternsOfName(name)) {
     patterns.push({ pattern: new RegExp(source, 'gu'), key });
   }
-  for (const words of phrasesOf(name)) {
+  // Two letters are a name only where one is announced.
+  const short = isAnnounced && /^\p{Lu}\p{Ll}$/u.test(name) ? [[name.toLowerCase()]] : [];
+  for (const words of [...phrasesOf(name), ...short]) {
     const id = words.join(' ');
     if (!known.has(id)) {
       known.set(id, key);
       const first = words[0] as string;
-      const needs = words.length > 1 ? 'nothing' : isWordToo(first) ? 'place' : isAnnounced ? 'capital' : 'nothing';
+      const needs =
+        words.length > 1
+          ? 'nothing'
+          : isWordToo(first) || first.length < 3
+            ? 'place'
+            : isAnnounced
+              ? 'capital'
+              : 'nothing';
       const phrase: Phrase = { words, key, needs };
       phrases.set(
         first,

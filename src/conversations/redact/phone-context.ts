@@ -9,7 +9,7 @@ const CALLED =
   /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/)[^\d\n]{0,24}$/i;
 /** Nouns for a phone, in the languages of helpdesks. */
 const PHONE = labelsFrom(
-  'phone|phones|telephone|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|' +
+  'phone|phones|telephone|numărul meu|ring meg på|ring mig på|ring mig|rufen sie mich an unter|rückruf unter|appelez-moi au|appelez moi au|llamarme al|llámenme al|me ligar no|ligue para|me liga no|chiamatemi al|chiamami al|bel me op|bel mij op|zadzwoń pod|proszę dzwonić pod|zavolejte na|zavolajte na|hívjon|sunați la|sunati-ma la|soittakaa|soita|nås på|når meg på|träffas på|treffes på|telefonujte|dzwonić|καλέστε με στο|beni arayın|numaram|اتصل بي على|اتصلوا بي على|התקשרו אליי|התקשר אלי|gọi cho tôi|hubungi saya di|hubungi|โทรหาฉันที่|โทรหา|ติดต่อ|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|' +
     'telefon|telefonnummer|tel-nr|telnr|tel nr|telefonnr|handy|handynummer|handynr|mobilnummer|mobiltelefon|mobilfunk|rufnummer|festnetz|durchwahl|rückruf|natel|' +
     'téléphone|telephone portable|portable|numéro de téléphone|n de téléphone|fixe|gsm|joignable au|' +
     'teléfono|telefono|teléfonos|tfno|tlfno|telf|telef|móvil|movil|celular|cel|número de teléfono|número de celular|numero de contacto|fijo|llamar al|llámame al|' +
@@ -35,7 +35,7 @@ const COUNTED_NOUNS = labelsFrom(
     'zamówienie|zamówienia|numer zamówienia|faktury|faktura|przesyłka|objednávka|objednávky|zásilka|rendelés|számla|comandă|comanda|factură|поръчка|narudžba|račun|' +
     'заказ|заказа|накладная|трек|обращение|заявка|счет|счёт|счета|замовлення|рахунок|παραγγελία|τιμολόγιο|sipariş|sipariş no|fatura no|kargo|طلب|رقم الطلب|فاتورة|הזמנה|חשבונית|đơn hàng|mã đơn|hóa đơn|pesanan|no pesanan|resi|invoice|' +
     '订单|订单号|訂單|訂單號|订单编号|发票|發票|工单|编号|單號|单号|快递|运单|案件|序列号|流水号|注文|注文番号|請求書|伝票|管理番号|会員番号|シリアル|주문|주문번호|송장|운송장|송장번호|운송장번호|접수번호|일련번호|คำสั่งซื้อ|ใบแจ้งหนี้|' +
-    'account|konto|kontonummer|cuenta|conta|compte|conto|счёт|账号|帳號|口座|계좌|계좌번호|isbn|issn|ean|gtin|upc|asin|vin|imei|iccid|oid|doi|pmid|rfc|port|pid|ppid|uid|gid|tid|thread|request|session|run|job|pipeline|commit|revision|build|version|release|code|error|status|exit|line|row|col|column|offset|size|length|count|total|timestamp|epoch|time|date|seed|hash|checksum|crc|id|ids|key|index|number of|version code|api|decimal|value|max|min|limit|range|from|page|chapter|section|post code|zip',
+    'breakpoint|breakpoints|sizes|widths|width|height|heights|dimensions|dimension|resolution|resolutions|ratio|ratios|viewport|viewports|coordinates|range|ranges|ports|pids|ids|values|numbers|sequence|port|root|account|konto|kontonummer|cuenta|conta|compte|conto|счёт|账号|帳號|口座|계좌|계좌번호|isbn|issn|ean|gtin|upc|asin|vin|imei|iccid|oid|doi|pmid|rfc|port|pid|ppid|uid|gid|tid|thread|request|session|run|job|pipeline|commit|revision|build|version|release|code|error|status|exit|line|row|col|column|offset|size|length|count|total|timestamp|epoch|time|date|seed|hash|checksum|crc|id|ids|key|index|number of|version code|api|decimal|value|max|min|limit|range|from|page|chapter|section|post code|zip',
 );
 /** Where it says that something else does. */
 const COUNTED =
@@ -63,6 +63,10 @@ export interface PhoneContext {
   readonly before: string;
   /** Words say that it is a phone number. */
   readonly isCalled: boolean;
+  /** A noun for a phone stands before it. */
+  readonly isLabelled: boolean;
+  /** It stands between the separators of a record. */
+  readonly isCell: boolean;
   /** It has a line, a cell or an item of its own. */
   readonly isAlone: boolean;
   /** Words or signs say that it is something else. */
@@ -78,15 +82,21 @@ export interface PhoneContext {
 }
 
 /** Each answer is worked out when it is asked for: most numbers are ruled out by the first. */
-export function contextOf(text: string, start: number, end: number): PhoneContext {
+export function contextOf(text: string, start: number, end: number, isNext: boolean): PhoneContext {
   const before = text.slice(Math.max(0, start - CONTEXT), start);
   const after = text.slice(end, end + 20);
-  let called: boolean | undefined;
+  let labelled: boolean | undefined;
   return {
     before,
     get isCalled() {
-      called ??= CALLED.test(before) || labelBefore(text, start, PHONE) !== null;
-      return called;
+      return isNext || this.isLabelled || CALLED.test(before);
+    },
+    get isLabelled() {
+      labelled ??= labelBefore(text, start, PHONE) !== null;
+      return labelled;
+    },
+    get isCell() {
+      return /[^\s\d][,;]$/.test(before) && /^(?:[,;]\S|\s*(?:\n|$))/.test(after);
     },
     get isAlone() {
       return OPENS.test(before) && CLOSES.test(after);

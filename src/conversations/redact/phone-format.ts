@@ -30,6 +30,11 @@ export function isWrittenSo(number: PhoneNumber, { digits, sizes }: Stretch, isE
   });
 }
 
+/** Numbers with slashes between all of them are a list. */
+export function isLikeList(written: string): boolean {
+  return /^\d+(?: ?\/ ?\d+){2,}$/.test(written);
+}
+
 /** Threes all along: `1.234.567`, `912 345 678` may be an amount as well. */
 export function isLikeAmount(written: string): boolean {
   return /^\d{1,3}(?:([ .,'])\d{3})(?:\1\d{3})+$/.test(written) && !written.startsWith('0');
@@ -43,10 +48,16 @@ export function isRound(digits: string): boolean {
 /** One dot is a decimal point; dots between groups of uneven size are a version or an address. */
 export function isLikeVersion(written: string, sizes: readonly number[]): boolean {
   const dots = written.match(/\./g)?.length ?? 0;
-  if (dots === 0 || dots !== sizes.length - 1 || /[^\d.]/.test(written)) {
+  if (dots === 0) {
     return false;
   }
-  return dots === 1 || sizes.includes(1) || sizes.slice(1).some((size) => size < 2 || size > 4);
+  if (dots !== sizes.length - 1 || /[^\d.]/.test(written)) {
+    // Columns of decimals.
+    return /\.\d{1,2}(?!\d)/.test(written) && / \d/.test(written) && dots < sizes.length - 1;
+  }
+  return (
+    (dots === 1 && !/^0\d{2}/.test(written)) || sizes.includes(1) || sizes.slice(1).some((size) => size < 2 || size > 4)
+  );
 }
 
 /** Where groups meet, in digits from the end: prefixes may be there or not. */

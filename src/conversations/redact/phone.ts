@@ -10,7 +10,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { runsOf, type Stretch, stretchesFrom } from './digits.ts';
 import type { Finder, Found } from './found.ts';
 import { contextOf, type PhoneContext } from './phone-context.ts';
-import { isLikeAmount, isLikeVersion, isRound, isWrittenSo } from './phone-format.ts';
+import { isLikeAmount, isLikeList, isLikeVersion, isRound, isWrittenSo } from './phone-format.ts';
 
 /** The fewest and most digits of a number (E.164, and the prefix for calls abroad). */
 const FEWEST = 7;
@@ -18,14 +18,17 @@ const MOST = 17;
 /** Groups of one digit are prefixes and area codes; where there are more, it is a list. */
 const SINGLES = 3;
 const GROUPS = 6;
-const SEPARATOR = /^(?: {1,2}|[-./]| [-–/] |\.? ?\(0?\) ?|\) ?-? ?| ?\(|\s?\r?\n[ >]{0,4})$/;
+const SEPARATOR = /^(?: {1,2}|[-./]| [-–/] |[-.]? ?\(0?\) ?|\)[-. ]{0,2}| ?[-.]?\(|\s?\r?\n[ >]{0,4})$/;
+/** Between two numbers of one person. */
+const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
 /** A number that goes on in a word, or in another number. */
 const RUNS_ON = /^(?:[\p{L}\p{N}_%@\\]|[-.:/][\p{L}\p{N}]|,\p{N})/u;
 /** Scripts that put no space between a number and a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]$/u;
 const UNSPACED_NEXT = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
-/** The fewest digits of a number that nothing announces: after a zero, without separators, in groups. */
+/** The fewest digits of a number that nothing announces: after a zero, without separators, in groups; and of one after a label that is of no country of the settings. */
 const TRUNK_FEWEST = 9;
+const LABELLED_FEWEST = 8;
 const BARE_FEWEST = 10;
 const GROUPED_FEWEST = 9;
 const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
@@ -49,7 +52,12 @@ export function phoneFinder(regions: readonly string[]): Finder {
     const found: Found[] = [];
     for (const run of runsOf(text, SEPARATOR, 8)) {
       for (let first = 0; first < run.groups.length; first += 1) {
-        const phone = phoneFrom(text, stretchesFrom(text, run, first, FEWEST, MOST), countries);
+        const phone = phoneFrom(
+          text,
+          stretchesFrom(text, run, first, FEWEST, MOST),
+          countries,
+          found.at(-1)?.end ?? -1,
+        );
         if (phone !== null) {
           found.push(phone.found);
           first = phone.last;
@@ -104,14 +112,14 @@ function countryOf(region: string): Country {
   };
 }
 
-function phoneFrom(text: string, stretches: readonly Stretch[], countries: readonly Country[]) {
+function phoneFrom(text: string, stretches: readonly Stretch[], countries: readonly Country[], lastEnd: number) {
   for (const stretch of stretches) {
-    const place = placeOf(text, stretch);
+    const place = placeOf(text, stretch, lastEnd);
     const number = place === null ? null : numberOf(stretch, place, countries);
     if (place !== null && number !== null) {
       const extension = EXTENSION.exec(text.slice(place.end, place.end + 20))?.[0].length ?? 0;
       const end = place.end + extension;
-      const found: Found = { type: 'phone', label: 'PHONE', start: place.start, end, key: number.number };
+      const found: Found = { type: 'phone', label: 'PHONE', start: place.start, end, key: number };
       return { found, last: stretch.last };
     }
   }
@@ -127,7 +135,7 @@ interface Place {
 }
 
 /** Where the whole number stands, with its plus and its brackets; null where it is a piece of something else. */
-function placeOf(text: string, { start: first, end, sizes }: Stretch): Place | null {
+function placeOf(text: string, { start: first, end, sizes }: Stretch, lastEnd: number): Place | null {
   if (sizes.length > GROUPS || sizes.filter((size) => size === 1).length > SINGLES) {
     return null;
   }
@@ -146,33 +154,38 @@ function placeOf(text: string, { start: first, end, sizes }: Stretch): Place | n
     return null;
   }
   const isInternational = head.includes('+');
-  const context = contextOf(text, start, end);
+  const isNext = lastEnd >= 0 && start - lastEnd < 6 && NEXT.test(text.slice(lastEnd, start));
+  const context = contextOf(text, start, end, isNext);
   const isGlued = !isInternational && /[\p{L}][-./]$/u.test(near) && !context.isCalled;
   return isGlued ? null : { start, end, written: text.slice(start, end), isInternational, context };
 }
 
-function numberOf(stretch: Stretch, place: Place, countries: readonly Country[]): PhoneNumber | null {
+/** The number as E.164, or its digits where no country of the settings has it; null where it is none. */
+function numberOf(stretch: Stretch, place: Place, countries: readonly Country[]): string | null {
   if (place.isInternational) {
     const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
-    return number?.isPossible() === true ? number : null;
+    return number?.isPossible() === true ? number.number : null;
   }
   const abroad = /^(?:00|011)([1-9]\d{6,14})$/.exec(stretch.digits)?.[1];
   const number = abroad === undefined ? undefined : parsePhoneNumberFromString(`+${abroad}`);
+  const isLong = stretch.digits.length >= LABELLED_FEWEST;
   const isTold = stretch.digits.length >= TOLD && place.context.isCalled;
   const possible = countries.filter(({ mayBe }) => isTold || mayBe(stretch.digits));
-  if ((number === undefined && possible.length === 0) || isSomethingElse(place, stretch)) {
+  const mayBe = number !== undefined || possible.length > 0 || (isLong && place.context.isLabelled);
+  if (!mayBe || isSomethingElse(place, stretch)) {
     return null;
   }
   if (number?.isValid() === true) {
-    return number;
+    return number.number;
   }
   for (const country of possible) {
     const own = ownNumber(stretch, place, country);
     if (own !== null) {
-      return own;
+      return own.number;
     }
   }
-  return null;
+  const isAnyones = isLong && place.context.isLabelled && !isLikeVersion(place.written, stretch.sizes);
+  return isAnyones ? stretch.digits : null;
 }
 
 function ownNumber(stretch: Stretch, place: Place, country: Country): PhoneNumber | null {
@@ -194,14 +207,14 @@ function isMeant(own: PhoneNumber, stretch: Stretch, { written, context }: Place
     const isDialled = stretch.digits.startsWith('0') && stretch.digits.length >= TRUNK_FEWEST;
     const isMobile = own.getType() === 'MOBILE';
     const isBare = (!hasTrunkZero || isMobile) && stretch.digits.length >= BARE_FEWEST;
-    return context.isAlone || ((isDialled || isBare) && context.isProse);
+    return context.isAlone || (context.isCell && isDialled) || ((isDialled || isBare) && context.isProse);
   }
   const isExact = hasTrunkZero && !stretch.digits.startsWith('0') && !written.includes('(');
   if (!isWrittenSo(own, stretch, isExact) || (isLikeAmount(written) && !context.isAlone && !context.isLast)) {
     return false;
   }
   // Few digits in groups are many things.
-  return stretch.digits.length >= GROUPED_FEWEST || context.isAlone || stretch.digits.startsWith('0');
+  return stretch.digits.length >= GROUPED_FEWEST || context.isAlone || context.isCell || stretch.digits.startsWith('0');
 }
 
 function isSomethingElse({ written, context }: Place, { sizes }: Stretch): boolean {
@@ -211,7 +224,7 @@ function isSomethingElse({ written, context }: Place, { sizes }: Stretch): boole
   if (context.isCalled) {
     return false;
   }
-  if (/\/$/.test(context.before) || isLikeVersion(written, sizes) || context.isCounted) {
+  if (/\/$/.test(context.before) || isLikeVersion(written, sizes) || isLikeList(written) || context.isCounted) {
     return true;
   }
   const isPlain = /^\d+$/.test(written);

@@ -1,5 +1,5 @@
 import type { Finder, Found } from './found.ts';
-import { labelBefore, labelsFrom } from './label-words.ts';
+import { labelBefore, labelsFrom, phraseBefore } from './label-words.ts';
 
 const LABELS = labelsFrom(
   'address|addr|home address|postal address|mailing address|shipping address|billing address|delivery address|street address|my address|our address|residential address|office address|business address|company address|registered address|permanent address|current address|full address|return address|ship to|deliver to|bill to|send it to|mail to|street|residence|live at|living at|reside at|located at|' +
@@ -29,7 +29,7 @@ const NO_PLACE =
   /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
 /** The signs and words after which the value of a label begins. */
 const SEPARATOR =
-  /[:：=|\t]|(?<=\p{L}) [-–—] |(?<=\p{L})(?: (?:is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|は|是|为|為|은|는)/gu;
+  /[:：=|\t]| (?:[-–—]|is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|[は是为為은는]/g;
 const LONGEST = 160;
 /** The lines of an address under its label. */
 const LINES = 4;
@@ -48,30 +48,62 @@ export const findAddresses: Finder = (text) => {
       }
     }
   }
-  for (const match of text.matchAll(LIVING)) {
-    const start = match.index + match[0].length;
-    const value = start < done ? null : valueAfter(text, start);
-    if (value !== null && /^\s?\d|\d/.test(text.slice(value.start, value.start + 40))) {
+  for (const { index } of text.matchAll(DIGITS)) {
+    const phrase = index < done ? undefined : LIVING.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
+    const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);
+    if (value !== null) {
       found.push({
         type: 'address',
         label: 'ADDRESS',
         ...value,
         key: text.slice(value.start, value.end).toLowerCase(),
       });
+      done = value.end;
     }
   }
   return found;
 };
 
+const DIGITS = /(?<!\d)\d{1,5}(?!\d)/g;
+/** How far before the first number of an address the phrase that announces it ends, in characters. */
+const LIVING_REACH = 64;
+/** Phrases before an address, and its beginning up to the first number. */
 const LIVING =
-  /(?<![\p{L}])(?:(?:[Ii] |we )?live at|(?:[Ii] )?reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|wohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|проживаю по адресу|住在|居住在|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to(?= \d)|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address(?= \d))(?=[\s:：]|(?<=住在))/gu;
+  /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})([^\n\d:：]{0,32})$/u;
 
+/** One label or a few words of which one is a word for an address: `Adres do faktury`, `Διεύθυνση χρέωσης`. */
 function isLabelled(text: string, at: number): boolean {
-  return (
-    labelBefore(text, at, LABELS) !== null &&
-    !NOT_POSTAL.test(text.slice(Math.max(0, at - 32), at).replace(/["'*_\s)\]]+$/, ''))
-  );
+  const words = phraseBefore(text, at, LAST_WORDS);
+  if (words.length === 0 || words.some((word) => TECHNICAL.has(word))) {
+    return false;
+  }
+  const isPostal =
+    labelBefore(text, at, LABELS) !== null || (words.length <= PHRASE && words.some((word) => ADDRESS_WORDS.has(word)));
+  return isPostal && !NOT_POSTAL.test(text.slice(Math.max(0, at - 32), at).replace(/["'*_\s)\]]+$/, ''));
 }
+
+/** The longest phrase in which a word for an address makes a label. */
+const PHRASE = 4;
+const ADDRESS_WORDS = new Set(
+  (
+    'address adresse anschrift direccion domicilio endereco morada indirizzo residenza adres adress osoite adresa bydliste cim lakcim adresi adresim ' +
+    'адрес адреса διευθυνση العنوان عنوان آدرس نشانی כתובת כתובתי पता ठिकाना alamat anwani aadress adresas adrese adreca helbidea naslov prebivaliste adresy adresu rechnungsadresse lieferadresse factuuradres fakturaadresse fakturaadress adresata'
+  ).split(' '),
+);
+/** Words that a label of an address ends in. */
+const LAST_WORDS = new Set([
+  ...LABELS.lastWords,
+  ...ADDRESS_WORDS,
+  ...'faktury facturare racun livraison facturation envio facturacion entrega cobranca spedizione fatturazione rumah pengiriman tagihan dostawy wysylki korespondencyjny zamieszkania dostavu dostavo placanje dorucovaci home work billing shipping delivery postal casa domicile livrare isporuke naplatu'.split(
+    ' ',
+  ),
+]);
+/** Words that make an address one of a machine, in any language. */
+const TECHNICAL = new Set(
+  'email e-mail mail mails emails ip ipv4 ipv6 mac web url uri wallet memory server host bind listen contract dns gateway endpoint node socket proxy smtp btc eth ethereum bitcoin почты почта эл электронной электронная пошти ηλεκτρονικου ταχυδρομειου البريد الالكتروني הדואר אלקטרוני דוא ईमेल courriel electronique correo electronico elettronica eposta posti surel website internet домен сайта'.split(
+    ' ',
+  ),
+);
 
 interface Value {
   readonly start: number;

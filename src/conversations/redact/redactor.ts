@@ -30,6 +30,7 @@ import { findSsns } from './ssn.ts';
 import { cutSubject, type Field, fieldsOf, nameAt } from './ticket-fields.ts';
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
+import { viewOf } from './view.ts';
 
 /** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
 const RULES = 2;
@@ -158,10 +159,11 @@ const NAME_ROUNDS = 4;
 
 /** Surveys the fields until no text announces a name that was not looked for, so that redaction is idempotent. */
 function surveyWith(scanFor: ScanFor, fields: readonly Field[], people: readonly Person[]): Survey {
-  let names = announcedNames(fields.map(({ text }) => text));
+  let names = announcedNames(fields.flatMap(({ text }) => spellings(text)));
   let survey = surveyOf(fields, scanFor(people, names));
   for (let round = 1; round < NAME_ROUNDS; round += 1) {
-    const further = announcedNames(survey.explained.map(({ redacted }) => redacted)).filter(
+    const changed = survey.explained.filter(({ spans }) => spans.length > 0);
+    const further = announcedNames(changed.flatMap(({ redacted }) => spellings(redacted))).filter(
       (name) => !names.includes(name),
     );
     if (further.length === 0) {
@@ -171,6 +173,12 @@ function surveyWith(scanFor: ScanFor, fields: readonly Field[], people: readonly
     survey = surveyOf(fields, scanFor(people, names));
   }
   return survey;
+}
+
+/** A text as it is written, and as it is seen where that differs. */
+function spellings(text: string): readonly string[] {
+  const seen = viewOf(text).text;
+  return seen === text ? [text] : [text, seen];
 }
 
 function surveyOf(fields: readonly Field[], scan: Scan): Survey {

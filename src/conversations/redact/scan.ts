@@ -11,33 +11,94 @@ export interface Scan {
 /** Rounds at most: each finds what only shows once something beside it is gone. Two are usual, more is a made-up text. */
 const ROUNDS = 16;
 
+/** Lines before and after a change that are looked at again: a label may stand on the line before. */
+const LINES_AROUND = 2;
+/** The most of long lines that is looked at again on each side, in characters. */
+const REACH = 600;
+
 /**
- * All that is to be taken out of a text, in order and apart. Looked for again in what remains, until nothing is found:
- * so that redacting what is redacted changes nothing.
+ * All that is to be taken out of a text, in order and apart. The lines around what was found are looked at again until
+ * nothing is found there: so that redacting what is redacted changes nothing.
  */
-export function scanText(text: string, { finders, isAllowed }: Scan): readonly Found[] {
-  let spans: readonly Found[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+export function scanText(text: string, scan: Scan): readonly Found[] {
+  let spans = scanStretch(text, scan);
+  let fresh = spans;
+  for (let round = 1; round < ROUNDS && fresh.length > 0; round += 1) {
     const draft = draftOf(text, spans);
-    const view = viewOf(draft.text);
-    const all = finders.flatMap((find) => find(view.text));
-    const allowed = all.filter((found) => isAllowed(found));
-    const wanted = allowed.length === 0 ? all : all.filter((found) => !isAllowed(found));
-    const fresh = settle(wanted, allowed, view.text);
-    if (fresh.length === 0) {
-      return spans;
-    }
-    const placed = fresh.map((found) => {
-      const { start, end } = view.place(found.start, found.end);
-      return { ...found, start: draft.origin(start), end: draft.origin(end - 1) + 1 };
-    });
-    spans = [...spans, ...placed].sort((a, b) => a.start - b.start);
+    fresh = linesAround(
+      draft.text,
+      fresh.map(({ start, end }) => [draft.at(start), draft.at(end)]),
+    ).flatMap(([from, to]) =>
+      scanStretch(draft.text.slice(from, to), scan).map((found) => ({
+        ...found,
+        start: draft.origin(from + found.start),
+        end: draft.origin(from + found.end - 1) + 1,
+      })),
+    );
+    spans = [...spans, ...fresh].sort((a, b) => a.start - b.start);
   }
   return spans;
 }
 
+function scanStretch(text: string, { finders, isAllowed }: Scan): readonly Found[] {
+  const view = viewOf(text);
+  const all = finders.flatMap((find) => find(view.text));
+  const allowed = all.filter((found) => isAllowed(found));
+  const wanted = allowed.length === 0 ? all : all.filter((found) => !isAllowed(found));
+  return settle(wanted, allowed, view.text).map((found) => ({ ...found, ...view.place(found.start, found.end) }));
+}
+
+type Stretch = readonly [from: number, to: number];
+
+/** The lines around some places, as few stretches, in order and apart. */
+function linesAround(text: string, places: readonly Stretch[]): readonly Stretch[] {
+  const stretches: [number, number][] = [];
+  for (const [start, end] of places) {
+    const last = stretches.at(-1);
+    if (last !== undefined && end <= last[1]) {
+      continue;
+    }
+    const from = lineStart(text, start);
+    const to = lineEnd(text, end);
+    if (last !== undefined && from <= last[1]) {
+      last[1] = Math.max(last[1], to);
+    } else {
+      stretches.push([from, to]);
+    }
+  }
+  return stretches;
+}
+
+function lineStart(text: string, place: number): number {
+  let at = place;
+  for (let line = 0; line <= LINES_AROUND && at > 0; line += 1) {
+    const before = text.lastIndexOf('\n', at - 1);
+    if (place - before > REACH) {
+      return Math.max(0, text.lastIndexOf(' ', Math.max(0, place - REACH)) + 1);
+    }
+    at = Math.max(before, 0);
+  }
+  return at;
+}
+
+function lineEnd(text: string, place: number): number {
+  let at = place;
+  for (let line = 0; line <= LINES_AROUND && at < text.length; line += 1) {
+    const next = text.indexOf('\n', at + 1);
+    if ((next < 0 ? text.length : next) - place > REACH) {
+      const space = text.indexOf(' ', place + REACH);
+      return space < 0 ? text.length : space;
+    }
+    at = next < 0 ? text.length : next;
+  }
+  return at;
+}
+
 /** A text with its spans replaced, each by the same placeholder, and where its other characters come from. */
-function draftOf(text: string, spans: readonly Found[]): { readonly text: string; origin(at: number): number } {
+function draftOf(
+  text: string,
+  spans: readonly Found[],
+): { readonly text: string; origin(at: number): number; at(origin: number): number } {
   const drafted = replaceSpans(text, spans, ({ label }) => `[${label}_1]`);
   const starts: { readonly draft: number; readonly origin: number }[] = [{ draft: 0, origin: 0 }];
   let shift = 0;
@@ -45,21 +106,28 @@ function draftOf(text: string, spans: readonly Found[]): { readonly text: string
     shift += label.length + 4 - (end - start);
     starts.push({ draft: end + shift, origin: end });
   }
+  const pieceAt = (place: number, side: 'draft' | 'origin') => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle]?.[side] ?? 0) <= place) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return starts[low] ?? { draft: 0, origin: 0 };
+  };
   return {
     text: drafted,
     origin(at) {
-      let low = 0;
-      let high = starts.length - 1;
-      while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if ((starts[middle]?.draft ?? 0) <= at) {
-          low = middle;
-        } else {
-          high = middle - 1;
-        }
-      }
-      const piece = starts[low] ?? { draft: 0, origin: 0 };
+      const piece = pieceAt(at, 'draft');
       return piece.origin + at - piece.draft;
+    },
+    at(origin) {
+      const piece = pieceAt(origin, 'origin');
+      return Math.min(drafted.length, piece.draft + origin - piece.origin);
     },
   };
 }

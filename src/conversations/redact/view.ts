@@ -6,16 +6,16 @@ export interface View {
 }
 
 /** Anything that may make a text differ from what a reader sees: a quick test that most texts fail. */
-const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[ux_.@+-]|<(?:wbr|!--)|>[@.]</;
+const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[uxn_.@+-]|<(?:wbr|!--|br)|>[@.]</i;
 
 /**
  * Entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`), escapes of JSON and JavaScript
- * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), optional line breaks and empty comments of HTML, invisible
+ * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends of JSON and HTML (`\n`, `<br>`), optional line breaks and empty comments of HTML, invisible
  * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each stands for one
  * character at most. The padding of base64 at the end of a line is not a soft line end: `==`, or a header follows.
  */
 const ESCAPES =
-  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|<(?:span|b|i|em|strong)(?: [^<>\n]{0,40})?>([@.])<\/(?:span|b|i|em|strong)>|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
+  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|(\\{1,4}(?:r\\{1,4})?n|<br ?\/?>(?:\r?\n)?)|<(?:span|b|i|em|strong)(?: [^<>\n]{0,40})?>([@.])<\/(?:span|b|i|em|strong)>|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
 const BEYOND = '[\\u{1d400}-\\u{1d7ff}\\u{1f100}-\\u{1f1ff}\\u{e0000}-\\u{e01ef}]';
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -113,7 +113,7 @@ function lookalikes(): string {
   return ranges.join('');
 }
 
-function seenOf([piece, decimal, hex, name, percent, byEscape, escaped, tagged]:
+function seenOf([piece, decimal, hex, name, percent, byEscape, escaped, lineEnd, tagged]:
   | RegExpExecArray
   | RegExpMatchArray): string {
   const code = decimal ?? hex ?? percent ?? byEscape;
@@ -121,6 +121,9 @@ function seenOf([piece, decimal, hex, name, percent, byEscape, escaped, tagged]:
     const point = Number.parseInt(code, decimal === undefined ? 16 : 10);
     const isCharacter = point > 31 && point < 0x110000 && !(point >= 0xd800 && point < 0xe000);
     return isCharacter ? plainest(String.fromCodePoint(point)) : (piece as string);
+  }
+  if (lineEnd !== undefined) {
+    return '\n';
   }
   if (escaped !== undefined || tagged !== undefined) {
     return escaped ?? (tagged as string);
