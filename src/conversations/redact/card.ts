@@ -40,9 +40,13 @@ function isCard(digits: string): boolean {
   return isIssued && passesLuhn(digits);
 }
 
-/** A card is printed in groups of three to six; what is written in ones and twos is something else. */
+/** A card is printed in groups of three to six; what is written in ones, twos or threes is something else. */
 function isShaped(sizes: readonly number[]): boolean {
-  return sizes.length === 1 || sizes.every((size, index) => size >= 3 || (size >= 1 && index === sizes.length - 1));
+  const threes = sizes.filter((size) => size === 3).length;
+  return (
+    sizes.length === 1 ||
+    (threes < 3 && sizes.every((size, index) => size >= 3 || (size >= 1 && index === sizes.length - 1)))
+  );
 }
 
 /** Not a piece of a longer word: an identifier, a decimal, a file's name. */

@@ -10,7 +10,7 @@ interface Tool {
 }
 
 /** A value in quotes or without. */
-const VALUE = `(?:"([^"\\r\\n]{1,256})"|'([^'\\r\\n]{1,256})'|([^\\s"'|;&<>]{1,256}))`;
+const VALUE = `(?:\\\\{0,2}"([^"\\\\\\r\\n]{1,256})|\\\\{0,2}'([^'\\\\\\r\\n]{1,256})|((?:[^\\s"'|;&<>\\\\]|\\\\(?!["'nrt])){1,256}))`;
 /** Where an option begins. */
 const OPTION = '(?<=\\s)';
 
@@ -23,8 +23,8 @@ const TOOLS: readonly Tool[] = [
   {
     names: 'curl|wget|http|https|xh|hurl|aria2c|ab',
     options: [
-      `${OPTION}(?:-u|--user|-U|--proxy-user|-a|--auth|-A(?=\\s[^\\s:]{1,64}:))[ =]{0,2}(?=["']?[^\\s:"'/]{0,64}:)${VALUE}`,
-      `${OPTION}(?:-b|--cookie)[ =]{0,2}(?=["']?[^\\s"'=]{1,80}=)${VALUE}`,
+      `${OPTION}(?:-u|--user|-U|--proxy-user|-a|--auth|-A(?=\\s[^\\s:]{1,64}:))[ =]{0,2}(?=\\\\{0,2}["']?[^\\s:"'/]{0,64}:)${VALUE}`,
+      `${OPTION}(?:-b|--cookie)[ =]{0,2}(?=\\\\{0,2}["']?[^\\s"'=]{1,80}=)${VALUE}`,
       `${OPTION}--(?:oauth2-bearer|pass|proxy-pass|tlspassword|http-password|ftp-password|http-passwd)[ =]{1,2}${VALUE}`,
     ],
   },
@@ -71,6 +71,7 @@ const TOOLS: readonly Tool[] = [
       `${OPTION}-(?=[A-Za-z]{0,6}n)[A-Za-z]{0,6}b[A-Za-z]{0,6}\\s{1,2}\\S{1,64}\\s{1,2}${VALUE}`,
     ],
   },
+  { names: 'ConvertTo-SecureString', options: [`^\\s{1,3}(?:-String\\s{1,3})?${VALUE}`] },
   { names: 'gh auth login|glab auth login|docker login|az acr login', options: [`<<<\\s{0,2}${VALUE}`] },
   { names: 'gpg|gpg2', options: [`${OPTION}--passphrase[ =]{1,2}${VALUE}`] },
   {

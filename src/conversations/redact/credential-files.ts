@@ -10,7 +10,7 @@ export function findFileSecrets(text: string): readonly Stretch[] {
     ...(text.includes('-key-data') ? stretchesOf(KEY_DATA, text, (value) => !isPlaceholder(value)) : []),
     ...(text.includes('login') ? stretchesOf(NETRC, text, (value) => !isPlaceholder(value)) : []),
     ...stretchesOf(PGPASS, text, (value) => !isPlaceholder(value)),
-    ...stretchesOf(SQL, text, (value) => !isPlaceholder(value)),
+    ...OTHERS.flatMap((pattern) => stretchesOf(pattern, text, (value) => !isPlaceholder(value) && !isProse(value))),
     ...kubernetesSecrets(text),
     ...inputs(text),
   ];
@@ -20,13 +20,33 @@ export function findFileSecrets(text: string): readonly Stretch[] {
 const ENCODED_AUTH =
   /(?<![A-Za-z0-9])(?:_auth|auth)\\{0,2}["']?[ \t]{0,3}[:=][ \t]{0,3}\\{0,2}["']?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
 const KEY_DATA = /(?<![A-Za-z0-9])client-key-data["']?[ \t]{0,3}:[ \t]{0,3}["']?([A-Za-z0-9+/=]{16,20000})/dg;
-const NETRC = /\b(?:machine\s{1,4}\S{1,255}|default)\s{1,8}login\s{1,4}\S{1,255}\s{1,8}password\s{1,4}(\S{1,255})/dg;
+const NETRC =
+  /\b(?:machine\s{1,4}\S{1,255}|default)\s{1,8}login\s{1,4}\S{1,255}\s{1,8}password\s{1,4}([^\s"'\\]{1,255})/dg;
 /** `host:port:database:user:password` on a line of its own. */
 const PGPASS =
   /^(?:\*|localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\*|\d{4,5}):[\w*-]{1,63}:[\w*.-]{1,63}:(\S{1,255})$/dgm;
-/** `IDENTIFIED BY 'x'`, `WITH PASSWORD 'x'` and their like. */
-const SQL =
-  /(?<![A-Za-z])(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)|password)\s{1,4}(?:password\s{1,4})?N?'([^'\r\n]{1,256})'/dgi;
+const USER =
+  'user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|usuario|usuário|utilisateur|utente|gebruiker|логин';
+const PASSWORD = 'pass(?:word|wd)?|pw|pwd|passwort|kennwort|contraseña|mot de passe|mdp|senha|wachtwoord|hasło|пароль';
+
+/** Credentials whose name stands elsewhere: in the statement, in the heading, in the rest of the line. */
+const OTHERS: readonly RegExp[] = [
+  // IDENTIFIED BY 'x', WITH PASSWORD 'x'
+  /(?<![A-Za-z])(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)|password)\s{1,4}(?:password\s{1,4})?N?'([^'\r\n]{1,256})'/dgi,
+  // user/password: ana / x
+  new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${USER})\\s?[/&+]\\s?(?:${PASSWORD})\\s{0,2}[:=]\\s{0,3}[^\\s/:|]{1,64}\\s{0,2}[/:|]\\s{0,2}([^\\s"'\\\\]{3,256})`,
+    'dgiu',
+  ),
+  // get('[name=password]').type('x')
+  /(?:pass(?:word|wd)?|pwd|secret|token)[^\n]{0,40}\)\s{0,2}\.(?:type|fill|sendKeys|send_keys|setValue|set_value|val|input|pressSequentially)\(\s{0,2}\\{0,2}["'`]([^"'`\\\r\n]{1,256})/dgi,
+  // echo x | sudo -S
+  /(?<![A-Za-z])(?:echo|printf)\s{1,4}\\{0,2}["']?([^"'|\s\\]{1,128})\\{0,2}["']?\s{0,4}\|\s{0,4}sudo\s{1,4}-S/dg,
+  // variable "password" { default = "x" }
+  /variable\s{1,4}\\{0,2}"[^"\n]{0,60}(?:password|passwd|secret|token|key)[^"\n]{0,40}"\s{0,4}\{[^{}]{0,400}default\s{0,20}=\s{0,4}\\{0,2}"([^"\\\n]{1,256})/dgi,
+  // The name of a wireless network, and its key on the next line.
+  /(?<![A-Za-z])(?:ssid|wi-?fi|wlan)(?![A-Za-z])[^\n]{0,60}\n[ \t>*-]{0,8}(?:key|pass|pw|code)\s{0,2}[:=]\s{0,3}([^\s"'\\]{6,63})/dgi,
+];
 
 const SECRET_KIND = /(?<![A-Za-z])kind["']?[ \t]{0,3}:[ \t]{0,3}["']?Secret(?![A-Za-z])/g;
 const DATA_ENTRY = /(?<=\n)([ \t]{1,16})["']?[\w.-]{1,128}["']?:[ \t]{1,3}["']?([^\s"'#|>{][^\s"']{3,20000})/dy;
@@ -71,10 +91,11 @@ function endOfLine(text: string, from: number): number {
 }
 
 /** Elements that give a name or a type and a value as attributes: `<input type=password value=x>`, `<add key="Password" value="x"/>`. */
-const ELEMENT = /<(?:input|add|property|param|parameter|env|setting|variable|field|entry)\s([^<>]{1,600})>/dgi;
+const ELEMENT = /<(?:input|meta|add|property|param|parameter|env|setting|variable|field|entry)\s([^<>]{1,600})>/dgi;
 const SECRET_ATTRIBUTE =
   /(?:^|\s)(?:type|name|id|key|autocomplete|property)\s{0,2}=\s{0,2}["']?[\w.:-]{0,60}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|one-time-code)/i;
-const VALUE_ATTRIBUTE = /(?:^|\s)value\s{0,2}=\s{0,2}(?:"([^"]{1,512})"|'([^']{1,512})'|([^\s"'>]{1,512}))/d;
+const VALUE_ATTRIBUTE =
+  /(?:^|\s)(?:value|content)\s{0,2}=\s{0,2}(?:"([^"]{1,512})"|'([^']{1,512})'|([^\s"'>]{1,512}))/d;
 
 function inputs(text: string): readonly Stretch[] {
   return [...text.matchAll(ELEMENT)].flatMap(({ 1: attributes = '', indices }) => {

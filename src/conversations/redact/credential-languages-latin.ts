@@ -152,7 +152,7 @@ export const LATIN_LANGUAGES: readonly Language[] = [
     language: 'sk',
     password: 'prístupové heslo|heslá|hesiel',
     pin: 'pin kód',
-    token: 'api kľúč|tajný kľúč|prístupový kľúč|prístupový token',
+    token: 'api kľúč|kľúč api|tajný kľúč|prístupový kľúč|prístupový token',
     is: 'je|bolo|znie',
   },
   {

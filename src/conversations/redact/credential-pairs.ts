@@ -99,7 +99,7 @@ const ANY_WORDS = "[\\p{L}\\p{M}'\\u200c-]{2,14}(?:\\s[\\p{L}\\p{M}'\\u200c-]{2,
 
 const after = (inflection: string, qualifiers: string) =>
   new RegExp(
-    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:${[folded(POSSESSIVES, false), folded(POSSESSIVES, true)].join('|')})(?![\\p{L}\\p{M}]))?${qualified(qualifiers)}(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:(?<=:)[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
+    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:(?:${folded(POSSESSIVES, false)})(?![\\p{L}\\p{M}])|${folded(POSSESSIVES, true)}))?${qualified(qualifiers)}(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:(?<=:)[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
     'dyu',
   );
 const AFTER_ENGLISH = after('s?', QUALIFIERS);
@@ -175,6 +175,13 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   if (end <= start || (between.startsWith('>') && !/^(?:<\/|\]\]>)/.test(view.text.slice(end, end + 3)))) {
     return undefined;
   }
+  const rest = view.text.slice(end, end + 40);
+  if (
+    isLabel(view.text.slice(start, end) + rest) ||
+    (isAfterUser(view.text, at) && /^\s{0,2}[/:]\s{0,2}\S/.test(rest))
+  ) {
+    return undefined;
+  }
   const place = view.place(start, end);
   const candidate: Candidate = {
     kind: first.kind,
@@ -182,9 +189,20 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
     value: text.slice(place.start, place.end),
     isQuoted: !isBare,
     link,
-    rest: view.text.slice(end, end + 40),
+    rest,
   };
   return isSecretValue(candidate) ? { secret: place, resume: end } : undefined;
+}
+
+/** A name of a credential where its value would stand: a file of translations, the headings of a table. */
+function isLabel(text: string): boolean {
+  const [label = ''] = text.split(/[\r\n"'`<|,;()]/, 1);
+  return NAMES.has(label.trim());
+}
+
+/** "user/password: ana / …": the value is the second one, and is found with the excerpts of files. */
+function isAfterUser(text: string, at: number): boolean {
+  return /[a-z]\s?[/&+]\s?$/.test(text.slice(Math.max(0, at - 6), at));
 }
 
 /** `[SECRET_1]` was put there by an earlier pass. */

@@ -3,8 +3,17 @@ import { FORM_WORDS } from './form-words.ts';
 
 /** A value that documentation prints where the reader inserts the real one. */
 export function isPlaceholder(value: string): boolean {
-  return TEMPLATE.test(value) || isMasked(value) || isSampleName(value) || /EXAMPLE(?:KEY)?$/.test(value);
+  return (
+    TEMPLATE.test(value) ||
+    INTERPOLATED.test(value) ||
+    isMasked(value) ||
+    isSampleName(value) ||
+    /EXAMPLE(?:KEY)?$/.test(value)
+  );
 }
+
+/** Nothing but words around a place for a value: `prefix-${TOKEN}`, `NAME: ${{ secrets.NAME }}`. */
+const INTERPOLATED = /^[A-Za-z_: -]{0,64}\$\{[^}]{1,80}\}\}?[A-Za-z_-]{0,32}$/;
 
 /**
  * `<token>`, `${TOKEN}`, `$TOKEN`, `$env:TOKEN`, `$(command)`, `{{ token }}`, `{token}`, `#{token}`, `%TOKEN%`, `%s`,

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { generateCorpus } from '../../support/tickets/generate.ts';
+import { LOCALE_NAMES } from '../../support/tickets/locales.ts';
+import { PRIVATE_TYPES } from '../../support/tickets/marked-text.ts';
+import { type Finding, measure, type Share, touched } from '../../support/tickets/measure.ts';
+
+/** Any seed has to pass: `npm run redaction -- --seed N --misses` measures another one at full size. */
+const SEED = 20_240_304;
+const RECALL = 0.98;
+const TOUCHED = 0.02;
+
+const share = ({ total, good }: Pick<Share, 'total' | 'good'>) => good / total;
+const total = (shares: readonly Share[]) => ({
+  total: shares.reduce((sum, one) => sum + one.total, 0),
+  good: shares.reduce((sum, one) => sum + one.good, 0),
+});
+const quotes = (findings: readonly Finding[]) => findings.map(({ type, shown }) => `${type} ${shown}`).join('\n');
+
+describe('redaction of generated tickets', () => {
+  const corpus = generateCorpus(SEED, { private: 1600, disguised: 640, technical: 1000 });
+
+  test('the generator is reproducible and covers its locales and types', () => {
+    expect(generateCorpus(SEED, { private: 5, disguised: 5, technical: 5 }).private).toEqual(
+      corpus.private.slice(0, 5),
+    );
+    expect(LOCALE_NAMES.length).toBeGreaterThanOrEqual(15);
+    const types = new Set(corpus.private.flatMap(({ marks }) => marks.map(({ type }) => type)));
+    expect([...PRIVATE_TYPES].filter((type) => !types.has(type))).toEqual([]);
+  });
+
+  test('finds at least 98 % of the values of each type', () => {
+    const { recall, missed } = measure(corpus.private);
+    const low = recall.filter((one) => share(one) < RECALL).map(({ type }) => type);
+    expect(low, quotes(missed.filter(({ type }) => low.includes(type)))).toEqual([]);
+  });
+
+  test('finds at least 98 % of disguised values', () => {
+    const { recall, missed } = measure(corpus.disguised);
+    const disguised = recall.filter(({ type }) => type.startsWith('~'));
+    expect(share(total(disguised)), quotes(missed)).toBeGreaterThanOrEqual(RECALL);
+  });
+
+  test('removes nothing else from tickets with private data in 98 % of removals', () => {
+    const { precision, wrong } = measure(corpus.private);
+    expect(share(total(precision)), quotes(wrong)).toBeGreaterThanOrEqual(0.98);
+  });
+
+  test.each(['one', 'sixteen'] as const)(
+    'leaves 98 of 100 technical tickets as they are (%s)',
+    (regions) => {
+      const result = touched(corpus.technical, regions);
+      expect(result.share, quotes(result.findings)).toBeLessThanOrEqual(TOUCHED);
+    },
+  );
+});
