@@ -4,9 +4,11 @@ import type { Finder, Found } from './found.ts';
 
 /** The longest link that is looked at, in characters. */
 const LONGEST = 4096;
-/** A host, an optional port, and the rest up to the next link; user info is a secret of its own. */
+/** A host, an optional port, and the rest up to the next link; user info is a secret of its own. A decoded space belongs to the name of a file before a query. */
 const LINK =
-  /(?:[^\s/?#"'<>`\\@]{0,200}@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::\d{1,5})?([/?#](?:[^\s"'<>`\\|^{}:]|:(?!\/\/)){0,4096})/iy;
+  /(?:[^\s/?#"'<>`\\@]{0,200}@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::\d{1,5})?([/?#](?:[^\s"'<>`\\|^{}:]|:(?!\/\/)| (?=(?:[^\s?"'<>]{1,60} ){0,6}[^\s?"'<>]{1,60}\.[a-z]{2,5}\?[a-z_-]{1,20}=)){0,4096})/iy;
+/** A path as a log or a document of an interface writes it. */
+const REQUEST = /(?<![A-Za-z])(?:GET|POST|PUT|PATCH|DELETE|HEAD) (\/[^\s"'<>`\\|^{}]{1,2000})/g;
 /** Without a scheme: only the hosts of file shares that people paste so. */
 const BARE =
   /(?:zendesk\.com|intercomcdn\.com|freshdesk\.com|slack\.com|slack-files\.com|githubusercontent\.com|github\.com|google\.com|dropbox\.com|1drv\.ms|sharepoint\.com|wetransfer\.com|we\.tl|loom\.com|box\.com|amazonaws\.com|windows\.net|icloud\.com|zoom\.us)\//gi;
@@ -40,13 +42,7 @@ export const findAccessLinks: Finder = (text) => {
     const end = from + bare(whole).length;
     const start = from + whole.length - tail.length;
     for (const [first, last] of keysOf(host.toLowerCase(), text.slice(start, end))) {
-      found.push({
-        type: 'secret',
-        label: 'SECRET',
-        start: start + first,
-        end: start + last,
-        key: text.slice(start + first, start + last),
-      });
+      found.push(secret(text, start + first, start + last));
     }
   };
   for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
@@ -58,8 +54,18 @@ export const findAccessLinks: Finder = (text) => {
       take(index - before[0].length);
     }
   }
+  for (const { index, 0: request, 1: path = '' } of text.matchAll(REQUEST)) {
+    const start = index + request.length - path.length;
+    for (const [first, last] of queryKeys(path)) {
+      found.push(secret(text, start + first, start + last));
+    }
+  }
   return found;
 };
+
+function secret(text: string, start: number, end: number): Found {
+  return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) };
+}
 
 /** A link without what ends the sentence around it. */
 function bare(link: string): string {

@@ -6,7 +6,7 @@ const FIGURES =
   /(?:\d{4}[-./ ]{1,2}\d{1,2}[-./ ]{1,2}\d{1,2}|\d{1,2}[-./ ]{1,2}\d{1,2}[-./ ]{1,2}(?:\d{4}|\d{2})|\d{8})(?:\.|T[\d:.]{5,12}Z?)?(?![\w-]|[./]\d)|(?:(?:昭和|平成|令和|大正|民国|民國) ?)?(?:\d{1,4}|元)\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日号號일]?/uy;
 /** With the name of a month before or after the day, or in one of the orders of other languages. */
 const NAMED =
-  /(?:\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:de |of |d['’]|ng |tháng )?\p{L}[\p{L}\p{M}.]{1,14}\.?,?[ -](?:de |del |năm |ค\.ศ\. ?|พ\.ศ\. ?)?\d{2,4}(?: (?:г|р)\.?| года| року)?|\d{1,2} tháng \d{1,2},? (?:năm )?\d{4}|\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}(?:st|nd|rd|th|\.)?,? \d{4}|\d{4}[. ]{1,3}\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}\.?)(?![\p{L}\p{N}])/uy;
+  /(?:\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:de |of |d['’]|ng |tháng )?\p{L}[\p{L}\p{M}.׳'’]{1,14}\.?,?[ -](?:de |del |năm |ค\.ศ\. ?|พ\.ศ\. ?)?\d{2,4}(?: (?:г|р)\.?| года| року)?|\d{1,2} tháng \d{1,2},? (?:năm )?\d{4}|\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}(?:st|nd|rd|th|\.)?,? \d{4}|\d{4}[. ]{1,3}\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}\.?)(?![\p{L}\p{N}])/uy;
 
 const LABELS = labelsFrom(
   'natal|date naiss|data de nasc|d nasc|fecha nac|f nac|fec nacimiento|γεννηθείς|γεννηθείσα|ημ νια γέννησης|ημ/νία γέννησης|ημερομηνια γεννησης|synt|syntymäpäiväni on|יליד|ילידת|יום הולדת|sinh|sinh ngày|năm sinh|нар|народжений|народжена|род|дата рожд|г р|рођ|рођен|рођена|rođ|rođen|rođena|dat rođ|geb datum|geb|født|f dato|fødd|تاريخ الولادة|الميلاد|متولد|dátum nar|nar|ur|data ur|data nasc|dob|d.o.b|d o b|date of birth|birth date|birthdate|birthday|birth day|born|born on|bday|b day|' +
@@ -33,8 +33,11 @@ const BORN_AFTER = /^\s?(?:生まれ|生(?![\p{L}])|출생|doğumlu|geboren|né\
 const MONTH_BEFORE = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{M}]{2,14}\.? $/u;
 /** An era before a year: 昭和55年. */
 const ERA_BEFORE = /(?:昭和|平成|令和|大正|民国|民國) ?$/;
-/** `(* 12.03.1980)`, in German. */
-const BORN_SIGN = /\(\* ?$/;
+/** `(* 12.03.1980)` in German, `nata a Roma il 12.03.1980` in Italian, an element. */
+const BORN_SIGN =
+  /\(\* ?$|(?<!\p{L})nat[oa] a [\p{L}' ]{2,30} il["':：*_|\t ]{0,4}$|<(?:birth[_-]?da(?:te|y)|dob|date[_-]?of[_-]?birth|geburtsdatum)(?: [^<>]{0,40})?>\s?$/iu;
+/** How far before a date its announcement begins, in characters. */
+const SIGN_REACH = 60;
 const DIGITS = /\d{1,8}/g;
 /** A letter or digit that a number runs on from; scripts without spaces put numbers behind words. */
 const RUNS_ON = /[\p{L}\p{N}_]/u;
@@ -60,7 +63,7 @@ export const findBirthDates: Finder = (text) => {
 
 /** Where a date begins that a number is in, if words before or behind it say that it is one of birth; otherwise -1. */
 function startOfDate(text: string, at: number): number {
-  const before = text.slice(Math.max(0, at - 18), at);
+  const before = text.slice(Math.max(0, at - SIGN_REACH), at);
   if (labelBefore(text, at, LABELS) !== null || BORN_SIGN.test(before)) {
     return at - (ERA_BEFORE.exec(before)?.[0].length ?? 0);
   }
@@ -75,7 +78,8 @@ function startOfDate(text: string, at: number): number {
 const BEHIND = /生|출생|doğumlu|geboren|né|nascid/;
 
 function dateAt(text: string, start: number, at: number): { readonly start: number; readonly end: number } | undefined {
-  const needsBehind = labelBefore(text, start, LABELS) === null && !BORN_SIGN.test(text.slice(Math.max(0, at - 3), at));
+  const needsBehind =
+    labelBefore(text, start, LABELS) === null && !BORN_SIGN.test(text.slice(Math.max(0, at - SIGN_REACH), at));
   for (const pattern of [FIGURES, NAMED]) {
     pattern.lastIndex = start;
     const value = pattern.exec(text)?.[0].trimEnd();

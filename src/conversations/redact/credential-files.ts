@@ -22,9 +22,9 @@ const ENCODED_AUTH =
 const KEY_DATA = /(?<![A-Za-z0-9])client-key-data["']?[ \t]{0,3}:[ \t]{0,3}["']?([A-Za-z0-9+/=]{16,20000})/dg;
 const NETRC =
   /\b(?:machine\s{1,4}\S{1,255}|default)\s{1,8}login\s{1,4}\S{1,255}\s{1,8}password\s{1,4}([^\s"'\\]{1,255})/dg;
-/** `host:port:database:user:password` on a line of its own. */
+/** `host:port:database:user:password`. */
 const PGPASS =
-  /^(?:\*|localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\*|\d{4,5}):[\w*-]{1,63}:[\w*.-]{1,63}:(\S{1,255})$/dgm;
+  /(?:^|[\s>("'`])(?:\*|localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\*|\d{4,5}):[\w*-]{1,63}:[\w*.-]{1,63}:([^\s<>"'`\\]{1,255})(?=$|[\s<)"'`\\])/dgm;
 const USER =
   'user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|usuario|usuário|utilisateur|utente|gebruiker|логин';
 const PASSWORD = 'pass(?:word|wd)?|pw|pwd|passwort|kennwort|contraseña|mot de passe|mdp|senha|wachtwoord|hasło|пароль';
@@ -44,6 +44,10 @@ const OTHERS: readonly RegExp[] = [
   /(?<![A-Za-z])(?:echo|printf)\s{1,4}\\{0,2}["']?([^"'|\s\\]{1,128})\\{0,2}["']?\s{0,4}\|\s{0,4}sudo\s{1,4}-S/dg,
   // variable "password" { default = "x" }
   /variable\s{1,4}\\{0,2}"[^"\n]{0,60}(?:password|passwd|secret|token|key)[^"\n]{0,40}"\s{0,4}\{[^{}]{0,400}default\s{0,20}=\s{0,4}\\{0,2}"([^"\\\n]{1,256})/dgi,
+  // WW: x, MK: x: short for a password in Dutch and in Vietnamese, with a value at the end of a line or cell that looks like one
+  /(?<![\p{L}\p{N}])(?:WW|ww|MK)(?:<\/[a-z]{1,6}>|\*\*)?(?: \([^()\n]{1,20}\))?[:：](?:<\/[a-z]{1,6}>|\*\*)?\s{0,3}(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[A-Za-z])([^\s<>"'\\]{8,64})(?=\s{0,3}(?:$|[\n<,;|"'\\]))/dgu,
+  // { "key": "password", "value": "x" }
+  /(?:key|name|field|id)\\{0,3}["']\s{0,3}:\s{0,3}\\{0,3}["'](?:[\w.-]{0,30}[_.-])?(?:password|passwd|passphrase|secret|token|api[_-]?key)\\{0,3}["']\s{0,3},\s{0,8}\\{0,3}["']value\\{0,3}["']\s{0,3}:\s{0,3}\\{0,3}["']([^"'\\\r\n]{1,256})/dgi,
   // The name of a wireless network, and its key on the next line.
   /(?<![A-Za-z])(?:ssid|wi-?fi|wlan)(?![A-Za-z])[^\n]{0,60}\n[ \t>*-]{0,8}(?:key|pass|pw|code)\s{0,2}[:=]\s{0,3}([^\s"'\\]{6,63})/dgi,
 ];

@@ -96,7 +96,7 @@ export const OTHER_LANGUAGES: readonly Language[] = [
   },
   {
     language: 'ja',
-    password: 'パスワード|暗証番号|パスフレーズ|合言葉|パスコード',
+    password: 'パスワード|パス|暗証番号|パスフレーズ|合言葉|パスコード',
     pin: 'ピンコード|ピン番号|pinコード|pin番号',
     token:
       'apiキー|api キー|シークレットキー|シークレット|アクセスキー|アクセストークン|トークン|秘密鍵|ライセンスキー|認証キー',

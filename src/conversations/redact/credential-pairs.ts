@@ -176,12 +176,6 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
     return undefined;
   }
   const rest = view.text.slice(end, end + 40);
-  if (
-    isLabel(view.text.slice(start, end) + rest) ||
-    (isAfterUser(view.text, at) && /^\s{0,2}[/:]\s{0,2}\S/.test(rest))
-  ) {
-    return undefined;
-  }
   const place = view.place(start, end);
   const candidate: Candidate = {
     kind: first.kind,
@@ -191,7 +185,9 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
     link,
     rest,
   };
-  return isSecretValue(candidate) ? { secret: place, resume: end } : undefined;
+  const isElsewhere = () =>
+    isLabel(view.text.slice(start, end) + rest) || (isAfterUser(view.text, at) && /^\s{0,2}[/:]\s{0,2}\S/.test(rest));
+  return isSecretValue(candidate) && !isElsewhere() ? { secret: place, resume: end } : undefined;
 }
 
 /** A name of a credential where its value would stand: a file of translations, the headings of a table. */

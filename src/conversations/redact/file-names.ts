@@ -5,7 +5,7 @@ import { GIVEN_NAMES } from './given-names.ts';
 const ENDING =
   /\.(?:pdf|docx?|odt|rtf|pages|png|jpe?g|heic|heif|tiff?|webp|gif|bmp|xlsx?|ods|csv|pptx?|key|zip|rar|7z|eml|msg|vcf|ics|mp[34]|mov|avi|wav|m4a|txt)(?![\p{L}\p{N}_]|\.\w)/giu;
 /** What a name of a file is made of; a space only where a document's word tells that it belongs. */
-const STEM = /[\p{L}\p{N}][\p{L}\p{M}\p{N}._’+%-]{1,100}$/u;
+const STEM = /[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’+%-]{1,100}$/u;
 const SPACED = /(?:^|[\s"'(/\\[:：=>,*`])((?:[\p{L}\p{M}\p{N}._'’+()-]{1,30} ){1,5}[\p{L}\p{M}\p{N}._'’+()-]{1,40})$/u;
 
 /** Papers that people have one each of. */
@@ -53,10 +53,24 @@ function stemOf(before: string): string | null {
     const first = words[from] as string;
     const isStart = PAPERS.has(first.toLowerCase().split(/[_-]/)[0] as string) || /^\p{Lu}/u.test(first);
     if (isStart && namesPerson(stem)) {
-      return withPaper(words, from).join(' ');
+      return withPaper(words, fromFirst(words, from)).join(' ');
     }
   }
   return null;
+}
+
+/** Where the name begins: further words before it that may be names of the same person. */
+function fromFirst(words: readonly string[], from: number): number {
+  let first = from;
+  while (first > 0 && words.length - first < 5 && isNameWord(words[first - 1] as string)) {
+    first -= 1;
+  }
+  return first;
+}
+
+function isNameWord(word: string): boolean {
+  const lower = word.toLowerCase();
+  return /^\p{Lu}[\p{L}\p{M}'’-]{1,}$/u.test(word) && !COMMON.has(lower) && !PAPERS.has(lower);
 }
 
 /** The words from one on, with a word of a paper just before them. */
@@ -79,10 +93,11 @@ function namesPerson(stem: string): boolean {
   if (isPaper) {
     return unknown.length >= 1 && unknown.length <= 4 && (given.length > 0 || isLikeName(rest, unknown));
   }
-  if (DATED.test(stem) && unknown.length === words.length && isCapital(rest)) {
+  const isAllNames = words.every((word) => unknown.includes(word) || PARTICLES.has(word));
+  if (DATED.test(stem) && isAllNames && isCapital(rest)) {
     return unknown.length >= 2 && unknown.length <= 4;
   }
-  return given.length > 0 && unknown.length >= 2 && unknown.length <= 4 && unknown.length === words.length;
+  return given.length > 0 && unknown.length >= 2 && unknown.length <= 4 && isAllNames;
 }
 
 /** Two words that are neither of a paper nor of a program: a first and a last name. */

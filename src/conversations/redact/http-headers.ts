@@ -26,7 +26,8 @@ const SCHEME =
 const BEARER = /(?<![A-Za-z0-9])bearer:?\s{1,3}["'`]?([A-Za-z0-9._~+/=-]{8,4000})/dgi;
 const BASIC = /(?<![A-Za-z0-9])basic\s{1,3}["'`]?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
 /** The response, and the nonces, of a digest. */
-const DIGEST = /(?<=digest\s[^\r\n]{0,400}[\s,](?:response|cnonce|opaque)=\\{0,2}["']?)([0-9a-f]{16,128})/dgi;
+const DIGEST =
+  /(?=(?:response|cnonce|opaque)=)(?<=digest\s[^\r\n]{0,400}[\s,])[a-z]{6,8}=\\{0,2}["']?([0-9a-f]{16,128})/dgi;
 const COOKIE = /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"'`]{4,4000})/dgi;
 
 function authorizations(text: string): readonly Stretch[] {

@@ -3,7 +3,7 @@ import type { Finder, Found } from './found.ts';
 
 const FOUR =
   /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
-const SIX = /(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])/g;
+const SIX = /(?<![\w:.])(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:])/g;
 /** What goes before a version, and before a number of four parts that is a section of a book or of a law. */
 const VERSION =
   /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid)\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
@@ -29,10 +29,10 @@ function ip(start: number, value: string): Found {
 }
 
 /** The end of a sentence may be a colon; `a::b` of a programming language is no address. */
-function six({ 0: whole, index }: RegExpExecArray): Found | null {
-  const value = whole.replace(/(?<!:):$/, '');
+function six({ 0: whole, 1: address = '', index }: RegExpExecArray): Found | null {
+  const value = address.replace(/(?<!:):$/, '');
   const isAddress = isIPv6(value) && /\d/.test(value) && !/^::1?$/.test(value);
-  return isAddress ? { ...ip(index, value), key: canonical(value) } : null;
+  return isAddress ? { ...ip(index + whole.length - address.length, value), key: canonical(value) } : null;
 }
 
 function canonical(value: string): string {

@@ -77,14 +77,14 @@ export function labelBefore(text: string, at: number, labels: Labels): string | 
     if (found !== null) {
       return found;
     }
-    if (!FILLERS.has(words.pop() as string)) {
+    const word = words.pop() as string;
+    if (!FILLERS.has(word) && !/^\d$/.test(word)) {
       return null;
     }
   }
   return null;
 }
 
-/** Quick: something other than a number stands not far before. */
 /** The words of the line before a place, folded, nearest last; none unless the nearest is one of `last`. */
 export function phraseBefore(text: string, at: number, last: ReadonlySet<string>): readonly string[] {
   return mayEndLabel(text, at, last) ? nearWords(text, at) : [];

@@ -11,7 +11,7 @@ const CALLED =
 const PHONE = labelsFrom(
   'phone|phones|telephone|numărul meu|ring meg på|ring mig på|ring mig|rufen sie mich an unter|rückruf unter|appelez-moi au|appelez moi au|llamarme al|llámenme al|me ligar no|ligue para|me liga no|chiamatemi al|chiamami al|bel me op|bel mij op|zadzwoń pod|proszę dzwonić pod|zavolejte na|zavolajte na|hívjon|sunați la|sunati-ma la|soittakaa|soita|nås på|når meg på|träffas på|treffes på|telefonujte|dzwonić|καλέστε με στο|beni arayın|numaram|اتصل بي على|اتصلوا بي على|התקשרו אליי|התקשר אלי|gọi cho tôi|hubungi saya di|hubungi|โทรหาฉันที่|โทรหา|ติดต่อ|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|' +
     'telefon|telefonnummer|tel-nr|telnr|tel nr|telefonnr|handy|handynummer|handynr|mobilnummer|mobiltelefon|mobilfunk|rufnummer|festnetz|durchwahl|rückruf|natel|' +
-    'téléphone|telephone portable|portable|numéro de téléphone|n de téléphone|fixe|gsm|joignable au|' +
+    "téléphone|telephone portable|portable|numéro de téléphone|n de téléphone|fixe|gsm|joignable au|m’appeler au|m'appeler au|bel gerust|nummeret mitt er|mitt nummer er|mit nummer er|mijn nummer is|meine nummer ist|mon numéro est|mi número es|meu número é|il mio numero è|moje číslo je|mój numer to|numeroni on|позвоните мне по номеру|звоните по номеру|мой номер|мій номер|numaram|" +
     'teléfono|telefono|teléfonos|tfno|tlfno|telf|telef|móvil|movil|celular|cel|número de teléfono|número de celular|numero de contacto|fijo|llamar al|llámame al|' +
     'telefone|telemóvel|telemovel|tlm|tlf|fone|zap|zap zap|fixo|celular whatsapp|número de telefone|contato|contacto|contato telefônico|' +
     'cellulare|cell|telefono cellulare|recapito|recapito telefonico|numero di telefono|fisso|' +
@@ -23,7 +23,7 @@ const PHONE = labelsFrom(
     'هاتف|الهاتف|رقم الهاتف|رقم هاتفي|هاتفي|جوال|الجوال|رقم الجوال|موبايل|تلفون|واتساب|للتواصل|تلفن|شماره تلفن|موبایل|شماره موبایل|فون|فون نمبر|' +
     'טלפון|טל|נייד|מספר טלפון|פלאפון|סלולרי|फोन|फ़ोन|मोबाइल|मोबाइल नंबर|फोन नंबर|दूरभाष|ফোন|মোবাইল|போன்|கைபேசி|ఫోన్|' +
     'điện thoại|số điện thoại|sđt|sdt|đt|dt|di động|số đt|hotline|nomor telepon|nomor hp|no hp|no telp|telp|telepon|handphone|ponsel|no wa|nomor wa|no telefon|telefon bimbit|numero ng telepono|simu|namba ya simu|' +
-    'โทร|โทรศัพท์|เบอร์โทร|เบอร์|เบอร์โทรศัพท์|มือถือ|เบอร์มือถือ|โทรสาร|' +
+    'เบอร์ของฉัน|โทร|โทรศัพท์|เบอร์โทร|เบอร์|เบอร์โทรศัพท์|มือถือ|เบอร์มือถือ|โทรสาร|' +
     '电话|電話|手机|手機|手机号|手机号码|手機號碼|电话号码|電話號碼|联系电话|聯絡電話|联系方式|座机|传真|傳真|热线|微信|拨打|致电|电话是|手机是|電話番号|携帯|携帯電話|携帯番号|ケータイ|けいたい|連絡先|直通|代表|ファックス|' +
     '전화|전화번호|휴대폰|휴대전화|핸드폰|핸드폰번호|휴대폰번호|연락처|폰|팩스|대표번호|모바일',
 );

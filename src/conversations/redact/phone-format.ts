@@ -45,10 +45,10 @@ export function isRound(digits: string): boolean {
   return /0{6}$|^(.)\1+$|^0?123456789/.test(digits) || Number.isInteger(Math.log2(Number(digits)));
 }
 
-/** One dot is a decimal point; dots between groups of uneven size are a version or an address. */
+/** One dot is a decimal point, except after an area code; dots between groups of uneven size are a version or an address. */
 export function isLikeVersion(written: string, sizes: readonly number[]): boolean {
   const dots = written.match(/\./g)?.length ?? 0;
-  if (dots === 0) {
+  if (dots === 0 || /^0\d{1,5}\.\d{5,8}$/.test(written)) {
     return false;
   }
   if (dots !== sizes.length - 1 || /[^\d.]/.test(written)) {

@@ -18,7 +18,8 @@ const MOST = 17;
 /** Groups of one digit are prefixes and area codes; where there are more, it is a list. */
 const SINGLES = 3;
 const GROUPS = 6;
-const SEPARATOR = /^(?: {1,2}|[-./]| [-–/] |[-.]? ?\(0?\) ?|\)[-. ]{0,2}| ?[-.]?\(|\s?\r?\n[ >]{0,4})$/;
+const SEPARATOR =
+  /^(?: {1,2}|[-./]| [-–/] |[-.]? {0,2}\(0?\) {0,2}|\)(?:[-. ]{0,2}| [-–/] )| ?[-–./]? ?\(|\s?\r?\n[ >]{0,4})$/;
 /** Between two numbers of one person. */
 const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
 /** A number that goes on in a word, or in another number. */
@@ -156,8 +157,27 @@ function placeOf(text: string, { start: first, end, sizes }: Stretch, lastEnd: n
   const isInternational = head.includes('+');
   const isNext = lastEnd >= 0 && start - lastEnd < 6 && NEXT.test(text.slice(lastEnd, start));
   const context = contextOf(text, start, end, isNext);
+  if (isTwoNumbers(text.slice(first, end)) || (!isInternational && !context.isCalled && isInTable(text, first, end))) {
+    return null;
+  }
   const isGlued = !isInternational && /[\p{L}][-./]$/u.test(near) && !context.isCalled;
   return isGlued ? null : { start, end, written: text.slice(start, end), isInternational, context };
+}
+
+/** `01296 335361 / 07985 379024`: a slash or dash with spaces joins an area code and its number, but not two numbers. */
+function isTwoNumbers(written: string): boolean {
+  const [left = 0, right = 0] = written.split(/ [-–/] /, 2).map((part) => part.replaceAll(/\D/g, '').length);
+  return left < written.length && right > 0 && (left >= 8 || (left >= 6 && right >= 6));
+}
+
+/** A number in groups among other numbers, or over two lines: rows of figures, a drawing, a dump. */
+function isInTable(text: string, start: number, end: number): boolean {
+  const isSplit = text.slice(start, end).includes('\n');
+  return (
+    isSplit ||
+    /\d[ \t]{1,2}$/.test(text.slice(Math.max(0, start - 3), start)) ||
+    /^[ \t]{1,2}\d/.test(text.slice(end, end + 3))
+  );
 }
 
 /** The number as E.164, or its digits where no country of the settings has it; null where it is none. */

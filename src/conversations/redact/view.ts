@@ -6,16 +6,16 @@ export interface View {
 }
 
 /** Anything that may make a text differ from what a reader sees: a quick test that most texts fail. */
-const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[uxn_.@+-]|<(?:wbr|!--|br)|>[@.]</i;
+const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[uxnt_.@+-]|<(?:wbr|!--|br)|>[@.]</i;
 
 /**
  * Entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`), escapes of JSON and JavaScript
- * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends of JSON and HTML (`\n`, `<br>`), optional line breaks and empty comments of HTML, invisible
+ * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends of JSON and HTML and tabs of JSON (`\n`, `<br>`, `\t`), optional line breaks and empty comments of HTML, invisible
  * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each stands for one
  * character at most. The padding of base64 at the end of a line is not a soft line end: `==`, or a header follows.
  */
 const ESCAPES =
-  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|(\\{1,4}(?:r\\{1,4})?n|<br ?\/?>(?:\r?\n)?)|<(?:span|b|i|em|strong)(?: [^<>\n]{0,40})?>([@.])<\/(?:span|b|i|em|strong)>|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
+  /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|(\\{1,4}t|\\{1,4}(?:r\\{1,4})?n|<br ?\/?>(?:\r?\n)?)|<(?:span|b|i|em|strong)(?: [^<>\n]{0,40})?>([@.])<\/(?:span|b|i|em|strong)>|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
 const BEYOND = '[\\u{1d400}-\\u{1d7ff}\\u{1f100}-\\u{1f1ff}\\u{e0000}-\\u{e01ef}]';
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -123,7 +123,7 @@ function seenOf([piece, decimal, hex, name, percent, byEscape, escaped, lineEnd,
     return isCharacter ? plainest(String.fromCodePoint(point)) : (piece as string);
   }
   if (lineEnd !== undefined) {
-    return '\n';
+    return lineEnd.endsWith('t') ? '\t' : '\n';
   }
   if (escaped !== undefined || tagged !== undefined) {
     return escaped ?? (tagged as string);
