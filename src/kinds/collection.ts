@@ -108,7 +108,7 @@ export const collection: Kind = {
     const { parent, title, description, defaultLevel } = written<CollectionFields>(change);
     if (change.action === 'move') {
       const body = { parent: parent ? ref(parent) : null };
-      return { first: [request(operations.moveCollection, { path, body }, { tolerates: [409] })] };
+      return { first: [request(operations.moveCollection, { path, body }, { sets: ['parent'], tolerates: [409] })] };
     }
     const rest = present({ description, defaultLevel });
     if (change.action === 'update') {
@@ -117,7 +117,7 @@ export const collection: Kind = {
     const create = request(
       operations.createCollection,
       { body: present({ title, parent: parent ? ref(parent) : undefined }) },
-      { learns: (answer) => [[change.address, answer.id]] },
+      { creates: true, learns: (answer) => [[change.address, answer.id]] },
     );
     return { first: [create, ...(says(rest) ? [request(operations.updateCollection, { path, body: rest })] : [])] };
   },

@@ -65,6 +65,8 @@ export interface Kind extends KindRules {
   readonly further?: readonly Further[];
   /** Other kinds without which its part of this plan cannot be made. */
   consults?(context: ConsultContext): readonly string[];
+  /** The address of what a creation copies; its copy is called the same until it is renamed. */
+  copyOf?(change: Change): Address | undefined;
   /** The requests of one change: pure, so that a plan can say what it costs. */
   writes(change: Change, context: WriteContext): Writes;
   /** What to remember of a resource as applied that the platform does not give back. */

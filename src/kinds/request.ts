@@ -48,6 +48,10 @@ export interface PlannedRequest {
   readonly input: unknown;
   /** Throws AppError where the answer says that it was not done after all. */
   readonly learns: (answer: unknown) => Learned;
+  /** Whether it creates the resource of its change, which can then be looked up by its natural key. */
+  readonly creates: boolean;
+  /** The fields of the resource that tell whether it was done; empty where none does. */
+  readonly sets: readonly string[];
   /** Statuses of refusals that mean it is so already: a move that would change nothing (409). */
   readonly tolerates: readonly number[];
   /** What is sent where the platform answers 404, because it has no such operation; null: every version has it. */
@@ -69,6 +73,8 @@ export function request<O extends WriteOperation>(
   input: WithRefs<Input<O>>,
   rest: {
     readonly learns?: (answer: Answer<O>) => Learned;
+    readonly creates?: boolean;
+    readonly sets?: readonly string[];
     readonly tolerates?: readonly number[];
     readonly instead?: Alternative;
   } = {},
@@ -77,6 +83,8 @@ export function request<O extends WriteOperation>(
     operation,
     input,
     learns: (rest.learns as ((answer: unknown) => Learned) | undefined) ?? (() => []),
+    creates: rest.creates ?? false,
+    sets: rest.sets ?? [],
     tolerates: rest.tolerates ?? [],
     instead: rest.instead ?? null,
   };

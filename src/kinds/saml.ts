@@ -165,7 +165,7 @@ export const saml: Kind = {
         request(
           operations.createSamlProvider,
           { body: { ...body, label: label ?? '' } },
-          { learns: (answer) => [[change.address, answer.id]] },
+          { creates: true, learns: (answer) => [[change.address, answer.id]] },
         ),
       ],
     };

@@ -54,7 +54,7 @@ export const sectionGroup: Kind = {
         path: { siteId: ref(change.within) },
         body: present({ title: title ?? '', icon, parent: parent ? ref(parent) : undefined }),
       },
-      { learns: (answer) => [[change.address, answer.id]] },
+      { creates: true, learns: (answer) => [[change.address, answer.id]] },
     );
     return { first: [create, ...sortRequests(change)] };
   },

@@ -106,6 +106,7 @@ export const section: Kind = {
       operations.createSection,
       { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon }) },
       {
+        creates: true,
         learns: (answer) => {
           const made = answer.siteSpaces?.[0]?.id;
           return [[change.address, answer.id], ...(made === undefined ? [] : [[seed.address, made] as const])];
@@ -132,7 +133,11 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
   };
   if (group !== null) {
     const path = { siteId, siteSectionGroupId: ref(group) };
-    return request(operations.addSectionToGroup, { path, body: { sectionId: siteSectionId } }, { instead });
+    return request(
+      operations.addSectionToGroup,
+      { path, body: { sectionId: siteSectionId } },
+      { sets: ['group'], instead },
+    );
   }
   const before = change.fields.find((field) => field.path === 'group')?.from;
   const path = { siteId, siteSectionGroupId: ref(before ?? ''), siteSectionId };

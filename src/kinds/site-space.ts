@@ -100,7 +100,7 @@ export const siteSpace: Kind = {
         path: { siteId: ref(change.within) },
         body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined }),
       },
-      { learns: (answer) => (answer === undefined ? [] : [[change.address, answer.id]]) },
+      { creates: true, learns: (answer) => (answer === undefined ? [] : [[change.address, answer.id]]) },
     );
     return { first: [...(isSeed ? [] : [create]), ...settings, ...sortRequests(change)] };
   },

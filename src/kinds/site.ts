@@ -129,7 +129,7 @@ export const site: Kind = {
     const create = request(
       operations.createSite,
       { body: present({ type, title, visibility }) },
-      { learns: (answer) => [[change.address, answer.id]] },
+      { creates: true, learns: (answer) => [[change.address, answer.id]] },
     );
     return { first: [create], late: requests };
   },

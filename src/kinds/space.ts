@@ -124,6 +124,7 @@ export const space: Kind = {
       }
     });
   },
+  copyOf: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   writes(change) {
     const path = { spaceId: ref(change.address) };
     if (change.action === 'delete') {
@@ -142,7 +143,11 @@ export const space: Kind = {
       return { first: patch({ title, emoji, language, editMode, ...settings }) };
     }
     if (duplicateOf !== undefined) {
-      const copy = request(operations.duplicateSpace, { path: { spaceId: ref(duplicateOf) } }, { learns });
+      const copy = request(
+        operations.duplicateSpace,
+        { path: { spaceId: ref(duplicateOf) } },
+        { creates: true, learns },
+      );
       const moved = collection === undefined ? [] : [move(change.address, collection)];
       return { first: [copy, ...patch({ title, emoji, language, editMode, ...settings }), ...moved] };
     }
@@ -156,14 +161,23 @@ export const space: Kind = {
     });
     // A creation takes an emoji, but not the wish to have none.
     const cleared = emoji === null ? { emoji } : {};
-    return { first: [request(operations.createSpace, { body }, { learns }), ...patch({ ...cleared, ...settings })] };
+    return {
+      first: [
+        request(operations.createSpace, { body }, { creates: true, learns }),
+        ...patch({ ...cleared, ...settings }),
+      ],
+    };
   },
 };
 
 /** A move that would change nothing is refused (409), and is then as wanted already. */
 function move(address: string, collection: string | null): PlannedRequest {
   const body = { parent: collection === null ? null : ref(collection) };
-  return request(operations.moveSpace, { path: { spaceId: ref(address) }, body }, { tolerates: [409] });
+  return request(
+    operations.moveSpace,
+    { path: { spaceId: ref(address) }, body },
+    { sets: ['collection'], tolerates: [409] },
+  );
 }
 
 function observed(each: Space) {

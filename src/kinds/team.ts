@@ -131,7 +131,7 @@ export const team: Kind = {
           members: plain.length === 0 ? undefined : plain.map(personRef),
         }),
       },
-      { learns: (answer) => [[change.address, answer.id]] },
+      { creates: true, learns: (answer) => [[change.address, answer.id]] },
     );
     const owners = Object.keys(members).filter((email) => members[email] !== 'member');
     return { first: [created, ...bulk(change.address, pick(members, owners), [])] };

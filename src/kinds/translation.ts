@@ -153,7 +153,13 @@ export const translation: Kind = {
       const source = { space: ref(space), language: from ?? 'en' };
       const body = { language: to ?? 'en', source, ...(document ? { instructions: document } : {}) };
       return {
-        first: [request(operations.createTranslation, { body }, { learns: (answer) => [[change.address, answer.id]] })],
+        first: [
+          request(
+            operations.createTranslation,
+            { body },
+            { creates: true, learns: (answer) => [[change.address, answer.id]] },
+          ),
+        ],
       };
     }
     const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));

@@ -33,6 +33,8 @@ export interface ApplyOptions extends ApplyEvents {
   readonly abort: AbortSignal;
   /** Finds what a creation whose answer was lost has made. */
   readonly locate: (change: Change, bindings: Bindings) => Promise<string | null>;
+  /** Reads a resource again, and tells whether these fields are as its change wants them. */
+  readonly isInPlace: (change: Change, fields: readonly string[], bindings: Bindings) => Promise<boolean>;
 }
 
 /** The results of one apply, in the order of the plan. */
@@ -187,6 +189,7 @@ class Applying {
           versions: this.#versions,
           signal: this.#options.abort,
           locate: (lost) => this.#options.locate(lost, this.#bindings),
+          isInPlace: (lost, fields) => this.#options.isInPlace(lost, fields, this.#bindings),
           onMaybeDone: () => {
             reach = 'part';
           },

@@ -1,43 +1,118 @@
+/** Looks up on the platform what became of a write whose answer was lost. */
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
-import type { Declared } from '../core/resource.ts';
+import { DependencyNotReadyError } from '../core/errors.ts';
+import { sameJson } from '../core/json.ts';
+import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { identify } from '../plan/identity.ts';
+import { keptValue } from '../plan/diff.ts';
+import { type Identity, identify } from '../plan/identity.ts';
 import type { Reader } from '../platform/client.ts';
 import { platformSource } from './actual-source.ts';
 import { observe } from './observe.ts';
 import type { Bindings } from './sending.ts';
 
-/**
- * Looks up by natural key what a creation has made whose answer was lost, among what no other key means, and binds it
- * with what came into being inside it. Null where it made nothing. It reads everything again: a lost answer is rare,
- * and what was made since the plan must be known by its key to be told apart.
- */
-export async function locateCreated(
-  change: Change,
-  bindings: Bindings,
-  declared: ReadonlyMap<Address, Declared>,
-  kinds: readonly Kind[],
-  reader: Reader,
-): Promise<string | null> {
-  // By its id is known what has not got its new title yet, and so what lies in it.
-  const known = new Map([...declared].map(([address, resource]) => [address, withId(resource, bindings)]));
-  const observation = await observe({ kinds, declared: known, base: null, source: platformSource(reader) });
-  const { bound } = identify(kinds, known, null, observation);
-  const made = bound.get(change.address);
-  if (made === undefined) {
-    return null;
-  }
-  bindings.set(change.address, made.id);
-  for (const [address, actual] of bound) {
-    if (known.get(address)?.place?.list === change.address && !bindings.has(address)) {
-      bindings.set(address, actual.id);
-    }
-  }
-  return made.id;
+export interface LocatorOptions {
+  readonly kinds: readonly Kind[];
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly reader: Reader;
+  /** What was there when the plan was made. */
+  readonly before: Observation;
+  /** The change of the plan that creates an address. */
+  readonly creation: (address: Address) => Change | undefined;
 }
 
-function withId(resource: Declared, bindings: Bindings): Declared {
-  const id = bindings.get(resource.address);
-  return id === undefined ? resource : { ...resource, id };
+/** Reads everything again for each look-up: a lost answer is rare, and what was made meanwhile must be told apart. */
+export class Locator {
+  readonly #options: LocatorOptions;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+
+  constructor(options: LocatorOptions) {
+    this.#options = options;
+    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
+  }
+
+  /**
+   * Finds what a creation has made whose answer was lost, among what no other key means, and binds it with what came into
+   * being inside it. Null where it made nothing. Throws DependencyNotReadyError where that cannot be told.
+   */
+  async created(change: Change, bindings: Bindings): Promise<string | null> {
+    // Before its creation is confirmed, an address is bound to what it replaces, which was not made now.
+    const old = bindings.get(change.address);
+    const known = new Map([...bindings].filter(([address]) => address !== change.address));
+    const { bound, observation } = await this.#look(
+      known,
+      (actual) => actual.kind === change.kind && actual.id === old,
+    );
+    const made = bound.get(change.address) ?? this.#copy(change, observation, bindings);
+    if (made === undefined) {
+      return null;
+    }
+    bindings.set(change.address, made.id);
+    const seed = this.#kinds.get(change.kind)?.seed?.(change, this.#options.creation);
+    const shown = bindings.get(seed?.refersTo ?? '');
+    const part = [...observation.kinds.values()]
+      .flat()
+      .find(({ place, fields }) => place?.list === made.id && refersTo(fields, shown));
+    if (seed !== undefined && part !== undefined) {
+      bindings.set(seed.address, part.id);
+    }
+    return made.id;
+  }
+
+  /** Reads a resource again, and tells whether these fields are as its change wants them. */
+  async isInPlace(change: Change, fields: readonly string[], bindings: Bindings): Promise<boolean> {
+    const { bound, fieldsOf } = await this.#look(bindings, () => false);
+    const actual = bound.get(change.address);
+    if (actual === undefined) {
+      return false;
+    }
+    const now = fieldsOf(actual);
+    const rules = this.#kinds.get(change.kind)?.fields ?? {};
+    return fields.every((name) =>
+      sameJson(keptValue(rules[name], now[name] ?? null), keptValue(rules[name], change.declared[name] ?? null)),
+    );
+  }
+
+  /** A copy is called what its original is called: it is the only new one of that name that nothing else means. */
+  #copy(change: Change, { kinds }: Observation, bindings: Bindings): Actual | undefined {
+    const original = bindings.get(this.#kinds.get(change.kind)?.copyOf?.(change) ?? '');
+    const now = kinds.get(change.kind) ?? [];
+    const title = now.find(({ id }) => id === original)?.title;
+    if (title === undefined) {
+      return undefined;
+    }
+    const before = this.#options.before.kinds.get(change.kind) ?? [];
+    const known = new Set([...before.map(({ id }) => id), ...bindings.values()]);
+    const made = now.filter((actual) => !known.has(actual.id) && actual.title.includes(title));
+    if (made.length > 1) {
+      const ids = made.map(({ id }) => id).join(', ');
+      throw new DependencyNotReadyError(
+        `the answer to its creation was lost, and ${ids} could be the copy; set id to the one that is meant, and delete the others`,
+      );
+    }
+    return made[0];
+  }
+
+  async #look(
+    bindings: ReadonlyMap<Address, string>,
+    isLeftOut: (actual: Actual) => boolean,
+  ): Promise<Identity & { readonly observation: Observation }> {
+    const { kinds, reader } = this.#options;
+    // What has not got its new title yet is recognized by its id, and so is what lies in it.
+    const declared = new Map(
+      [...this.#options.declared].map(([address, resource]) => [
+        address,
+        { ...resource, id: bindings.get(address) ?? resource.id },
+      ]),
+    );
+    const found = await observe({ kinds, declared, base: null, source: platformSource(reader) });
+    const left = [...found.kinds].map(([kind, actuals]) => [kind, actuals.filter((each) => !isLeftOut(each))] as const);
+    const observation = { ...found, kinds: new Map(left) };
+    return { ...identify(kinds, declared, null, observation), observation };
+  }
+}
+
+function refersTo(fields: Fields, id: string | undefined): boolean {
+  return Object.values(fields).some((value) => isIdRef(value) && value.$id === id);
 }

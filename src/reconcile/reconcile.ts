@@ -9,7 +9,7 @@ import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/store.ts';
 import { type Applied, applyPlan } from './apply.ts';
 import { EarlyEnd } from './early-end.ts';
-import { locateCreated } from './locate.ts';
+import { Locator } from './locate.ts';
 import { type Estimate, makePlan, type Planned } from './planning.ts';
 import { Recorder } from './record.ts';
 
@@ -65,6 +65,16 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
   }
   await recorder?.unchanged();
   const early = new EarlyEnd(options.signal);
+  const creations = new Map(
+    planned.plan.changes.filter(({ action }) => action === 'create').map((change) => [change.address, change]),
+  );
+  const locator = new Locator({
+    kinds: input.kinds,
+    declared: input.declared,
+    reader: writer,
+    before: planned.observation,
+    creation: (address) => creations.get(address),
+  });
   const applied = await applyPlan({
     ...options,
     planned,
@@ -73,7 +83,8 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
       early.unless(options.mayBegin?.() ?? true);
       await early.recording(() => recorder?.intends(change));
     },
-    locate: (change, bindings) => locateCreated(change, bindings, input.declared, input.kinds, writer),
+    locate: (change, bindings) => locator.created(change, bindings),
+    isInPlace: (change, fields, bindings) => locator.isInPlace(change, fields, bindings),
     onResult: async (result, change, reach) => {
       await early.recording(() => recorder?.changed(change, result.id, reach));
       if (early.isNews(result)) {

@@ -18,6 +18,8 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** Finds what a creation whose answer was lost has made, and binds it; null where it made nothing. */
   readonly locate: (change: Change) => Promise<string | null>;
+  /** Reads a resource again, and tells whether these fields are as its change wants them. */
+  readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
   /** What was learned of the version of the platform. */
   readonly versions: VersionMemory;
   /** Told as soon as something was done, or may have been. */
@@ -51,8 +53,9 @@ interface Sent {
 }
 
 /**
- * A creation whose answer was lost is looked up before it is sent again, and so is one whose answer had no body; what
- * says that it is so already, where that is tolerated, counts as done.
+ * Sends a request until it is confirmed. A write whose answer was lost is looked up before it is sent again: what a
+ * creation makes by its natural key, anything else by the fields that it sets, so that one request of a change is never
+ * taken for another. A refusal that says that it is so already, where that is tolerated, counts as done.
  */
 async function sendOne(planned: PlannedRequest, change: Change, context: SendContext): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
@@ -80,11 +83,19 @@ async function sendOne(planned: PlannedRequest, change: Change, context: SendCon
       if (!lost || attempt === ATTEMPTS) {
         throw error;
       }
-      if (change.action === 'create' && (await context.locate(change)) !== null) {
+      if (await wasDone(planned, change, context)) {
         return { input, answer: undefined };
       }
     }
   }
+}
+
+/** Whether a write whose answer was lost is known to have been done. */
+async function wasDone(planned: PlannedRequest, change: Change, context: SendContext): Promise<boolean> {
+  if (planned.creates) {
+    return (await context.locate(change)) !== null;
+  }
+  return planned.sets.length > 0 && (await context.isInPlace(change, planned.sets));
 }
 
 /** Notes the ids that an answer tells. One without a body tells none, though something was made (supplement, section 2). */
@@ -93,7 +104,7 @@ async function learn(planned: PlannedRequest, answer: unknown, change: Change, c
     for (const [address, id] of planned.learns(answer)) {
       context.bindings.set(address, id);
     }
-  } else if (change.action === 'create' && planned.operation.repeat === 'never') {
+  } else if (planned.creates) {
     await context.locate(change);
   }
 }

@@ -59,6 +59,7 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
       signal,
       abort: signal,
       locate: async () => null,
+      isInPlace: async () => false,
     });
     if (new Set(results.map(changeId)).size !== planned.plan.changes.length) {
       throw new Error('not every change has a result');

@@ -62,6 +62,7 @@ class Poisoning {
       signal,
       abort: signal,
       locate: async () => null,
+      isInPlace: async () => false,
     });
     return (await this.platform.clock.run(applied)).results;
   }

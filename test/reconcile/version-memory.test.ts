@@ -92,6 +92,7 @@ describe('a section that is put into a group', () => {
         ]),
         signal: new AbortController().signal,
         locate: () => Promise.resolve(null),
+        isInPlace: async () => false,
         versions: new VersionMemory(),
         onMaybeDone: () => undefined,
       });

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
+import { outcomeOf } from '../../src/reconcile/reconcile.ts';
+import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+/** One kind's changes: manifests that were applied, and those that are applied next. */
+interface Step {
+  readonly name: string;
+  readonly before: object;
+  readonly after: object;
+}
+
+const SPACES = {
+  guides: { title: 'Guides', language: 'en' },
+  api: { title: 'API', language: 'en' },
+  more: { title: 'More', language: 'en' },
+};
+const site = (structure: readonly object[], rest: object = {}) => ({
+  spaces: SPACES,
+  sites: { help: { title: 'Help', structure, ...rest } },
+});
+const section = (key: string, rest: object = {}, spaces: readonly object[] = [{ key: 'en', space: 'guides' }]) => ({
+  section: key,
+  title: `The ${key}`,
+  spaces,
+  ...rest,
+});
+const EN = { key: 'en', space: 'guides', path: 'en' };
+const API = { key: 'api', space: 'api', path: 'api', condition: 'visitor.claims.a' };
+const full = { icon: 'book', path: 'first', description: 'First', condition: 'visitor.claims.a' };
+
+const STEPS: readonly Step[] = [
+  {
+    name: 'organization',
+    before: { organization: { title: 'Acme' } },
+    after: { organization: { title: 'Acme Docs', ai: true, defaultRole: 'read' } },
+  },
+  {
+    name: 'members',
+    before: { members: { 'bo@acme.example': { role: 'edit' } } },
+    after: { members: { 'bo@acme.example': { role: 'read', sso: true }, 'cy@acme.example': { role: 'edit' } } },
+  },
+  {
+    name: 'a new team with owners and members',
+    before: { teams: {} },
+    after: { teams: { a: { title: 'A', members: { 'bo@acme.example': 'member', 'cy@acme.example': 'owner' } } } },
+  },
+  {
+    name: 'another title and other people of a team, and one less',
+    before: {
+      teams: { a: { title: 'A', members: { 'bo@acme.example': 'member' } }, b: { title: 'B' } },
+    },
+    after: { teams: { a: { title: 'Renamed', members: { 'cy@acme.example': 'owner' } } } },
+  },
+  {
+    name: 'SAML providers',
+    before: { saml: { okta: { label: 'Okta' }, old: { label: 'Old' } } },
+    after: {
+      saml: {
+        okta: { label: 'Okta 2', defaultRole: 'read' },
+        entra: { label: 'Entra', entityID: 'x', defaultRole: null },
+      },
+    },
+  },
+  {
+    name: 'new collections, nested',
+    before: { collections: {} },
+    after: {
+      collections: {
+        top: { title: 'Top', description: 'First', defaultLevel: 'read' },
+        inner: { title: 'Inner', parent: 'top', defaultLevel: 'edit' },
+      },
+    },
+  },
+  {
+    name: 'a collection that moves and changes, and one less',
+    before: { collections: { top: { title: 'Top' }, inner: { title: 'Inner' }, old: { title: 'Old' } } },
+    after: {
+      collections: { top: { title: 'Top' }, inner: { title: 'Renamed', parent: 'top', description: 'New' } },
+    },
+  },
+  {
+    name: 'new spaces, one of them a copy',
+    before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' } } },
+    after: {
+      collections: { top: { title: 'Top' } },
+      spaces: {
+        guides: { title: 'Guides' },
+        api: { title: 'API', emoji: '1f4d8', collection: 'top', language: 'en', defaultLevel: 'read' },
+        copy: { title: 'Copy', duplicateOf: 'guides', collection: 'top', editMode: 'locked', defaultLevel: 'read' },
+      },
+    },
+  },
+  {
+    name: 'a space that moves and changes, and one less',
+    before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' }, old: { title: 'Old' } } },
+    after: {
+      collections: { top: { title: 'Top' } },
+      spaces: { guides: { title: 'Renamed', collection: 'top', emoji: '1f4d8', defaultLevel: 'read' } },
+    },
+  },
+  {
+    name: 'OpenAPI specifications',
+    before: {
+      openapi: {
+        old: { source: { url: 'https://acme.example/old.json' } },
+        pets: { source: { url: 'https://acme.example/1.json' } },
+      },
+    },
+    after: {
+      openapi: {
+        pets: { source: { url: 'https://acme.example/2.json' }, visibility: 'public' },
+        shop: { source: { url: 'https://acme.example/shop.json' }, visibility: 'public' },
+      },
+    },
+  },
+  {
+    name: 'translations',
+    before: {
+      spaces: SPACES,
+      translations: {
+        fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Formal' },
+        old: { space: 'api', from: 'en', to: 'fr' },
+      },
+    },
+    after: {
+      spaces: SPACES,
+      translations: {
+        fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Very formal', run: '2' },
+        de: { space: 'guides', from: 'en', to: 'de', instructions: 'Formal' },
+      },
+    },
+  },
+  {
+    name: 'a new site with groups, sections and spaces',
+    before: { spaces: SPACES },
+    after: site(
+      [
+        {
+          group: 'outer',
+          title: 'Outer',
+          icon: 'book',
+          items: [{ group: 'inner', title: 'Inner', items: [section('one', full, [EN, API])] }],
+        },
+        section('two', { icon: 'star', default: 'api' }, [API, EN]),
+      ],
+      {
+        visibility: 'unlisted',
+        published: true,
+        proxy: 'acme.example/docs',
+        basename: 'help',
+        agentsContext: 'excluded',
+        adaptiveContent: { enabled: true },
+        default: 'two',
+      },
+    ),
+  },
+  {
+    name: 'a new section inside a group',
+    before: site([{ group: 'g', title: 'G', items: [section('one')] }, section('two')]),
+    after: site([{ group: 'g', title: 'G', items: [section('new'), section('one')] }, section('two')]),
+  },
+  {
+    name: 'a new section at the end of a group',
+    before: site([{ group: 'g', title: 'G', items: [section('one')] }, section('two')]),
+    after: site([{ group: 'g', title: 'G', items: [section('one'), section('new')] }, section('two')]),
+  },
+  {
+    name: 'sections that change, move in and out of groups, and swap paths',
+    before: site([{ group: 'g', title: 'G', items: [section('one', { path: 'a' })] }, section('two', { path: 'b' })]),
+    after: site([
+      section('one', { ...full, path: 'b' }),
+      { group: 'g', title: 'G', items: [section('two', { path: 'a' })] },
+    ]),
+  },
+  {
+    name: 'site spaces that change, are replaced, and go',
+    before: site([
+      section('one', {}, [EN, API]),
+      section('two', {}, [EN, { key: 'more', space: 'more', path: 'more' }]),
+    ]),
+    after: site([
+      section('one', {}, [{ ...EN, path: 'english', condition: 'visitor.claims.a' }]),
+      section('two', {}, [API, EN, { key: 'more', space: 'more', path: 'more' }]),
+    ]),
+  },
+  {
+    name: 'a section group that is replaced, and one less',
+    before: site([
+      { group: 'a', title: 'A', items: [{ group: 'inner', title: 'Inner', items: [section('one')] }] },
+      { group: 'b', title: 'B', items: [section('two')] },
+    ]),
+    after: site([
+      {
+        group: 'b',
+        title: 'Renamed',
+        icon: 'star',
+        items: [section('two'), { group: 'inner', title: 'Inner', items: [section('one')] }],
+      },
+    ]),
+  },
+  {
+    name: 'a site that changes, and one less',
+    before: {
+      spaces: SPACES,
+      sites: { help: { title: 'Help', structure: [EN] }, old: { title: 'Old', structure: [EN] } },
+    },
+    after: {
+      spaces: SPACES,
+      sites: {
+        help: {
+          title: 'Docs',
+          visibility: 'unlisted',
+          published: true,
+          basename: 'docs',
+          default: 'api',
+          structure: [API, EN],
+        },
+      },
+    },
+  },
+];
+
+const FAULTS: readonly (readonly [string, FaultRule['fault']])[] = [
+  ['500 before', { kind: 'status', status: 500 }],
+  ['503', { kind: 'status', status: 503 }],
+  ['reset before', { kind: 'reset-before' }],
+  ['reset after', { kind: 'reset-after' }],
+  ['429', { kind: '429', retryAfter: 0 }],
+];
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const pass = (before: object) =>
+  ({ policy: { policy: UNLIMITED, base: { manifests: JSON.stringify(before) } } }).policy;
+
+/** Every list of the state without what differs from run to run, to find what was made twice. */
+function counts(state: EmulatorState): object {
+  return Object.fromEntries(
+    Object.entries(state as unknown as Record<string, unknown>)
+      .filter(([name, list]) => Array.isArray(list) && !/revision|user|event/i.test(name))
+      .map(([name, list]) => [name, (list as unknown[]).length]),
+  );
+}
+
+describe.each(STEPS)('$name', ({ before, after }) => {
+  let start: EmulatorState;
+  let writes: readonly string[];
+  let wanted: object;
+
+  beforeAll(async () => {
+    await world.begin();
+    await world.settle(JSON.stringify(before), { policy: UNLIMITED, base: null });
+    start = world.emulator.state();
+    const seen = world.emulator.requests;
+    const known = new Map(Object.entries(seen.byOperation));
+    await world.settle(JSON.stringify(after), pass(before));
+    wanted = counts(world.emulator.state());
+    writes = Object.entries(seen.byOperation).flatMap(([name, count]) =>
+      /^(list|get|search)/.test(name)
+        ? []
+        : Array.from({ length: count - (known.get(name) ?? 0) }, (_, at) => `${name} ${at + 1}`),
+    );
+    expect(writes.length).toBeGreaterThan(0);
+  });
+
+  test.each(FAULTS)('%s: done means done, and the next apply finishes what is not', async (_name, fault) => {
+    for (const write of writes) {
+      const [operation = '', nth = '1'] = write.split(' ');
+      world.emulator.restore(start);
+      world.emulator.setFaults([{ match: { operation, nth: Number(nth) }, fault }]);
+      const first = await world.apply(JSON.stringify(after), pass(before));
+      world.emulator.setFaults([]);
+      const isDone = outcomeOf(first.planned, first.results) === 'done' && first.planned.plan.pending.length === 0;
+      if (!isDone) {
+        await world.settle(JSON.stringify(after), pass(before));
+      }
+      const { plan } = await world.plan(JSON.stringify(after), pass(after));
+      const left = plan.changes.map(({ action, address, fields }) => ({ action, address, fields }));
+      expect(left, `${write}, then ${isDone ? 'exit 0' : 'another apply'}`).toEqual([]);
+      expect(counts(world.emulator.state()), write).toEqual(wanted);
+    }
+  });
+});
