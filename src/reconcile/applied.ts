@@ -120,7 +120,7 @@ async function readRef(refs: AppliedRefs, tip: string, ref: string, organization
 }
 
 /** The base with the ids that were recorded. It was recorded when everything was done, so it knows of no halves. */
-function withIds(
+export function withIds(
   base: ReadonlyMap<Address, BaseEntry>,
   ids: ReadonlyMap<Address, string>,
 ): ReadonlyMap<Address, BaseEntry> {

@@ -74,21 +74,29 @@ export class Locator {
     );
   }
 
-  /** A copy is called what its original is called: it is the only new one of that name that nothing else means. */
-  #copy(change: Change, { kinds }: Observation, bindings: Bindings): Actual | undefined {
-    const original = bindings.get(this.#kinds.get(change.kind)?.copyOf?.(change) ?? '');
-    const now = kinds.get(change.kind) ?? [];
-    const title = now.find(({ id }) => id === original)?.title;
-    if (title === undefined) {
+  /**
+   * Finds the copy that a creation has made: the only new resource that has the title of the original and that nothing
+   * else means. Throws DependencyNotReadyError where more than one could be the copy, or where one could be the result
+   * of something that the platform is still working on, such as a translation of the original.
+   */
+  #copy(change: Change, observation: Observation, bindings: Bindings): Actual | undefined {
+    const now = observation.kinds.get(change.kind) ?? [];
+    const original = now.find(({ id }) => id === bindings.get(this.#kinds.get(change.kind)?.copyOf?.(change) ?? ''));
+    if (original === undefined) {
       return undefined;
     }
+    const all = [...observation.kinds.values()].flat();
     const before = this.#options.before.kinds.get(change.kind) ?? [];
-    const known = new Set([...before.map(({ id }) => id), ...bindings.values()]);
-    const made = now.filter((actual) => !known.has(actual.id) && actual.title.includes(title));
-    if (made.length > 1) {
+    const results = all.flatMap(({ aliases }) => aliases ?? []);
+    const known = new Set([...before.map(({ id }) => id), ...bindings.values(), ...results]);
+    const made = now.filter(({ id, title }) => !known.has(id) && title.includes(original.title));
+    const unfinished = all.filter(
+      (actual) => refersTo(actual.fields, original.id) && this.#kinds.get(actual.kind)?.unusableReason?.(actual),
+    );
+    if (made.length > 1 || (made.length === 1 && unfinished.length > 0)) {
       const ids = made.map(({ id }) => id).join(', ');
       throw new DependencyNotReadyError(
-        `the answer to its creation was lost, and ${ids} could be the copy; set id to the one that is meant, and delete the others`,
+        `the answer to its creation was lost, and ${ids} may be the copy or not; set id to the copy, and delete what is not needed`,
       );
     }
     return made[0];

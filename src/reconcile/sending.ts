@@ -1,6 +1,12 @@
 import { type Address, unboundAddress } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
-import { AuthError, DependencyNotReadyError, RejectedError, TransientError } from '../core/errors.ts';
+import {
+  AuthError,
+  DependencyNotReadyError,
+  NotThePlatformError,
+  RejectedError,
+  TransientError,
+} from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { type PlannedRequest, Ref, RefMap } from '../kinds/request.ts';
 import type { Writer } from '../platform/client.ts';
@@ -55,7 +61,8 @@ interface Sent {
 /**
  * Sends a request until it is confirmed. A write whose answer was lost is looked up before it is sent again: what a
  * creation makes by its natural key, anything else by the fields that it sets, so that one request of a change is never
- * taken for another. A refusal that says that it is so already, where that is tolerated, counts as done.
+ * taken for another. It is not sent again where the answer was unreadable, since something else answers for the platform.
+ * A refusal that says that it is so already, where that is tolerated, counts as done.
  */
 async function sendOne(planned: PlannedRequest, change: Change, context: SendContext): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
@@ -79,15 +86,22 @@ async function sendOne(planned: PlannedRequest, change: Change, context: SendCon
       if (error instanceof RejectedError && planned.tolerates.includes(error.status)) {
         return { input, answer: undefined };
       }
-      const lost = error instanceof TransientError && error.maybeDone && planned.operation.repeat === 'never';
-      if (!lost || attempt === ATTEMPTS) {
+      if (!isLost(error) || planned.operation.repeat !== 'never') {
         throw error;
       }
       if (await wasDone(planned, change, context)) {
         return { input, answer: undefined };
       }
+      if (attempt === ATTEMPTS || !(error instanceof TransientError)) {
+        throw error;
+      }
     }
   }
+}
+
+/** Whether a request that failed like this may have been done: its answer did not arrive, or cannot be read. */
+function isLost(error: unknown): boolean {
+  return error instanceof NotThePlatformError || (error instanceof TransientError && error.maybeDone);
 }
 
 /** Whether a write whose answer was lost is known to have been done. */

@@ -1,233 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Change } from '../../src/core/change.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
+import { featuresOf, type PlatformVersion } from '../../src/emulator/versions.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { operations } from '../../src/platform/operations/index.ts';
+import type { Operation } from '../../src/platform/operations/operation.ts';
 import { outcomeOf } from '../../src/reconcile/reconcile.ts';
-import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+import type { AppliedRecord } from '../../src/store/store.ts';
+import { filesOf, type Step, variationsOf, withEveryKind } from '../support/manifest-variations.ts';
+import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
+import { MANIFEST, STEPS } from './change-steps.ts';
 
-/** One kind's changes: manifests that were applied, and those that are applied next. */
-interface Step {
+/*
+ * An apply that reports success is followed by an empty plan, whichever request of whichever change fails, and however
+ * it fails. Each change is applied once to record its requests, and then once for each request and each fault.
+ * The seed changes daily; `npm run test:partial` tries every combination.
+ */
+const SEED = Number(process.env.OCTAVO_SEED ?? Math.floor(Date.now() / 86_400_000));
+const isFull = process.env.OCTAVO_FULL === '1';
+/** Combinations of a generated change, one of its requests, and a fault that are tried unless all are. */
+const SAMPLE = 450;
+
+interface Failing {
   readonly name: string;
-  readonly before: object;
-  readonly after: object;
+  readonly fault: FaultRule['fault'];
+  /** Whether the same pass sends the request again or learns that it was done. */
+  readonly isRetried: boolean;
 }
 
-const SPACES = {
-  guides: { title: 'Guides', language: 'en' },
-  api: { title: 'API', language: 'en' },
-  more: { title: 'More', language: 'en' },
-};
-const site = (structure: readonly object[], rest: object = {}) => ({
-  spaces: SPACES,
-  sites: { help: { title: 'Help', structure, ...rest } },
-});
-const section = (key: string, rest: object = {}, spaces: readonly object[] = [{ key: 'en', space: 'guides' }]) => ({
-  section: key,
-  title: `The ${key}`,
-  spaces,
-  ...rest,
-});
-const EN = { key: 'en', space: 'guides', path: 'en' };
-const API = { key: 'api', space: 'api', path: 'api', condition: 'visitor.claims.a' };
-const full = { icon: 'book', path: 'first', description: 'First', condition: 'visitor.claims.a' };
-
-const STEPS: readonly Step[] = [
-  {
-    name: 'organization',
-    before: { organization: { title: 'Acme' } },
-    after: { organization: { title: 'Acme Docs', ai: true, defaultRole: 'read' } },
-  },
-  {
-    name: 'members',
-    before: { members: { 'bo@acme.example': { role: 'edit' } } },
-    after: { members: { 'bo@acme.example': { role: 'read', sso: true }, 'cy@acme.example': { role: 'edit' } } },
-  },
-  {
-    name: 'a new team with owners and members',
-    before: { teams: {} },
-    after: { teams: { a: { title: 'A', members: { 'bo@acme.example': 'member', 'cy@acme.example': 'owner' } } } },
-  },
-  {
-    name: 'another title and other people of a team, and one less',
-    before: {
-      teams: { a: { title: 'A', members: { 'bo@acme.example': 'member' } }, b: { title: 'B' } },
-    },
-    after: { teams: { a: { title: 'Renamed', members: { 'cy@acme.example': 'owner' } } } },
-  },
-  {
-    name: 'SAML providers',
-    before: { saml: { okta: { label: 'Okta' }, old: { label: 'Old' } } },
-    after: {
-      saml: {
-        okta: { label: 'Okta 2', defaultRole: 'read' },
-        entra: { label: 'Entra', entityID: 'x', defaultRole: null },
-      },
-    },
-  },
-  {
-    name: 'new collections, nested',
-    before: { collections: {} },
-    after: {
-      collections: {
-        top: { title: 'Top', description: 'First', defaultLevel: 'read' },
-        inner: { title: 'Inner', parent: 'top', defaultLevel: 'edit' },
-      },
-    },
-  },
-  {
-    name: 'a collection that moves and changes, and one less',
-    before: { collections: { top: { title: 'Top' }, inner: { title: 'Inner' }, old: { title: 'Old' } } },
-    after: {
-      collections: { top: { title: 'Top' }, inner: { title: 'Renamed', parent: 'top', description: 'New' } },
-    },
-  },
-  {
-    name: 'new spaces, one of them a copy',
-    before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' } } },
-    after: {
-      collections: { top: { title: 'Top' } },
-      spaces: {
-        guides: { title: 'Guides' },
-        api: { title: 'API', emoji: '1f4d8', collection: 'top', language: 'en', defaultLevel: 'read' },
-        copy: { title: 'Copy', duplicateOf: 'guides', collection: 'top', editMode: 'locked', defaultLevel: 'read' },
-      },
-    },
-  },
-  {
-    name: 'a space that moves and changes, and one less',
-    before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' }, old: { title: 'Old' } } },
-    after: {
-      collections: { top: { title: 'Top' } },
-      spaces: { guides: { title: 'Renamed', collection: 'top', emoji: '1f4d8', defaultLevel: 'read' } },
-    },
-  },
-  {
-    name: 'OpenAPI specifications',
-    before: {
-      openapi: {
-        old: { source: { url: 'https://acme.example/old.json' } },
-        pets: { source: { url: 'https://acme.example/1.json' } },
-      },
-    },
-    after: {
-      openapi: {
-        pets: { source: { url: 'https://acme.example/2.json' }, visibility: 'public' },
-        shop: { source: { url: 'https://acme.example/shop.json' }, visibility: 'public' },
-      },
-    },
-  },
-  {
-    name: 'translations',
-    before: {
-      spaces: SPACES,
-      translations: {
-        fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Formal' },
-        old: { space: 'api', from: 'en', to: 'fr' },
-      },
-    },
-    after: {
-      spaces: SPACES,
-      translations: {
-        fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Very formal', run: '2' },
-        de: { space: 'guides', from: 'en', to: 'de', instructions: 'Formal' },
-      },
-    },
-  },
-  {
-    name: 'a new site with groups, sections and spaces',
-    before: { spaces: SPACES },
-    after: site(
-      [
-        {
-          group: 'outer',
-          title: 'Outer',
-          icon: 'book',
-          items: [{ group: 'inner', title: 'Inner', items: [section('one', full, [EN, API])] }],
-        },
-        section('two', { icon: 'star', default: 'api' }, [API, EN]),
-      ],
-      {
-        visibility: 'unlisted',
-        published: true,
-        proxy: 'acme.example/docs',
-        basename: 'help',
-        agentsContext: 'excluded',
-        adaptiveContent: { enabled: true },
-        default: 'two',
-      },
-    ),
-  },
-  {
-    name: 'a new section inside a group',
-    before: site([{ group: 'g', title: 'G', items: [section('one')] }, section('two')]),
-    after: site([{ group: 'g', title: 'G', items: [section('new'), section('one')] }, section('two')]),
-  },
-  {
-    name: 'a new section at the end of a group',
-    before: site([{ group: 'g', title: 'G', items: [section('one')] }, section('two')]),
-    after: site([{ group: 'g', title: 'G', items: [section('one'), section('new')] }, section('two')]),
-  },
-  {
-    name: 'sections that change, move in and out of groups, and swap paths',
-    before: site([{ group: 'g', title: 'G', items: [section('one', { path: 'a' })] }, section('two', { path: 'b' })]),
-    after: site([
-      section('one', { ...full, path: 'b' }),
-      { group: 'g', title: 'G', items: [section('two', { path: 'a' })] },
-    ]),
-  },
-  {
-    name: 'site spaces that change, are replaced, and go',
-    before: site([
-      section('one', {}, [EN, API]),
-      section('two', {}, [EN, { key: 'more', space: 'more', path: 'more' }]),
-    ]),
-    after: site([
-      section('one', {}, [{ ...EN, path: 'english', condition: 'visitor.claims.a' }]),
-      section('two', {}, [API, EN, { key: 'more', space: 'more', path: 'more' }]),
-    ]),
-  },
-  {
-    name: 'a section group that is replaced, and one less',
-    before: site([
-      { group: 'a', title: 'A', items: [{ group: 'inner', title: 'Inner', items: [section('one')] }] },
-      { group: 'b', title: 'B', items: [section('two')] },
-    ]),
-    after: site([
-      {
-        group: 'b',
-        title: 'Renamed',
-        icon: 'star',
-        items: [section('two'), { group: 'inner', title: 'Inner', items: [section('one')] }],
-      },
-    ]),
-  },
-  {
-    name: 'a site that changes, and one less',
-    before: {
-      spaces: SPACES,
-      sites: { help: { title: 'Help', structure: [EN] }, old: { title: 'Old', structure: [EN] } },
-    },
-    after: {
-      spaces: SPACES,
-      sites: {
-        help: {
-          title: 'Docs',
-          visibility: 'unlisted',
-          published: true,
-          basename: 'docs',
-          default: 'api',
-          structure: [API, EN],
-        },
-      },
-    },
-  },
+const FAULTS: readonly Failing[] = [
+  { name: '500 before', fault: { kind: 'status', status: 500 }, isRetried: true },
+  { name: '503', fault: { kind: 'status', status: 503 }, isRetried: true },
+  { name: 'reset before', fault: { kind: 'reset-before' }, isRetried: true },
+  { name: 'reset after', fault: { kind: 'reset-after' }, isRetried: true },
+  { name: '429', fault: { kind: '429', retryAfter: 0 }, isRetried: true },
+  { name: 'a truncated answer', fault: { kind: 'truncate' }, isRetried: true },
+  { name: 'a refusal', fault: { kind: 'status', status: 400 }, isRetried: false },
+  { name: 'half an answer', fault: { kind: 'half' }, isRetried: false },
+  { name: 'a page of a proxy', fault: { kind: 'html' }, isRetried: false },
 ];
 
-const FAULTS: readonly (readonly [string, FaultRule['fault']])[] = [
-  ['500 before', { kind: 'status', status: 500 }],
-  ['503', { kind: 'status', status: 503 }],
-  ['reset before', { kind: 'reset-before' }],
-  ['reset after', { kind: 'reset-after' }],
-  ['429', { kind: '429', retryAfter: 0 }],
-];
+/** A request of a step that fails, and how. */
+interface Case {
+  readonly recorded: Recorded;
+  readonly operation: string;
+  readonly nth: number;
+  readonly failing: Failing;
+  readonly mode: Mode;
+}
+
+/** How what was applied is known: from the manifests of a commit as in a pipeline, or from the record of the daemon. */
+type Mode = 'pipeline' | 'daemon';
+
+/** A step with what it takes to repeat it. */
+interface Recorded {
+  readonly step: Step;
+  readonly version: PlatformVersion;
+  readonly start: EmulatorState;
+  /** What the daemon recorded of it. */
+  readonly applied: AppliedRecord;
+  readonly changes: readonly Change[];
+  /** Each with the number that it has among those of its operation, from 1. */
+  readonly writes: readonly { readonly operation: string; readonly nth: number; readonly sent: string }[];
+  /** What the platform has at the end. */
+  readonly wanted: object;
+}
 
 let world: World;
 beforeAll(async () => {
@@ -235,11 +75,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const pass = (before: object) =>
-  ({ policy: { policy: UNLIMITED, base: { manifests: JSON.stringify(before) } } }).policy;
+const NOTHING: AppliedRecord = { head: null, entries: [] };
 
-/** Every list of the state without what differs from run to run, to find what was made twice. */
-function counts(state: EmulatorState): object {
+const pass = (before: object, { entries }: AppliedRecord): PassOptions => {
+  const ids = new Map(entries.flatMap(({ address, id }) => (id === null ? [] : [[address, id]])));
+  return { policy: UNLIMITED, base: { manifests: filesOf(before), ids } };
+};
+
+/** Every list of the state with its length, to find what was made twice. */
+function sizes(state: EmulatorState): object {
   return Object.fromEntries(
     Object.entries(state as unknown as Record<string, unknown>)
       .filter(([name, list]) => Array.isArray(list) && !/revision|user|event/i.test(name))
@@ -247,42 +91,172 @@ function counts(state: EmulatorState): object {
   );
 }
 
-describe.each(STEPS)('$name', ({ before, after }) => {
-  let start: EmulatorState;
-  let writes: readonly string[];
-  let wanted: object;
+/** The state in which a step begins; most begin in the same. */
+const starts = new Map<string, Pick<Recorded, 'start' | 'applied'>>();
 
+async function begin({ before }: Step, version: PlatformVersion): Promise<Pick<Recorded, 'start' | 'applied'>> {
+  const name = `${version} ${JSON.stringify(before)}`;
+  const known = starts.get(name);
+  await world.begin();
+  world.emulator.setFeatures(featuresOf(version));
+  if (known !== undefined) {
+    world.emulator.restore(known.start);
+    return known;
+  }
+  await world.settle(filesOf(before), { policy: UNLIMITED });
+  const begun = { start: world.emulator.state(), applied: await world.record.read() };
+  starts.set(name, begun);
+  return begun;
+}
+
+/** Applies a step without faults. Null where it is refused or changes nothing. */
+async function record(step: Step, version: PlatformVersion): Promise<Recorded | null> {
+  const { start, applied } = await begin(step, version);
+  const options = pass(step.before, applied);
+  const { changes } = (await world.plan(filesOf(step.after), options)).plan;
+  if (changes.length === 0) {
+    return null;
+  }
+  world.emulator.requests.reset();
+  const settled = await world.settle(filesOf(step.after), options).catch(() => null);
+  const sent = world.emulator.requests.entries.filter(({ method }) => method !== 'GET');
+  const times = new Map<string, number>();
+  const writes = sent.map(({ operation, method, path }) => {
+    times.set(operation, (times.get(operation) ?? 0) + 1);
+    return { operation, nth: times.get(operation) ?? 0, sent: `${method} ${path}` };
+  });
+  if (settled === null || writes.length === 0) {
+    return null;
+  }
+  return { step, version, start, applied, changes, writes, wanted: sizes(world.emulator.state()) };
+}
+
+function describeCase({ recorded, operation, nth, failing, mode }: Case): string {
+  return `${recorded.step.name} (${recorded.version}, ${mode}): ${operation} ${nth}: ${failing.name}`;
+}
+
+/** Applies a step with a fault, and asserts what has to follow. Returns whether the apply reported success. */
+async function assertCase(tried: Case): Promise<boolean> {
+  const { step, version, start, applied, wanted } = tried.recorded;
+  const { mode, failing, operation, nth } = tried;
+  const after = filesOf(step.after);
+  const options: PassOptions = mode === 'daemon' ? { policy: UNLIMITED } : pass(step.before, applied);
+  await world.begin();
+  world.emulator.setFeatures(featuresOf(version));
+  world.emulator.restore(start);
+  await world.record.put(applied.entries);
+  world.emulator.setFaults([{ match: { operation, nth }, fault: failing.fault }]);
+  const { planned, results } = await world.apply(after, options);
+  world.emulator.setFaults([]);
+  const isDone = outcomeOf(planned, results) === 'done' && planned.plan.pending.length === 0;
+  if (!isDone) {
+    // What a failed apply has made is in the record of the daemon, and in no other.
+    if (mode === 'pipeline' && !failing.isRetried) {
+      return false;
+    }
+    await world.settle(after, options);
+  }
+  const { plan } = await world.plan(after, mode === 'daemon' ? options : pass(step.after, NOTHING));
+  const left = plan.changes.map(({ action, address, fields }) => ({ action, address, fields }));
+  expect(left, `${describeCase(tried)}, then ${isDone ? 'success' : 'another pass'}`).toEqual([]);
+  expect(sizes(world.emulator.state()), describeCase(tried)).toEqual(wanted);
+  return isDone;
+}
+
+async function recordAll(steps: readonly Step[], version: PlatformVersion): Promise<readonly Recorded[]> {
+  const found: Recorded[] = [];
+  for (const step of steps) {
+    found.push(...[await record(step, version)].filter((each) => each !== null));
+  }
+  return found;
+}
+
+describe.each(STEPS)('$name', (step) => {
+  let recorded: Recorded;
   beforeAll(async () => {
-    await world.begin();
-    await world.settle(JSON.stringify(before), { policy: UNLIMITED, base: null });
-    start = world.emulator.state();
-    const seen = world.emulator.requests;
-    const known = new Map(Object.entries(seen.byOperation));
-    await world.settle(JSON.stringify(after), pass(before));
-    wanted = counts(world.emulator.state());
-    writes = Object.entries(seen.byOperation).flatMap(([name, count]) =>
-      /^(list|get|search)/.test(name)
-        ? []
-        : Array.from({ length: count - (known.get(name) ?? 0) }, (_, at) => `${name} ${at + 1}`),
-    );
-    expect(writes.length).toBeGreaterThan(0);
+    const found = await record(step, '0.146');
+    expect(found).not.toBeNull();
+    recorded = found as Recorded;
   });
 
-  test.each(FAULTS)('%s: done means done, and the next apply finishes what is not', async (_name, fault) => {
-    for (const write of writes) {
-      const [operation = '', nth = '1'] = write.split(' ');
-      world.emulator.restore(start);
-      world.emulator.setFaults([{ match: { operation, nth: Number(nth) }, fault }]);
-      const first = await world.apply(JSON.stringify(after), pass(before));
-      world.emulator.setFaults([]);
-      const isDone = outcomeOf(first.planned, first.results) === 'done' && first.planned.plan.pending.length === 0;
-      if (!isDone) {
-        await world.settle(JSON.stringify(after), pass(before));
-      }
-      const { plan } = await world.plan(JSON.stringify(after), pass(after));
-      const left = plan.changes.map(({ action, address, fields }) => ({ action, address, fields }));
-      expect(left, `${write}, then ${isDone ? 'exit 0' : 'another apply'}`).toEqual([]);
-      expect(counts(world.emulator.state()), write).toEqual(wanted);
+  test.each(FAULTS.filter(({ isRetried }) => isRetried))('$name', async (failing) => {
+    for (const { operation, nth } of recorded.writes) {
+      await assertCase({ recorded, operation, nth, failing, mode: 'pipeline' });
     }
   });
 });
+
+describe('changes derived from the schemas of all kinds', () => {
+  let recorded: readonly Recorded[];
+
+  beforeAll(async () => {
+    const manifest = withEveryKind(kinds, MANIFEST);
+    const whole = { name: 'everything', before: {}, after: manifest };
+    const sites = STEPS.filter(({ name }) => /section|site/.test(name));
+    recorded = [
+      ...(await recordAll([whole, ...STEPS, ...(await variationsOf(kinds, manifest))], '0.146')),
+      ...(await recordAll(sites, '0.201')),
+    ];
+  });
+
+  test('every kind is created, updated, moved and deleted, and every field of it is changed', () => {
+    const changes = recorded.flatMap((each) => each.changes);
+    for (const kind of kinds) {
+      const own = changes.filter((change) => change.kind === kind.name);
+      const actions = [...new Set(own.map(({ action }) => action))].toSorted();
+      const moves = Object.values(kind.fields).some(({ move }) => move === true);
+      const updates = Object.values(kind.fields).some(({ move, fixed }) => move !== true && fixed === undefined);
+      const expected = [
+        ...(kind.creatable ? ['create'] : []),
+        ...(kind.deletable ? ['delete'] : []),
+        ...(moves ? ['move'] : []),
+        ...(updates ? ['update'] : []),
+      ];
+      expect(actions, kind.name).toEqual(expect.arrayContaining(expected));
+      const fields = Object.entries(kind.fields).filter(([, rules]) => rules.hidden !== true);
+      const changed = new Set(own.flatMap(({ fields: each }) => each.map(({ path }) => path)));
+      expect(
+        fields.map(([name]) => name).filter((name) => !changed.has(name)),
+        kind.name,
+      ).toEqual([]);
+    }
+  });
+
+  test('every write that a kind can send is sent', () => {
+    const sent = recorded.flatMap(({ writes }) => writes.map((write) => write.sent));
+    const folder = new URL('../../src/kinds/', import.meta.url);
+    const named = readdirSync(folder).flatMap((file) =>
+      [...readFileSync(new URL(file, folder), 'utf8').matchAll(/operations\.(\w+)/g)].map(([, name = '']) => name),
+    );
+    const isSent = ({ method, path }: Operation) =>
+      sent.some((each) => new RegExp(`^${method} .*${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(each));
+    const unsent = Object.entries(operations as Readonly<Record<string, Operation>>).filter(
+      ([name, operation]) => named.includes(name) && operation.method !== 'GET' && !isSent(operation),
+    );
+    expect(unsent.map(([name]) => name)).toEqual([]);
+  });
+
+  test(`success means an empty plan (seed ${SEED})`, { timeout: isFull ? 3_600_000 : 120_000 }, async () => {
+    const cases = recorded.flatMap((each) => each.writes.flatMap((write) => casesOf(each, write)));
+    const sample = fc.shuffledSubarray(cases, { minLength: SAMPLE, maxLength: SAMPLE });
+    const [sampled = []] = fc.sample(sample, { seed: SEED, numRuns: 1 });
+    let succeeded = 0;
+    const broken: string[] = [];
+    for (const each of isFull ? cases : sampled) {
+      try {
+        succeeded += (await assertCase(each)) ? 1 : 0;
+      } catch (error) {
+        broken.push(`${describeCase(each)}: ${messageOf(error)}`);
+      }
+    }
+    expect(broken).toEqual([]);
+    expect(succeeded).toBeGreaterThan(sampled.length / 4);
+    expect(succeeded).toBeLessThan(isFull ? cases.length : sampled.length);
+  });
+});
+
+function casesOf(recorded: Recorded, { operation, nth }: Recorded['writes'][number]): readonly Case[] {
+  return FAULTS.flatMap((failing) =>
+    (['pipeline', 'daemon'] as const).map((mode) => ({ recorded, operation, nth, failing, mode })),
+  );
+}

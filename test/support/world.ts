@@ -8,6 +8,7 @@ import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { openReader, openWriter, type Reader } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import { withIds } from '../../src/reconcile/applied.ts';
 import type { Planned } from '../../src/reconcile/planning.ts';
 import { apply, type PassInput, plan } from '../../src/reconcile/reconcile.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
@@ -23,8 +24,14 @@ export type Manifests = string | Readonly<Record<string, string>>;
 export const UNLIMITED: Partial<Policy> = { confirm: [], limits: { deletes: 1e6, share: 100 } };
 
 export interface PassOptions {
-  /** `record`: what earlier passes recorded (the default); null: none; manifests: as of a git ref, without ids. */
-  readonly base?: 'record' | null | { readonly manifests: Manifests };
+  /**
+   * `record`: what earlier passes recorded (the default); null: none; manifests: as of a git ref, with the ids that were
+   * recorded with it, if any.
+   */
+  readonly base?:
+    | 'record'
+    | null
+    | { readonly manifests: Manifests; readonly ids?: ReadonlyMap<Address, string> | undefined };
   readonly policy?: Partial<Policy>;
   /** Whether what is confirmed is recorded; true where the base is the record. */
   readonly records?: boolean;
@@ -192,7 +199,9 @@ class OpenWorld implements World {
     if (base === undefined || base === 'record') {
       return (await baseOfRecord(this.record)).base;
     }
-    return baseOfManifests(kinds, await declare(base.manifests));
+    const { manifests, ids } = base;
+    const declared = baseOfManifests(kinds, await declare(manifests));
+    return ids === undefined || declared === null ? declared : withIds(declared, ids);
   }
 }
 

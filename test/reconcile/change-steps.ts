@@ -1,0 +1,303 @@
+/** Changes whose requests depend on each other: moves, replacements, swaps, and new structures. */
+import type { JsonObject } from '../../src/core/json.ts';
+import type { Step } from '../support/manifest-variations.ts';
+
+const SPACES = {
+  guides: { title: 'Guides', language: 'en' },
+  api: { title: 'API', language: 'en' },
+  more: { title: 'More', language: 'en' },
+};
+const site = (structure: readonly JsonObject[], rest: JsonObject = {}) => ({
+  spaces: SPACES,
+  sites: { help: { title: 'Help', structure, ...rest } },
+});
+const section = (
+  key: string,
+  rest: JsonObject = {},
+  spaces: readonly JsonObject[] = [{ key: 'en', space: 'guides' }],
+) => ({
+  section: key,
+  title: `The ${key}`,
+  spaces,
+  ...rest,
+});
+const EN = { key: 'en', space: 'guides', path: 'en' };
+const API = { key: 'api', space: 'api', path: 'api', condition: 'visitor.claims.a' };
+const full = { icon: 'book', path: 'first', description: 'First', condition: 'visitor.claims.a' };
+
+export const STEPS: readonly Step[] = [
+  {
+    name: 'organization',
+    before: { organization: { title: 'Acme' } },
+    after: { organization: { title: 'Acme Docs', ai: true, defaultRole: 'read' } },
+  },
+  {
+    name: 'members',
+    before: { members: { 'bo@acme.example': { role: 'edit' } } },
+    after: { members: { 'bo@acme.example': { role: 'read', sso: true }, 'cy@acme.example': { role: 'edit' } } },
+  },
+  {
+    name: 'a new team with owners and members',
+    before: { teams: {} },
+    after: { teams: { a: { title: 'A', members: { 'bo@acme.example': 'member', 'cy@acme.example': 'owner' } } } },
+  },
+  {
+    name: 'another title and other people of a team, and one less',
+    before: {
+      teams: { a: { title: 'A', members: { 'bo@acme.example': 'member' } }, b: { title: 'B' } },
+    },
+    after: { teams: { a: { title: 'Renamed', members: { 'cy@acme.example': 'owner' } } } },
+  },
+  {
+    name: 'SAML providers',
+    before: { saml: { okta: { label: 'Okta' }, old: { label: 'Old' } } },
+    after: {
+      saml: {
+        okta: { label: 'Okta 2', defaultRole: 'read' },
+        entra: { label: 'Entra', entityID: 'x', defaultRole: null },
+      },
+    },
+  },
+  {
+    name: 'new collections, nested',
+    before: { collections: {} },
+    after: {
+      collections: {
+        top: { title: 'Top', description: 'First', defaultLevel: 'read' },
+        inner: { title: 'Inner', parent: 'top', defaultLevel: 'edit' },
+      },
+    },
+  },
+  {
+    name: 'a collection that moves and changes, and one less',
+    before: { collections: { top: { title: 'Top' }, inner: { title: 'Inner' }, old: { title: 'Old' } } },
+    after: {
+      collections: { top: { title: 'Top' }, inner: { title: 'Renamed', parent: 'top', description: 'New' } },
+    },
+  },
+  {
+    name: 'new spaces, one of them a copy',
+    before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' } } },
+    after: {
+      collections: { top: { title: 'Top' } },
+      spaces: {
+        guides: { title: 'Guides' },
+        api: { title: 'API', emoji: '1f4d8', collection: 'top', language: 'en', defaultLevel: 'read' },
+        copy: { title: 'Copy', duplicateOf: 'guides', collection: 'top', editMode: 'locked', defaultLevel: 'read' },
+      },
+    },
+  },
+  {
+    name: 'a copy and a translation of the same space',
+    before: { spaces: { guides: { title: 'Guides' } } },
+    after: {
+      spaces: { guides: { title: 'Guides' }, copy: { title: 'Copy', duplicateOf: 'guides' } },
+      translations: { fr: { space: 'guides', from: 'en', to: 'fr' } },
+    },
+  },
+  {
+    name: 'a space that moves and changes, and one less',
+    before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' }, old: { title: 'Old' } } },
+    after: {
+      collections: { top: { title: 'Top' } },
+      spaces: { guides: { title: 'Renamed', collection: 'top', emoji: '1f4d8', defaultLevel: 'read' } },
+    },
+  },
+  {
+    name: 'OpenAPI specifications',
+    before: {
+      openapi: {
+        old: { source: { url: 'https://acme.example/old.json' } },
+        pets: { source: { url: 'https://acme.example/1.json' } },
+      },
+    },
+    after: {
+      openapi: {
+        pets: { source: { url: 'https://acme.example/2.json' }, visibility: 'public' },
+        shop: { source: { url: 'https://acme.example/shop.json' }, visibility: 'public' },
+      },
+    },
+  },
+  {
+    name: 'another file of an OpenAPI specification',
+    before: { openapi: { pets: { source: { file: 'specs/one.json' } } } },
+    after: { openapi: { pets: { source: { file: 'specs/two.json' } } } },
+  },
+  {
+    name: 'translations',
+    before: {
+      spaces: SPACES,
+      translations: {
+        fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Formal' },
+        old: { space: 'api', from: 'en', to: 'fr' },
+      },
+    },
+    after: {
+      spaces: SPACES,
+      translations: {
+        fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Very formal', run: '2' },
+        de: { space: 'guides', from: 'en', to: 'de', instructions: 'Formal' },
+      },
+    },
+  },
+  {
+    name: 'a new site with groups, sections and spaces',
+    before: { spaces: SPACES },
+    after: site(
+      [
+        {
+          group: 'outer',
+          title: 'Outer',
+          icon: 'book',
+          items: [{ group: 'inner', title: 'Inner', items: [section('one', full, [EN, API])] }],
+        },
+        section('two', { icon: 'star', default: 'api' }, [API, EN]),
+      ],
+      {
+        visibility: 'unlisted',
+        published: true,
+        proxy: 'acme.example/docs',
+        basename: 'help',
+        agentsContext: 'excluded',
+        adaptiveContent: { enabled: true },
+        default: 'two',
+      },
+    ),
+  },
+  {
+    name: 'a new section inside a group',
+    before: site([{ group: 'g', title: 'G', items: [section('one')] }, section('two')]),
+    after: site([{ group: 'g', title: 'G', items: [section('new'), section('one')] }, section('two')]),
+  },
+  {
+    name: 'a new section at the end of a group',
+    before: site([{ group: 'g', title: 'G', items: [section('one')] }, section('two')]),
+    after: site([{ group: 'g', title: 'G', items: [section('one'), section('new')] }, section('two')]),
+  },
+  {
+    name: 'sections that change, move in and out of groups, and swap paths',
+    before: site([{ group: 'g', title: 'G', items: [section('one', { path: 'a' })] }, section('two', { path: 'b' })]),
+    after: site([
+      section('one', { ...full, path: 'b' }),
+      { group: 'g', title: 'G', items: [section('two', { path: 'a' })] },
+    ]),
+  },
+  {
+    name: 'site spaces that change, are replaced, and go',
+    before: site([
+      section('one', {}, [EN, API]),
+      section('two', {}, [EN, { key: 'more', space: 'more', path: 'more' }]),
+    ]),
+    after: site([
+      section('one', {}, [{ ...EN, path: 'english', condition: 'visitor.claims.a' }]),
+      section('two', {}, [API, EN, { key: 'more', space: 'more', path: 'more' }]),
+    ]),
+  },
+  {
+    name: 'a section group that is replaced, and one less',
+    before: site([
+      { group: 'a', title: 'A', items: [{ group: 'inner', title: 'Inner', items: [section('one')] }] },
+      { group: 'b', title: 'B', items: [section('two')] },
+    ]),
+    after: site([
+      {
+        group: 'b',
+        title: 'Renamed',
+        icon: 'star',
+        items: [section('two'), { group: 'inner', title: 'Inner', items: [section('one')] }],
+      },
+    ]),
+  },
+  {
+    name: 'a site that changes, and one less',
+    before: {
+      spaces: SPACES,
+      sites: { help: { title: 'Help', structure: [EN] }, old: { title: 'Old', structure: [EN] } },
+    },
+    after: {
+      spaces: SPACES,
+      sites: {
+        help: {
+          title: 'Docs',
+          visibility: 'unlisted',
+          published: true,
+          basename: 'docs',
+          default: 'api',
+          structure: [API, EN],
+        },
+      },
+    },
+  },
+];
+
+/** Every field of every kind, with values that are not those of a new resource. */
+export const MANIFEST: JsonObject = {
+  organization: {
+    title: 'Acme Docs',
+    emailDomains: ['acme.example', 'acme.test'],
+    hostname: 'acme-docs',
+    defaultRole: 'read',
+    defaultContent: { site: 'help' },
+    logo: 'https://acme.example/old.svg',
+    ai: true,
+    inviteLinks: true,
+    mergeRules: { type: 'rules', rules: [{ rule: 'require_at_least_one_review' }] },
+  },
+  members: { 'bo@acme.example': { role: 'edit' }, 'cy@acme.example': { role: 'comment' } },
+  teams: { writers: { title: 'Writers', members: { 'bo@acme.example': 'member', 'cy@acme.example': 'owner' } } },
+  saml: {
+    okta: {
+      label: 'Okta login',
+      entityID: 'https://okta.example/old',
+      ssoURL: 'https://okta.example/old-sso',
+      certificate: 'CERTIFICATE',
+      defaultTeam: 'writers',
+      defaultRole: 'edit',
+    },
+  },
+  collections: {
+    top: { title: 'Top', defaultLevel: 'read' },
+    inner: { title: 'Inner', parent: 'top', defaultLevel: 'edit' },
+  },
+  spaces: {
+    guides: { title: 'The guides', emoji: '1f680', language: 'en', editMode: 'locked', defaultLevel: 'read' },
+    api: { title: 'API', collection: 'top', language: 'en', mergeRules: { type: 'none' } },
+    copy: { title: 'Copy', duplicateOf: 'guides', collection: 'inner' },
+  },
+  openapi: { pets: { source: { url: 'https://acme.example/pets.json' }, visibility: 'public' } },
+  translations: { fr: { space: 'guides', from: 'en', to: 'fr', instructions: 'Formal', rerun: 'never', run: '1' } },
+  sites: {
+    help: {
+      title: 'Help',
+      type: 'premium',
+      visibility: 'unlisted',
+      published: true,
+      basename: 'docs',
+      proxy: 'acme.example/old',
+      agentsContext: 'excluded',
+      adaptiveContent: { enabled: true },
+      adaptiveSchema: {
+        type: 'object',
+        properties: { locale: { type: 'string', description: 'The language' } },
+        additionalProperties: false,
+      },
+      default: 'two',
+      structure: [
+        {
+          group: 'outer',
+          title: 'Outer',
+          icon: 'star',
+          items: [
+            { group: 'inner', title: 'Inner', icon: 'gear', items: [section('one', full, [EN, API])] },
+            section('three'),
+          ],
+        },
+        section('two', { icon: 'star', default: 'fr' }, [
+          { ...API, hidden: true },
+          { key: 'fr', space: 'fr', path: 'fr' },
+        ]),
+      ],
+    },
+    flat: { title: 'Flat', default: 'api', structure: [API, { ...EN, path: 'other', hidden: true }] },
+  },
+};
