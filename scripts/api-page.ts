@@ -91,13 +91,15 @@ octavo api --list team
 \`\`\`
 
 **Which request.** \`METHOD PATH\`, a path alone (which is read with GET), or the name of an operation with the ids that its
-path needs, in order. \`/v1\` may be left out, and a whole URL of the platform is a path too. \`{organization}\` or \`:org\`
-stands for the configured organization, and any other \`{name}\` or \`:name\` for the field of that name.
+path needs, in order. \`/v1\` may be left out of a path. A whole URL of the platform, such as one from an answer, is used as
+it is. \`{organization}\` or \`:org\` stands for the configured organization, and any other \`{name}\` or \`:name\` for the
+field of that name.
 
 **What is sent.** \`-f key=value\` is a text; with \`-F\` \`true\`, \`3\` and \`null\` are what they are, \`@file\` is what is in the
 file, and \`@-\` what is piped in. \`scope[mode]=default\` is a field inside a field, \`members[]=…\` an item of a list, and
 \`members[]\` alone an empty list. Fields are the query of a GET and the body of anything else, but what only its query has.
-\`-d\` is the whole body: JSON, \`@file\`, or \`-\` for what is piped in; fields are laid over it.
+\`-d\` is the whole body: JSON, \`@file\`, or \`-\` for what is piped in; fields are laid over it. \`-H name:value\` adds a
+header, or replaces one that Octavo sends, such as \`Authorization\`; those of the connection, such as \`Host\`, cannot be set.
 
 **What is checked.** The fields of an operation that is in the list below: nothing is sent where one is missing, misspelled
 or too long. A path that is nearly one of these is refused too; any other is sent as it is, with a note. \`--raw\` sends what
@@ -105,15 +107,20 @@ does not fit. A write asks first on a terminal, and needs \`--yes\` elsewhere. \
 
 **What is answered.** JSON on standard output, indented, and in colours on a terminal. \`--paginate\` gives the items of all
 pages, one a line (NDJSON), each page asked for once the one before is taken; streamed answers are a line for each piece.
-\`--jq\` selects from the answer, or from each of the items: texts come out as they are, other values as JSON. \`-i\` shows the
-status and the headers before. Nothing that the platform says is obeyed by a terminal, and the token is in no output.
+\`--slurp\` prints the items of all pages as one JSON array instead, once all of them are there. \`--jq\` selects from the
+answer, from each of the items, or from that array: texts come out as they are, other values as JSON. \`-i\` shows the status
+and the headers before, also those of a stream. \`--silent\` prints no body. What is outside of the API, such as a PDF that
+an answer links to, comes out as it is. Nothing that the platform says is obeyed by a terminal, and neither the token nor a
+secret header is in any output.
 
 **When it fails.** One line on standard error, and the platform's own JSON on standard output unless something is selected
 from it. The exit code is 1 where the platform or the network failed, and 3 where the request is wrong and was not sent.
-Requests wait where the rate limit says so, and what may be repeated is.
+Requests wait where the rate limit says so, and what may be repeated is. Ctrl-C ends it at once with exit code 130, whatever
+it waits for; a write that was under way is reported, since it may have been done. A reader that leaves early, as \`head\`
+does, ends it without an error, but a call that failed still exits with 1.
 
 **Completion.** \`octavo completion bash\`, \`zsh\` or \`fish\` prints a script for the shell: it completes commands, options,
-methods, operations, paths and fields, offline.
+methods, operations, paths and fields, offline, also inside of open quotes.
 
 Every operation follows. \`octavo api --list NAME\` shows the same, and \`octavo api --list --format json\` has it for programs,
 with JSON Schemas. Ids in the path are given in their places.`;

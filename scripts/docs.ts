@@ -72,7 +72,11 @@ const EXIT_CODES = `| exit code | means |
 | 1 | failed |
 | 2 | the plan has changes, held ones included (\`plan --detailed-exitcode\` only) |
 | 3 | invalid input: manifests, configuration or command line |
-| 4 | something is held, or the plan was refused: by damage control, a stale or altered plan file, or a checksum that does not match |`;
+| 4 | something is held, or the plan was refused: by damage control, a stale or altered plan file, or a checksum that does not match |
+| 130, 143 | ended by Ctrl-C or SIGTERM before it was done (\`api\`; other commands end what they began, and exit with one of the codes above) |
+
+A reader that closes standard output early, as \`head\` does, changes neither what a command does nor what it exits with;
+\`api\` asks for no more pages then.`;
 
 const WHERE = `Commands that need the platform find it in the file that \`--config\` or the variable \`OCTAVO_CONFIG\` names, else in
 \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` and \`OCTAVO_ORGANIZATION\`, else in \`config.yaml\` in the working directory.

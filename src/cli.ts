@@ -19,18 +19,23 @@ const ROOT = new URL('../', import.meta.url);
  */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const stop = new AbortController();
+  const reader = new AbortController();
   let asked = Number.POSITIVE_INFINITY;
+  let stoppedBy: 'SIGINT' | 'SIGTERM' = 'SIGINT';
   const onStop = (signal: 'SIGINT' | 'SIGTERM') => {
     // Whoever asks again does not want to wait; npm passes on the one that the terminal sent already.
     if (systemClock.monotonic() - asked > SAME_REQUEST) {
       process.exit(FORCED[signal]);
     }
-    asked = Math.min(asked, systemClock.monotonic());
-    stop.abort();
+    if (!stop.signal.aborted) {
+      asked = systemClock.monotonic();
+      stoppedBy = signal;
+      stop.abort();
+    }
   };
   process.on('SIGINT', onStop);
   process.on('SIGTERM', onStop);
-  const terminal = processTerminal();
+  const terminal = processTerminal(reader.signal);
   const around: Surroundings = {
     terminal,
     clock: systemClock,
@@ -38,11 +43,12 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     version: version(ROOT),
     root: ROOT,
     signal: stop.signal,
+    stoppedBy: () => stoppedBy,
     secrets: new Set([process.env.OCTAVO_TOKEN ?? '']),
   };
   // What nobody waited for: said like everything else, and the end of the process.
   process.once('uncaughtException', (error) => process.exit(report(error, argv, around)));
-  leaveWithReader();
+  noteClosedOutput(reader);
   try {
     await useProxy(around);
     return await runCommandLine(argv, around);
@@ -70,16 +76,21 @@ const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
 /** Milliseconds within which two signals are one request. */
 const SAME_REQUEST = 500;
 
-/** Whoever reads the answer may have seen enough of it, as `head` has: that is no mistake of anybody's. */
-function leaveWithReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') {
-        throw error;
-      }
-      process.exit(EXIT.done);
-    });
-  }
+/**
+ * A reader may have seen enough of the answer, as `head` has: that is not a failure, and ends no work by itself. How
+ * the command ends, and what it exits with, is up to the command.
+ */
+function noteClosedOutput(reader: AbortController): void {
+  const ignoreClosed = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      throw error;
+    }
+  };
+  process.stderr.on('error', ignoreClosed);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    ignoreClosed(error);
+    reader.abort();
+  });
 }
 
 /** A command line in given surroundings. Never throws: what goes wrong is said, and is in the exit code. */

@@ -6,6 +6,7 @@ import type { Surroundings } from './setup.ts';
 /** `octavo api`, and what completes it on a command line. */
 export function apiCommands(program: Command, around: Surroundings, done: Done): void {
   const fields: TypedField[] = [];
+  const headers: string[] = [];
   // Both kinds in the order in which they were typed: fields of lists follow each other.
   const take = (isTyped: boolean) => (text: string) => {
     fields.push({ text, isTyped });
@@ -26,9 +27,14 @@ export function apiCommands(program: Command, around: Surroundings, done: Done):
       take(true),
     )
     .option('-d, --data <json>', 'the body: JSON, @file, or - for what is piped in')
+    .option('-H, --header <name:value>', 'Send an additional header; can be repeated', (text: string) => {
+      headers.push(text);
+    })
     .option('--paginate', 'all pages of a list, one item a line')
+    .option('--slurp', 'With --paginate, print the items of all pages as one JSON array')
     .option('-q, --jq <program>', 'select from the answer, or from each item, with jq')
     .option('-i, --include', 'show the status and the headers of the answer')
+    .option('--silent', 'Do not print the body of the answer')
     .option('--dry-run', 'print what would be sent; send nothing')
     .option('--yes', 'send a write without asking')
     .option('--raw', 'send what does not fit the operation too')
@@ -41,7 +47,7 @@ export function apiCommands(program: Command, around: Surroundings, done: Done):
     .addHelpText('after', EXAMPLES)
     .action(async (words, options) => {
       const { apiCommand } = await import('./api/command.ts');
-      done(await apiCommand(words, fields, options, around));
+      done(await apiCommand(words, { fields, headers }, options, around));
     });
   completionCommands(program, around, done);
 }
@@ -58,11 +64,13 @@ function completionCommands(program: Command, around: Surroundings, done: Done):
     });
   program
     .command('complete', { hidden: true })
-    .description('what may stand where the cursor is; the scripts call it')
-    .argument('[words...]')
-    .action(async (words) => {
+    .description('Print suggestions for the word at the cursor; called by the scripts')
+    .argument('[line]', 'The command line up to the cursor', '')
+    .addOption(new Option('--shell <shell>', 'Which shell').choices(['bash', 'zsh', 'fish']).makeOptionMandatory())
+    .option('--breaks <characters>', 'Characters that separate words for completion in bash')
+    .action(async (line, options) => {
       const { completeCommand } = await import('./completion/command.ts');
-      done(completeCommand(program, words, around));
+      done(completeCommand(program, line, options, around));
     });
 }
 

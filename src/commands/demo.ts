@@ -20,7 +20,10 @@ import { paintFor } from './terminal.ts';
 
 /** `octavo demo`: all of it on the embedded platform, told as it happens; then it follows whatever is committed. */
 export async function demoCommand(flags: { readonly once?: boolean }, around: Surroundings): Promise<ExitCode> {
-  const { terminal, clock, signal } = around;
+  const { terminal, clock } = around;
+  // What goes on until it is stopped stops when nobody reads it any more.
+  const ends = flags.once === true ? [] : [terminal.readerLeft].filter((end) => end !== undefined);
+  const signal = AbortSignal.any([around.signal, ...ends]);
   const stage: Stage = {
     say: terminal.out,
     paint: paintFor(terminal.isOutTerminal, terminal.env),

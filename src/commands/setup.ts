@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly root: URL;
   /** Aborts when the process is asked to end. */
   readonly signal: AbortSignal;
+  /** The signal that asked it to end. */
+  readonly stoppedBy?: () => 'SIGINT' | 'SIGTERM';
   /** What must never be shown; whoever reads a configuration adds what it holds. */
   readonly secrets?: Set<string>;
 }

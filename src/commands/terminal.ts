@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../plan/text-layout.ts';
@@ -8,6 +9,8 @@ import { type Paint, PLAIN } from '../plan/text-layout.ts';
 export interface Terminal {
   /** The answer. */
   readonly out: (text: string) => void;
+  /** The same for an answer that is not text; absent where that cannot be written. */
+  readonly outBytes?: (bytes: Uint8Array) => void;
   /** Everything else that is meant for a person. */
   readonly err: (text: string) => void;
   /** Whether a person is looking at the answer, and at the rest. */
@@ -18,8 +21,10 @@ export interface Terminal {
   readonly ask: ((question: string) => Promise<string>) | null;
   /** Resolves once what was written as the answer is taken; absent where that is at once. */
   readonly drained?: () => Promise<void>;
-  /** All of what is piped in; absent where nothing can be. */
-  readonly input?: () => Promise<string>;
+  /** Aborts when nobody reads the answer any more, as after `| head`: what is written then goes nowhere. */
+  readonly readerLeft?: AbortSignal;
+  /** All of what is piped in; absent where nothing can be. Rejects when the signal aborts. */
+  readonly input?: (signal: AbortSignal) => Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }
@@ -45,12 +50,18 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
   };
 }
 
-/** The terminal of this process. */
-export function processTerminal(): Terminal {
+/** The terminal of this process. `readerLeft` aborts when standard output is closed by its reader. */
+export function processTerminal(readerLeft: AbortSignal): Terminal {
   const { stdin, stdout, stderr } = process;
+  const write = (output: string | Uint8Array) => {
+    if (!readerLeft.aborted) {
+      stdout.write(output);
+    }
+  };
   const asks = stdin.isTTY === true && stderr.isTTY === true;
   return {
-    out: (text) => void stdout.write(text),
+    out: write,
+    outBytes: write,
     err: (text) => void stderr.write(text),
     isOutTerminal: stdout.isTTY === true,
     isErrTerminal: stderr.isTTY === true,
@@ -58,10 +69,12 @@ export function processTerminal(): Terminal {
     ask: asks ? ask : null,
     drained: async () => {
       if (stdout.writableNeedDrain) {
-        await once(stdout, 'drain');
+        // It fails where the reader leaves meanwhile, which is reported elsewhere.
+        await once(stdout, 'drain').catch(() => undefined);
       }
     },
-    input: () => text(stdin),
+    readerLeft,
+    input: (signal) => text(addAbortSignal(signal, stdin)),
     env: process.env,
     cwd: process.cwd(),
   };
@@ -69,6 +82,8 @@ export function processTerminal(): Terminal {
 
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // While it reads, Ctrl-C is a key: passed on as the signal that it is elsewhere.
+  lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   // Ctrl-C and Ctrl-D answer too: not with a yes.
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {

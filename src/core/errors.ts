@@ -8,7 +8,7 @@
 export type Disposition = 'stall' | 'wait' | 'retry';
 
 /** The exit codes of the commands (design: Commands). */
-export const EXIT = { done: 0, failed: 1, changes: 2, invalid: 3, held: 4 } as const;
+export const EXIT = { done: 0, failed: 1, changes: 2, invalid: 3, held: 4, interrupted: 130, terminated: 143 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Base of every error that Octavo raises on purpose. Its message is written for a person and carries no secret. */
@@ -143,6 +143,18 @@ export class NotThePlatformError extends AppError {
 export class CancelledError extends AppError {
   readonly code = 'cancelled';
   readonly disposition = 'wait';
+}
+
+/** The process was asked to end before the command was done. */
+export class InterruptedError extends AppError {
+  readonly code = 'interrupted';
+  readonly disposition = 'stall';
+  override readonly exitCode: ExitCode;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT', options?: ErrorOptions) {
+    super(signal === 'SIGINT' ? 'interrupted' : 'terminated', options);
+    this.exitCode = signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
+  }
 }
 
 /** A git repository, a directory or a file on disk could not be read or written. */

@@ -19,6 +19,7 @@ export async function readBody(
   answer: Dispatcher.ResponseData,
   origin: string,
   signal: AbortSignal,
+  encoding: 'utf8' | 'latin1' = 'utf8',
 ): Promise<string | TransientError | NotThePlatformError> {
   if (answer.statusCode === 204 || answer.statusCode === 205) {
     // No body by definition; some servers do not say where it ends, and waiting for that would end in a timeout.
@@ -35,30 +36,28 @@ export async function readBody(
     return readError(error, origin);
   }
   try {
-    return decode(
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-      String(answer.headers['content-encoding'] ?? '').toLowerCase(),
-    );
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return unpack(body, String(answer.headers['content-encoding'] ?? '').toLowerCase()).toString(encoding);
   } catch (error) {
     return cannotUnpack(error, origin);
   }
 }
 
-function decode(bytes: Buffer, encoding: string): string {
+function unpack(bytes: Buffer, encoding: string): Buffer {
   const limits = { maxOutputLength: LARGEST_BODY };
   if (bytes.length === 0) {
-    return '';
+    return bytes;
   }
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
-      return gunzipSync(bytes, limits).toString('utf8');
+      return gunzipSync(bytes, limits);
     case 'deflate':
-      return inflateSync(bytes, limits).toString('utf8');
+      return inflateSync(bytes, limits);
     case 'br':
-      return brotliDecompressSync(bytes, limits).toString('utf8');
+      return brotliDecompressSync(bytes, limits);
     default:
-      return bytes.toString('utf8');
+      return bytes;
   }
 }
 
@@ -105,9 +104,9 @@ export async function* readChunks(
 }
 
 function unpacked(answer: Dispatcher.ResponseData): AsyncIterable<Buffer> {
-  const unpack = unpacker(String(answer.headers['content-encoding'] ?? '').toLowerCase());
+  const stream = unpacker(String(answer.headers['content-encoding'] ?? '').toLowerCase());
   // Errors are thrown by whoever reads the last of the two.
-  return unpack === null ? answer.body : pipeline(answer.body, unpack, () => {});
+  return stream === null ? answer.body : pipeline(answer.body, stream, () => {});
 }
 
 function unpacker(encoding: string) {

@@ -12,6 +12,10 @@ export interface HttpRequest {
   readonly path: string;
   /** JSON text, or null. */
   readonly body: string | null;
+  /** Additional headers, by names in lower case. They replace those that the connection sends with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Reads the body of the answer as bytes: each one is a character of the text (Latin-1). */
+  readonly isBinary?: boolean;
 }
 
 export interface HttpAnswer {
@@ -85,8 +89,9 @@ export function openTransport(options: TransportOptions): Transport & { close():
   const whole = { ...common, accept: 'application/json', 'accept-encoding': 'gzip' };
   // What is packed comes in fewer and later pieces.
   const pieces = { ...common, accept: EVENT_STREAM, 'accept-encoding': 'identity' };
-  const request = async ({ method, path, body }: HttpRequest, accepts: typeof whole, signal: AbortSignal) => {
-    const headers = body === null ? accepts : { ...accepts, 'content-type': 'application/json' };
+  const request = async (given: HttpRequest, accepts: typeof whole, signal: AbortSignal) => {
+    const { method, path, body } = given;
+    const headers = { ...accepts, ...(body === null ? {} : { 'content-type': 'application/json' }), ...given.headers };
     try {
       const data = await dispatcher.request({
         origin: base.origin,
@@ -101,14 +106,19 @@ export function openTransport(options: TransportOptions): Transport & { close():
       throw signal.aborted ? signal.reason : networkError(error, base.origin);
     }
   };
-  const readAll = async (data: Dispatcher.ResponseData, receivedAt: number, signal: AbortSignal) => {
-    const body = await readBody(data, base.origin, signal);
+  const readAll = async (
+    data: Dispatcher.ResponseData,
+    receivedAt: number,
+    signal: AbortSignal,
+    encoding: 'utf8' | 'latin1' = 'utf8',
+  ) => {
+    const body = await readBody(data, base.origin, signal, encoding);
     return { status: data.statusCode, headers: data.headers, receivedAt, body };
   };
   return {
     async send(given, signal) {
       const { data, receivedAt } = await request(given, whole, signal);
-      return readAll(data, receivedAt, signal);
+      return readAll(data, receivedAt, signal, given.isBinary === true ? 'latin1' : 'utf8');
     },
     async open(given, signal) {
       const { data, receivedAt } = await request(given, pieces, signal);

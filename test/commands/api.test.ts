@@ -83,7 +83,7 @@ describe('which request', () => {
     ['a body that is no JSON', ['createTeam', '-d', '{\n title: 1}'], 'no JSON (line 2, column 2)'],
     ['a file that is not there', ['createTeam', '-d', '@nowhere.json'], 'cannot read nowhere.json'],
     ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'laid over an object only'],
-    ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is no list of pages'],
+    ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is not a list of pages'],
     ['a broken jq program', ['listTeams', '--jq', '.['], '--jq: syntax error'],
   ])('%s is refused, and nothing is sent', async (_what, args, message) => {
     const before = space.emulator.requests.total;

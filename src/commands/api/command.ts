@@ -1,43 +1,51 @@
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
-import { ConfigError, EXIT, type ExitCode, messageOf, TransientError } from '../../core/errors.ts';
+import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, messageOf } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { LARGEST_FILE, readRegularFile } from '../../core/regular-file.ts';
 import { maskUrls, maskUrlsIn } from '../../core/safe-url.ts';
-import { durationWords, printableLines } from '../../plan/words.ts';
+import { printableLines } from '../../plan/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
-import type { HttpAnswer } from '../../platform/transport.ts';
-import { asked, chooseOrganization, readConfig, type Surroundings, type Way, withPlatform } from '../setup.ts';
-import type { Terminal } from '../terminal.ts';
+import { createRedactor, SECRET } from '../../redact.ts';
+import { asked, chooseOrganization, readConfig, type Surroundings, withPlatform } from '../setup.ts';
 import { paintFor } from '../terminal.ts';
-import type { TypedField } from './fields.ts';
-import { openSelection, type Selection } from './jq.ts';
+import { type ApiFlags, mustGoTogether, type Repeated } from './flags.ts';
+import { secretValues } from './headers.ts';
+import { openSelection } from './jq.ts';
 import { listOperations } from './list.ts';
 import { AnswerWriter, colouredJson } from './output.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { type ListPage, send, sendPages, sendStreamed, type Watch } from './send.ts';
+import { sendAndShow, type Wanted } from './show.ts';
 
-export interface ApiFlags {
-  readonly method?: string;
-  readonly data?: string;
-  readonly paginate?: boolean;
-  readonly jq?: string;
-  readonly include?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-  readonly raw?: boolean;
-  /** A filter, or true without one. */
-  readonly list?: string | true;
-  readonly format: 'text' | 'json';
-  readonly config?: string;
-  readonly organization?: string;
-}
-
-/** `octavo api`. `fields` are those of `-f` and `-F`, in the order in which they were typed. */
+/**
+ * `octavo api`. Throws InterruptedError as soon as the process is asked to end; ends without an error when nobody
+ * reads the answer any more and nothing has failed.
+ */
 export async function apiCommand(
   words: readonly string[],
-  fields: readonly TypedField[],
+  repeated: Repeated,
+  flags: ApiFlags,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const { readerLeft } = around.terminal;
+  const signal = readerLeft === undefined ? around.signal : AbortSignal.any([around.signal, readerLeft]);
+  try {
+    return await runApi(words, repeated, flags, { ...around, signal });
+  } catch (error) {
+    if (around.signal.aborted) {
+      throw new InterruptedError(around.stoppedBy?.(), { cause: error });
+    }
+    if (readerLeft?.aborted === true && error instanceof CancelledError) {
+      return EXIT.done;
+    }
+    throw error;
+  }
+}
+
+async function runApi(
+  words: readonly string[],
+  { fields, headers }: Repeated,
   flags: ApiFlags,
   around: Surroundings,
 ): Promise<ExitCode> {
@@ -51,9 +59,12 @@ export async function apiCommand(
   const organization = chooseOrganization(config, flags.organization);
   const { baseUrl } = config.platform;
   const request = await prepare(
-    { words, method: flags.method, fields, data: flags.data, isRaw: flags.raw === true },
-    { table, organization: organization.id, baseUrl, read: (name) => readNamed(name, around.terminal) },
+    { words, method: flags.method, fields, headers, data: flags.data, isRaw: flags.raw === true },
+    { table, organization: organization.id, baseUrl, read: (name) => readNamed(name, around) },
   );
+  for (const secret of secretValues(request.headers)) {
+    around.secrets?.add(secret);
+  }
   mustGoTogether(request, flags);
   const selection = flags.jq === undefined ? null : await openSelection(flags.jq, around.signal);
   try {
@@ -63,15 +74,12 @@ export async function apiCommand(
   }
 }
 
-interface Asked {
-  readonly request: Prepared;
+interface Wish extends Wanted {
   readonly flags: ApiFlags;
-  readonly selection: Selection | null;
-  readonly around: Surroundings;
 }
 
 /** Shows the request, asks, and sends it: as much of that as is wanted. */
-async function carryOut(wish: Asked, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
+async function carryOut(wish: Wish, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
   const { request, flags, around } = wish;
   for (const note of request.notes) {
     around.terminal.err(`${printableLines(note)}\n`);
@@ -85,20 +93,20 @@ async function carryOut(wish: Asked, config: Config, organization: OrganizationC
     around.terminal.err('\nNot sent.\n');
     return EXIT.failed;
   }
-  const writer = new AnswerWriter(around, organization.token);
+  const writer = new AnswerWriter(around, [organization.token, ...secretValues(request.headers)]);
   await withPlatform(config, organization, around, (way) => sendAndShow({ ...wish, writer }, way));
   return EXIT.done;
 }
 
-async function readNamed(name: string, { cwd, input }: Terminal): Promise<string> {
+async function readNamed(name: string, { terminal, signal }: Surroundings): Promise<string> {
   if (name === '-') {
-    if (input === undefined) {
+    if (terminal.input === undefined) {
       throw new ConfigError('nothing can be read from standard input here');
     }
-    return input();
+    return terminal.input(signal);
   }
   try {
-    return readRegularFile(resolve(cwd, name), { limit: LARGEST_FILE }).toString('utf8');
+    return readRegularFile(resolve(terminal.cwd, name), { limit: LARGEST_FILE }).toString('utf8');
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
@@ -107,31 +115,37 @@ async function readNamed(name: string, { cwd, input }: Terminal): Promise<string
   }
 }
 
-/** Throws ConfigError where flags contradict the request, or each other. */
-function mustGoTogether({ name, method, operation }: Prepared, { paginate, include }: ApiFlags): void {
-  if (paginate === true && (method !== 'GET' || operation?.paginated === false)) {
-    throw new ConfigError(`${name} is no list of pages: leave out --paginate`);
-  }
-  if (include === true && (paginate === true || operation?.streamed === true)) {
-    throw new ConfigError('-i shows the headers of a single answer: leave it out here');
-  }
-}
-
-/** What would be sent, for `--dry-run`. The token is no part of it. */
+/** Prints what would be sent, for `--dry-run`: without the token, and without the values of secret headers. */
 function showRequest(request: Prepared, url: string, { format }: ApiFlags, { terminal }: Surroundings): void {
   const { method, body } = request;
   const json: unknown = maskUrlsIn(body === null ? null : JSON.parse(body));
   if (format === 'json') {
-    terminal.out(`${shownJson({ format: 'octavo.request/1', method, url: maskUrls(url), body: json })}\n`);
+    const shown = {
+      format: 'octavo.request/1',
+      method,
+      url: maskUrls(url),
+      headers: shownHeaders(request),
+      body: json,
+    };
+    terminal.out(`${shownJson(shown)}\n`);
     return;
   }
   terminal.out(requestText(request, url, paintFor(terminal.isOutTerminal, terminal.env)));
   terminal.err('Not sent (dry run).\n');
 }
 
-function requestText({ method, body }: Prepared, url: string, paint: ReturnType<typeof paintFor>): string {
+function shownHeaders({ headers }: Prepared): Readonly<Record<string, string>> {
+  const clean = createRedactor(secretValues(headers));
+  const isSecret = (value: string) => secretValues(headers).includes(value);
+  const entries = Object.entries(headers).map(([name, value]) => [name, isSecret(value) ? SECRET : clean(value)]);
+  return Object.fromEntries(entries);
+}
+
+function requestText(request: Prepared, url: string, paint: ReturnType<typeof paintFor>): string {
+  const { method, body } = request;
+  const headers = Object.entries(shownHeaders(request)).map(([name, value]) => `${paint.faint(`${name}:`)} ${value}\n`);
   const text = body === null ? '' : `${colouredJson(shownJson(maskUrlsIn(JSON.parse(body))), paint)}\n`;
-  return `${paint.strong(method)} ${maskUrls(url)}\n${text}`;
+  return `${paint.strong(method)} ${maskUrls(url)}\n${headers.join('')}${text}`;
 }
 
 /** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
@@ -150,129 +164,8 @@ async function isWanted(
   terminal.err(requestText(request, url, paintFor(terminal.isErrTerminal, terminal.env)));
   const answer = terminal.ask('\nSend it? Only "yes" is a yes: ');
   const said = await Promise.race([answer, asked(signal).then(() => '')]);
+  if (signal.aborted) {
+    throw new CancelledError(`${request.name} was not sent`);
+  }
   return said.trim().toLowerCase() === 'yes';
-}
-
-interface Work extends Asked {
-  readonly writer: AnswerWriter;
-}
-
-async function sendAndShow(work: Work, way: Way): Promise<void> {
-  const { request, around } = work;
-  try {
-    await showWhatComes(work, way);
-  } catch (error) {
-    if (request.repeat === 'never' && error instanceof TransientError && error.maybeDone) {
-      around.terminal.err(`${request.name} may have been done all the same: look before it is sent again\n`);
-    }
-    throw error;
-  }
-}
-
-function showWhatComes(work: Work, way: Way): Promise<void> {
-  const { request, flags } = work;
-  if (request.operation?.streamed === true) {
-    return showStream(work, way);
-  }
-  return flags.paginate === true ? showPages(work, way) : showAnswer(work, way);
-}
-
-async function showAnswer(work: Work, way: Way): Promise<void> {
-  const { request, flags, writer, around } = work;
-  const refused: HttpAnswer[] = [];
-  try {
-    const { answer, json } = await send(request, way, { ...watchOf(around), onRefused: (last) => refused.push(last) });
-    if (flags.include === true) {
-      await writer.head(answer);
-    }
-    if (json === undefined) {
-      around.terminal.err(`${doneWords(request, answer.status)}\n`);
-    } else if (work.selection === null) {
-      await writer.json(json);
-    } else {
-      await writer.selected(await selected(work, [json]), true);
-    }
-  } catch (error) {
-    for (const answer of refused) {
-      await showRefused(answer, work);
-    }
-    throw error;
-  }
-}
-
-function watchOf({ terminal }: Surroundings): Watch {
-  return {
-    onRefused: () => undefined,
-    onLimited: (after) => {
-      const time = after === null ? '' : `, ${durationWords(after / 1000)}`;
-      terminal.err(`The rate limit is used up: waiting${time}\n`);
-    },
-  };
-}
-
-/** A deletion tells by its status whether there was anything to delete (supplement, section 2). */
-function doneWords({ name, method }: Prepared, status: number): string {
-  return method === 'DELETE' && status === 204 ? `${name}: it was not there (204)` : `${name}: done (${status})`;
-}
-
-/** The body of an error is the answer too, where it is JSON; a selection is not made for it. */
-async function showRefused(answer: HttpAnswer, { flags, selection, writer }: Work): Promise<void> {
-  if (flags.include === true) {
-    await writer.head(answer);
-  }
-  const json = selection === null && typeof answer.body === 'string' ? parsed(answer.body) : undefined;
-  if (json !== undefined) {
-    await writer.json(json);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function showPages(work: Work, way: Way): Promise<void> {
-  const { request, around } = work;
-  let items = 0;
-  let next: ListPage['next'] = null;
-  try {
-    for await (const page of sendPages(request, way, watchOf(around))) {
-      await showItems(work, page.items);
-      items += page.items.length;
-      next = page.next;
-    }
-  } catch (error) {
-    if (next !== null) {
-      around.terminal.err(`Ended after ${items} items; what follows is asked for with -f page=${next}\n`);
-    }
-    throw error;
-  }
-}
-
-async function showStream(work: Work, way: Way): Promise<void> {
-  for await (const event of sendStreamed(work.request, way, watchOf(work.around))) {
-    await showItems(work, [event]);
-  }
-}
-
-async function showItems(work: Work, items: readonly unknown[]): Promise<void> {
-  if (work.selection === null) {
-    await work.writer.lines(items);
-  } else {
-    await work.writer.selected(await selected(work, items), false);
-  }
-}
-
-async function selected({ selection, around }: Work, values: readonly unknown[]): Promise<readonly unknown[]> {
-  if (selection === null || values.length === 0) {
-    return values;
-  }
-  const result = await selection.select(values);
-  if (result.said !== '') {
-    around.terminal.err(`${printableLines(result.said)}\n`);
-  }
-  return result.values;
 }

@@ -57,9 +57,11 @@ function readKey(key: string, flag: string): Field['path'] {
 }
 
 async function typedValue(text: string, read: ReadNamed): Promise<unknown> {
-  if (text.startsWith('@')) {
-    return read(text.slice(1));
-  }
+  return text.startsWith('@') ? read(text.slice(1)) : literalOf(text);
+}
+
+/** The boolean, number or null that a text is written like, else the text itself. */
+export function literalOf(text: string): unknown {
   if (text === 'true' || text === 'false') {
     return text === 'true';
   }

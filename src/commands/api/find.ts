@@ -12,6 +12,22 @@ export function operationOf(table: readonly Operation[], method: Method, path: s
   return found.toSorted((a, b) => parameterCount(a.path) - parameterCount(b.path))[0] ?? null;
 }
 
+/**
+ * Operations in the table whose paths also have a POST on the platform that is not in the table: it is sent like any
+ * other unknown request, and not refused as a wrong method.
+ */
+const POST_UNLISTED: readonly string[] = [
+  'getChangeRequestContent',
+  'listInstallationSites',
+  'listInstallationSpaces',
+  'listOrganizations',
+];
+
+/** Tells whether a request that is not in the table is nevertheless known to be an operation of the platform. */
+export function isUnlisted(method: Method, there: readonly Operation[]): boolean {
+  return method === 'POST' && there.some(({ name }) => POST_UNLISTED.includes(name));
+}
+
 /** The operations that a path has, whatever the method. */
 export function operationsAt(table: readonly Operation[], path: string): readonly Operation[] {
   return table.filter((operation) => fits(operation.path, path));

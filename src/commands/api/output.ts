@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
+import { CancelledError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import type { Paint } from '../../plan/text-layout.ts';
-import { printable } from '../../plan/words.ts';
+import { printable, printableLines } from '../../plan/words.ts';
 import type { HttpAnswer } from '../../platform/transport.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { asked, type Surroundings } from '../setup.ts';
@@ -11,13 +13,14 @@ import { paintFor } from '../terminal.ts';
 export class AnswerWriter {
   readonly #around: Surroundings;
   readonly #paint: Paint;
-  readonly #token: string;
+  readonly #secrets: readonly string[];
 
-  constructor(around: Surroundings, token: string) {
+  /** `secrets`: the token, and what else was sent to prove who calls. */
+  constructor(around: Surroundings, secrets: readonly string[]) {
     const { terminal } = around;
     this.#around = around;
     this.#paint = paintFor(terminal.isOutTerminal, terminal.env);
-    this.#token = token;
+    this.#secrets = secrets.filter((secret) => secret !== '').toSorted((a, b) => b.length - a.length);
   }
 
   /** A value on lines of its own: indented, and on a terminal in colours. */
@@ -48,7 +51,7 @@ export class AnswerWriter {
 
   /** Status and headers, as `-i` shows them. */
   head({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): Promise<void> {
-    const clean = createRedactor([this.#token]);
+    const clean = createRedactor(this.#secrets);
     const { strong, faint } = this.#paint;
     const lines = Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one) => `${faint(`${printable(name)}:`)} ${printable(clean(one))}`),
@@ -56,12 +59,41 @@ export class AnswerWriter {
     return this.#write(`${[strong(`HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trim()), ...lines].join('\n')}\n\n`);
   }
 
-  /** Resolves once whoever reads has taken it, or no longer matters. */
-  async #write(text: string): Promise<void> {
+  /**
+   * What is not JSON, as it is; on a terminal nothing in it acts on that. Returns false, and writes nothing, where it is
+   * not text and a terminal would show it.
+   */
+  async bytes(bytes: Buffer, contentType: string): Promise<boolean> {
+    const { isOutTerminal, outBytes } = this.#around.terminal;
+    if (!isOutTerminal && outBytes !== undefined) {
+      outBytes(Buffer.from(this.#clean(bytes.toString('latin1')), 'latin1'));
+      await this.#taken();
+      return true;
+    }
+    if (!/^text\/|xml|yaml|javascript/i.test(contentType) || !isUtf8(bytes)) {
+      return false;
+    }
+    await this.#write(`${printableLines(bytes.toString('utf8')).trimEnd()}\n`);
+    return true;
+  }
+
+  #write(text: string): Promise<void> {
+    this.#around.terminal.out(this.#clean(text));
+    return this.#taken();
+  }
+
+  #clean(text: string): string {
+    return this.#secrets.reduce((clean, secret) => clean.replaceAll(secret, SECRET), text);
+  }
+
+  /** Resolves once what was written is taken. Throws CancelledError when the signal aborts before. */
+  async #taken(): Promise<void> {
     const { terminal, signal } = this.#around;
-    terminal.out(this.#token === '' ? text : text.replaceAll(this.#token, SECRET));
-    if (terminal.drained !== undefined && !signal.aborted) {
-      await Promise.race([terminal.drained(), asked(signal)]);
+    if (terminal.drained !== undefined) {
+      const isTaken = await Promise.race([terminal.drained().then(() => true), asked(signal).then(() => false)]);
+      if (!isTaken) {
+        throw new CancelledError('the answer was not read to its end');
+      }
     }
   }
 }

@@ -5,8 +5,9 @@ import type { Operation } from '../../platform/operations/operation.ts';
 import type { Repeat, RequestClass } from '../../queue/request.ts';
 import { faultsOf } from './check.ts';
 import { readData } from './data.ts';
-import { type Field, layFields, nameOf, type ReadNamed, readFields, type TypedField } from './fields.ts';
-import { type Method, nearestPath, operationOf, operationsAt } from './find.ts';
+import { type Field, layFields, literalOf, nameOf, type ReadNamed, readFields, type TypedField } from './fields.ts';
+import { isUnlisted, type Method, nearestPath, operationOf, operationsAt } from './find.ts';
+import { readHeaders } from './headers.ts';
 import { queryText, queryValues, routeFields } from './query.ts';
 import { fillPath, readTarget } from './target.ts';
 
@@ -19,6 +20,8 @@ export interface Prepared {
   readonly path: string;
   /** JSON text, or null. */
   readonly body: string | null;
+  /** Headers of `-H`, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly class: RequestClass;
   readonly repeat: Repeat;
   /** Null where the table has no such operation. */
@@ -33,6 +36,8 @@ export interface Wish {
   readonly method: string | undefined;
   readonly fields: readonly TypedField[];
   readonly data: string | undefined;
+  /** What `-H` gives, as `name: value`. */
+  readonly headers: readonly string[];
   /** Whether it is sent whatever the table says of it. */
   readonly isRaw: boolean;
 }
@@ -52,20 +57,26 @@ export interface Preparing {
 export async function prepare(wish: Wish, { table, organization, baseUrl, read }: Preparing): Promise<Prepared> {
   const asked = readTarget(wish.words, { table, method: wish.method, baseUrl });
   const given = await readFields(wish.fields, read);
-  const { path, fields } = fillPath(asked.path, given, organization);
+  const headers = readHeaders(wish.headers);
+  const { path, fields } = fillPath(asked, given, organization);
   const operation = operationOf(table, asked.method, path);
-  const notes = operation === null ? unknownNotes(asked.method, path, table, wish.isRaw) : [];
+  const notes = operation === null && !asked.isUrl ? unknownNotes(asked.method, path, table, wish.isRaw) : [];
   const routed = routeFields(asked.method, operation, fields);
-  const search = queryText(asked.search, routed.query);
+  const search = queryText(asked, routed.query);
   const body = await bodyOf(asked.method, operation, routed.body, wish, read);
   if (operation !== null && !wish.isRaw) {
-    mustFit(operation, [...queryFaults(operation, search), ...bodyFaults(operation, body)], fields);
+    const faults = bodyFaults(operation, body);
+    // The same body with the values that -F would have sent: what is wrong with both is not a matter of the flag.
+    const retyped = faults.length === 0 ? body : layTyped(body, routed.body);
+    const hints = typedHints(faults, bodyFaults(operation, retyped), routed.body);
+    mustFit(operation, [...queryFaults(operation, search), ...hints]);
   }
   return {
     name: operation?.name ?? `${asked.method} ${path}`,
     method: asked.method,
     path: search === '' ? path : `${path}?${search}`,
     body: body === undefined ? null : JSON.stringify(body),
+    headers,
     class: operation?.class ?? (asked.method === 'GET' ? 'read' : 'write'),
     repeat: operation?.repeat ?? (asked.method === 'GET' ? 'safe' : 'never'),
     operation,
@@ -75,7 +86,8 @@ export async function prepare(wish: Wish, { table, organization, baseUrl, read }
 
 /** What is not in the table is sent with a note, and refused where it looks like a slip. */
 function unknownNotes(method: Method, path: string, table: readonly Operation[], isRaw: boolean): readonly string[] {
-  const there = operationsAt(table, path);
+  const found = operationsAt(table, path);
+  const there = isUnlisted(method, found) ? [] : found;
   const near = there.length > 0 ? null : nearestPath(table, path);
   if (!isRaw && there.length > 0) {
     const has = there.map((operation) => `${operation.method} (${operation.name})`).join(', ');
@@ -128,25 +140,37 @@ function bodyFaults(operation: Operation, body: unknown): readonly string[] {
   return faultsOf(operation.body, body, 'the body');
 }
 
-function mustFit(operation: Operation, faults: readonly string[], fields: readonly Field[]): void {
+function mustFit(operation: Operation, faults: readonly string[]): void {
   if (faults.length === 0) {
     return;
   }
-  const lines = faults.map((fault) => `${fault}${typedHint(fault, fields)}`);
-  const [only = '', second] = lines;
+  const [only = '', second] = faults;
   const more = `octavo api --list ${operation.name} shows its fields, and ${RAW}`;
   throw new ConfigError(
     second === undefined
       ? `${operation.name} is not sent: ${only}${only.endsWith('?') ? '' : ';'} ${more}`
-      : `${operation.name} is not sent:\n${lines.map((line) => `  ${line}\n`).join('')}${more}`,
+      : `${operation.name} is not sent:\n${faults.map((line) => `  ${line}\n`).join('')}${more}`,
   );
 }
 
-/** What `-f` gave as a text may have been meant as something else. */
-function typedHint(fault: string, fields: readonly Field[]): string {
-  const text = fields.find(({ path, isText }) => isText && fault.startsWith(`${nameOf(path)}: must be`));
-  const value = String(text?.value ?? '');
-  return text !== undefined && /^(true|false|null|-?\d+(\.\d+)?)$/.test(value)
-    ? `; -f sends texts, -F ${quote(`${nameOf(text.path)}=${value}`).slice(1, -1)} sends the value`
-    : '';
+/** A body whose text fields of `-f` have the values that `-F` would have given them. */
+function layTyped(body: unknown, fields: readonly Field[]): unknown {
+  const typed = fields.map((field) => (field.isText ? { ...field, value: literalOf(String(field.value)) } : field));
+  return isObject(body) ? layFields(body, typed) : body;
+}
+
+/** Faults, with the advice to use `-F` where that would fix one of them. */
+function typedHints(
+  faults: readonly string[],
+  retyped: readonly string[],
+  fields: readonly Field[],
+): readonly string[] {
+  return faults.map((fault) => {
+    const text = fields.find(({ path, isText }) => isText && fault.startsWith(`${nameOf(path)}: must be`));
+    if (text === undefined || retyped.includes(fault)) {
+      return fault;
+    }
+    const field = quote(`${nameOf(text.path)}=${String(text.value)}`).slice(1, -1);
+    return `${fault}; -f sends texts, -F ${field} sends the value`;
+  });
 }

@@ -4,6 +4,7 @@ import type { Operation } from '../../platform/operations/operation.ts';
 import { type Field, nameOf } from './fields.ts';
 import type { Method } from './find.ts';
 import { jsonSchemaOf, optionsOf, type SchemaNode } from './schema-words.ts';
+import { type Asked, encoded } from './target.ts';
 
 /** Where fields go. */
 export interface Routed {
@@ -28,7 +29,10 @@ function membersOf(schema: z.ZodType | null): ReadonlyMap<string, SchemaNode> {
 }
 
 /** The query of a path and fields together. Throws ConfigError for a field that no query can have. */
-export function queryText(search: string, fields: readonly Field[]): string {
+export function queryText({ search, isUrl }: Pick<Asked, 'search' | 'isUrl'>, fields: readonly Field[]): string {
+  if (isUrl && fields.length === 0) {
+    return encoded(search);
+  }
   const text = new URLSearchParams(search);
   for (const { path, value } of fields) {
     const [name = '', second] = path;

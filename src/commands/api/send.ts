@@ -8,18 +8,28 @@ import type { Reply } from '../../queue/request.ts';
 import type { Way } from '../setup.ts';
 import type { Prepared } from './prepare.ts';
 
-/** A success as JSON; undefined where it has no body. */
+/** The body of a success. Other than JSON is only taken from outside of the API, such as a file that it links to. */
+export type Payload =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'json'; readonly json: unknown }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer };
+
+/** A success. */
 export interface Answered {
   readonly answer: HttpAnswer;
-  readonly json: unknown;
+  readonly payload: Payload;
 }
 
-/** Who is told how a request goes. */
+/** Listener for the progress of a request. */
 export interface Watch {
+  /** An attempt starts: until there is an answer, the request may have been carried out. */
+  onSend(): void;
+  /** An answer has arrived, or the attempt has failed with an error that says whether it was carried out. */
+  onAnswer(): void;
   /** An answer that is an error, before the error is thrown. */
-  readonly onRefused: (answer: HttpAnswer) => void;
-  /** The rate limit is used up: it waits, so many milliseconds where that is known. */
-  readonly onLimited: (after: number | null) => void;
+  onRefused(answer: HttpAnswer): void;
+  /** The rate limit is used up; `after` is the wait in milliseconds, where that is known. */
+  onLimited(after: number | null): void;
 }
 
 /**
@@ -27,11 +37,20 @@ export interface Watch {
  * told how it goes.
  */
 export async function send(request: Prepared, { connection, signal }: Way, watch: Watch): Promise<Answered> {
-  const { method, path, body } = request;
+  const isBinary = !isOfApi(request);
   return throughQueue(request, { connection, signal }, watch, async (abort) => {
-    const answer = await connection.transport.send({ method, path, body } satisfies HttpRequest, abort);
+    const sent: HttpRequest = { ...messageOf(request), isBinary };
+    const answer = await connection.transport.send(sent, abort);
     return { head: answer, answer, result: readAnswer(request, answer, connection) };
   });
+}
+
+function messageOf({ method, path, body, headers }: Prepared): HttpRequest {
+  return { method, path, body, headers };
+}
+
+function isOfApi({ path }: Prepared): boolean {
+  return /^\/v\d+(\/|$)/.test(path);
 }
 
 interface Attempt<T> {
@@ -57,7 +76,15 @@ async function throughQueue<T>(
       signal,
       attempt: async (abort) => {
         last = null;
-        const { head, answer, result } = await attempt(abort);
+        watch.onSend();
+        const { head, answer, result } = await attempt(abort).catch((error: unknown) => {
+          // Cut off by the signal: nobody knows how far it got.
+          if (!abort.aborted) {
+            watch.onAnswer();
+          }
+          throw error;
+        });
+        watch.onAnswer();
         last = answer;
         if (!result.ok && result.error instanceof RateLimitedError) {
           watch.onLimited(result.error.after);
@@ -74,26 +101,40 @@ async function throughQueue<T>(
 }
 
 function readAnswer(
-  { name }: Prepared,
+  request: Prepared,
   answer: HttpAnswer,
   { origin, baseUrl }: Way['connection'],
 ): Reply<Answered>['result'] {
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
     const { retryAfter } = readRateHeaders(answer.headers);
-    return { ok: false, error: errorOf(name, answer, origin, retryAfter, { baseUrl }) };
+    return { ok: false, error: errorOf(request.name, answer, origin, retryAfter, { baseUrl }) };
   }
   if (typeof body !== 'string') {
     return { ok: false, error: body };
   }
-  if (body.trim() === '') {
-    return { ok: true, value: { answer, json: undefined } };
+  const payload = isOfApi(request) ? jsonPayload(body) : anyPayload(body);
+  return payload === null
+    ? { ok: false, error: notJson(request.name, answer, origin) }
+    : { ok: true, value: { answer, payload } };
+}
+
+/** Null for what is not JSON. */
+function jsonPayload(text: string): Payload | null {
+  if (text.trim() === '') {
+    return { kind: 'empty' };
   }
   try {
-    return { ok: true, value: { answer, json: JSON.parse(body) } };
+    return { kind: 'json', json: JSON.parse(text) };
   } catch {
-    return { ok: false, error: notJson(name, answer, origin) };
+    return null;
   }
+}
+
+/** `body`: each character is a byte. */
+function anyPayload(body: string): Payload {
+  const bytes = Buffer.from(body, 'latin1');
+  return jsonPayload(bytes.toString('utf8')) ?? { kind: 'bytes', bytes };
 }
 
 /** One page of a list. */
@@ -118,8 +159,8 @@ export async function* sendPages(request: Prepared, way: Way, watch: Watch): Asy
   }
   const seen = new Set<string>();
   for (;;) {
-    const { json } = await send({ ...request, path: `${path}?${query}` }, way, watch);
-    const page = readPage(request, json);
+    const { payload } = await send({ ...request, path: `${path}?${query}` }, way, watch);
+    const page = readPage(request, payload.kind === 'json' ? payload.json : undefined);
     yield page;
     if (page.next === null) {
       return;
@@ -141,24 +182,42 @@ function readPage({ name }: Prepared, json: unknown): ListPage {
   return { items, next: typeof next === 'string' && next !== '' ? next : null };
 }
 
-/** The events of an answer that is streamed, as they come. Throws AppError. */
-export async function* sendStreamed(request: Prepared, way: Way, watch: Watch): AsyncGenerator<unknown> {
-  const { method, path, body, name } = request;
+/** An answer that is streamed. */
+export interface Streamed {
+  readonly head: Pick<HttpAnswer, 'status' | 'headers'>;
+  /** As they come; reading them to their end, or no further, closes the stream. Throws AppError. */
+  readonly events: AsyncGenerator<unknown>;
+}
+
+/** Sends a request whose answer is a stream of events. Throws AppError. */
+export async function sendStreamed(request: Prepared, way: Way, watch: Watch): Promise<Streamed> {
   const { connection, signal } = way;
   const end = new AbortController();
-  const cancel = () => end.abort(new CancelledError(`${name} was given up: it was cancelled`));
+  const cancel = () => end.abort(new CancelledError(`${request.name} was given up: it was cancelled`));
   signal.addEventListener('abort', cancel, { once: true });
+  const close = () => {
+    signal.removeEventListener('abort', cancel);
+    end.abort();
+  };
   try {
     const stream = await throughQueue<HttpStream>(request, way, watch, async (abort) => {
-      const answer = await connection.transport.open({ method, path, body }, AbortSignal.any([abort, end.signal]));
+      const answer = await connection.transport.open(messageOf(request), AbortSignal.any([abort, end.signal]));
       return 'chunks' in answer
         ? { head: answer, answer: null, result: { ok: true, value: answer } }
         : { head: answer, answer, result: { ok: false, error: notStreamed(request, answer, connection.origin) } };
     });
-    yield* readEvents(name, stream.chunks);
+    return { head: stream, events: closing(readEvents(request.name, stream.chunks), close) };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function* closing<T>(events: AsyncIterable<T>, close: () => void): AsyncGenerator<T> {
+  try {
+    yield* events;
   } finally {
-    signal.removeEventListener('abort', cancel);
-    end.abort();
+    close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../core/errors.ts';
+import { maskUrls } from '../../core/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/suggest.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import { parametersOf } from './describe.ts';
@@ -12,6 +13,8 @@ export interface Asked {
   readonly path: string;
   /** What follows the `?`. */
   readonly search: string;
+  /** Whether it was given as a whole URL, which is used as it is. */
+  readonly isUrl: boolean;
 }
 
 /** What words on the command line are read with. */
@@ -92,7 +95,7 @@ function namedTarget(name: string, ids: readonly string[], { table, method }: Re
     (filled, id, index) => filled.replace(`{${open[index]}}`, encodedId(open[index] ?? '', id)),
     operation.path,
   );
-  return { method: operation.method, path, search: '' };
+  return { method: operation.method, path, search: '', isUrl: false };
 }
 
 /** A word of an operation's name is how its name is looked for. */
@@ -110,28 +113,41 @@ const ORGANIZATION = 'organizationId';
 /** What else it may be called. */
 const ORGANIZATION_NAMES = [ORGANIZATION, 'organization', 'org', 'orgId'];
 
-function splitPath(word: string, baseUrl: string): { readonly path: string; readonly search: string } {
-  const own = belowBase(word, baseUrl);
+type PathParts = Omit<Asked, 'method'>;
+
+function splitPath(word: string, baseUrl: string): PathParts {
+  const isUrl = /^https?:\/\//i.test(word);
+  const own = isUrl ? belowBase(word, baseUrl) : word;
   const [before = '', ...after] = own.split('?');
   const path = `/${before.replace(/^\/+/, '')}`;
   if (path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) {
-    throw new ConfigError(`${quote(word)} is no path: a part of it is only dots`);
+    throw new ConfigError(`${quote(maskUrls(word))} is not a path: a part of it is only dots`);
   }
-  const versioned = /^\/v\d+(\/|$)/.test(path) ? path : `/v1${path}`;
-  const trimmed = versioned === '/v1' || versioned === '/v1/' ? '/v1/' : versioned.replace(/\/+$/, '');
-  return { path: trimmed, search: after.join('?') };
+  const search = after.join('?');
+  return isUrl ? { path, search, isUrl } : { path: versionedPath(path), search, isUrl };
 }
 
-/** The path of a whole URL. Throws ConfigError where that is not the platform's: the token goes to no other. */
+/** Adds `/v1` where no version is given, and removes slashes at the end. */
+function versionedPath(path: string): string {
+  const versioned = /^\/v\d+(\/|$)/.test(path) ? path : `/v1${path}`;
+  return versioned === '/v1' || versioned === '/v1/' ? '/v1/' : versioned.replace(/\/+$/, '');
+}
+
+/**
+ * The path and the query of a URL, without its fragment. Throws ConfigError for a URL that is not below the base URL:
+ * the token is sent nowhere else.
+ */
 function belowBase(word: string, baseUrl: string): string {
-  if (!/^https?:\/\//i.test(word)) {
-    return word;
+  const [, authority = '', rest = ''] = /^(https?:\/\/[^/\\?#]*)([^#]*)/i.exec(word) ?? [];
+  const base = URL.parse(baseUrl);
+  const url = URL.parse(authority);
+  const prefix = base?.pathname.replace(/\/+$/, '') ?? '';
+  const isBelow = rest === prefix || ['/', '?'].some((next) => rest.startsWith(`${prefix}${next}`));
+  if (base === null || url === null || url.origin !== base.origin || url.username !== '' || !isBelow) {
+    const shown = baseUrl.replace(/\/+$/, '');
+    throw new ConfigError(`${quote(maskUrls(word))} is not below ${shown}: the token is sent to no other place`);
   }
-  const base = baseUrl.replace(/\/+$/, '');
-  if (word !== base && !word.startsWith(`${base}/`)) {
-    throw new ConfigError(`${quote(word)} is not below ${base}: the token is sent to no other place`);
-  }
-  return word.slice(base.length);
+  return rest.slice(prefix.length);
 }
 
 /** A path without placeholders, and the fields that did not fill any. */
@@ -140,8 +156,11 @@ export interface Filled {
   readonly fields: readonly Field[];
 }
 
-/** Fills `{placeholders}` and `:placeholders` from fields of that name, the organization also from the configuration. */
-export function fillPath(path: string, fields: readonly Field[], organization: string): Filled {
+/**
+ * Fills `{placeholders}` and, where the path is not that of a whole URL, `:placeholders` from fields of that name, the
+ * organization also from the configuration.
+ */
+export function fillPath({ path, isUrl }: PathParts, fields: readonly Field[], organization: string): Filled {
   const used = new Set<Field>();
   const value = (name: string): string => {
     const field = fields.find((one) => one.path.length === 1 && one.path[0] === name);
@@ -157,7 +176,7 @@ export function fillPath(path: string, fields: readonly Field[], organization: s
     );
   };
   const parts = path.split('/').map((part) => {
-    const name = /^\{(\w+)\}$/.exec(part)?.[1] ?? /^:(\w+)$/.exec(part)?.[1];
+    const name = /^\{(\w+)\}$/.exec(part)?.[1] ?? (isUrl ? undefined : /^:(\w+)$/.exec(part)?.[1]);
     return name === undefined ? part : encodedId(name, value(name));
   });
   return { path: encoded(parts.join('/')), fields: fields.filter((field) => !used.has(field)) };
@@ -177,7 +196,7 @@ function encodedId(name: string, id: string): string {
   return encodeURIComponent(id);
 }
 
-/** What cannot stand in a path is encoded; what is encoded stays so. */
-function encoded(path: string): string {
-  return path.replaceAll(/[^\w\-.~!$&'()*+,;=:@/%]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
+/** Encodes the characters that a path or a query cannot contain; what is encoded stays so. */
+export function encoded(part: string): string {
+  return part.replaceAll(/[^\w\-.~!$&'()*+,;=:@/%?]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
 }

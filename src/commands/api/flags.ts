@@ -1,0 +1,47 @@
+/** The options of `octavo api`, and which of them can be combined. */
+import { ConfigError } from '../../core/errors.ts';
+import type { TypedField } from './fields.ts';
+import type { Prepared } from './prepare.ts';
+
+export interface ApiFlags {
+  readonly method?: string;
+  readonly data?: string;
+  readonly paginate?: boolean;
+  readonly jq?: string;
+  readonly include?: boolean;
+  readonly silent?: boolean;
+  readonly slurp?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly raw?: boolean;
+  /** A filter, or true without one. */
+  readonly list?: string | true;
+  readonly format: 'text' | 'json';
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/** What options give that can be repeated, in the order in which it was typed. */
+export interface Repeated {
+  /** `-f` and `-F`. */
+  readonly fields: readonly TypedField[];
+  /** `-H`. */
+  readonly headers: readonly string[];
+}
+
+/** Throws ConfigError where flags contradict the request, or each other. */
+export function mustGoTogether({ name, method, operation }: Prepared, flags: ApiFlags): void {
+  const { paginate, include, slurp, silent, jq } = flags;
+  if (paginate === true && (method !== 'GET' || operation?.paginated === false)) {
+    throw new ConfigError(`${name} is not a list of pages: leave out --paginate`);
+  }
+  if (slurp === true && paginate !== true) {
+    throw new ConfigError('--slurp collects the items of all pages: use it with --paginate');
+  }
+  if (include === true && paginate === true) {
+    throw new ConfigError('-i shows the headers of a single answer: it cannot be combined with --paginate');
+  }
+  if (silent === true && jq !== undefined) {
+    throw new ConfigError('--silent prints no answer: it cannot be combined with --jq');
+  }
+}

@@ -1,0 +1,60 @@
+import { ConfigError } from '../../core/errors.ts';
+import { quote } from '../../core/suggest.ts';
+
+/** Headers that describe the connection or the message itself: the client sets them. */
+const OWN = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Printable Latin-1 and tabs: anything else cannot be sent, or would start another header. */
+const VALUE = /^[\t\x20-\x7e\xa0-\xff]*$/;
+/** Headers whose values grant access. */
+const SECRET_NAME = /auth|cookie|token|secret|key|password|credential|signature|session/;
+/** The schemes of `Authorization` are not secret; what follows them is. */
+const SCHEME = /^(\w+)\s+/;
+
+/**
+ * Reads the headers that `-H` gives as `name: value`, by their names in lower case; the last of a name wins. Throws
+ * ConfigError, whose message does not repeat a value.
+ */
+export function readHeaders(given: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(given.map(readHeader));
+}
+
+function readHeader(text: string): readonly [name: string, value: string] {
+  const colon = text.indexOf(':');
+  if (colon < 0) {
+    throw new ConfigError('-H: a header is written name:value, such as -H "Prefer: return=minimal"');
+  }
+  const name = text.slice(0, colon).trim().toLowerCase();
+  const value = text.slice(colon + 1).trim();
+  if (!NAME.test(name)) {
+    throw new ConfigError(`-H: ${quote(name)} is not the name of a header`);
+  }
+  if (OWN.has(name)) {
+    throw new ConfigError(`-H: ${name} cannot be set; Octavo sets it itself`);
+  }
+  if (!VALUE.test(value)) {
+    throw new ConfigError(`-H ${name}: the value has characters that no header can have`);
+  }
+  return [name, value];
+}
+
+/** The values of headers that must not be printed. */
+export function secretValues(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers)
+    .filter(([name]) => SECRET_NAME.test(name))
+    .flatMap(([, value]) => [value, value.replace(SCHEME, '')]);
+}

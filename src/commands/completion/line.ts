@@ -1,0 +1,84 @@
+/** Reads a command line that is still being typed, as a shell would: nothing in it is expanded or run. */
+import type { Shell } from './scripts.ts';
+
+/** A command line up to the cursor. */
+export interface TypedLine {
+  /** The words after the name of the command, without their quotes; the last one is being typed, and may be empty. */
+  readonly words: readonly string[];
+  /**
+   * A value of the last word as the shell takes it: what was typed stays as it is, and what follows is quoted the same
+   * way. Null where that cannot be written.
+   */
+  insert(value: string): string | null;
+}
+
+type Quote = "'" | '"' | null;
+
+/** The last word. `raw` is how it is typed, from `from` on the part that the shell replaces. */
+interface Word {
+  text: string;
+  raw: string;
+  from: number;
+  isOpen: boolean;
+}
+
+/** `breaks`: characters that separate words for the shell's completion only (`COMP_WORDBREAKS` of bash). */
+export function readLine(line: string, shell: Shell, breaks = ''): TypedLine {
+  const words: Word[] = [];
+  let word: Word = emptyWord();
+  let quote: Quote = null;
+  const end = () => {
+    if (word.isOpen) {
+      words.push(word);
+    }
+    word = emptyWord();
+  };
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    if (quote === null && /\s/.test(character)) {
+      end();
+      continue;
+    }
+    word.isOpen = true;
+    word.raw += character;
+    if (quote === null ? character === "'" || character === '"' : character === quote) {
+      quote = quote === null ? (character as Quote) : null;
+      word.from = word.raw.length;
+    } else if (character === '\\' && isEscape(quote, line[at + 1], shell)) {
+      at += 1;
+      word.raw += line[at] ?? '';
+      word.text += line[at] ?? '';
+    } else {
+      word.text += character;
+      word.from = quote === null && breaks.includes(character) ? word.raw.length : word.from;
+    }
+  }
+  const texts = [...words, word].map(({ text }) => text);
+  const command = texts.findIndex((text) => !/^\w+=/.test(text));
+  return { words: texts.slice(command + 1), insert: (value) => insertion(value, word, quote, shell) };
+}
+
+function emptyWord(): Word {
+  return { text: '', raw: '', from: 0, isOpen: false };
+}
+
+/** Whether a backslash before a character is not a character itself. */
+function isEscape(quote: Quote, next: string | undefined, shell: Shell): boolean {
+  if (next === undefined || quote === null) {
+    return next !== undefined;
+  }
+  return quote === '"' ? '"\\$`'.includes(next) : shell === 'fish' && "'\\".includes(next);
+}
+
+function insertion(value: string, { text, raw, from }: Word, quote: Quote, shell: Shell): string | null {
+  if (shell === 'fish') {
+    // It compares and inserts what is meant, whatever the quotes.
+    return value;
+  }
+  const added = value.slice(text.length);
+  if (!value.startsWith(text) || (quote === "'" && added.includes("'"))) {
+    return null;
+  }
+  const special = quote === '"' ? /["\\$`]/g : shell === 'zsh' ? /[^\w\-.,/:=@%+{}]/g : /[\s'"\\$`&|;<>()*?!#~^]/g;
+  return raw.slice(from) + (quote === "'" ? added : added.replaceAll(special, '\\$&'));
+}

@@ -1,0 +1,197 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Terminal } from '../../src/commands/terminal.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+let space: Workspace;
+let space1: string;
+let request1: string;
+
+beforeAll(async () => {
+  space = await openWorkspace();
+  for (const title of ['Writers', 'Editors', 'Readers']) {
+    await space.call('PUT', '/teams', { title });
+  }
+  space1 = (await space.call('POST', '/spaces', { title: 'Guides' })).id;
+  request1 = JSON.parse(
+    (await api(['POST', `/spaces/${space1}/change-requests`, '-f', 'subject=Fix', '--yes'])).stdout,
+  ).id;
+});
+afterAll(() => space[Symbol.asyncDispose]());
+
+function api(args: readonly string[], terminal: Partial<Terminal> = {}) {
+  return space.inside(['api', ...args], {}, '..', terminal);
+}
+
+/** What would be sent. */
+async function dry(...args: readonly string[]) {
+  const { code, stdout, stderr } = await api([...args, '--dry-run', '--format', 'json']);
+  return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : { code, stderr };
+}
+
+describe('a whole URL of the platform', () => {
+  const origin = () => space.emulator.url;
+
+  test.each([
+    ['outside of the API', '/app/print/spc_1/cr_1?until=2026-01-31T09%3A00%3A00Z&a=b%20c'],
+    ['with a slash at its end', '/v1/orgs/'],
+    ['without a version', '/orgs'],
+    ['with a colon', '/app/:org/x'],
+    ['that is nearly an operation', '/v1/orgs/o/team'],
+  ])('%s is used as it is', async (_what, path) => {
+    expect(await dry(`${origin()}${path}`)).toMatchObject({ url: `${origin()}${path}` });
+  });
+
+  test('is compared as a URL, and its fragment is not sent', async () => {
+    const other = origin().replace('http://', 'HTTP://');
+    expect(await dry(`${other}/v1/orgs#top`)).toMatchObject({ url: `${origin()}/v1/orgs` });
+  });
+
+  test.each([
+    ['another host', 'https://elsewhere.example/v1/orgs'],
+    ['another host after user info', 'http://127.0.0.1@elsewhere.example/v1'],
+    ['user info', 'http://ana:secret-1@HOST/v1/orgs'],
+    ['another port', 'http://127.0.0.1:1/v1/orgs'],
+    ['a backslash', 'http://HOST\\@elsewhere.example/v1'],
+    ['another scheme', 'https://HOST/v1/orgs'],
+  ])('is refused where it has %s', async (_what, url) => {
+    const refused = await dry(url.replace('HOST', new URL(origin()).host));
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('the token is sent to no other place') });
+    expect(JSON.stringify(refused)).not.toContain('secret-1');
+  });
+
+  test('may be a file: it comes out as it is', async () => {
+    const { stdout } = await api(['getChangeRequestPdf', space1, request1, '--jq', '.url']);
+    const url = stdout.trim();
+    const bytes: Buffer[] = [];
+    const outBytes = (some: Uint8Array) => void bytes.push(Buffer.from(some));
+    expect(await api([url], { outBytes })).toEqual({ code: 0, stdout: '', stderr: '' });
+    const direct = Buffer.from(await (await fetch(url)).arrayBuffer());
+    expect(Buffer.concat(bytes).equals(direct)).toBe(true);
+    expect(direct.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(await api([url], { outBytes, isOutTerminal: true })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('write it to a file'),
+    });
+    expect(await api([url, '--jq', '.x'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('leave out --jq'),
+    });
+  });
+});
+
+describe('-f and -F', () => {
+  test('-F is not advised where its value would not fit either', async () => {
+    for (const args of [
+      ['listTeams', '-f', 'limit=5000'],
+      ['listTeams', '-F', 'limit=5000'],
+      ['updateOrganization', '-f', 'ai=3'],
+    ]) {
+      const { code, stderr } = await api([...args, '--yes']);
+      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.not.stringContaining('sends the value') });
+    }
+    const { stderr } = await api(['updateOrganization', '-f', 'ai=true', '--yes']);
+    expect(stderr).toContain('-f sends texts, -F ai=true sends the value');
+  });
+});
+
+describe('--silent and --slurp', () => {
+  test('--silent prints no answer, and the exit code says how it went', async () => {
+    expect(await api(['listTeams', '--silent'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await api(['listTeams', '--silent', '--paginate'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await api(['deleteTeam', 'none', '--silent', '--yes'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await api(['getTeam', 'none', '--silent'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('(404)'),
+    });
+  });
+
+  test('--silent with -i prints the head alone', async () => {
+    expect((await api(['listTeams', '--silent', '-i'])).stdout).toMatch(/^HTTP 200 OK\n([\w-]+: .*\n)+\n$/);
+  });
+
+  test('--slurp makes one list of all pages', async () => {
+    const { stdout } = await api(['listTeams', '-f', 'limit=1', '--paginate', '--slurp']);
+    expect(JSON.parse(stdout).map(({ title }: { title: string }) => title)).toEqual(['Writers', 'Editors', 'Readers']);
+    const counted = await api(['listTeams', '-f', 'limit=2', '--paginate', '--slurp', '--jq', 'length']);
+    expect(counted).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+    const none = await api(['listTeams', '-f', 'title=nobody', '--paginate', '--slurp']);
+    expect(none.stdout).toBe('[]\n');
+  });
+
+  test.each([
+    ['--slurp alone', ['listTeams', '--slurp'], 'use it with --paginate'],
+    ['--silent with --jq', ['listTeams', '--silent', '--jq', '.'], 'it cannot be combined with --jq'],
+    ['-i with --paginate', ['listTeams', '-i', '--paginate'], 'cannot be combined with --paginate'],
+  ])('%s is refused', async (_what, args, message) => {
+    expect(await api(args)).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining(message) });
+  });
+});
+
+describe('-H', () => {
+  let server: Server;
+  let env: Readonly<Record<string, string>>;
+  let seen: IncomingMessage['headers'] = {};
+
+  beforeAll(async () => {
+    server = createServer((request: IncomingMessage, response: ServerResponse) => {
+      seen = request.headers;
+      const { authorization = '', cookie = '' } = seen;
+      response.writeHead(seen['x-refuse'] === undefined ? 200 : 400, {
+        'content-type': 'application/json',
+        'x-seen': `${authorization} ${cookie}`,
+      });
+      response.end(JSON.stringify({ error: { message: `${authorization} ${cookie}` }, seen }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    env = { ...space.env, OCTAVO_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  test('headers are sent; the last of a name wins, and those of Octavo can be replaced', async () => {
+    const args = ['-H', 'Prefer: return=minimal', '-H', 'x-a:1', '-H', 'X-A: 2:3', '-H', 'accept: text/plain'];
+    await api(['listTeams', ...args], { env });
+    expect(seen).toMatchObject({ prefer: 'return=minimal', 'x-a': '2:3', accept: 'text/plain' });
+  });
+
+  test('no secret of a header is printed, whatever is asked for and answered', async () => {
+    const secrets = ['-H', 'Authorization: Bearer other-token-77', '-H', 'Cookie: session=crumb-88'];
+    for (const args of [
+      [],
+      ['-i'],
+      ['--jq', '.seen'],
+      ['-H', 'x-refuse: 1'],
+      ['-i', '-H', 'x-refuse: 1'],
+      ['--dry-run'],
+    ]) {
+      const { stdout, stderr } = await api(['listTeams', ...secrets, ...args], { env });
+      expect(`${stdout}${stderr}`).toMatch(/\[secret\]/);
+      expect(`${stdout}${stderr}`).not.toMatch(/other-token-77|crumb-88/);
+    }
+    expect(seen).toMatchObject({ authorization: 'Bearer other-token-77', cookie: 'session=crumb-88' });
+  });
+
+  test('--dry-run shows headers', async () => {
+    expect(await dry('listTeams', '-H', 'Prefer: return=minimal', '-H', 'x-api-key: key-99')).toMatchObject({
+      headers: { prefer: 'return=minimal', 'x-api-key': '[secret]' },
+    });
+    expect((await api(['listTeams', '-H', 'Prefer: x', '--dry-run'])).stdout).toContain('\nprefer: x\n');
+  });
+
+  test.each([
+    ['no colon', 'Prefer', 'a header is written name:value'],
+    ['no name', ': x', 'is not the name of a header'],
+    ['a name with a space', 'a b: x', 'is not the name of a header'],
+    ['a line break', 'x-a: 1\r\nhost: evil', 'the value has characters that no header can have'],
+    ['another host', 'Host: evil.example', 'host cannot be set'],
+    ['a length', 'Content-Length: 3', 'content-length cannot be set'],
+    ['a connection', 'connection: close', 'connection cannot be set'],
+  ])('%s is refused', async (_what, header, message) => {
+    const { code, stderr } = await api(['listTeams', '-H', header]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(message) });
+  });
+});

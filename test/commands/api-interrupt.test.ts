@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seemly, TOKEN } from '../support/octavo-process.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+
+/** Milliseconds within which an interrupted process has to end; requests in flight may otherwise take 5 s. */
+const AT_ONCE = 2500;
+
+/** What the platform does with a request, by the last part of its path. */
+const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  silent: () => undefined,
+  broken: (response) => void response.writeHead(503).end(),
+  limited: (response) => void response.writeHead(429, { 'retry-after': '60' }).end(),
+  ask: (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-trace': 'stream-1' });
+    response.write('data: {"n":1}\n\n');
+  },
+  refused: (response) => {
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { code: 404, message: 'x'.repeat(300_000) } }));
+  },
+  found: (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ items: Array.from({ length: 5000 }, (_, id) => ({ id, text: 'x'.repeat(200) })) }));
+  },
+};
+
+describe('octavo api as a process that is interrupted', () => {
+  let server: Server;
+  let base: string;
+  const seen: string[] = [];
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '', 'http://x');
+      const last = pathname.split('/').at(-1) ?? '';
+      seen.push(last);
+      ANSWERS[last]?.(response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const start = (...args: readonly string[]) => run('api', ...args);
+
+  function run(...args: readonly string[]) {
+    const child = spawn(process.execPath, [BIN, ...args], {
+      cwd: tmpdir(),
+      env: { PATH: process.env.PATH, OCTAVO_BASE_URL: base, OCTAVO_TOKEN: TOKEN, OCTAVO_ORGANIZATION: 'org1' },
+      stdio: 'pipe',
+    });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        said[name] += text;
+      });
+    }
+    return { child, said };
+  }
+
+  /** Resolves when the condition holds after some output or request. */
+  async function until(isReady: () => boolean, child: ChildProcess): Promise<void> {
+    while (!isReady()) {
+      if (child.exitCode !== null) {
+        throw new Error(`it ended with ${child.exitCode}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async function end(child: ChildProcess, signal: NodeJS.Signals) {
+    const from = performance.now();
+    const closed = once(child, 'close');
+    child.kill(signal);
+    const [code] = await closed;
+    return { code, isAtOnce: performance.now() - from < AT_ONCE };
+  }
+
+  test.each([
+    ['no answer yet', ['GET', '/x/silent'], 'octavo: interrupted\n'],
+    ['retrying', ['GET', '/x/broken'], 'octavo: interrupted\n'],
+    ['waiting for the rate limit', ['GET', '/x/limited'], 'octavo: interrupted\n'],
+    ['pages', ['GET', '/x/silent', '--paginate'], 'octavo: interrupted\n'],
+    ['a write in flight', ['POST', '/x/silent', '--yes'], 'may have been done all the same'],
+    ['a stream', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=default'], 'octavo: interrupted\n'],
+  ])('%s: Ctrl-C exits with 130 at once', async (_what, args, message) => {
+    seen.length = 0;
+    const { child, said } = start(...args);
+    const isStream = args[0] === 'askSite';
+    await until(() => (isStream ? said.stdout !== '' : seen.length > 0), child);
+    const ended = await end(child, 'SIGINT');
+    expect({ ...ended, stderr: said.stderr }).toEqual({
+      code: 130,
+      isAtOnce: true,
+      stderr: expect.stringContaining(message),
+    });
+    seemly({ code: ended.code, ...said });
+  });
+
+  test('reading standard input: Ctrl-C exits with 130 at once, and nothing is sent', async () => {
+    seen.length = 0;
+    const { child, said } = start('POST', '/x/found', '-d', '-', '--yes');
+    child.stdin.write('{"title":');
+    // The process is up once it has taken what is piped in; a pipe tells nobody, so it is given time to start.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await end(child, 'SIGINT')).toEqual({ code: 130, isAtOnce: true });
+    expect({ seen, stderr: said.stderr }).toEqual({ seen: [], stderr: 'octavo: interrupted\n' });
+  });
+
+  test('SIGTERM exits with 143', async () => {
+    seen.length = 0;
+    const { child } = start('GET', '/x/silent');
+    await until(() => seen.length > 0, child);
+    expect(await end(child, 'SIGTERM')).toEqual({ code: 143, isAtOnce: true });
+  });
+
+  test('a reader that reads nothing does not keep Ctrl-C from ending it', async () => {
+    seen.length = 0;
+    const { child } = start('GET', '/x/found');
+    child.stdout.pause();
+    await until(() => seen.length > 0, child);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const closed = once(child, 'exit');
+    child.kill('SIGINT');
+    const [code] = await closed;
+    expect(code).toBe(130);
+  });
+
+  test.each([
+    ['a call that fails', ['GET', '/x/refused'], 1],
+    ['one that succeeds', ['GET', '/x/found'], 0],
+  ])('%s exits with its own code although its reader has left', async (_what, args, code) => {
+    const { child, said } = start(...args);
+    child.stdout.destroy();
+    const [exit] = await once(child, 'close');
+    expect({ exit, stderr: said.stderr }).toEqual({
+      exit: code,
+      stderr: expect.stringMatching(code === 0 ? /: sent as it is\n$/ : /the platform refused it \(404\)/),
+    });
+  });
+
+  test('other commands keep their exit code, too, when their reader has left', async () => {
+    const { child, said } = run('validate', '/nowhere', '--format', 'json');
+    child.stdout.destroy();
+    const [exit] = await once(child, 'close');
+    expect({ exit, stderr: said.stderr }).toEqual({ exit: 3, stderr: expect.stringContaining('/nowhere') });
+  });
+
+  test('-i shows the head of a stream before its pieces', async () => {
+    const { child, said } = start('askSite', 's', '-i', '--yes', '-f', 'question=q', '-f', 'scope[mode]=default');
+    await until(() => said.stdout.includes('{"n":1}'), child);
+    await end(child, 'SIGINT');
+    expect(said.stdout).toMatch(/^HTTP 200 OK\n(.*\n)*x-trace: stream-1\n(.*\n)*\n\{"n":1\}\n$/);
+  });
+});

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readLine } from '../../src/commands/completion/line.ts';
+
+const BREAKS = ' \t\n"\'><=;|&(:';
+
+describe('a command line that is being typed', () => {
+  test.each([
+    ['nothing yet', 'octavo ', ['']],
+    ['a word', 'octavo pl', ['pl']],
+    ['spaces around it', '  octavo   api  ', ['api', '']],
+    ['an open quote', "octavo api '/v1/{o", ['api', '/v1/{o']],
+    ['an open double quote with an escape', 'octavo api "a\\"b', ['api', 'a"b']],
+    ['a quote in the middle', "octavo -f visibility='un", ['-f', 'visibility=un']],
+    ['a closed quote', "octavo api 'a b' c", ['api', 'a b', 'c']],
+    ['an empty word', "octavo api '' c", ['api', '', 'c']],
+    ['an escaped space', 'octavo api a\\ b', ['api', 'a b']],
+    ['a variable, which stays one', 'octavo api /v1/orgs/$ORG/te', ['api', '/v1/orgs/$ORG/te']],
+    ['assignments before the command', 'A=1 B=2 octavo api', ['api']],
+  ])('%s', (_what, line, words) => {
+    expect(readLine(line, 'bash', BREAKS).words).toEqual(words);
+  });
+
+  test.each([
+    ['a plain word', 'octavo api getT', 'getTeam', 'getTeam'],
+    ['after a separator of bash', 'octavo -f visibility=un', 'visibility=unlisted', 'unlisted'],
+    ['after a colon', 'octavo api /v1/orgs/:org/te', '/v1/orgs/:org/teams', 'org/teams'],
+    [
+      'in an open quote, separators do not count',
+      "octavo -f 'visibility=un",
+      'visibility=unlisted',
+      'visibility=unlisted',
+    ],
+    ['after a quote in the middle', "octavo -f visibility='un", 'visibility=unlisted', 'unlisted'],
+    ['a variable stays as it was typed', 'octavo api $ORG/te', '$ORG/te ms', '$ORG/te\\ ms'],
+    ['what cannot stand in single quotes', "octavo api 'a", "a'b", null],
+    ['what has to be escaped in double quotes', 'octavo api "a', 'a"$b', 'a\\"\\$b'],
+  ])('inserts %s', (_what, line, value, inserted) => {
+    expect(readLine(line, 'bash', BREAKS).insert(value)).toBe(inserted);
+  });
+
+  test('what bash inserts is the value, whatever it is', () => {
+    const printable = fc.string({ unit: fc.constantFrom(...'abc /:=$`"\'\\{}[]()*?!#~&;|<>-é'), maxLength: 12 });
+    const cases = fc.sample(fc.tuple(printable, printable, fc.constantFrom('', "'", '"')), { numRuns: 300, seed: 7 });
+    const lines = cases.flatMap(([typed, added, quote]) => {
+      // What can be typed as it is between these quotes.
+      const start = typed.replace(/[\s'"\\$`&|;<>()*?!#~{}[\]]/g, 'x');
+      const line = readLine(`octavo ${quote}${start}`, 'bash');
+      const inserted = line.insert(start + added);
+      return inserted === null ? [] : [{ value: start + added, text: `${quote}${inserted}${quote}` }];
+    });
+    // Brackets are left alone: bash takes them as they are where no file has such a name.
+    const script = lines.map(({ text }) => `printf '%s\\0' ${text === '' ? "''" : text}`).join('\n');
+    const output = execFileSync('bash', ['--norc', '-f', '-c', script], { encoding: 'utf8', cwd: '/' });
+    expect(output.split('\0').slice(0, -1)).toEqual(lines.map(({ value }) => value));
+    expect(lines.length).toBeGreaterThan(200);
+  });
+
+  test('no line is too strange to be read', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('bash', 'zsh', 'fish'), (text, shell) => {
+        const { words, insert } = readLine(`octavo ${text}`, shell, BREAKS);
+        expect(words.length).toBeGreaterThan(0);
+        insert(`${words.at(-1)}x`);
+      }),
+    );
+  });
+});

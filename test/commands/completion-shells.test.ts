@@ -1,0 +1,58 @@
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCRIPTS, SHELLS } from '../../src/commands/completion/scripts.ts';
+import { makeFolder } from '../git/repository.ts';
+import { isInstalled, typeInto } from '../support/interactive-shell.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+
+/** Lines as they are typed, with the Tab key, and the arguments that the shell then passes. */
+const TYPED: readonly (readonly [line: string, args: readonly string[]])[] = [
+  ['octavo api getTeam\t', ['api', 'getTeam']],
+  ['octavo api GET /v1/orgs/:org/age\t', ['api', 'GET', '/v1/orgs/:org/agent-instructions']],
+  ["octavo api GET '/v1/orgs/{organization}/age\t", ['api', 'GET', '/v1/orgs/{organization}/agent-instructions']],
+  ['octavo api GET "/v1/orgs/{organization}/age\t', ['api', 'GET', '/v1/orgs/{organization}/agent-instructions']],
+  ['octavo api GET /v1/orgs/a\\ b/age\t', ['api', 'GET', '/v1/orgs/a b/agent-instructions']],
+  ['octavo api updateSite s -f visibility=un\t', ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],
+  ["octavo api updateSite s -f 'visibility=un\t", ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],
+  ['octavo api updateSite s -f visibility="un\t', ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],
+  ['octavo api createTeam -f memb\tana', ['api', 'createTeam', '-f', 'members[]=ana']],
+  ['octavo validate manif\t', ['validate', 'manifest.yaml']],
+  // Neither is run while the line is completed, or after it.
+  ["octavo api '$(touch made)' '`touch made`' zz\t", ['api', '$(touch made)', '`touch made`', 'zz']],
+];
+
+describe('completion in a real shell', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = makeFolder();
+    writeFileSync(join(folder, 'manifest.yaml'), '');
+    for (const shell of SHELLS) {
+      writeFileSync(join(folder, `script.${shell}`), SCRIPTS[shell]);
+    }
+    // Completes as Octavo does; otherwise it only shows its arguments.
+    writeFileSync(
+      join(folder, 'octavo'),
+      `#!/bin/sh
+if [ "$1" = complete ]; then exec '${process.execPath}' '${BIN}' "$@"; fi
+printf '\\nARGS'; printf '<%s>' "$@"; printf 'END\\n'
+`,
+    );
+    chmodSync(join(folder, 'octavo'), 0o755);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  // .ci/run installs the shells; elsewhere the test of one that is missing is reported as skipped.
+  const canType = (shell: string) => isInstalled(shell) && isInstalled('script');
+  test.for(SHELLS)('%s passes what was completed', { timeout: 60_000 }, async (shell, { skip }) => {
+    skip(!canType(shell), `${shell} or script is not installed`);
+    const lines = TYPED.map(([line]) => line);
+    const shown = await typeInto(shell, { folder, script: `script.${shell}`, lines });
+    const passed = [...shown.matchAll(/^ARGS(<.*>)END\r?$/gm)].map(([, args = '']) => args);
+    expect(passed).toEqual(TYPED.map(([, args]) => args.map((arg) => `<${arg}>`).join('')));
+    expect(existsSync(join(folder, 'made'))).toBe(false);
+  });
+});
