@@ -68,7 +68,7 @@ export function createManifestLoader(
   let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
   const read = async (tree: FileTree, { root = '', config }: LoadOptions): Promise<ReadFiles> => {
     const entries = await tree.list();
-    const files = await findManifestFiles(tree, entries, config ?? null);
+    const files = await findManifestFiles(tree, entries, config ?? null, root);
     const listed = {
       tree,
       entries: new Map(entries.map((entry) => [entry.path, entry])),

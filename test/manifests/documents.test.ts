@@ -109,6 +109,20 @@ describe('which files are manifests', () => {
     expect((await load({ ...teams, ...files })).files).toBe(2);
   });
 
+  it('refuses a .octavoignore that is too large or takes too long to compare', async () => {
+    expect(await problemsOf({ ...teams, '.octavoignore': 'a\n'.repeat(1001) }, { root: 'docs' })).toEqual([
+      'docs/.octavoignore:1:1: has more than 1000 patterns; ignore folders rather than files',
+    ]);
+    const paths = Array.from({ length: 40 }, (_, index) => [`${'a'.repeat(200)}${index}b.yaml`, 'teams: {}']);
+    const slow = `${'*a'.repeat(30)}[b].yaml\n`;
+    expect(await problemsOf({ ...Object.fromEntries(paths), '.octavoignore': slow.repeat(1000) })).toEqual([
+      '.octavoignore:1:1: is longer than 65536 bytes; ignore folders rather than files',
+    ]);
+    expect(await problemsOf({ ...Object.fromEntries(paths), '.octavoignore': slow.repeat(900) })).toEqual([
+      '.octavoignore:1:1: takes too long to compare with the paths here; use fewer wildcards',
+    ]);
+  });
+
   it('leaves out what a manifest names, whatever is in it', async () => {
     const files = {
       'a.yaml': 'teams: { a: { shape: { file: data/shape.yaml }, note: { file: note.yml } } }',

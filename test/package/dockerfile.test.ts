@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ignore from 'ignore';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseIgnoreRules } from '../../src/manifests/ignore-rules.ts';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
 
 interface Instruction {
@@ -57,7 +57,7 @@ const copies = all
 describe('Dockerfile', () => {
   test.each(copies.filter(({ from }) => from === null))('$source is there, and reaches the build', ({ source }) => {
     expect(existsSync(join(ROOT, source))).toBe(true);
-    const rules = ignore().add(readFileSync(join(ROOT, '.dockerignore'), 'utf8'));
+    const rules = parseIgnoreRules(readFileSync(join(ROOT, '.dockerignore')));
     const path = source.replace(/^\.\//, '');
     expect(rules.ignores(path)).toBe(false);
   });

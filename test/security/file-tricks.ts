@@ -133,6 +133,12 @@ const replaced: readonly Trick[] = [
     trap.link('manifests/.octavoignore', '../.git/config');
     trap.commit();
   }),
+  manifest('an ignore file with patterns that backtrack without end', 0, (trap) => {
+    trap.write('manifests/.octavoignore', `${'**/a/'.repeat(30)}x\n${'*a'.repeat(60)}b\n`);
+    trap.write(`manifests/${'a/'.repeat(60)}b.yaml`, 'teams: {}\n');
+    trap.write(`manifests/${'a'.repeat(200)}.yaml`, 'teams: {}\n');
+    trap.commit();
+  }),
   manifest('an ignore file that is a FIFO', 0, ({ manifests }) => makeFifo(join(manifests, '.octavoignore'))),
 ];
 
