@@ -169,14 +169,14 @@ async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promi
 }
 
 /**
- * Archives drafts of Octavo that nobody has decided about for an hour: the daemon that made them has lost its state. A later
- * run starts over. Remembers whether there are such drafts that are younger. Throws AppError.
+ * Archives drafts of Octavo that are an hour old and not in the record: the daemon that made them lost its state. A draft
+ * that a person renamed stays. A later run starts over. Remembers whether there are such drafts that are younger. Throws
+ * AppError.
  */
 export async function archiveAbandoned(context: RunContext, { requests }: Listing): Promise<readonly GaveWay[]> {
   const { book, clock } = context;
   const stray = requests.filter(
-    ({ id, status, isDraftSubject, isDescribed }) =>
-      status === 'draft' && (isDraftSubject || isDescribed) && book.byId(id) === null,
+    ({ id, status, isDraftSubject }) => status === 'draft' && isDraftSubject && book.byId(id) === null,
   );
   const gaveWay: GaveWay[] = [];
   for (const request of stray.filter(({ createdAt }) => clock.now() - createdAt > ABANDONED)) {

@@ -70,8 +70,11 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
     expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_2 guides open']);
   });
 
-  test('is left alone once a person has made it theirs: opened or renamed', async () => {
-    const platform = new LinkOnly();
+  test.each([
+    ['keeps link and description', () => new ClusterPlatform()],
+    ['keeps the link and drops the description', () => new LinkOnly()],
+  ])('is left alone once a person has renamed it, where a creation %s', async (_, create) => {
+    const platform = create();
     platform.addCluster({ id: 'c_1' });
     killAt(platform, 'updateChangeRequest', 'arrives');
     await openDaemon(platform, settings(), { name: 'lost' }).run();
