@@ -137,8 +137,8 @@ async function pullRequestAround(path: string, wish: ConfigWish): Promise<Change
   if (place === null) {
     return null;
   }
-  const { pull } = await findJob(wish.env, async (event) => readText(event));
-  return pull === null ? null : { ...place, base: pull.base };
+  const { proposal } = await findJob(wish.env, async (event) => readText(event));
+  return proposal === null ? null : { ...place, base: proposal.base };
 }
 
 /** Every repository around the working directory, the manifests and the forge's checkout. */

@@ -47,6 +47,11 @@ export interface CiJob {
   readonly label: string | null;
   /** Null where the job is for something else, such as a push. */
   readonly pull: PullRequest | null;
+  /**
+   * Where the checkout may hold what a pull request proposes: the commit or branch that can be trusted instead, null
+   * where the forge does not name it. A job for a comment on a pull request, or after a workflow of one, counts too.
+   */
+  readonly proposal: { readonly base: string | null } | null;
   /** A file whose Markdown the forge shows with the job, or null. */
   readonly summaryFile: string | null;
 }
@@ -58,6 +63,8 @@ const EVENT = z.object({
   pull_request: z
     .object({ number: NUMBER, head: z.object({ sha: COMMIT }), base: z.object({ sha: COMMIT }) })
     .optional(),
+  issue: z.object({ pull_request: z.object({}).optional() }).optional(),
+  workflow_run: z.object({ event: z.string() }).optional(),
 });
 
 /**
@@ -69,15 +76,19 @@ const EVENT = z.object({
  */
 export async function findJob(env: Environment, readFile: (path: string) => Promise<string>): Promise<CiJob> {
   if (isSet(env.GITLAB_CI)) {
-    return { label: 'GitLab CI', pull: gitlabPull(env), summaryFile: null };
+    return jobOf('GitLab CI', gitlabPull(env));
   }
   if (isWorkflowJob(env)) {
     return workflowJob(env, readFile);
   }
   if (isSet(env.BITBUCKET_BUILD_NUMBER)) {
-    return { label: 'Bitbucket Pipelines', pull: bitbucketPull(env), summaryFile: null };
+    return jobOf('Bitbucket Pipelines', bitbucketPull(env));
   }
-  return { label: null, pull: null, summaryFile: null };
+  return jobOf(null, null);
+}
+
+function jobOf(label: string | null, pull: PullRequest | null, summaryFile: string | null = null): CiJob {
+  return { label, pull, proposal: pull === null ? null : { base: pull.base }, summaryFile };
 }
 
 async function workflowJob(env: Environment, readFile: (path: string) => Promise<string>): Promise<CiJob> {
@@ -86,7 +97,11 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
   const summaryFile = isSet(env.GITHUB_STEP_SUMMARY) ? env.GITHUB_STEP_SUMMARY : null;
   const event = await readEvent(label, env.GITHUB_EVENT_PATH ?? '', readFile);
   if (event.pull_request === undefined) {
-    return { label, pull: null, summaryFile };
+    // Both run on the default branch, and usually check out the pull request.
+    const isOfPull =
+      event.issue?.pull_request !== undefined || (event.workflow_run?.event.startsWith('pull_request') ?? false);
+    const base = COMMIT.safeParse(env.GITHUB_SHA).data ?? null;
+    return { ...jobOf(label, null, summaryFile), proposal: isOfPull ? { base } : null };
   }
   const { number, head, base } = event.pull_request;
   const repository = variable(label, env, 'GITHUB_REPOSITORY', REPOSITORY);
@@ -101,7 +116,7 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
     runUrl: workflowRun(env, repository),
     ...workflowToken(env),
   };
-  return { label, pull, summaryFile };
+  return jobOf(label, pull, summaryFile);
 }
 
 async function readEvent(label: string, path: string, readFile: (path: string) => Promise<string>) {

@@ -224,6 +224,20 @@ describe('in a job of a pull request', () => {
     expect(attacker.received).toEqual([]);
   });
 
+  test.each([
+    ['a comment on it', { issue: { pull_request: {} } }],
+    ['a workflow of it', { workflow_run: { event: 'pull_request' } }],
+  ])('after %s, a configuration of the checkout is that of the default branch', async (_, event) => {
+    await using attacker = await openAttacker();
+    const { work, env, base } = await openPull(attacker.url);
+    await using __ = work;
+    writeFileSync(env.GITHUB_EVENT_PATH, JSON.stringify(event));
+    const job = { ...env, GITHUB_SHA: base };
+    expect(await work.inside(['plan', 'm', '--config', 'conf/config.yaml'], job)).toMatchObject({ code: 0 });
+    expect(await work.inside(['plan', 'm'], job)).toMatchObject({ code: 3 });
+    expect(attacker.received).toEqual([]);
+  });
+
   test('links of the pull request, and links to it, lead nowhere else', async () => {
     await using attacker = await openAttacker();
     const { work, env } = await openPull(attacker.url);

@@ -49,6 +49,7 @@ describe('GitHub Actions', () => {
     expect(await jobOf(GITHUB)).toEqual({
       label: 'GitHub Actions',
       summaryFile: '/summary.md',
+      proposal: { base: BASE },
       pull: {
         forge: 'github',
         apiUrl: 'https://api.github.example',
@@ -69,7 +70,18 @@ describe('GitHub Actions', () => {
       label: 'GitHub Actions',
       summaryFile: '/summary.md',
       pull: null,
+      proposal: null,
     });
+  });
+
+  test.each([
+    ['a comment on a pull request', { issue: { number: 12, pull_request: { url: 'https://x.example' } } }, true],
+    ['a comment on an issue', { issue: { number: 12 } }, false],
+    ['a workflow of a pull request', { workflow_run: { event: 'pull_request' } }, true],
+    ['a workflow of a push', { workflow_run: { event: 'push' } }, false],
+  ])('after %s, the checkout may be that of a pull request', async (_, event, isProposal) => {
+    const job = await jobOf({ ...GITHUB, GITHUB_SHA: MERGE }, event);
+    expect(job).toMatchObject({ pull: null, proposal: isProposal ? { base: MERGE } : null });
   });
 
   test('without a token there is none, and Octavo’s own name of it goes first', async () => {
@@ -122,6 +134,7 @@ describe('GitLab CI', () => {
     expect(await jobOf(GITLAB)).toEqual({
       label: 'GitLab CI',
       summaryFile: null,
+      proposal: { base: BASE },
       pull: {
         forge: 'gitlab',
         apiUrl: 'https://gitlab.example/sub/api/v4',
@@ -162,5 +175,10 @@ test('Bitbucket Pipelines are known', async () => {
 });
 
 test('elsewhere there is no job', async () => {
-  expect(await jobOf({ CI: 'true', GITHUB_TOKEN: 'x' })).toEqual({ label: null, pull: null, summaryFile: null });
+  expect(await jobOf({ CI: 'true', GITHUB_TOKEN: 'x' })).toEqual({
+    label: null,
+    pull: null,
+    proposal: null,
+    summaryFile: null,
+  });
 });
