@@ -1,6 +1,7 @@
 /** Finds the names that a conversation itself gives away: after a greeting, under a closing, after "my name is". */
 import { CLOSINGS, GREETINGS, INTRODUCTIONS, NOT_A_NAME, PARTICLES, TITLES } from './greeting-words.ts';
 import { labelledNames } from './labelled-names.ts';
+import { mailboxNames } from './mailbox-names.ts';
 import { NEVER } from './name-words.ts';
 
 const PARTICLE = `(?:${PARTICLES})`;
@@ -18,7 +19,7 @@ const SIGNED = new RegExp(
 );
 const INTRODUCED = new RegExp(`(?:${INTRODUCTIONS})[: ]{1,3}(?:(?:${TITLES})\\.? ){0,2}(${NAME})`, 'uy');
 const WEAK = new RegExp(
-  `(?:I am|I['’]m|[Tt]his is|[Ii]ch bin|[Hh]ier ist|[Jj]e suis|[Ss]oy|[Ss]ou(?: [oa])?|[Ss]ono|[Ii]k ben|[Jj]ag är|[Jj]eg er|[Oo]len|[Jj]estem|[Яя]) (${PARTICLE}? ?${TOKEN}(?: ${PARTICLE}){0,3} ${TOKEN}(?: ${TOKEN})?)(?=,| from| of | at | with | von | aus | de | da | di | van | från | fra | из |\\.\\s|\\n|$)`,
+  `(?:I am|I['’]m|[Ii]t['’]s|[Tt]his is|[Ii]ch bin|[Hh]ier ist|[Jj]e suis|[Ss]oy|[Ss]ou(?: [oa])?|[Ss]ono|[Ii]k ben|[Jj]ag är|[Jj]eg er|[Oo]len|[Jj]estem|[Яя]) (${PARTICLE}? ?${TOKEN}(?: ${PARTICLE}){0,3} ${TOKEN}(?: ${TOKEN})?)(?=,| here| calling| speaking| hier| from| of | at | with | von | aus | de | da | di | van | från | fra | из |\\.\\s|\\n|$)`,
   'uy',
 );
 const WORD_AT = /^[\p{L}\p{M}]{1,14}/u;
@@ -31,7 +32,7 @@ const LINE = 120;
 export function announcedNames(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
-    for (const name of [...namesByLines(text), ...introduced(text), ...labelledNames(text)]) {
+    for (const name of [...namesByLines(text), ...introduced(text), ...labelledNames(text), ...mailboxNames(text)]) {
       const bare = name.replace(/[.\s]+$/, '');
       if (isName(bare)) {
         names.add(bare);
@@ -54,11 +55,16 @@ function introduced(text: string): readonly string[] {
     if (INTRODUCTION_STARTS.has(first)) {
       for (const pattern of [INTRODUCED, WEAK]) {
         pattern.lastIndex = at;
-        names.push(...match(pattern, text));
+        names.push(...match(pattern, text).map((name) => withoutVerb(name)));
       }
     }
   }
   return names;
+}
+
+/** Thai puts nothing but a space between a name of two words and the rest of the sentence. */
+function withoutVerb(name: string): string {
+  return /^\p{Script=Thai}/u.test(name) ? name.split(' ', 2).join(' ') : name;
 }
 
 function wordAt(text: string, at: number): string {
@@ -68,7 +74,7 @@ function wordAt(text: string, at: number): string {
 const LONGEST_FIRST = 14;
 /** The first words of all introductions, folded as far as their brackets of two letters tell. */
 const INTRODUCTION_STARTS = new Set(
-  `${INTRODUCTIONS}|I|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
+  `${INTRODUCTIONS}|I|[Ii]t|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
     .split('|')
     .map((introduction) => /^(?:\[(\p{L})\p{L}\])?([\p{L}\p{M}]*)/u.exec(introduction) ?? [])
     .map(([, head = '', rest = '']) => `${head}${rest}`.toLowerCase()),
@@ -77,7 +83,11 @@ const INTRODUCTION_STARTS = new Set(
 const CLAUSE_SIGNS = new Set([...'\n.!?,;:()"“”«»>|-–—*_'].map((sign) => sign.charCodeAt(0)));
 const ASCII_SIGNS = Uint8Array.from({ length: 128 }, (_, code) => (CLAUSE_SIGNS.has(code) ? 1 : 0));
 /** Words after which one may begin: "Hello and my name is". */
-const JOINERS = new Set('and und et y e og och en и і hi hello hey hallo hola bonjour привет so but'.split(' '));
+const JOINERS = new Set(
+  'and und et y e og och en и і hi hello hey hallo hola bonjour olá ciao merhaba cześć привет สวัสดี สวัสดีค่ะ สวัสดีครับ so but'.split(
+    ' ',
+  ),
+);
 
 /** Where the clauses of a text begin. */
 function clausesOf(text: string): readonly number[] {

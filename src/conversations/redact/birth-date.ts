@@ -1,5 +1,6 @@
 import type { Finder, Found } from './found.ts';
-import { labelBefore, labelsFrom } from './label-words.ts';
+import { isHeading, labelBefore, labelsFrom } from './label-words.ts';
+import { cellsUnder } from './table-columns.ts';
 
 /** In figures, in either order and with any separator; also with the characters of Chinese, Japanese and Korean. */
 const FIGURES =
@@ -36,6 +37,8 @@ const ERA_BEFORE = /(?:昭和|平成|令和|大正|民国|民國) ?$/;
 /** `(* 12.03.1980)` in German, `nata a Roma il 12.03.1980` in Italian, an element. */
 const BORN_SIGN =
   /\(\* ?$|(?<!\p{L})nat[oa] a [\p{L}' ]{2,30} il["':：*_|\t ]{0,4}$|<(?:birth[_-]?da(?:te|y)|dob|date[_-]?of[_-]?birth|geburtsdatum)(?: [^<>]{0,40})?>\s?$/iu;
+/** The cell after a date of birth that is redacted already. */
+const NEXT_CELL = /\[BIRTHDATE_\d{1,7}\]["' ]{0,2}[|\t,;]["' ]{0,2}$/;
 /** How far before a date its announcement begins, in characters. */
 const SIGN_REACH = 60;
 const DIGITS = /\d{1,8}/g;
@@ -58,12 +61,26 @@ export const findBirthDates: Finder = (text) => {
       found.push({ type: 'birthdate', label: 'BIRTHDATE', ...value, key });
     }
   }
-  return found;
+  return [...found, ...inColumns(text)];
 };
+
+/** Dates in the columns of a table whose headings announce them. */
+function inColumns(text: string): readonly Found[] {
+  return cellsUnder(text, (heading) => isHeading(heading, LABELS)).flatMap(({ cell: { text: key, start, end } }) => {
+    const isDate = [FIGURES, NAMED].some((pattern) => {
+      pattern.lastIndex = 0;
+      return pattern.exec(key)?.[0].length === key.length;
+    });
+    return isDate ? [{ type: 'birthdate', label: 'BIRTHDATE', start, end, key: key.toLowerCase() }] : [];
+  });
+}
 
 /** Where a date begins that a number is in, if words before or behind it say that it is one of birth; otherwise -1. */
 function startOfDate(text: string, at: number): number {
   const before = text.slice(Math.max(0, at - SIGN_REACH), at);
+  if (NEXT_CELL.test(before)) {
+    return -1;
+  }
   if (labelBefore(text, at, LABELS) !== null || BORN_SIGN.test(before)) {
     return at - (ERA_BEFORE.exec(before)?.[0].length ?? 0);
   }

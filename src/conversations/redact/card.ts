@@ -57,7 +57,7 @@ function isAlone(text: string, start: number, end: number): boolean {
   );
 }
 
-function passesLuhn(digits: string): boolean {
+export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {
     const digit = Number(digits[digits.length - 1 - index]);

@@ -54,7 +54,10 @@ const TOOLS: readonly Tool[] = [
     names: 'sqlplus|impdp|expdp|sqlldr|rman',
     options: [`${OPTION}["']?[A-Za-z]\\w{0,40}/(?!nolog)([^\\s@"'/]{1,128})(?=@|["']?\\s|$)`],
   },
-  { names: 'net use', options: [`${OPTION}\\\\\\\\\\S{1,200}\\s{1,2}(?!/|\\*)${VALUE}`] },
+  {
+    names: 'net use',
+    options: [`${OPTION}\\\\\\\\\\S{1,200}\\s{1,2}(?:/[A-Za-z]{1,12}:\\S{1,100}\\s{1,2})?(?!/|\\*)${VALUE}`],
+  },
   {
     names: 'aws configure set',
     options: ['(?:aws_secret_access_key|aws_session_token|aws_access_key_id)\\s{1,2}([^\\s"\']{8,2000})'],

@@ -59,14 +59,14 @@ const TAG =
 const GAP = '\\s{0,4}(?:\\n[ \\t]{0,3}(?:>[ \\t]?){1,4})?';
 const TAGS = `(?:${GAP}${TAG}){0,6}`;
 const PREPOSITION =
-  'for|to|on|of|at|in|fur|vom|von|zum|zur|pour|de|du|des|au|del|do|da|no|na|para|per|della|dello|al|w|ke|voor|til|till|pro|dla|для|от|к|на|за|icin|に|の';
+  'for|to|on|of|at|in|fur|vom|von|zum|zur|pour|de|du|des|au|del|do|da|no|na|para|per|della|dello|al|w|ke|voor|til|till|pro|dla|k|u|ze|для|от|до|від|з|к|на|за|icin|に|の';
 const BETWEEN = [
-  `${TAGS}\\s{0,4}(?:->|→|=>|:=|={1,3}|:)${GAP}${TAGS}${GAP}`,
+  `${TAGS}(?:\\s{0,4}|[ \\t]{5,32})(?:->|→|=>|:=|={1,3}|:)(?:[ \\t]{5,32})?${GAP}${TAGS}${GAP}`,
   // The text of an element: <password>…</password>
   '>\\s{0,4}(?:<!\\[cdata\\[)?',
   `${TAGS}\\s{1,2}(?<is>${folded(LINK_WORDS, false)})(?:\\s(?:now|still|jetzt|agora|ahora|теперь))?(?:\\s(?:set|changed|reset))?(?:\\sto)?(?:\\s{0,2}:)?\\s{1,2}${TAGS}`,
   `\\s{0,2}(?:${folded(LINK_WORDS, true)})\\s{0,2}(?::\\s{0,2})?`,
-  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
+  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t][-–—][ \\t]|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
   // A list of names and values, such as the environment of a container, or the attributes of an element.
   '["\',]{0,3}\\s{1,20}["\']?value["\']?\\s{0,3}[:=]\\s{0,4}',
   `\\s{0,4}\\|\\s{0,4}`,

@@ -99,13 +99,16 @@ function isToken({ value, isPlural, isQuoted, link }: Candidate): boolean {
     return false;
   }
   if (link === 'space') {
-    return value.length >= 16 && /^[\w+/=~.-]+$/.test(value) && looksRandom(value);
+    return value.length >= 16 && /^[\w+/=~.-]+$/.test(value) && !FIELD.test(value) && looksRandom(value);
   }
   if (hasDigit) {
     return !value.startsWith('-') && (isQuoted || link === 'sign' || link === 'option' || value.length >= 10);
   }
   return isOddlyCased(value) || looksRandom(value);
 }
+
+/** Another field of a log line: `trace_id=…`. */
+const FIELD = /^[A-Za-z][\w.-]{1,40}=[^=]/;
 
 /** Words with hyphens between them, and a number at their end at most: the name of a resource. */
 function isIdentifier(value: string): boolean {

@@ -41,7 +41,7 @@ export function labelsFrom(list: string): Labels {
 }
 
 function plainWord(word: string): string {
-  const lower = word.toLowerCase();
+  const lower = word.toLowerCase().replaceAll('’', "'");
   // Decomposed Hangul would be other characters; only Latin, Greek and Cyrillic have accents that people leave out.
   return /^[\0-\x7f]*$/.test(lower)
     ? lower
@@ -83,6 +83,11 @@ export function labelBefore(text: string, at: number, labels: Labels): string | 
     }
   }
   return null;
+}
+
+/** Whether the heading of a column is a label: `date_of_birth`, `Geburtsdatum`. */
+export function isHeading(heading: string, labels: Labels): boolean {
+  return labelBefore(`${heading}:`, heading.length + 1, labels) !== null;
 }
 
 /** The words of the line before a place, folded, nearest last; none unless the nearest is one of `last`. */

@@ -1,6 +1,8 @@
 /** Finds names of persons after their labels in forms: `Customer name: Ana Smith`, `姓名：王伟`, `| Имя | Анна |`. */
+import { TITLES } from './greeting-words.ts';
 import { labelBefore, labelsFrom } from './label-words.ts';
 import { NEVER } from './name-words.ts';
+import { cellsUnder } from './table-columns.ts';
 
 /** Words for a person's name, and for roles that a form gives a name for. */
 const LABELS = labelsFrom(
@@ -24,7 +26,7 @@ const SINGLE =
 const WORD =
   "(?:\\p{Lu}(?:[\\p{L}\\p{M}]|['’.-](?=\\p{L})){0,30}\\.?|\\p{Lo}[\\p{L}\\p{M}]{0,24}|(?:van|von|der|den|de|del|della|di|da|do|dos|das|la|le|al|el|bin|ibn|ter|zu|zum|zur|und|af|av|y|e|'t))";
 const VALUE = new RegExp(
-  `[ \\t"'*_|:：]{0,6}(?:<\\/?[a-z]{1,8}>[ \\t]{0,2}){0,3}["'|]?[ \\t]{0,2}(${WORD}(?:[ \\u3000]${WORD}){0,6})(?=["'*_<|\\t,;()]|[ \\t]{0,3}(?:\\r?\\n|$)|[ \\t]{2}|[ \\t]{1,2}[|(<])`,
+  `[ \\t"'*_|:：]{0,6}(?:<\\/?[a-z]{1,8}>[ \\t]{0,2}){0,3}["'|]?[ \\t]{0,2}(?:(?:${TITLES}|[Mm]w|[Dd]e heer)\\.? )?(${WORD}(?:[ \\u3000]${WORD}){0,6})(?=["'*_<|\\t,;()]|[ \\t]{0,3}(?:\\r?\\n|$)|[ \\t]{2}|[ \\t]{1,2}[|(<])`,
   'uy',
 );
 const SEPARATOR = /[:：|\t]| [-–—](?= )/g;
@@ -34,6 +36,11 @@ const CONTACT =
 /** How far from a name its contact is looked for, in characters. */
 const NEAR = 200;
 
+/** Labels that mean a family name where a given name has a field of its own. */
+const FAMILY = new Set(['name', 'nom', 'nombre', 'nome', 'naam', 'namn', 'navn', 'nume']);
+const GIVEN =
+  /(?<!\p{L})(?:first name|given name|vorname|pr[ée]nom|apellidos?|sobrenome|apelido|cognome|voornaam|förnamn|fornavn|prenume)[ \t]?[:：|\t]/iu;
+
 /** Names that a label announces, in order. */
 export function labelledNames(text: string): readonly string[] {
   const names: string[] = [];
@@ -42,16 +49,35 @@ export function labelledNames(text: string): readonly string[] {
     const name = VALUE.exec(text)?.[1];
     const label = name === undefined ? null : labelBefore(text, index, LABELS);
     const isContact = label !== 'name' || CONTACT.test(text.slice(Math.max(0, index - NEAR), index + NEAR));
-    if (name !== undefined && label !== null && isContact && isName(name, label)) {
+    const isPart =
+      label !== null && FAMILY.has(label) && GIVEN.test(text.slice(Math.max(0, index - NEAR), index + NEAR));
+    if (name !== undefined && label !== null && isContact && isName(name, label, isPart)) {
       names.push(name.trim());
     }
   }
-  return names;
+  return [...names, ...columnNames(text)];
 }
 
-function isName(name: string, label: string): boolean {
+const WHOLE = new RegExp(`^(?:(?:${TITLES})\\.? )?(${WORD}(?:,?[ \\u3000]${WORD}){0,6})$`, 'u');
+
+/** Names in the columns of a table whose headings announce them. */
+function columnNames(text: string): readonly string[] {
+  const isContact = (headings: readonly string[]) => headings.some((each) => CONTACT.test(`${each}:`));
+  return cellsUnder(text, (heading, headings) => {
+    const label = labelBefore(`${heading}:`, heading.length + 1, LABELS);
+    // A table of two columns may be a form, with the labels in the first one.
+    const isClear = label !== 'name' && headings.length > 2;
+    return label !== null && (isClear || isContact(headings));
+  }).flatMap(({ cell, heading }) => {
+    const name = WHOLE.exec(cell.text)?.[1];
+    const label = labelBefore(`${heading}:`, heading.length + 1, LABELS) ?? '';
+    return name !== undefined && isName(name, label) ? [name] : [];
+  });
+}
+
+function isName(name: string, label: string, isPart = false): boolean {
   const words = name.split(/[ \u3000]/).filter((word) => word !== '');
-  const isEnough = words.length > 1 || SINGLE.test(label);
+  const isEnough = words.length > 1 || isPart || SINGLE.test(label);
   return (
     isEnough &&
     !words.some((word) => NEVER.has(word.toLowerCase()) && /^\p{Lu}/u.test(word)) &&

@@ -1,5 +1,7 @@
+import { passesLuhn } from './card.ts';
 import type { Finder, Found } from './found.ts';
-import { labelBefore, labelsFrom } from './label-words.ts';
+import { isHeading, labelBefore, labelsFrom } from './label-words.ts';
+import { cellsUnder } from './table-columns.ts';
 
 /** Letters and digits with at most single separators: at least five characters, of which some are digits. */
 const VALUE =
@@ -9,9 +11,9 @@ const MOST = 24;
 
 /** Numbers of persons and of their papers, by country and language. */
 const LABELS = labelsFrom(
-  'ssn|social security|social security number|social security no|soc sec|itin|tin|tax id|taxpayer id|tax payer id|tax file number|tfn|medicare number|medicare|nino|ni number|national insurance|national insurance number|nhs number|nhs no|social insurance number|pps|ppsn|pps number|national id|national id number|national identification number|id card|id card number|identity card|identity card number|identity number|id number card|passport|passport no|passport number|passport nr|driver license|driver licence|drivers license|driving licence|driving license|driver license number|driving licence number|dl number|dl no|license plate|licence plate|green card|alien number|a-number|visa number|residence permit|aadhaar|aadhar|aadhaar number|pan card|pan number|voter id|nric|mykad|ic number|ic no|hkid|emirates id|iqama|cnic|nin|bvn|sa id|rsa id|' +
+  'pan|rfc|sin|c.c|ssn|social security|social security number|social security no|soc sec|itin|tin|tax id|taxpayer id|tax payer id|tax file number|tfn|medicare number|medicare|nino|ni number|national insurance|national insurance number|nhs number|nhs no|social insurance number|pps|ppsn|pps number|national id|national id number|national identification number|id card|id card number|identity card|identity card number|identity number|id number card|passport|passport no|passport number|passport nr|driver license|driver licence|drivers license|driver’s license|driver’s licence|driver’s license number|driver’s licence number|driver’s license no|driver’s licence no|driving licence|driving license|driver license number|driving licence number|dl number|dl no|license plate|licence plate|green card|alien number|a-number|visa number|residence permit|aadhaar|aadhar|aadhaar number|pan card|pan number|voter id|nric|mykad|ic number|ic no|hkid|emirates id|iqama|cnic|nin|bvn|sa id|rsa id|' +
     'personalausweis|personalausweisnummer|ausweis|ausweisnummer|ausweisnr|ausweis-nr|reisepass|reisepassnummer|passnummer|steuer-id|steuer id|steueridentifikationsnummer|steuernummer|steuer-identifikationsnummer|idnr|sozialversicherungsnummer|sv-nummer|svnr|rentenversicherungsnummer|versicherungsnummer|krankenversicherungsnummer|führerschein|führerscheinnummer|ahv|ahv-nummer|ahv-nr|kennzeichen|' +
-    "numéro de sécurité sociale|sécurité sociale|numéro de sécu|sécu|n sécu|n de sécurité sociale|nir|carte d'identité|cni|numéro de carte d'identité|passeport|numéro de passeport|n de passeport|permis de conduire|numéro fiscal|numéro de permis|titre de séjour|numéro national|avs|" +
+    "numéro de sécurité sociale|sécurité sociale|numéro de sécu|sécu|n sécu|n de sécurité sociale|nir|carte d'identité|cni|numéro de carte d'identité|passeport|numéro de passeport|n de passeport|permis de conduire|numéro fiscal|numéro de permis|titre de séjour|numéro national|registre national|numéro de registre national|avs|" +
     'dni|nie|nif|documento|documento de identidad|número de documento|cédula|cedula|cédula de identidad|cédula de ciudadanía|curp|rut|cuit|cuil|pasaporte|número de pasaporte|nss|seguridad social|número de seguridad social|licencia de conducir|carnet|carnet de identidad|dui|clave de elector|' +
     'cpf|rg|cnh|cnpj|pis|título de eleitor|titulo de eleitor|carteira de identidade|passaporte|número do passaporte|bilhete de identidade|cartão de cidadão|cartão do cidadão|niss|sns|carteira de motorista|identidade|' +
     "codice fiscale|c f|cod fiscale|carta d'identità|numero carta d'identità|passaporto|numero passaporto|numero patente|tessera sanitaria|partita iva|" +
@@ -37,18 +39,46 @@ export const findNationalIds: Finder = (text) => {
   let done = 0;
   for (const { index: digit } of text.matchAll(DIGITS)) {
     const index = digit < done ? -1 : startOfNumber(text, digit);
-    if (index >= 0 && labelBefore(text, index, LABELS) !== null) {
+    const label = index < 0 ? null : labelBefore(text, index, LABELS);
+    if (label !== null) {
       VALUE.lastIndex = index;
       const value = VALUE.exec(text)?.[0].trimEnd() ?? '';
       const key = value.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
-      if (isNumber(key)) {
+      if (isNumber(key) && (SHAPES.get(label)?.(key) ?? true)) {
         done = index + value.length;
         found.push({ type: 'national_id', label: 'NATIONAL_ID', start: index, end: done, key });
       }
     }
   }
-  return found;
+  return [...found, ...inColumns(text)];
 };
+
+/** Numbers in the columns of a table whose headings announce them. */
+function inColumns(text: string): readonly Found[] {
+  return cellsUnder(text, (heading) => isHeading(heading, LABELS)).flatMap(
+    ({ cell: { text: value, start, end }, heading }) => {
+      VALUE.lastIndex = 0;
+      const key = value.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
+      const label = labelBefore(`${heading}:`, heading.length + 1, LABELS) ?? '';
+      const isWhole = VALUE.exec(value)?.[0].length === value.length;
+      return isWhole && isNumber(key) && (SHAPES.get(label)?.(key) ?? true)
+        ? [{ type: 'national_id', label: 'NATIONAL_ID', start, end, key }]
+        : [];
+    },
+  );
+}
+
+/** Names that mean other things as well: only numbers of the right form follow them. */
+const SHAPES: ReadonlyMap<string, (key: string) => boolean> = new Map([
+  // India: Permanent Account Number.
+  ['pan', (key) => /^[A-Z]{5}\d{4}[A-Z]$/.test(key)],
+  // Mexico: Registro Federal de Contribuyentes.
+  ['rfc', (key) => /^[A-Z]{3,4}\d{6}[A-Z0-9]{3}$/.test(key)],
+  // Canada: Social Insurance Number.
+  ['sin', (key) => /^\d{9}$/.test(key) && passesLuhn(key)],
+  // Colombia: cédula de ciudadanía.
+  ['c.c', (key) => /^\d{6,10}$/.test(key)],
+]);
 
 /** Where a number begins that has its first digit here; -1 where it is the end of something longer. */
 function startOfNumber(text: string, digit: number): number {

@@ -6,7 +6,7 @@ const CONTEXT = 40;
 
 /** English verbs and phrases before a number, and protocols. */
 const CALLED =
-  /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/)[^\d\n]{0,24}$/i;
+  /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/|port\.\s?:)[^\d\n]{0,24}$/i;
 /** Nouns for a phone, in the languages of helpdesks. */
 const PHONE = labelsFrom(
   'phone|phones|telephone|numărul meu|ring meg på|ring mig på|ring mig|rufen sie mich an unter|rückruf unter|appelez-moi au|appelez moi au|llamarme al|llámenme al|me ligar no|ligue para|me liga no|chiamatemi al|chiamami al|bel me op|bel mij op|zadzwoń pod|proszę dzwonić pod|zavolejte na|zavolajte na|hívjon|sunați la|sunati-ma la|soittakaa|soita|nås på|når meg på|träffas på|treffes på|telefonujte|dzwonić|καλέστε με στο|beni arayın|numaram|اتصل بي على|اتصلوا بي على|התקשרו אליי|התקשר אלי|gọi cho tôi|hubungi saya di|hubungi|โทรหาฉันที่|โทรหา|ติดต่อ|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|' +

@@ -24,6 +24,8 @@ const SEPARATOR =
 const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
 /** A number that goes on in a word, or in another number. */
 const RUNS_ON = /^(?:[\p{L}\p{N}_%@\\]|[-.:/][\p{L}\p{N}]|,\p{N})/u;
+/** The next cell of a record, after a number with a plus or with separators that has a cell of its own. */
+const NEXT_CELL = /^,["']?\p{N}/u;
 /** Scripts that put no space between a number and a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]$/u;
 const UNSPACED_NEXT = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
@@ -148,9 +150,11 @@ function placeOf(text: string, { start: first, end, sizes }: Stretch, lastEnd: n
   const near = text.slice(Math.max(0, start - 2), start);
   const after = text.slice(end, end + 20);
   const isUnspaced = UNSPACED.test(near);
+  const isRecord = head.includes('+') && /\d[,;]$/.test(near);
+  const isCell = (isRecord || /[^\d\s][,;]$/.test(near)) && (head !== '' || sizes.length > 1) && NEXT_CELL.test(after);
   if (
-    (isPiece.test(near) && !isUnspaced) ||
-    (RUNS_ON.test(after) && !EXTENSION.test(after) && !UNSPACED_NEXT.test(after))
+    (isPiece.test(near) && !isUnspaced && !isRecord) ||
+    (RUNS_ON.test(after) && !EXTENSION.test(after) && !UNSPACED_NEXT.test(after) && !isCell)
   ) {
     return null;
   }

@@ -1,6 +1,7 @@
 /** Finds postal addresses by the label before them, on one line or on several, or by a phrase such as "I live at". */
 import type { Finder, Found } from './found.ts';
 import { isAddressLabel } from './postal-labels.ts';
+import { cellsUnder } from './table-columns.ts';
 
 /** A place in the world has a number, or says that it is a street, a square, a district. */
 const PLACE =
@@ -43,8 +44,18 @@ export const findAddresses: Finder = (text) => {
       done = value.end;
     }
   }
-  return found;
+  return [...found, ...inColumns(text)];
 };
+
+/** Addresses in the columns of a table whose headings announce them. */
+function inColumns(text: string): readonly Found[] {
+  return cellsUnder(text, (heading) => isAddressLabel(`${heading}:`, heading.length + 1)).flatMap(
+    ({ cell: { text: value, start, end } }) =>
+      value.length >= 6 && PLACE.test(value) && !NO_PLACE.test(value)
+        ? [{ type: 'address', label: 'ADDRESS', start, end, key: value.toLowerCase() }]
+        : [],
+  );
+}
 
 /** A line may be a label as a whole: it ends in a letter, markup aside. */
 function isEndOfLabel(text: string, at: number): boolean {
@@ -56,7 +67,7 @@ const DIGITS = /(?<!\d)\d{1,5}(?!\d)/g;
 const LIVING_REACH = 64;
 /** Phrases before an address, and its beginning up to the first number. */
 const LIVING =
-  /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})([^\n\d:：]{0,32})$/u;
+  /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})([^\n\d:：]{0,32})$/u;
 
 interface Value {
   readonly start: number;
@@ -84,7 +95,7 @@ function valueAfter(text: string, from: number): Value | null {
 
 /** The end of a line of prose or of a cell: a sentence, markup, another label. An abbreviation ends no sentence. */
 const LINE_END =
-  /\r?\n|[|｜\t]|\\{0,3}["<>{}]|[;；]|\s{3,}|\s•\s|(?:(?<=[\p{L}\p{M}]{5}|\d)\.|[!?！？])\s+(?=\p{Lu}\p{Ll}+ \p{Ll})|[。！？]|(?:[,，]|\s{2})\s?(?=\p{L}[\p{L}.-]{1,20}\s?[:：])/u;
+  /\r?\n|[|｜\t]|\\{0,3}["<>{}]|[;；]|\s{3,}|\s•\s|(?:(?<=[\p{L}\p{M}]{5}|\d)\.|[!?！？])\s+(?=\p{Lu}\p{Ll}+ \p{Ll})|[。！？]|(?:[,，]|\s{2})\s?(?=\p{L}[\p{L}.-]{1,20}\s?[:：])|\.\s(?!(?:No|Nr|Kat|Daire|Apt|Blok|Sok)\s?[:：])(?=\p{L}[\p{L}.-]{2,20}\s?[:：])/u;
 
 function endOfFirst(stretch: string, gap: string): number {
   const quote = /["']$/.exec(gap)?.[0];

@@ -33,7 +33,7 @@ import { patternFinders, type UserPattern } from './user-patterns.ts';
 import { viewOf } from './view.ts';
 
 /** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
-const RULES = 3;
+const RULES = 4;
 
 export interface RedactionOptions {
   readonly patterns?: readonly UserPattern[];

@@ -1,0 +1,107 @@
+/** Reads tables in a text (Markdown, tab-, semicolon- and comma-separated), to find values by the heading of their column. */
+
+/** A cell of a table, without spaces and quotes around it. */
+export interface TableCell {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Consecutive lines with the same number of cells. */
+export interface Table {
+  readonly rows: readonly (readonly TableCell[])[];
+}
+
+const SEPARATORS = ['|', '\t', ';', ','] as const;
+/** The longest line that is read as a row, and the longest heading, in characters. */
+const LONGEST_ROW = 2000;
+const LONGEST_HEADING = 40;
+/** How many lines of the same width may come before the headings. */
+const LEADING_ROWS = 3;
+
+let last: { readonly text: string; readonly tables: readonly Table[] } | undefined;
+
+/** The cells below the headings that a predicate accepts. The headings are the first row in which it accepts any. */
+export function cellsUnder(
+  text: string,
+  accepts: (heading: string, headings: readonly string[]) => boolean,
+): readonly { readonly cell: TableCell; readonly heading: string }[] {
+  return tablesIn(text).flatMap(({ rows }) => {
+    for (const [index, row] of rows.slice(0, LEADING_ROWS).entries()) {
+      const headings = row.map((cell) => cell.text);
+      const columns = row.flatMap(({ text: heading }, column) =>
+        heading !== '' && heading.length <= LONGEST_HEADING && accepts(heading, headings) ? [column] : [],
+      );
+      if (columns.length > 0) {
+        return rows
+          .slice(index + 1)
+          .flatMap((cells) =>
+            columns.map((column) => ({ cell: cells[column] as TableCell, heading: headings[column] as string })),
+          );
+      }
+    }
+    return [];
+  });
+}
+
+/** Several finders ask for the tables of the same text in a row, so the last answer is kept. */
+function tablesIn(text: string): readonly Table[] {
+  if (last?.text !== text) {
+    last = { text, tables: text.includes('\n') ? readTables(text) : [] };
+  }
+  return last.tables;
+}
+
+function readTables(text: string): readonly Table[] {
+  const tables: Table[] = [];
+  let rows: (readonly TableCell[])[] = [];
+  let separator = '';
+  const close = () => {
+    if (rows.length > 1) {
+      tables.push({ rows });
+    }
+    rows = [];
+  };
+  for (let from = 0; from < text.length; ) {
+    const newline = text.indexOf('\n', from);
+    const end = newline < 0 ? text.length : newline;
+    const line = end - from > LONGEST_ROW ? '' : text.slice(from, end).trimEnd();
+    const own = SEPARATORS.find((each) => line.includes(each)) ?? '';
+    let cells = own === '' ? [] : cellsOf(line, rows.length > 0 && line.includes(separator) ? separator : own, from);
+    if (rows.length > 0 && cells.length !== rows[0]?.length) {
+      close();
+      cells = own === '' ? [] : cellsOf(line, own, from);
+    }
+    if (cells.length > 1) {
+      separator = rows.length === 0 ? own : separator;
+      rows.push(cells);
+    }
+    from = end + 1;
+  }
+  close();
+  return tables;
+}
+
+function cellsOf(line: string, separator: string, offset: number): readonly TableCell[] {
+  const cells: TableCell[] = [];
+  for (let start = 0; start <= line.length; ) {
+    const end = endOfCell(line, start, separator);
+    const part = line.slice(start, end);
+    const text = part.replaceAll(/^[\s"'*`]{1,80}|[\s"'*`]{1,80}$/g, '');
+    const at = offset + start + part.indexOf(text);
+    cells.push({ text, start: at, end: at + text.length });
+    start = end + 1;
+  }
+  // The lines around a Markdown table make empty cells at its ends.
+  return separator === '|'
+    ? cells.filter(({ text }, index) => text !== '' || (index > 0 && index < cells.length - 1))
+    : cells;
+}
+
+/** A separator inside quotes is part of the cell. */
+function endOfCell(line: string, start: number, separator: string): number {
+  const quote = line[start] === '"' ? line.indexOf(`"${separator}`, start + 1) : -1;
+  const end = quote >= 0 ? quote + 1 : line.indexOf(separator, start);
+  const isLastQuoted = line[start] === '"' && quote < 0 && line.endsWith('"');
+  return end < 0 || isLastQuoted ? line.length : end;
+}
