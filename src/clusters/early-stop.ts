@@ -1,3 +1,4 @@
+import { largest } from '../core/lists.ts';
 import type { IssueCluster } from './cluster.ts';
 import { judge, type SelectRule, type Verdict } from './select.ts';
 
@@ -157,7 +158,7 @@ export class ClusterReading {
 
 function newestOf(page: readonly IssueCluster[]): number | null {
   const stamps = page.flatMap(({ updatedAt }) => updatedAt ?? []);
-  return stamps.length === 0 ? null : Math.max(...stamps);
+  return stamps.length === 0 ? null : largest(stamps);
 }
 
 /** From when on the verdict may be another one without an update; null: never. */
@@ -166,5 +167,5 @@ function dueOf(verdict: Verdict): number | null {
     return 0;
   }
   const times = verdict.reasons.map(({ until }) => until);
-  return times.includes(null) ? null : Math.max(...times.map((until) => until ?? 0));
+  return times.includes(null) ? null : largest(times.map((until) => until ?? 0));
 }

@@ -1,3 +1,4 @@
+import { append } from '../core/lists.ts';
 import type { ClusterIssue } from './cluster.ts';
 
 const WEIGHTS: ReadonlyMap<string | null, number> = new Map([
@@ -23,7 +24,7 @@ export function representatives(issues: readonly ClusterIssue[], most: number): 
       heard.add(conversation?.id ?? '');
       return isNew;
     });
-    result.push(...first, ...group.filter((issue) => !first.includes(issue)));
+    append(result, [...first, ...group.filter((issue) => !first.includes(issue))]);
   }
   return result.slice(0, most);
 }

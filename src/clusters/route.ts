@@ -1,5 +1,6 @@
 import type { ClustersConfig } from '../config/clusters.ts';
 import { type LabelPattern, labelPattern } from '../core/label-pattern.ts';
+import { append } from '../core/lists.ts';
 import type { IssueCluster } from './cluster.ts';
 import type { RankedSpace } from './search-query.ts';
 
@@ -82,7 +83,7 @@ export function route(
   const passed: string[] = [];
   for (const choose of [byRules, bySearch, byDefault]) {
     const found = choose(cluster, routing, spaces, ranked);
-    passed.push(...found.passed);
+    append(passed, found.passed);
     if (found.space !== null) {
       return { space: found.space, why: [found.why, ...passed].join('; ') };
     }

@@ -1,4 +1,5 @@
 import { AuthError, RejectedError } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { RichDocument } from '../platform/rich-document.ts';
 import type { ClusterChangeRequest } from './change-request.ts';
@@ -51,13 +52,13 @@ export async function settleDrafts(
   const opened: Entry[] = [];
   const gaveWay: GaveWay[] = [];
   for (const each of giveWay) {
-    gaveWay.push(...(await giveUp(context, each)));
+    append(gaveWay, await giveUp(context, each));
   }
   for (const { entry, request } of draftsIn(context, listing)) {
     if (open.some(({ id }) => id === request.id)) {
       const settled = await openDraft(context, entry, request, prepared);
-      opened.push(...settled.opened);
-      gaveWay.push(...settled.gaveWay);
+      append(opened, settled.opened);
+      append(gaveWay, settled.gaveWay);
     }
   }
   return { opened, gaveWay };
@@ -181,7 +182,7 @@ export async function archiveAbandoned(context: RunContext, { requests }: Listin
   const gaveWay: GaveWay[] = [];
   for (const request of stray.filter(({ createdAt }) => clock.now() - createdAt > ABANDONED)) {
     const why = 'nobody went on with it for an hour';
-    gaveWay.push(...(await giveUp(context, { request, why, to: null })));
+    append(gaveWay, await giveUp(context, { request, why, to: null }));
   }
   await book.change({ hasStrayDrafts: stray.length > gaveWay.length });
   return gaveWay;

@@ -23,10 +23,12 @@ function courseOf(last: number, before: number): string {
 
 /** One bar for each week, the highest for the most issues. */
 function sparkOf(pulse: readonly number[]): string {
-  const most = Math.max(1, ...pulse);
+  const most = largest(pulse, 1);
   return pulse.map((count) => BARS[Math.round((Math.max(0, count) / most) * (BARS.length - 1))]).join('');
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
+
+import { largest } from '../core/lists.ts';

@@ -1,6 +1,7 @@
 import type { DeskQuestion } from '../conversations/desk.ts';
 import { EXIT, type ExitCode } from '../core/errors.ts';
 import { type Json, type JsonObject, shownJson } from '../core/json.ts';
+import { largest } from '../core/lists.ts';
 import { printable } from '../plan/words.ts';
 import { senderWords } from '../server/conversation-log.ts';
 import { askDesk, type ConversationFlags } from './conversation-desk.ts';
@@ -73,7 +74,7 @@ function age(milliseconds: Json | undefined): string {
 /** Columns, each as wide as its widest cell. Ids are somebody's making: none moves a terminal's cursor. */
 function table(cells: readonly (readonly string[])[]): readonly string[] {
   const rows = cells.map((row) => row.map(printable));
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const widths = (rows[0] ?? []).map((_, column) => largest(rows.map((row) => (row[column] ?? '').length)));
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -14,6 +14,7 @@ import { writableKey } from '../conversations/writable-key.ts';
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../core/errors.ts';
 import { type JsonObject, shownJson } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import { printable } from '../plan/words.ts';
 import { openWriter } from '../platform/client.ts';
 import { answers, callControl } from '../server/control.ts';
@@ -175,7 +176,10 @@ class ShownThreads {
       if (batch === null) {
         return found;
       }
-      found.push(...batch.items.map(({ payload }) => payload));
+      append(
+        found,
+        batch.items.map(({ payload }) => payload),
+      );
       await this.#outbox.sent(batch.id, this.#clock.now());
     }
   }

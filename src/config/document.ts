@@ -1,5 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Problem } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import { type Surroundings, substitute } from './substitute.ts';
 
 /** Member names and indexes from the root of the file. */
@@ -55,11 +56,20 @@ export function readDocument(text: string, file: string, surroundings: Surroundi
       return isScalar(node) ? (node.value ?? undefined) : undefined;
     }
     const result = substitute(node.value, surroundings);
-    problems.push(...result.problems.map((message) => place(offsetOf(node), path, message)));
-    substituted.push(...result.values.map((value) => ({ path, value, isWhole: result.isWhole })));
+    append(
+      problems,
+      result.problems.map((message) => place(offsetOf(node), path, message)),
+    );
+    append(
+      substituted,
+      result.values.map((value) => ({ path, value, isWhole: result.isWhole })),
+    );
     return result.text;
   };
-  problems.push(...document.errors.map((error) => place(error.pos[0], [], `is no valid YAML: ${error.message}`)));
+  append(
+    problems,
+    document.errors.map((error) => place(error.pos[0], [], `is no valid YAML: ${error.message}`)),
+  );
   const resolved = document.errors.length > 0 ? undefined : toValue(document.contents, []);
   const isTooMuch = seen.values > MOST.values || seen.aliases > MOST.aliases;
   if (isTooMuch) {

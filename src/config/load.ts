@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
@@ -43,12 +44,15 @@ export function loadConfig(options: LoadOptions): Config {
   const problems = [...document.problems, ...(limits?.examine(document) ?? [])];
   if (document.values !== undefined || problems.length === 0) {
     const issues = parsed.error?.issues ?? [];
-    problems.push(
+    append(problems, [
       ...issues.flatMap((issue) => describeIssue(issue, document, schema)),
       ...crossChecks(document),
       ...plainHttpProblems(document),
+    ]);
+    append(
+      problems,
+      clusters.flatMap((examined) => examined.problems),
     );
-    problems.push(...clusters.flatMap((examined) => examined.problems));
   }
   if (!parsed.success || problems.length > 0) {
     throw new ConfigError(listOnce(problems, secrets, file));

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { withoutTrailingSlashes } from '../core/trim.ts';
 
 /** Loaded when they are first needed: a command that runs once looks at no schedule but one that is written. */
 const require = createRequire(import.meta.url);
@@ -68,7 +69,7 @@ export function readBaseUrl(text: unknown): string | undefined {
   if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     return undefined;
   }
-  return url.href.replace(/\/+$/, '');
+  return withoutTrailingSlashes(url.href);
 }
 
 /** A text with something in it; undefined for anything else. */

@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, TransientError } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import { endsWithin } from '../core/within.ts';
 import type { Writer } from '../platform/client.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
@@ -131,7 +132,7 @@ export class Ingestion {
     this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
     for (const { name, watch } of this.#options.sources) {
       const end = watch?.(() => this.#loops.get(name)?.hurry());
-      this.#watches.push(...(end === undefined ? [] : [end]));
+      append(this.#watches, end === undefined ? [] : [end]);
     }
   }
 

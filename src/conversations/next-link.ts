@@ -1,10 +1,17 @@
 import { NotThePlatformError } from '../core/errors.ts';
+import { withoutTrailingSlashes } from '../core/trim.ts';
 
-const NEXT = /<([^>]*)>[^,<]*;\s*rel\s*=\s*"?(?:[^",;]*\s)?next\b/i;
+/** One link of the header; its parameters are what is between it and the next one. */
+const LINK = /<([^<>]*)>([^<]*)/g;
+const IS_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|next\b)/i;
+
+/** Characters of the header that are read. */
+const LONGEST = 16_384;
 
 /** The address of the next page (`Link: <…>; rel="next"`); null: there is none. */
 export function nextLink(link: string | readonly string[] | undefined): string | null {
-  return NEXT.exec([link ?? []].flat().join(', '))?.[1] ?? null;
+  const links = [link ?? []].flat().join(', ').slice(0, LONGEST).matchAll(LINK);
+  return [...links].find(([, , parameters = '']) => IS_NEXT.test(parameters))?.[1] ?? null;
 }
 
 /**
@@ -13,7 +20,7 @@ export function nextLink(link: string | readonly string[] | undefined): string |
  */
 export function pathBelow(baseUrl: string, address: string, label: string): string {
   const base = new URL(baseUrl);
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = withoutTrailingSlashes(base.pathname);
   const url = URL.parse(address, base.href);
   if (url === null || url.origin !== base.origin || !url.pathname.startsWith(`${prefix}/`)) {
     throw new NotThePlatformError(`${label}: an address that leads elsewhere`);

@@ -1,6 +1,7 @@
 import { type Dispatcher, errors } from 'undici';
 import type { Clock, Random } from '../core/clock.ts';
 import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
+import { withoutTrailingSlashes } from '../core/trim.ts';
 import { openDispatcher } from '../platform/dispatcher.ts';
 import { networkError } from '../platform/network-error.ts';
 import type { RateHeaders } from '../queue/rate-headers.ts';
@@ -78,7 +79,7 @@ export function openProviderClient(options: ProviderClientOptions): ProviderClie
     maxResponseSize: LARGEST,
   });
   const queue = createRequestQueue({ clock, random, concurrency });
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = withoutTrailingSlashes(base.pathname);
   return {
     request: (request) =>
       queue.request({

@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { AppError, AuthError, RateLimitedError, SourceError } from '../core/errors.ts';
+import { largest } from '../core/lists.ts';
 import type { Outbox, Recheck } from '../store/outbox.ts';
 import { growingPause } from './backoff.ts';
 import type { ConversationEvents } from './events.ts';
@@ -113,7 +114,7 @@ export class Rechecks {
     }
     const isOver = failures.length >= MOST_FAILURES && rechecked.length === 0;
     const pauses = failures.filter(({ error }) => isOver || isOfAll(error)).map(({ pause }) => pause);
-    this.#closedUntil = Math.max(this.#closedUntil, clock.monotonic() + Math.max(...pauses));
+    this.#closedUntil = Math.max(this.#closedUntil, clock.monotonic() + largest(pauses));
     return rechecked;
   }
 

@@ -1,5 +1,7 @@
 /** Scopes tell the manifest folders of one organization apart in refs, comments, commit statuses and checksums. */
+
 import { createHash } from 'node:crypto';
+import { withoutTrailingSlashes } from './trim.ts';
 
 /** The scope of manifests at the root of their repository, and of those outside of any repository. */
 export const ROOT_SCOPE = '.';
@@ -19,7 +21,7 @@ const LONGEST = 100;
  * on every machine, whatever form of Unicode the file system uses.
  */
 export function scopeOfFolder(path: string): string {
-  const plain = path.replaceAll('\\', '/').replace(/\/+$/, '').normalize('NFC');
+  const plain = withoutTrailingSlashes(path.replaceAll('\\', '/')).normalize('NFC');
   return plain === '' ? ROOT_SCOPE : plain;
 }
 

@@ -50,7 +50,8 @@ function changelogFirst(text: string): string {
   const structure = document.getIn(['sites', 'help', 'structure']);
   if (isSeq(structure)) {
     const at = structure.items.findIndex((item) => isMap(item) && item.get('section') === 'changelog');
-    structure.items.splice(0, 0, ...structure.items.splice(at, 1));
+    const [changelog] = structure.items.splice(at, 1);
+    structure.items.unshift(changelog);
   }
   return document.toString({ lineWidth: 0 });
 }

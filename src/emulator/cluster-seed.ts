@@ -1,3 +1,4 @@
+import { largest } from '../core/lists.ts';
 import { type ClusterRecord, type Impact, type IssueRecord, scopeOf } from './conversation-records.ts';
 import type { Store } from './store.ts';
 import { readContent } from './ticket-text.ts';
@@ -76,7 +77,7 @@ function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
     return seed.issues;
   }
   const told = [seed.pulse, seed.sources].map((of) => (of === undefined ? 0 : sum(Object.values(of))));
-  const count = seed.issues ?? Math.max(1, ...told);
+  const count = seed.issues ?? largest(told, 1);
   const conversations = seed.conversations ?? count;
   const sources = Object.values(seed.sources ?? { email: count }).filter((issues) => issues > 0);
   if (sum(seed.pulse ?? []) > count || sum(sources) !== count) {

@@ -1,4 +1,5 @@
 import type { BlockContent, DefinitionContent, List, ListItem, Nodes, PhrasingContent, RootContent } from 'mdast';
+import { append } from '../core/lists.ts';
 import type { ContentRef } from './content-ref.ts';
 import { INCLUDE, parseMarkdown, spanOf, wordsOf } from './markdown.ts';
 
@@ -139,7 +140,7 @@ function inlines(reading: Reading, children: readonly PhrasingContent[], marks: 
       nodes.push({ object: 'inline', type: 'expression', data: { expression: inner.value }, isVoid: true });
       at += 2;
     } else if (child !== undefined) {
-      nodes.push(...inlineOf(reading, child, marks));
+      append(nodes, inlineOf(reading, child, marks));
     }
   }
   return nodes;

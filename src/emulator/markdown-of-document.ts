@@ -99,7 +99,7 @@ function inlineOf(node: Node): PhrasingContent[] {
 /** Its code points are hexadecimal, a hyphen between them; what is not is the character itself. */
 function emoji(code: string): string {
   const points = /^[0-9a-f]{2,5}(?:-[0-9a-f]{2,5})*$/i.test(code) ? code.split('-') : [];
-  return points.length === 0 ? code : String.fromCodePoint(...points.map((point) => Number.parseInt(point, 16)));
+  return points.length === 0 ? code : points.map((point) => String.fromCodePoint(Number.parseInt(point, 16))).join('');
 }
 
 const MARKS = { bold: 'strong', italic: 'emphasis', strikethrough: 'delete' } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from '../core/errors.ts';
+import { withoutTrailingSlashes } from '../core/trim.ts';
 
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -7,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const REPOSITORY = z.string().regex(/^[\w.-]+\/[\w.-]+$/);
 export const NUMBER = z.coerce.number().int().positive();
 /** Without a slash at its end. */
-export const URL_TEXT = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+export const URL_TEXT = z.url({ protocol: /^https?$/ }).transform((url) => withoutTrailingSlashes(url));
 
 export function isSet(value: string | undefined): value is string {
   return value !== undefined && value !== '';
@@ -25,7 +26,7 @@ export function isGiteaJob(env: Environment): boolean {
 
 /** The page of a workflow's run. */
 export function workflowRun(env: Environment, repository: string): string | null {
-  const server = isSet(env.GITHUB_SERVER_URL) ? env.GITHUB_SERVER_URL.replace(/\/+$/, '') : null;
+  const server = isSet(env.GITHUB_SERVER_URL) ? withoutTrailingSlashes(env.GITHUB_SERVER_URL) : null;
   // Gitea and Forgejo count the runs of each repository for their pages.
   const run = (isGiteaJob(env) && isSet(env.GITHUB_RUN_NUMBER) ? env.GITHUB_RUN_NUMBER : env.GITHUB_RUN_ID) ?? '';
   return link(server === null ? undefined : `${server}/${repository}/actions/runs/${run}`);

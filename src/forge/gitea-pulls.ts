@@ -1,4 +1,5 @@
 import type { PullRequest } from 'gitea-js';
+import { append } from '../core/lists.ts';
 import { link } from './ci-variables.ts';
 import { askGitea, GITEA, GITEA_LONGEST, giteaClient } from './gitea.ts';
 import type { Pulls } from './pulls.ts';
@@ -20,7 +21,10 @@ export function openGiteaPulls(at: ForgeRepository, token: string, signal: Abort
       if (data.length === 0) {
         return found;
       }
-      found.push(...data.filter((pull) => isFrom(pull, from, into, at.repository)));
+      append(
+        found,
+        data.filter((pull) => isFrom(pull, from, into, at.repository)),
+      );
     }
   };
   return {

@@ -1,8 +1,10 @@
 /** Finds the edits of manifests that declare what drifted. */
+
 import { posix } from 'node:path';
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import { type Actual, isIdRef, type Source } from '../core/resource.ts';
 import { hasUrlSecrets } from '../core/safe-url.ts';
 import { keptValue } from '../plan/diff.ts';
@@ -116,7 +118,7 @@ class DriftFinder {
 
   #addEdits(file: string, edits: readonly Edit[]): void {
     const all = this.#edits.get(file) ?? [];
-    all.push(...edits);
+    append(all, edits);
     this.#edits.set(file, all);
   }
 

@@ -1,4 +1,5 @@
 import { Document, isMap, isScalar, isSeq, type ParsedNode, Scalar, visit, type YAMLMap } from 'yaml';
+import { append } from '../core/lists.ts';
 import { FileContent } from '../kinds/manifest.ts';
 import { contentEnd } from './append.ts';
 import { yamlOf } from './yaml-text.ts';
@@ -62,13 +63,17 @@ function editsOf(text: string, node: ParsedNode, value: unknown, inFlow: boolean
   }
   const isBlock = typeof value === 'string' && value.includes('\n') && !inFlow;
   const written = isBlock ? blockText(value, column) : flowText(value, isScalar(node) ? node.type : undefined);
-  const ended = text.slice(from, to).match(/\s*$/)?.[0] ?? '';
+  const ended = spaceAtEnd(text.slice(from, to));
   if (!isScalar(node) && node.flow !== true) {
     // What stood on lines of its own now stands behind its key.
-    const before = text.slice(0, from).match(/\s*$/)?.[0].length ?? 0;
+    const before = spaceAtEnd(text.slice(0, from)).length;
     return [{ from: from - before, to: to - ended.length, text: ` ${written}` }];
   }
   return [{ from, to: to - ended.length, text: written }];
+}
+
+function spaceAtEnd(text: string): string {
+  return text.slice(text.trimEnd().length);
 }
 
 /** Line by line, so that what is the same stays, with its comments. */
@@ -88,7 +93,7 @@ function membersOf(text: string, node: YAMLMap.Parsed, value: Readonly<Record<st
       if (inner === null) {
         return null;
       }
-      edits.push(...inner);
+      append(edits, inner);
     }
   }
   const added = Object.entries(value).filter(([name]) => !seen.has(name));

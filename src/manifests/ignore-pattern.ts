@@ -1,4 +1,5 @@
 /** Reads the lines of an ignore file as git reads those of a `.gitignore`. Characters are bytes, as they are for git. */
+import { append } from '../core/lists.ts';
 
 /** One condition of a pattern. */
 export type Token =
@@ -88,7 +89,7 @@ function tokensOf(pattern: string): readonly Token[] | null {
     const character = pattern[at];
     if (character === '*') {
       const end = endOfStars(pattern, at);
-      tokens.push(...starsOf(pattern, at, end));
+      append(tokens, starsOf(pattern, at, end));
       at = end;
     } else if (character === '[') {
       const read = readSet(pattern, at + 1);

@@ -1,3 +1,4 @@
+import { append } from '../core/lists.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { commonShape } from '../kinds/schema.ts';
 import { manifestJsonSchema } from './json-schema.ts';
@@ -61,7 +62,7 @@ function rowsOf(schema: JsonSchema, prefix: string, words: SchemaWords, above: r
     rows.push({ field, value, meaning: words.description(member) });
     for (const { schema: inner, suffix } of words.inside(member)) {
       if (!above.includes(inner)) {
-        rows.push(...rowsOf(inner, `${field}${suffix}.`, words, [...above, schema, inner]));
+        append(rows, rowsOf(inner, `${field}${suffix}.`, words, [...above, schema, inner]));
       }
     }
   }

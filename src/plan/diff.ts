@@ -1,6 +1,7 @@
 import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import type { BaseEntry, Declared, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/safe-url.ts';
 import type { FieldRules, KindRules } from './rules.ts';
@@ -56,13 +57,19 @@ export function wantedFields(
     }
     if (rules?.shape === 'people' && isObject(value)) {
       const joined = Object.entries(value).filter(([person]) => around.people.has(person));
-      missing.push(...Object.keys(value).filter((person) => !around.people.has(person)));
+      append(
+        missing,
+        Object.keys(value).filter((person) => !around.people.has(person)),
+      );
       wanted[name] = Object.fromEntries(joined) as Json;
       continue;
     }
     const refers = rules?.refers?.(value) ?? [];
     const strangers = refers.filter((address) => isStranger(address, around));
-    missing.push(...strangers.map((address) => address.slice('member/'.length)));
+    append(
+      missing,
+      strangers.map((address) => address.slice('member/'.length)),
+    );
     if (strangers.length === 0 && !refers.some((address) => around.isPending(address))) {
       wanted[name] = value;
     }
@@ -97,7 +104,7 @@ export function diffFields(
       continue;
     }
     if (rules.compare === 'base' && base === null) {
-      notes.push(...(rules.uncompared === undefined ? [] : [rules.uncompared]));
+      append(notes, rules.uncompared === undefined ? [] : [rules.uncompared]);
       continue;
     }
     const before = rules.compare === 'base' ? base?.fields[path] : keptValue(rules, actual[path] ?? null);

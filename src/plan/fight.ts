@@ -1,6 +1,7 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
+import { smallest } from '../core/lists.ts';
 import type { Pause } from '../core/resource.ts';
 import { valueText } from './field-text.ts';
 import { counted } from './words.ts';
@@ -59,7 +60,7 @@ export function fightPause(change: Change, undone: readonly Undone[], now: numbe
     return null;
   }
   const fights = resting.filter((each) => each !== null);
-  const until = Math.min(...fights.map(restEnds));
+  const until = smallest(fights.map(restEnds));
   return { reason: fights.map(fightWords).join('; '), until: instant(until) };
 }
 

@@ -1,5 +1,6 @@
 import { type Address, unboundAddress } from '../core/address.ts';
 import { type Change, changeId } from '../core/change.ts';
+import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
 import { referencesOf } from './diff.ts';
 import { Gates } from './gates.ts';
@@ -129,7 +130,7 @@ class ChangeOrder {
         continue;
       }
       if (rules.late === true && change.action === 'create') {
-        this.#lateOf(id).hard.push(...present(this.#creations.get(address)).map(changeId));
+        append(this.#lateOf(id).hard, present(this.#creations.get(address)).map(changeId));
       } else {
         this.#requireCreation(id, address);
       }

@@ -1,5 +1,7 @@
 /** Renders the changes of a plan as text, the most dangerous first, each as a block of lines. */
+
 import type { Action, Change, Plan } from '../core/change.ts';
+import { largest } from '../core/lists.ts';
 import { fieldLines } from './field-text.ts';
 import { breakable, type TextOptions, wrap } from './text-layout.ts';
 import { textWidth } from './text-width.ts';
@@ -104,7 +106,10 @@ function bodyLines(change: Change, options: TextOptions): readonly string[] {
   const fields = change.fields.filter((field) => !(change.action === 'move' && field.path === 'position'));
   const whole = new Set(change.accessFields);
   const lines = fields.flatMap((field) => fieldLines(field, whole.has(field.path)));
-  const widest = Math.max(8, ...lines.map((line) => textWidth(line.name)));
+  const widest = largest(
+    lines.map((line) => textWidth(line.name)),
+    8,
+  );
   return lines.map((line) => {
     const gap = ' '.repeat(Math.max(1, widest - textWidth(line.name) + 2));
     const indent = Math.min(widest + 8, 24);

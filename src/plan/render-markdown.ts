@@ -1,4 +1,5 @@
 import type { Plan } from '../core/change.ts';
+import { largest } from '../core/lists.ts';
 import { fitPlanText, planTitleParts, renderPlanText, summaryLine } from './render-text.ts';
 import { type Approval, PLAIN } from './text-layout.ts';
 
@@ -62,5 +63,8 @@ export function codeSpan(text: string): string {
 }
 
 function longestRun(text: string): number {
-  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  return largest(
+    [...text.matchAll(/`+/g)].map(([run]) => run.length),
+    0,
+  );
 }

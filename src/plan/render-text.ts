@@ -1,5 +1,7 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
+
 import type { Plan } from '../core/change.ts';
+import { largest } from '../core/lists.ts';
 import { maskUrls } from '../core/safe-url.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './render-changes.ts';
@@ -46,7 +48,7 @@ export function fitPlanText(untrusted: Plan, options: TextOptions, longest: numb
     blocks.filter((block) => block.rank <= rank).reduce((sum, block) => sum + size(block), 0);
   const afterDeletions = room - sizeUpTo(RANK.delete);
   const accessRoom = Math.max(room * ACCESS_SHARE, afterDeletions / 2, room - sizeUpTo(RANK.access));
-  const access = largest(
+  const access = mostThatFits(
     plan.access.length,
     (count) => tailLength({ ...none, access: count }) - tailLength(none) <= accessRoom,
   );
@@ -54,11 +56,11 @@ export function fitPlanText(untrusted: Plan, options: TextOptions, longest: numb
   const kept = takeBlocks(blocks, blockRoom);
   const used = kept.shown.reduce((sum, block) => sum + size(block), 0);
   const fits = (rows: number) => tailLength({ access, rows }) - tailLength({ ...none, access }) <= blockRoom - used;
-  return compose(plan, kept.shown, kept.leftOut, { access, rows: largest(listRows(plan).length, fits) }, options);
+  return compose(plan, kept.shown, kept.leftOut, { access, rows: mostThatFits(listRows(plan).length, fits) }, options);
 }
 
 /** The largest count up to `most` that fits; smaller counts fit where larger ones do. */
-function largest(most: number, fits: (count: number) => boolean): number {
+function mostThatFits(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, most];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -182,7 +184,7 @@ function tailLines(plan: Plan, options: TextOptions, limits: TailLimits): readon
     ...verdictRows(plan, options),
     ['Cost', costWords(plan)],
   ];
-  const widest = Math.max(...rows.map(([name]) => name.length));
+  const widest = largest(rows.map(([name]) => name.length));
   return rows.map(([name, text, isCommand], index) => {
     const label = rows[index - 1]?.[0] === name ? ' '.repeat(name.length) : name;
     const gap = ' '.repeat(widest - name.length + 3);

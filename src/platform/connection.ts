@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { ConfigError } from '../core/errors.ts';
+import { withoutTrailingSlashes } from '../core/trim.ts';
 import { createRequestQueue, type RequestQueue } from '../queue/request-queue.ts';
 import { openTransport, type Timeouts, type Transport } from './transport.ts';
 
@@ -49,7 +50,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   });
   const queue = options.queue ?? createRequestQueue({ clock, random, concurrency });
   return {
-    baseUrl: base.href.replace(/\/+$/, ''),
+    baseUrl: withoutTrailingSlashes(base.href),
     origin: base.origin,
     queue,
     transport,

@@ -9,6 +9,7 @@ import type {
   Table,
   TableRow,
 } from 'mdast';
+import { append } from '../core/lists.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { leafOf, type MarkName, plainText, textNode, textOf, tidyLeaves } from './rich-leaves.ts';
 import { linkTo } from './rich-links.ts';
@@ -210,7 +211,7 @@ function joined(nodes: readonly RichNode[]): RichNode[] {
   };
   for (const node of nodes) {
     if (node.object === 'text') {
-      leaves.push(...(node.leaves ?? []));
+      append(leaves, node.leaves ?? []);
     } else {
       flush();
       result.push(node);

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { BlockContent, ListItem, PhrasingContent, RootContent } from 'mdast';
 import { isObject } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import { isMarkName, leafOf, MARKS, type MarkName, textOf, tidyLeaves } from './rich-leaves.ts';
 import type { RichLeaf, RichNode } from './rich-node.ts';
 
@@ -81,15 +82,15 @@ function inlines(nodes: readonly RichNode[] = []): PhrasingContent[] {
   const result: PhrasingContent[] = [];
   let leaves: RichLeaf[] = [];
   const flush = () => {
-    result.push(...nested(tidyLeaves(leaves), 0));
+    append(result, nested(tidyLeaves(leaves), 0));
     leaves = [];
   };
   for (const node of nodes) {
     if (node.object === 'text') {
-      leaves.push(...(node.leaves ?? []).map(knownMarks));
+      append(leaves, (node.leaves ?? []).map(knownMarks));
     } else {
       flush();
-      result.push(...inline(node));
+      append(result, inline(node));
     }
   }
   flush();
@@ -146,7 +147,7 @@ function nested(leaves: readonly RichLeaf[], depth: number): PhrasingContent[] {
       end += 1;
     }
     const children = nested(leaves.slice(start, end), depth + 1);
-    result.push(...(marked ? [wrap(mark, children)] : children));
+    append(result, marked ? [wrap(mark, children)] : children);
     start = end;
   }
   return result;

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { type NotThePlatformError, RejectedError, type TransientError } from '../core/errors.ts';
+import { withoutTrailingSlashes } from '../core/trim.ts';
 import { LARGEST_BODY, readBody, readChunks } from './body.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
@@ -77,7 +78,7 @@ const EVENT_STREAM = 'text/event-stream';
  */
 export function openTransport(options: TransportOptions): Transport & { close(): Promise<void> } {
   const { base, timeouts, clock } = options;
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = withoutTrailingSlashes(base.pathname);
   const dispatcher = openDispatcher(base.origin, {
     connections: options.connections,
     connectTimeout: timeouts.connect,

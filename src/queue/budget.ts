@@ -1,3 +1,4 @@
+import { append } from '../core/lists.ts';
 import { Average } from './average.ts';
 import { Closure } from './closure.ts';
 import { ForeignUse } from './foreign-use.ts';
@@ -257,8 +258,11 @@ export class Budget {
 
   /** Takes over a budget that proved to be this one. */
   absorb(other: Budget): void {
-    this.lanes.push(...other.lanes);
-    this.classes.push(...other.classes.filter((name) => !this.classes.includes(name)));
+    append(this.lanes, other.lanes);
+    append(
+      this.classes,
+      other.classes.filter((name) => !this.classes.includes(name)),
+    );
     this.#inFlight += other.#inFlight;
     this.#foreign.count(other.#inFlight);
     this.#probe.absorb(other.#probe);

@@ -1,7 +1,9 @@
 /** What a repository records as applied: the base of a scope with its ids, and the claims of the other scopes. */
+
 import { posix } from 'node:path';
 import { type Address, kindOf } from '../core/address.ts';
 import { ConfigError, DesiredStateError } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import type { BaseEntry } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
@@ -148,7 +150,7 @@ export async function readElsewhere(
       if (isHere && record.folder === place.folder) {
         throw sameFolder(place, record, ref);
       }
-      claims.push(...(await claimsOf(record, place.repository, isHere ? head : commit, makeLoader())));
+      append(claims, await claimsOf(record, place.repository, isHere ? head : commit, makeLoader()));
     }
   }
   return new Elsewhere(claims);

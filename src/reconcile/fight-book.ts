@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Change, ChangeResult } from '../core/change.ts';
 import { changeId } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
+import { smallest } from '../core/lists.ts';
 import { isFight, restEnds, type Undone, undoneAfter } from '../plan/fight.ts';
 import type { Note } from '../store/store.ts';
 
@@ -51,5 +52,5 @@ export class FightBook {
 /** Milliseconds until the first of these fights is to be looked at again; null where there is none. */
 export function untilRestEnds(fights: readonly Undone[], now: number): number | null {
   const ends = fights.map(restEnds).filter((end) => end > now);
-  return ends.length === 0 ? null : Math.min(...ends) - now;
+  return ends.length === 0 ? null : smallest(ends) - now;
 }

@@ -1,4 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
+import { largest, smallest } from '../core/lists.ts';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
 import type { RecheckTables } from './outbox-rechecks.ts';
 import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from './outbox-tables.ts';
@@ -89,7 +90,7 @@ export class SendingTables {
       const mayBegin = Number(resting?.batches ?? 0) < open;
       const ready = mayBegin ? this.#readyAt.get(this.#tables.organization)?.at : null;
       const times = [resting?.at, ready].filter((at) => at != null).map(Number);
-      return times.length === 0 ? null : Math.min(...times);
+      return times.length === 0 ? null : smallest(times);
     });
   }
 
@@ -122,7 +123,7 @@ export class SendingTables {
     const rows = this.#items.all(this.#tables.organization, batch);
     return {
       id: batch,
-      doubts: Math.max(...rows.map(({ doubts }) => Number(doubts))),
+      doubts: largest(rows.map(({ doubts }) => Number(doubts))),
       items: rows.map(({ key, source, payload }) => ({
         key: String(key),
         source: String(source),

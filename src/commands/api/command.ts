@@ -4,6 +4,7 @@ import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, mes
 import { shownJson } from '../../core/json.ts';
 import { LARGEST_FILE, readRegularFile } from '../../core/regular-file.ts';
 import { maskUrls, maskUrlsIn } from '../../core/safe-url.ts';
+import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { printableLines } from '../../plan/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
@@ -84,7 +85,7 @@ async function carryOut(wish: Wish, config: Config, organization: OrganizationCo
   for (const note of request.notes) {
     around.terminal.err(`${printableLines(note)}\n`);
   }
-  const url = `${config.platform.baseUrl.replace(/\/+$/, '')}${request.path}`;
+  const url = `${withoutTrailingSlashes(config.platform.baseUrl)}${request.path}`;
   if (flags.dryRun === true) {
     showRequest(request, url, flags, around);
     return EXIT.done;

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
+import { largest } from '../../core/lists.ts';
 import { didYouMean, quote } from '../../core/suggest.ts';
 import type { Paint } from '../../plan/text-layout.ts';
 import { counted } from '../../plan/words.ts';
@@ -67,8 +68,8 @@ function asJson({ query, body, ...operation }: Operation): object {
 
 /** A line each. On a terminal none is longer than that is wide: where there is no room for both, paths are left out. */
 function overview(found: readonly Operation[], { strong, faint }: Paint, columns: number | null): string {
-  const names = Math.max(...found.map(({ name }) => name.length)) + 2;
-  const paths = Math.max(...found.map(({ path }) => path.length)) + 2;
+  const names = largest(found.map(({ name }) => name.length)) + 2;
+  const paths = largest(found.map(({ path }) => path.length)) + 2;
   const wide = columns === null || columns - names - METHOD_WIDTH - paths >= LEAST_SUMMARY;
   const room = columns === null ? Number.POSITIVE_INFINITY : columns - names - METHOD_WIDTH - (wide ? paths : 0);
   const lines = found.map(({ name, method, path, summary }) => {
@@ -101,7 +102,10 @@ function details(operation: Operation, { strong, faint }: Paint): string {
 }
 
 function section(title: string, fields: readonly Field[], faint: Paint['faint']): readonly string[] {
-  const width = Math.max(...fields.map((field) => field.name.length + 1), 0);
+  const width = largest(
+    fields.map((field) => field.name.length + 1),
+    0,
+  );
   return fields.map(
     ({ name, isRequired, words }, index) =>
       `  ${faint((index === 0 ? title : '').padEnd(6))} ${`${name}${isRequired ? '*' : ''}`.padEnd(width)}  ${words}`,

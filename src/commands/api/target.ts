@@ -1,6 +1,7 @@
 import { ConfigError } from '../../core/errors.ts';
 import { maskUrls } from '../../core/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/suggest.ts';
+import { withoutTrailingSlashes } from '../../core/trim.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import { parametersOf } from './describe.ts';
 import type { Field } from './fields.ts';
@@ -130,7 +131,7 @@ function splitPath(word: string, baseUrl: string): PathParts {
 /** Adds `/v1` where no version is given, and removes slashes at the end. */
 function versionedPath(path: string): string {
   const versioned = /^\/v\d+(\/|$)/.test(path) ? path : `/v1${path}`;
-  return versioned === '/v1' || versioned === '/v1/' ? '/v1/' : versioned.replace(/\/+$/, '');
+  return versioned === '/v1' || versioned === '/v1/' ? '/v1/' : withoutTrailingSlashes(versioned);
 }
 
 /**
@@ -141,10 +142,10 @@ function belowBase(word: string, baseUrl: string): string {
   const [, authority = '', rest = ''] = /^(https?:\/\/[^/\\?#]*)([^#]*)/i.exec(word) ?? [];
   const base = URL.parse(baseUrl);
   const url = URL.parse(authority);
-  const prefix = base?.pathname.replace(/\/+$/, '') ?? '';
+  const prefix = withoutTrailingSlashes(base?.pathname ?? '');
   const isBelow = rest === prefix || ['/', '?'].some((next) => rest.startsWith(`${prefix}${next}`));
   if (base === null || url === null || url.origin !== base.origin || url.username !== '' || !isBelow) {
-    const shown = baseUrl.replace(/\/+$/, '');
+    const shown = withoutTrailingSlashes(baseUrl);
     throw new ConfigError(`${quote(maskUrls(word))} is not below ${shown}: the token is sent to no other place`);
   }
   return rest.slice(prefix.length);

@@ -9,7 +9,7 @@ const LONGEST = 32 * 1024;
 const LONGEST_LINE = 1000;
 const LONGEST_WITH_ADDRESS = 250;
 const MOST_WORDS = 30;
-const COSTLY_START = /^\s*(?:Op|W dniu|Dnia|在|[a-z]{3,4}\.)/gm;
+const COSTLY_START = /^[^\S\n]*(?:Op|W dniu|Dnia|在|[a-z]{3,4}\.)/gm;
 const COSTLY_WORD = /schreef|pisze|napisał|写道|skrev/g;
 /** Stands for a line that is kept from the parser: private use characters, which no mail has. */
 const STAND_IN = /\uE0F0(\d+)\uE0F1/g;

@@ -130,11 +130,13 @@ function peopleOf(wire: WireTicket, all: readonly WireConversation[], authors: R
 
 /** `Bo Example <bo@example.org>`, or the address alone. */
 function addAddress(people: People, address: string): void {
-  const named = /^\s*"?([^"<]*?)"?\s*<([^<>\s]+)>\s*$/.exec(address);
-  if (named === null) {
+  const trimmed = address.trim();
+  const start = trimmed.indexOf('<');
+  const inner = trimmed.endsWith('>') && start >= 0 ? trimmed.slice(start + 1, -1) : '';
+  if (inner === '' || /[<>\s]/.test(inner)) {
     people.add([], [address.includes('@') ? address : '']);
   } else {
-    people.add([named[1]], [named[2]]);
+    people.add([trimmed.slice(0, start).trim().replaceAll('"', '').trim()], [inner]);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../../core/clock.ts';
 import { TransientError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
 import { readRateHeaders } from '../../queue/rate-headers.ts';
 import { orRejected, readAll, readAnswer, readRecord } from '../answers.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../provider-client.ts';
@@ -198,7 +199,10 @@ class Intercom implements PollingSource {
       }
       const list = readAnswer(deletedSchema, answer.body, 'Intercom: list deleted conversations');
       const recent = list.conversations.filter(({ deleted_at: at }) => at == null || at >= since);
-      found.push(...recent.map(({ id }): Found => ({ kind: 'gone', key: keyOf(this.#workspace, id) })));
+      append(
+        found,
+        recent.map(({ id }): Found => ({ kind: 'gone', key: keyOf(this.#workspace, id) })),
+      );
       if (recent.length < list.conversations.length || page >= (list.pages?.total_pages ?? 0)) {
         return found;
       }

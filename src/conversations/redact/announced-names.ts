@@ -1,4 +1,5 @@
 /** Finds the names that a conversation itself gives away: after a greeting, under a closing, after "my name is". */
+import { append } from '../../core/lists.ts';
 import { CLOSINGS, GREETINGS, INTRODUCTIONS, NOT_A_NAME, PARTICLES, TITLES } from './greeting-words.ts';
 import { labelledNames } from './labelled-names.ts';
 import { mailboxNames } from './mailbox-names.ts';
@@ -55,7 +56,10 @@ function introduced(text: string): readonly string[] {
     if (INTRODUCTION_STARTS.has(first)) {
       for (const pattern of [INTRODUCED, WEAK]) {
         pattern.lastIndex = at;
-        names.push(...match(pattern, text).map((name) => withoutVerb(name)));
+        append(
+          names,
+          match(pattern, text).map((name) => withoutVerb(name)),
+        );
       }
     }
   }

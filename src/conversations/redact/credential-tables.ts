@@ -1,4 +1,5 @@
 /** Finds credentials in the column of a table whose heading names them: Markdown, tab-separated and comma-separated. */
+import { append } from '../../core/lists.ts';
 import { CREDENTIAL_NAMES, type NameKind } from './credential-names.ts';
 import { isSecretValue } from './credential-values.ts';
 import { type Folded, fold } from './fold.ts';
@@ -39,7 +40,7 @@ export function findTableSecrets(text: string, view: Folded): readonly Stretch[]
     const rows: Table | undefined = table;
     const cells: readonly Cell[] | undefined = rows === undefined ? undefined : cellsOf(line, rows.separator, from);
     if (rows !== undefined && cells?.length === rows.width) {
-      found.push(...secretsIn(cells, rows.columns));
+      append(found, secretsIn(cells, rows.columns));
     } else {
       table = headingOf(line, from);
     }

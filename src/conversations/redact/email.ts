@@ -47,12 +47,10 @@ function startOfLocal(text: string, at: number): number {
   }
   // A line may end before the @: whoever wrapped it did not mean another address.
   const wrapped = /\S\s?\r?\n[ \t>]{0,8}$/.test(text.slice(Math.max(0, at - 12), at));
-  const last = wrapped
-    ? text
-        .slice(0, at)
-        .trimEnd()
-        .replace(/[\s>]+$/, '').length
-    : at;
+  let last = at;
+  while (wrapped && last > 0 && /[\s>]/.test(text[last - 1] as string)) {
+    last -= 1;
+  }
   let start = last;
   while (start > 0 && last - start < LOCAL && LOCAL_CHARACTER.test(text[start - 1] as string)) {
     start -= 1;

@@ -128,7 +128,11 @@ const PROSE = new Set(
 
 /** A word of prose or of a schema, whatever punctuation is around it. */
 export function isProse(value: string): boolean {
-  const word = value.toLowerCase().replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+  const characters = [...value.toLowerCase()];
+  const isWordCharacter = (character: string) => /[\p{L}\p{N}]/u.test(character);
+  const word = characters
+    .slice(Math.max(0, characters.findIndex(isWordCharacter)), characters.findLastIndex(isWordCharacter) + 1)
+    .join('');
   return (
     PROSE.has(word) ||
     PROSE.has(value.toLowerCase()) ||

@@ -1,5 +1,7 @@
 /** Compares the groups of a written number with the way people write numbers of its country. */
+
 import type { PhoneNumber } from 'libphonenumber-js/max';
+import { largest } from '../../core/lists.ts';
 import type { Stretch } from './digits.ts';
 
 /** Up to this many groups, any split of a number is accepted whose prefix identifies it. */
@@ -23,7 +25,7 @@ export function isWrittenSo(number: PhoneNumber, { digits, sizes }: Stretch, isE
       const isEqual = own.length >= usual.length - 1 && own.every((border, index) => border === usual[index]);
       return isEqual || (number.getType() === 'MOBILE' && usual.every((border) => own.includes(border)));
     }
-    const widest = Math.max(...usual, 0);
+    const widest = largest(usual, 0);
     const isCoarser = own.every((border) => usual.includes(border) || border > widest);
     const isFiner = !sizes.includes(1) && usual.every((border) => own.includes(border));
     return isCoarser || isFiner;

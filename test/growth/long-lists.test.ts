@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { nextLink } from '../../src/conversations/next-link.ts';
+import { append, largest, smallest } from '../../src/core/lists.ts';
+import { withoutTrailingSlashes } from '../../src/core/trim.ts';
+import { codeSpan, fenced } from '../../src/plan/render-markdown.ts';
+
+const MANY = 500_000;
+
+test('lists longer than the call stack are appended and compared', () => {
+  const numbers = Array.from({ length: MANY }, (_, index) => index);
+  const list: number[] = [];
+  append(list, numbers);
+  expect([list.length, largest(list), smallest(list)]).toEqual([MANY, MANY - 1, 0]);
+  expect([largest([], 3), smallest([], 3)]).toEqual([3, 3]);
+});
+
+test('a title with a run of backticks for each character is code', () => {
+  expect(codeSpan('`a'.repeat(MANY)).startsWith('`` `a')).toBe(true);
+  expect(fenced('`a'.repeat(MANY)).startsWith('```text\n')).toBe(true);
+});
+
+test('slashes at the end are removed, and no others', () => {
+  expect(withoutTrailingSlashes('//a//b///')).toBe('//a//b');
+  expect(withoutTrailingSlashes('///')).toBe('');
+  expect(withoutTrailingSlashes(`${'/'.repeat(MANY)}a`)).toHaveLength(MANY + 1);
+});
+
+test.each([
+  ['<https://a.example/2>; rel="next"', 'https://a.example/2'],
+  ['<https://a.example/1>; rel="prev", <https://a.example/2>; rel=next', 'https://a.example/2'],
+  ['<https://a.example/2>; title="x, y"; rel="last next"', 'https://a.example/2'],
+  ['<https://a.example/2>; rel="nextpage"', null],
+  [`${'<'.repeat(MANY)}>; rel="next"`, null],
+])('the next page of %s', (link, next) => {
+  expect(nextLink(link)).toBe(next);
+});
