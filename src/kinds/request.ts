@@ -52,7 +52,7 @@ export interface PlannedRequest {
   readonly creates: boolean;
   /** The fields of the resource that tell whether it was done; empty where none does. */
   readonly sets: readonly string[];
-  /** Statuses of refusals that mean it is so already: a move that would change nothing (409). */
+  /** Statuses of refusals that count as done where `sets` is in place: a move that would change nothing (409). */
   readonly tolerates: readonly number[];
   /** What is sent where the platform answers 404, because it has no such operation; null: every version has it. */
   readonly instead: Alternative | null;

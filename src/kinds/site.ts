@@ -114,9 +114,15 @@ export const site: Kind = {
     };
     const requests: PlannedRequest[] = [
       ...(says(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
-      // Versions without it refuse it, and a new site does not tell beforehand whether this is one: the next plan says so.
+      // Versions without the setting refuse it, and the answer to a creation does not show which version this is.
       ...(creates && agentsContext !== undefined
-        ? [request(operations.updateSite, { path, body: { agentsContext } }, { tolerates: [400] })]
+        ? [
+            request(
+              operations.updateSite,
+              { path, body: { agentsContext } },
+              { sets: ['agentsContext'], tolerates: [400] },
+            ),
+          ]
         : []),
       ...(adaptiveSchema === undefined
         ? []

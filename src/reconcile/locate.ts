@@ -60,7 +60,10 @@ export class Locator {
     return made.id;
   }
 
-  /** Reads a resource again, and tells whether these fields are as its change wants them. */
+  /**
+   * Reads a resource again, and tells whether these fields are as its change wants them. A field that this version of
+   * the platform does not have counts as in place.
+   */
   async isInPlace(change: Change, fields: readonly string[], bindings: Bindings): Promise<boolean> {
     const { bound, fieldsOf } = await this.#look(bindings, () => false);
     const actual = bound.get(change.address);
@@ -69,8 +72,11 @@ export class Locator {
     }
     const now = fieldsOf(actual);
     const rules = this.#kinds.get(change.kind)?.fields ?? {};
-    return fields.every((name) =>
-      sameJson(keptValue(rules[name], now[name] ?? null), keptValue(rules[name], change.declared[name] ?? null)),
+    const isUnknown = (name: string) => rules[name]?.untold !== undefined && now[name] === undefined;
+    return fields.every(
+      (name) =>
+        isUnknown(name) ||
+        sameJson(keptValue(rules[name], now[name] ?? null), keptValue(rules[name], change.declared[name] ?? null)),
     );
   }
 

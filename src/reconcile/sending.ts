@@ -62,7 +62,7 @@ interface Sent {
  * Sends a request until it is confirmed. A write whose answer was lost is looked up before it is sent again: what a
  * creation makes by its natural key, anything else by the fields that it sets, so that one request of a change is never
  * taken for another. It is not sent again where the answer was unreadable, since something else answers for the platform.
- * A refusal that says that it is so already, where that is tolerated, counts as done.
+ * A tolerated refusal counts as done where the fields are in place.
  */
 async function sendOne(planned: PlannedRequest, change: Change, context: SendContext): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
@@ -84,7 +84,10 @@ async function sendOne(planned: PlannedRequest, change: Change, context: SendCon
         context.onMaybeDone();
       }
       if (error instanceof RejectedError && planned.tolerates.includes(error.status)) {
-        return { input, answer: undefined };
+        if (await context.isInPlace(change, planned.sets)) {
+          return { input, answer: undefined };
+        }
+        throw error;
       }
       if (!isLost(error) || planned.operation.repeat !== 'never') {
         throw error;

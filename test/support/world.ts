@@ -49,7 +49,7 @@ export interface World {
   plan(manifests: Manifests, options?: PassOptions): Promise<Planned>;
   /** Plans and applies. */
   apply(manifests: Manifests, options?: PassOptions): Promise<Pass>;
-  /** Plans and applies until nothing is pending any more; fails where a change does. */
+  /** Plans and applies until nothing but people is pending; fails where a change does. */
   settle(manifests: Manifests, options?: PassOptions): Promise<Pass>;
   /** A way to read the platform, and nothing else. */
   reader(): Reader;
@@ -125,7 +125,8 @@ class OpenWorld implements World {
     for (let round = 0; ; round += 1) {
       const pass = await this.apply(manifests, options);
       const open = pass.results.filter((result) => result.status !== 'applied');
-      if (open.length === 0 && pass.planned.plan.pending.length === 0) {
+      const awaited = pass.planned.plan.pending.filter(({ address }) => !address.startsWith('member/'));
+      if (open.length === 0 && awaited.length === 0) {
         return pass;
       }
       if (round === 3 || open.some((result) => result.status === 'failed')) {
