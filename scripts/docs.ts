@@ -73,6 +73,7 @@ const EXIT_CODES = `| exit code | means |
 | 2 | the plan has changes, held ones included (\`plan --detailed-exitcode\` only) |
 | 3 | invalid input: manifests, configuration or command line |
 | 4 | something is held, or the plan was refused: by damage control, a stale or altered plan file, or a checksum that does not match |
+| 5 | everything was applied, but something is still pending after \`--wait\`, or the wait was interrupted (\`apply\` only) |
 | 130, 143 | ended by Ctrl-C or SIGTERM before it was done (\`api\`; other commands end what they began, and exit with one of the codes above) |
 
 A reader that closes standard output early, as \`head\` does, changes neither what a command does nor what it exits with;
@@ -97,9 +98,9 @@ function argumentRow(argument: Argument): string {
   return row(required ? `<${argument.name()}>` : `[${argument.name()}]`, description, defaultValue);
 }
 
-function optionRow({ flags, description, defaultValue, argChoices }: Option): string {
+function optionRow({ flags, description, defaultValue, defaultValueDescription, argChoices }: Option): string {
   const choices = argChoices === undefined ? '' : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
-  return row(flags, `${description}${choices}`, defaultValue);
+  return row(flags, `${description}${choices}`, defaultValueDescription ?? defaultValue);
 }
 
 function row(name: string, meaning: string, fallback: unknown): string {

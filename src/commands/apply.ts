@@ -1,37 +1,32 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../config/config.ts';
-import type { Address } from '../core/address.ts';
-import type { ChangeResult, Plan } from '../core/change.ts';
+import type { Plan } from '../core/change.ts';
 import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../core/errors.ts';
-import { shownJson } from '../core/json.ts';
 import { readRegularFile } from '../core/regular-file.ts';
-import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
 import { headOf } from '../git/commit-info.ts';
-import { isIn } from '../git/make-commit.ts';
 import { kinds } from '../kinds/registry.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
-import { resultToJson } from '../plan/render-json.ts';
-import { summaryLine } from '../plan/render-text.ts';
 import { counted } from '../plan/words.ts';
-import { openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
-import { idsOf, readElsewhere, recordApplied, type ScopedFolder } from '../reconcile/applied.ts';
-import type { Applied } from '../reconcile/apply.ts';
-import type { Planned } from '../reconcile/planning.ts';
-import { apply, outcomeOf, type PassInput } from '../reconcile/reconcile.ts';
+import { readElsewhere } from '../reconcile/applied.ts';
+import type { PassInput } from '../reconcile/reconcile.ts';
+import { openRecord } from './apply-record.ts';
+import { runApply } from './apply-run.ts';
+import { isAwaited } from './apply-summary.ts';
 import { openRefs } from './desired.ts';
 import { approval } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
 import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
-import { showProgress } from './progress.ts';
-import { chooseOrganization, RequestCount, readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
+import { chooseOrganization, readConfig, type Surroundings, withPlatform } from './setup.ts';
 
 export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
   readonly format: 'text' | 'json';
   readonly yes?: boolean;
+  /** The longest wait for the platform's background work, in milliseconds; 0: no wait. */
+  readonly wait: number;
 }
 
 /** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
@@ -50,16 +45,18 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
     mustBeApproved(flags, planned.plan);
     const record = flags.record === true ? await openRecord(input, file !== null, around) : null;
     around.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(around)));
-    if (!(await isWanted(planned.plan, flags, around))) {
+    const confirmed = await confirmation(planned.plan, flags, around);
+    if (confirmed === 'no') {
       around.terminal.err('\nNot applied.\n');
       return EXIT.failed;
     }
-    const { results, bindings } = await carryOut(input, planned, way, flags, around);
-    const exit = exitOf(planned, results, around);
-    if (record !== null && exit === EXIT.done) {
-      await record(results, bindings);
+    const { format, wait } = flags;
+    const options = { format, wait, appliesPending: confirmed === 'all' };
+    const ended = await runApply(input, planned, way, options, around);
+    if (record !== null && ended.exit === EXIT.done) {
+      await record(ended);
     }
-    return exit;
+    return ended.exit;
   });
 }
 
@@ -151,96 +148,24 @@ function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
   }
 }
 
-type Record = (results: readonly ChangeResult[], bindings: ReadonlyMap<Address, string>) => Promise<void>;
-
-/** Checks that what is applied can be recorded, and returns what records it. Throws ConfigError where it cannot be. */
-async function openRecord(
-  { organization, commit, declared, place, refs, baseCommit }: CommandInput,
-  isFile: boolean,
-  { terminal }: Surroundings,
-): Promise<Record> {
-  if (commit === null || place === null || refs === null) {
-    throw new ConfigError('--record needs manifests that are all committed: only a commit can be recorded as applied');
-  }
-  const { scope, folder } = place;
-  const ref = appliedRef(organization, scope);
-  if (isFile) {
-    await mustNotTakeBack(refs, place, { commit, baseCommit });
-  }
-  return async (results, bindings) => {
-    const left = results.filter((result) => result.status !== 'applied');
-    if (left.length > 0) {
-      // What is paused was not applied: recorded as if it were, it would be taken for something else in the next plan.
-      const names = left.map((result) => result.address).join(', ');
-      terminal.err(`${ref} stays where it is: not applied yet: ${names}\n`);
-      return;
-    }
-    const ids = idsOf(declared, bindings);
-    const { pushed } = await recordApplied(refs, { organization, scope, folder, commit, ids });
-    terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
-  };
-}
-
-/** An old plan file may still be the plan, where both change nothing: what was recorded since would lose its owner. */
-async function mustNotTakeBack(
-  refs: AppliedRefs,
-  { organization, scope, repository }: ScopedFolder,
-  { commit, baseCommit }: Pick<CommandInput, 'commit' | 'baseCommit'>,
-): Promise<void> {
-  const tip = refs.tipOf(scope);
-  const recorded = tip === null ? null : (await refs.read(tip, appliedRef(organization, scope))).commit;
-  const known = baseCommit ?? commit;
-  if (
-    recorded === null ||
-    recorded === commit ||
-    recorded === known ||
-    (known && (await isIn(repository, recorded, known)))
-  ) {
-    return;
-  }
-  throw new RefusedPlanError(
-    `the plan file is stale: ${recorded.slice(0, 7)} was recorded as applied since; plan again with --base applied`,
-  );
-}
-
-async function carryOut(
-  input: PassInput,
-  planned: Planned,
-  { connection, signal }: Way,
-  flags: ApplyFlags,
-  around: Surroundings,
-): Promise<Applied> {
-  const { plan } = planned;
-  const count = new RequestCount();
-  const progress = showProgress(around.terminal, plan.changes.length);
-  const applied = await apply(input, planned, {
-    writer: openWriter(connection, {
-      organization: input.organization,
-      priority: 'apply',
-      onRequest: count.onRequest,
-    }),
-    clock: around.clock,
-    parallel: APPLY_PARALLEL,
-    signal,
-    abort: new AbortController().signal,
-    record: null,
-    onStart: progress.start,
-    onResult: progress.result,
-  }).finally(progress.end);
-  answer(planned, applied.results, count, flags, around);
-  return applied;
-}
-
 /**
- * Whether the plan is confirmed: by `--yes`, by its checksum, or by an answer. The checksum of what is held confirms only
- * that. Throws ConfigError where the rest is not confirmed and nobody can be asked.
+ * What is confirmed: `all` by `--yes` or by an answer, which covers what is pending too; `plan` by its checksum, or where
+ * nothing has to be confirmed; or nothing. The checksum of what is held confirms only that. Throws ConfigError where the
+ * rest is not confirmed and nobody can be asked.
  */
-async function isWanted(plan: Plan, { yes, approve }: ApplyFlags, { terminal }: Surroundings): Promise<boolean> {
+async function confirmation(
+  plan: Plan,
+  { yes, approve, wait }: ApplyFlags,
+  { terminal }: Surroundings,
+): Promise<'all' | 'plan' | 'no'> {
   const due = plan.changes.filter((change) => change.held === null && change.paused === null);
   // What an approval has released is approvable, and not held any more.
   const rest = approve === plan.heldChecksum ? due.filter((change) => !change.approvable) : due;
-  if (plan.verdict.state !== 'ready' || rest.length === 0 || yes === true || approve === plan.checksum) {
-    return true;
+  if (yes === true) {
+    return 'all';
+  }
+  if (plan.verdict.state !== 'ready' || rest.length === 0 || approve === plan.checksum) {
+    return 'plan';
   }
   const count = counted(rest.length, 'change');
   if (terminal.ask === null) {
@@ -251,40 +176,10 @@ async function isWanted(plan: Plan, { yes, approve }: ApplyFlags, { terminal }: 
     );
   }
   const besides = due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
-  const said = await terminal.ask(`\nApply ${count}${besides} to ${plan.organization}? Only "yes" is a yes: `);
-  return said.trim().toLowerCase() === 'yes';
-}
-
-function exitOf(planned: Planned, results: readonly ChangeResult[], { signal, terminal }: Surroundings): ExitCode {
-  const outcome = outcomeOf(planned, results);
-  const left = results.filter((result) => result.status === 'skipped').length;
-  if (signal.aborted && left > 0) {
-    terminal.err(`Stopped: ${counted(left, 'change')} not begun\n`);
-    return EXIT.failed;
-  }
-  return outcome === 'failed' ? EXIT.failed : outcome === 'held' ? EXIT.held : EXIT.done;
-}
-
-function answer(
-  planned: Planned,
-  results: readonly ChangeResult[],
-  count: RequestCount,
-  flags: ApplyFlags,
-  { terminal }: Surroundings,
-): void {
-  const { plan } = planned;
-  const requests = { reads: planned.observation.reads + count.reads, writes: count.writes };
-  if (flags.format === 'json') {
-    terminal.out(`${shownJson(resultToJson(plan, results, requests))}\n`);
-    return;
-  }
-  const how = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
-  const parts = (['applied', 'failed', 'skipped', 'held'] as const)
-    .filter((status) => how(status) > 0)
-    .map((status) => `${how(status)} ${status}`);
-  terminal.out(
-    parts.length === 0 ? `${summaryLine(plan)}\n` : `${parts.join(', ')}; ${counted(requests.writes, 'write')}\n`,
-  );
+  const isAwaiting = wait > 0 && plan.pending.some(isAwaited);
+  const later = isAwaiting ? `, and what is pending once it is ready,` : '';
+  const said = await terminal.ask(`\nApply ${count}${besides}${later} to ${plan.organization}? Only "yes" is a yes: `);
+  return said.trim().toLowerCase() === 'yes' ? 'all' : 'no';
 }
 
 /** The plan goes where a person looks; the answer of `apply` is its result. */

@@ -37,6 +37,11 @@ export function upTo(most: number): (text: string) => number {
   };
 }
 
+/** A time such as 30s, in milliseconds; 0 too. */
+export function durationOrZero(text: string): number {
+  return text === '0' ? 0 : duration(text);
+}
+
 /** A time such as 30d, in milliseconds. */
 export function duration(text: string): number {
   const milliseconds = readDuration(text);

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
-import { CONFIG, count, type Done, ORGANIZATION, SCOPE, upTo } from './arguments.ts';
+import { CONFIG, count, type Done, durationOrZero, ORGANIZATION, SCOPE, upTo } from './arguments.ts';
 import { clusterCommands } from './cluster-program.ts';
 import { conversationCommands } from './conversation-program.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './feature-names.ts';
@@ -45,7 +45,7 @@ The platform and the organization come from the file that --config or OCTAVO_CON
 OCTAVO_TOKEN and OCTAVO_ORGANIZATION, else, where none of these is set, from config.yaml in the working directory.
 
 Exit codes: 0 done; 1 failed; 2 the plan has changes (plan --detailed-exitcode); 3 invalid input; 4 something is held
-or was refused.
+or was refused; 5 something is still pending after the wait (apply).
 
 To see all of it without an account: octavo demo`;
 
@@ -110,6 +110,14 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option('--yes', 'do not ask')
     .option('--approve <checksum>', 'Approve exactly this plan, or with the checksum of what is held only that')
     .option('--allow-deletes <n>', 'let up to so many deletions pass the limits', count)
+    .addOption(
+      new Option(
+        '--wait <duration>',
+        'How long to wait for translations and specifications after the last write; 0 turns it off',
+      )
+        .argParser(durationOrZero)
+        .default(300_000, '5m'),
+    )
     .option('--record', 'Record this commit and the ids of its resources as applied, in git, once all of it is applied')
     .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
     .option(...CONFIG)

@@ -8,7 +8,16 @@
 export type Disposition = 'stall' | 'wait' | 'retry';
 
 /** The exit codes of the commands (design: Commands). */
-export const EXIT = { done: 0, failed: 1, changes: 2, invalid: 3, held: 4, interrupted: 130, terminated: 143 } as const;
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  changes: 2,
+  invalid: 3,
+  held: 4,
+  pending: 5,
+  interrupted: 130,
+  terminated: 143,
+} as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Base of every error that Octavo raises on purpose. Its message is written for a person and carries no secret. */

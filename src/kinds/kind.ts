@@ -5,7 +5,7 @@ import type { Actual, Base, Declared, Fields } from '../core/resource.ts';
 import type { KindRules } from '../plan/rules.ts';
 import type { Reader } from '../platform/client.ts';
 import type { DescribeContext, ManifestRules } from './manifest.ts';
-import type { Writes } from './request.ts';
+import type { Progress, Writes } from './request.ts';
 
 /** What is asked for when a kind is listed, and where the answers go. */
 export interface ObserveContext {
@@ -65,6 +65,8 @@ export interface Kind extends KindRules {
   readonly further?: readonly Further[];
   /** Other kinds without which its part of this plan cannot be made. */
   consults?(context: ConsultContext): readonly string[];
+  /** Reads the progress of a result that others refer to; only for kinds with an `unusableReason`. */
+  progress?(id: string, reader: Reader): Promise<Progress>;
   /** The address of what a creation copies; its copy is called the same until it is renamed. */
   copyOf?(change: Change): Address | undefined;
   /** The requests of one change: pure, so that a plan can say what it costs. */

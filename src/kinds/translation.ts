@@ -142,6 +142,13 @@ export const translation: Kind = {
       });
     }
   },
+  async progress(id, reader) {
+    const { status, result } = await reader.get(operations.getTranslation, { path: { translationId: id } });
+    if (status === 'pending' || status === 'running') {
+      return { state: 'working' };
+    }
+    return result?.space ? { state: 'done' } : { state: 'working' };
+  },
   writes(change) {
     const path = { translationId: ref(change.address) };
     if (change.action === 'delete') {

@@ -37,12 +37,14 @@ export function resultToJson(
   plan: Plan,
   results: readonly ChangeResult[],
   requests: { readonly reads: number; readonly writes: number },
+  pending: Plan['pending'],
 ): object {
   return {
     format: 'octavo.result/1',
     ...head(plan),
     results: maskUrlsIn(results),
-    summary: summarizeResults(plan.summary, results),
+    pending,
+    summary: { ...summarizeResults(plan.summary, results), pending: pending.length },
     requests,
   };
 }

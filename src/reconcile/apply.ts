@@ -1,10 +1,11 @@
 import type { Address } from '../core/address.ts';
-import { type Change, type ChangeResult, changeId, type ResultStatus } from '../core/change.ts';
+import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { Writes } from '../kinds/request.ts';
-import type { Writer } from '../platform/client.ts';
+import type { Reader, Writer } from '../platform/client.ts';
 import type { Planned } from './planning.ts';
+import { pollUntil, WORKING } from './poll.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
 import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
 import { VersionMemory } from './version-memory.ts';
@@ -17,6 +18,8 @@ export interface ApplyEvents {
   readonly onStart?: (change: Change) => void;
   /** Before the first request of a change; nothing is sent before it has resolved. */
   readonly onIntent?: (change: Change) => Promise<void> | void;
+  /** Before each poll of what the platform does with a change in the background. */
+  readonly onWait?: (change: Change) => void;
   /** After a change has ended, however it did; it is recorded here. */
   readonly onResult?: (result: ChangeResult, change: Change, reach: Reach) => Promise<void> | void;
 }
@@ -31,6 +34,13 @@ export interface ApplyOptions extends ApplyEvents {
   readonly signal: AbortSignal;
   /** Ends what is in flight too. */
   readonly abort: AbortSignal;
+  /**
+   * Milliseconds to wait for the platform's background work on a change. After that, or when `signal` aborts, the change
+   * counts as applied and is listed as pending. Absent: it fails after ten minutes.
+   */
+  readonly wait?: number | undefined;
+  /** Polls background work; the writer where absent. */
+  readonly poller?: Reader | undefined;
   /** Finds what a creation whose answer was lost has made. */
   readonly locate: (change: Change, bindings: Bindings) => Promise<string | null>;
   /** Reads a resource again, and tells whether these fields are as its change wants them. */
@@ -41,6 +51,8 @@ export interface ApplyOptions extends ApplyEvents {
 export interface Applied {
   readonly results: readonly ChangeResult[];
   readonly bindings: ReadonlyMap<Address, string>;
+  /** Resources that the platform was still working on when the wait ended. */
+  readonly pending: Plan['pending'];
 }
 
 /**
@@ -65,6 +77,7 @@ class Applying {
   readonly #nodes = new Map<string, Node>();
   readonly #succeeded = new Set<string>();
   readonly #results = new Map<string, ChangeResult>();
+  readonly #pending: { readonly address: Address; readonly reason: string }[] = [];
   /** Steps that wait for nothing but a place; those before `#begun` have one. */
   readonly #ready: string[] = [];
   #begun = 0;
@@ -96,7 +109,7 @@ class Applying {
     const results = this.#options.planned.ordering.sequence.flatMap(
       (change) => this.#results.get(changeId(change)) ?? [],
     );
-    return { results, bindings: this.#bindings };
+    return { results, bindings: this.#bindings, pending: this.#pending };
   }
 
   #next(): void {
@@ -127,7 +140,7 @@ class Applying {
     this.#working -= 1;
     this.#watching += 1;
     this.#next();
-    const verdict = await this.#watch(watch);
+    const verdict = await this.#watch(watch, node);
     await this.#end(node, verdict === null ? null : { status: 'failed', error: verdict, reach: 'all' });
     this.#watching -= 1;
     this.#next();
@@ -232,24 +245,37 @@ class Applying {
     return node?.change === null ? this.#missing(node.stands) : (missing ?? null);
   }
 
-  /** Asks at growing intervals until the platform has done its part. Null: it went well. */
-  async #watch(watch: NonNullable<Writes['watch']>): Promise<string | null> {
-    const { clock, writer, signal } = this.#options;
-    const until = clock.monotonic() + WATCH_LIMIT;
-    try {
-      for (let pause = WATCH_FIRST; ; pause = Math.min(pause * 2, WATCH_LONGEST)) {
-        const progress = await watch(writer);
-        if (progress.state !== 'working') {
-          return progress.state === 'done' ? null : progress.reason;
-        }
-        if (clock.monotonic() > until) {
-          return `the platform was still working on it after ${WATCH_LIMIT / 60_000} minutes`;
-        }
-        await clock.sleep(pause, signal);
+  /** Waits for the platform's background work on a change. Null: it is done, or counts as pending. */
+  async #watch(watch: NonNullable<Writes['watch']>, { change }: Node): Promise<string | null> {
+    const { clock, writer, poller = writer, signal, wait } = this.#options;
+    const until = clock.monotonic() + (wait ?? WATCH_LIMIT);
+    const poll = () => {
+      if (change !== null) {
+        this.#options.onWait?.(change);
       }
+      return watch(poller);
+    };
+    try {
+      const progress = await pollUntil(until, poll, { clock, signal });
+      if (progress.state === 'working') {
+        return wait === undefined
+          ? `the platform was still working on it after ${WATCH_LIMIT / 60_000} minutes`
+          : this.#isPending(change);
+      }
+      return progress.state === 'failed' ? progress.reason : null;
     } catch (error) {
-      return signal.aborted ? 'stopped while the platform was still working on it' : messageOf(error);
+      if (!signal.aborted) {
+        return messageOf(error);
+      }
+      return wait === undefined ? 'stopped while the platform was still working on it' : this.#isPending(change);
     }
+  }
+
+  #isPending(change: Change | null): null {
+    if (change !== null) {
+      this.#pending.push({ address: change.address, reason: WORKING });
+    }
+    return null;
   }
 }
 
@@ -260,8 +286,5 @@ interface Failure {
   readonly reach: Reach;
 }
 
-/** Milliseconds between two looks at what the platform works on: the first, and the longest. */
-const WATCH_FIRST = 200;
-const WATCH_LONGEST = 5000;
-/** Milliseconds after which no one looks any more. */
+/** Milliseconds that the platform may work on a change where no wait is set. */
 const WATCH_LIMIT = 10 * 60_000;

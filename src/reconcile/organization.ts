@@ -266,7 +266,7 @@ export class OrganizationReconciler {
   async #apply(input: PassInput, planned: Planned, count: (method: string) => void): Promise<Applied> {
     const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
     if (openWriter === null) {
-      return { results: [], bindings: planned.plan.bindings };
+      return { results: [], bindings: planned.plan.bindings, pending: [] };
     }
     const byId = new Map(planned.plan.changes.map((change) => [`${change.action} ${change.address}`, change]));
     return apply(input, planned, {

@@ -54,7 +54,7 @@ export async function planOver(options: PlanningOptions, source: ActualSource, r
 }
 
 /** Plans from an observation that is there already. */
-function planFrom(options: PlanningOptions, observation: Observation): Planned {
+export function planFrom(options: PlanningOptions, observation: Observation): Planned {
   const byName = new Map(options.kinds.map((kind) => [kind.name, kind]));
   let creations: ReadonlyMap<Address, Change> = new Map();
   const writesOf = (change: Change): Writes =>

@@ -41,9 +41,14 @@ export interface ApplyInput {
   readonly abort: AbortSignal;
   /** What is remembered as applied; null for pipelines, where git is the state. */
   readonly record: OrganizationRecord | null;
+  /** Milliseconds to wait for background work before a change counts as pending; absent: it fails after ten minutes. */
+  readonly wait?: number | undefined;
+  /** Polls background work; the writer where absent. */
+  readonly poller?: Reader | undefined;
   /** Asked before each change: whether one may begin now; always, where absent. */
   readonly mayBegin?: () => boolean;
   readonly onStart?: (change: Change) => void;
+  readonly onWait?: (change: Change) => void;
   readonly onResult?: (result: ChangeResult) => void;
 }
 
@@ -61,7 +66,7 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
   const { record, clock, writer } = options;
   const recorder = record === null ? null : new Recorder(record, input.kinds, input.declared, input.base, planned);
   if (planned.plan.verdict.state !== 'ready') {
-    return { results: planned.plan.changes.map(heldWhole), bindings: planned.plan.bindings };
+    return { results: planned.plan.changes.map(heldWhole), bindings: planned.plan.bindings, pending: [] };
   }
   await recorder?.unchanged();
   const early = new EarlyEnd(options.signal);

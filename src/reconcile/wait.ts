@@ -1,0 +1,95 @@
+/** Waits for results that the platform produces in the background and that other resources refer to: translations. */
+import type { Address } from '../core/address.ts';
+import type { Plan } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf, TransientError } from '../core/errors.ts';
+import type { Actual } from '../core/resource.ts';
+import type { Kind } from '../kinds/kind.ts';
+import type { Progress } from '../kinds/request.ts';
+import type { Reader } from '../platform/client.ts';
+import type { Applied } from './apply.ts';
+import { FIRST_PAUSE, nextPause, WORKING } from './poll.ts';
+import type { PassInput } from './reconcile.ts';
+
+/** A resource whose result may not be there yet. */
+export interface Work {
+  readonly address: Address;
+  readonly id: string;
+  readonly kind: Kind;
+}
+
+/** The declared resources whose result this apply has started, and those in `earlier` that had none before it. */
+export function unfinishedWork(
+  { kinds, declared }: Pick<PassInput, 'kinds' | 'declared'>,
+  earlier: ReadonlyMap<Address, Actual>,
+  { results, bindings }: Pick<Applied, 'results' | 'bindings'>,
+): readonly Work[] {
+  const slow = new Map(kinds.filter((kind) => kind.progress !== undefined).map((kind) => [kind.name, kind]));
+  const started = new Set(
+    results.filter(({ action, status }) => action !== 'delete' && status === 'applied').map(({ address }) => address),
+  );
+  return [...declared.values()].flatMap(({ address, kind: name }) => {
+    const kind = slow.get(name);
+    const id = bindings.get(address);
+    if (kind === undefined || id === undefined) {
+      return [];
+    }
+    const actual = earlier.get(address);
+    const isUnfinished = actual !== undefined && (kind.unusableReason?.(actual) ?? null) !== null;
+    return started.has(address) || isUnfinished ? [{ address, id, kind }] : [];
+  });
+}
+
+export interface WaitOptions {
+  readonly clock: Clock;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds. */
+  readonly deadline: number;
+  /** Called before each poll with the addresses that are still open. */
+  readonly onPoll: (open: readonly Address[]) => void;
+}
+
+export interface Waited {
+  /** Ids of the resources whose results are there. */
+  readonly finished: ReadonlySet<string>;
+  readonly pending: Plan['pending'];
+}
+
+/** Polls until every result is there, the deadline has passed, or the signal aborts. Never throws. */
+export async function waitForWork(work: readonly Work[], reader: Reader, options: WaitOptions): Promise<Waited> {
+  const { clock, signal, deadline, onPoll } = options;
+  const finished = new Set<string>();
+  const failed: { address: Address; reason: string }[] = [];
+  let open = work;
+  for (let pause = FIRST_PAUSE; open.length > 0 && !signal.aborted; pause = nextPause(pause, open.length)) {
+    onPoll(open.map(({ address }) => address));
+    const working: Work[] = [];
+    const polled = open.map(async (each) => ({ each, progress: await progressOf(each, reader) }));
+    for (const { each, progress } of await Promise.all(polled)) {
+      if (progress.state === 'working') {
+        working.push(each);
+      } else if (progress.state === 'done') {
+        finished.add(each.id);
+      } else {
+        failed.push({ address: each.address, reason: progress.reason });
+      }
+    }
+    open = working;
+    const left = deadline - clock.monotonic();
+    if (open.length === 0 || left <= 0) {
+      break;
+    }
+    // An abort ends the loop.
+    await clock.sleep(Math.min(pause, left), signal).catch(() => undefined);
+  }
+  return { finished, pending: [...failed, ...open.map(({ address }) => ({ address, reason: WORKING }))] };
+}
+
+async function progressOf({ id, kind }: Work, reader: Reader): Promise<Progress> {
+  try {
+    return (await kind.progress?.(id, reader)) ?? { state: 'done' };
+  } catch (error) {
+    return error instanceof TransientError ? { state: 'working' } : { state: 'failed', reason: messageOf(error) };
+  }
+}

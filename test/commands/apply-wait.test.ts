@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import { elapsed } from '../../src/commands/apply-summary.ts';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const SITE = `spaces:
+  guides: { title: Guides, language: en }
+translations:
+  guides-fr: { space: guides, from: en, to: fr }
+teams:
+  writers: { title: Writers }
+sites:
+  help:
+    title: Help
+    default: guides
+    structure:
+      - section: guides
+        title: Guides
+        default: fr
+        spaces:
+          - { key: en, space: guides, path: en }
+          - { key: fr, space: guides-fr, path: fr, condition: visitor.claims.a }
+`;
+
+/** A platform that takes so many milliseconds for a translation. */
+async function openSite(translation: number, options: object = {}): Promise<Workspace> {
+  const work = await openWorkspace({ processing: { openapi: 0, translation, ...options } });
+  work.repository.write('sites.yaml', SITE);
+  work.repository.commit('A site');
+  return work;
+}
+
+const spaceCount = (work: Workspace) => (work.emulator.state() as { siteSpaces?: unknown[] }).siteSpaces?.length;
+const FOREVER = 1e9;
+
+test('an apply waits for the translation that it has started, and finishes what depended on it', async () => {
+  await using work = await openSite(300);
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect(stderr).toContain('Pending   site-space/help/guides/fr: ');
+  expect(stderr).toContain('waiting  translation/guides-fr (at most 5 minutes)');
+  expect({ code, pending: /pending/.test(stdout) }, stderr).toEqual({ code: 0, pending: false });
+  expect(spaceCount(work)).toBe(2);
+  expect((await work.inside(['plan', '--base', 'applied', '--detailed-exitcode'])).stdout).toContain('No changes');
+  const record = work.repository.git('show', 'refs/octavo/org_acme/applied:.octavo-applied.json');
+  expect(record).toContain('"site-space/help/guides/fr"');
+});
+
+test('what is still pending when the wait ends is counted, and the exit code says so', async () => {
+  await using work = await openSite(FOREVER);
+  const ended = await work.inside(['apply', '--yes', '--record', '--wait', '300ms']);
+  expect(ended.stdout).toMatch(
+    /^\d+ applied, 2 still pending after 1 second: site-space\/help\/guides\/fr, translation\/guides-fr; \d+ writes\n$/,
+  );
+  expect(ended.stderr).toContain('Pending: site-space/help/guides/fr: ');
+  expect(ended.stderr).toContain('Pending: translation/guides-fr: the platform is still working on it');
+  expect(ended.code).toBe(5);
+  expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+  // The next apply waits for it too, although it has not started it.
+  const next = await work.inside(['apply', '--yes', '--wait', '200ms', '--format', 'json']);
+  const result = JSON.parse(next.stdout) as { pending: { address: string }[]; summary: object };
+  expect(result.pending.map(({ address }) => address)).toContain('site-space/help/guides/fr');
+  expect(result.summary).toMatchObject({ applied: 0, pending: result.pending.length });
+  expect(next.code).toBe(5);
+});
+
+test('--wait 0 does not wait: what is pending is counted, and nothing fails', async () => {
+  await using work = await openSite(FOREVER);
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record', '--wait', '0']);
+  expect(stdout).toMatch(
+    /^\d+ applied, 2 pending: site-space\/help\/guides\/fr, translation\/guides-fr; \d+ writes\n$/,
+  );
+  expect(stderr).toContain('stays where it is: not applied yet: site-space/help/guides/fr, translation/guides-fr');
+  expect(code).toBe(0);
+  expect(work.emulator.requests.count('getTranslation')).toBe(1);
+  expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+});
+
+test('what somebody changes meanwhile is left to the next plan', async () => {
+  await using work = await openSite(400);
+  let isDone = false;
+  const hook = async () => {
+    const [team] = work.emulator.state().teams ?? [];
+    if (!isDone && team !== undefined) {
+      isDone = true;
+      await work.call('PATCH', `/teams/${team.id}`, { title: 'By hand' });
+      const [site] = (work.emulator.state() as { sites?: { id: string }[] }).sites ?? [];
+      await work.call('PATCH', `/sites/${site?.id}`, { title: 'By hand too' });
+    }
+  };
+  work.emulator.setFaults([
+    { match: { operation: 'getTranslation', nth: 1 }, fault: { kind: 'hook', when: 'after', run: () => void hook() } },
+  ]);
+  const { code, stderr } = await work.inside(['apply', '--yes']);
+  expect(code, stderr).toBe(0);
+  expect(spaceCount(work)).toBe(2);
+  expect(work.teams()).toEqual(['By hand']);
+  expect(stderr).not.toContain('updated  team/writers');
+  expect((work.emulator.state() as { sites?: { title: string }[] }).sites?.map(({ title }) => title)).toEqual([
+    'By hand too',
+  ]);
+});
+
+test('people who have not joined are counted, and not waited for', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', 'teams: { a: { title: A, members: { dana@acme.example: member } } }\n');
+  work.repository.commit('A team');
+  expect(await work.inside(['apply', '--yes'])).toMatchObject({
+    code: 0,
+    stdout: '1 applied, 1 pending: member/dana@acme.example; 1 write\n',
+  });
+});
+
+test('a specification that the platform is still processing is pending, and not failed', async () => {
+  await using work = await openWorkspace({ processing: { openapi: FOREVER, translation: 0 } });
+  work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
+  work.repository.commit('A specification');
+  const { code, stdout } = await work.inside(['apply', '--yes', '--wait', '200ms']);
+  expect([code, stdout]).toEqual([5, '1 applied, 1 still pending after 1 second: openapi/pets; 1 write\n']);
+});
+
+test('on a terminal the wait is a line that changes', async () => {
+  await using work = await openSite(300);
+  const { code, stderr } = await work.inside(['apply', '--yes'], {}, '.', { isErrTerminal: true });
+  expect(code).toBe(0);
+  expect(stderr).toContain(
+    '\r\u001b[2K\u001b[2m  waiting for the platform, 1 second of 5 minutes: translation/guides-fr',
+  );
+});
+
+test.each(['x', '5', '-1'])('--wait %s is refused', async (value) => {
+  await using work = await openWorkspace();
+  expect((await work.inside(['apply', '--yes', `--wait=${value}`])).code).toBe(3);
+});
+
+test('an interrupt ends the wait at once, also while a poll is in flight', async () => {
+  await using work = await openSite(FOREVER);
+  work.emulator.setFaults([{ match: { operation: 'getTranslation' }, fault: { kind: 'delay', ms: 60_000 } }]);
+  const apply = work.begin('apply', work.repository.directory, '--yes', '--record');
+  await eventually('the first poll', () => work.emulator.requests.count('getTranslation') === 1);
+  const since = performance.now();
+  const { code, stdout, stderr } = await apply.stop('SIGINT');
+  expect({ code, took: performance.now() - since < 3000 }, stderr).toEqual({ code: 5, took: true });
+  expect(stdout).toMatch(/applied, 2 still pending after \d+ seconds?: site-space/);
+  expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+});
+
+test('an interrupt while a specification is processed leaves it pending', async () => {
+  await using work = await openWorkspace({ processing: { openapi: FOREVER, translation: 0 } });
+  work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
+  work.repository.commit('A specification');
+  const apply = work.begin('apply', work.repository.directory, '--yes');
+  await eventually('the first poll', () => work.emulator.requests.count('getOpenapiSpec') > 0);
+  expect(await apply.stop('SIGINT')).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('waiting  openapi/pets'),
+  });
+});
+
+test('a checksum confirms the plan alone: what becomes possible later is not applied', async () => {
+  await using work = await openSite(100);
+  const { checksum } = JSON.parse((await work.inside(['plan', '--format', 'json'])).stdout) as { checksum: string };
+  const { code, stderr } = await work.inside(['apply', '--approve', checksum]);
+  expect({ code, spaces: spaceCount(work) }, stderr).toEqual({ code: 5, spaces: 1 });
+  expect(stderr).toContain('was not confirmed; run apply again');
+});
+
+test('without confirmation nothing that an earlier apply has started is waited for', async () => {
+  await using work = await openSite(FOREVER);
+  await work.inside(['apply', '--yes', '--wait', '0']);
+  const polls = work.emulator.requests.count('getTranslation');
+  const { code, stdout } = await work.inside(['apply']);
+  expect({ code, polls: work.emulator.requests.count('getTranslation') }).toEqual({ code: 5, polls });
+  expect(stdout).toContain('1 pending: site-space/help/guides/fr');
+});
+
+test('the question names what is pending, and yes confirms it too', async () => {
+  await using work = await openSite(100);
+  let question = '';
+  const ask = async (text: string) => {
+    question = text;
+    return 'yes';
+  };
+  expect((await work.inside(['apply'], {}, '.', { ask })).code).toBe(0);
+  expect(question).toMatch(/Apply \d+ changes, and what is pending once it is ready, to /);
+  expect(spaceCount(work)).toBe(2);
+});
+
+test('a plan that cannot be made after the wait leaves the rest pending', async () => {
+  await using work = await openSite(100);
+  work.emulator.setFaults([{ match: { operation: 'listSites', nth: 2 }, fault: { kind: 'html' } }]);
+  const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
+  expect({ code, spaces: spaceCount(work) }, stderr).toEqual({ code: 5, spaces: 1 });
+  expect(stderr).toContain('Pending changes could not be planned: ');
+});
+
+test.each([
+  [300, '1 second'],
+  [12_000, '12 seconds'],
+  [119_000, '119 seconds'],
+  [300_000, '5 minutes'],
+])('%i ms are written as %s', (milliseconds, words) => {
+  expect(elapsed(milliseconds)).toBe(words);
+});
