@@ -66,7 +66,7 @@ const BETWEEN = [
   '>\\s{0,4}(?:<!\\[cdata\\[)?',
   `${TAGS}\\s{1,2}(?<is>${folded(LINK_WORDS, false)})(?:\\s(?:now|still|jetzt|agora|ahora|теперь))?(?:\\s(?:set|changed|reset))?(?:\\sto)?(?:\\s{0,2}:)?\\s{1,2}${TAGS}`,
   `\\s{0,2}(?:${folded(LINK_WORDS, true)})\\s{0,2}(?::\\s{0,2})?`,
-  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t][-–—][ \\t]|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
+  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t][-–—][ \\t](?=[^\\s]{0,40}\\p{L})|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
   // A list of names and values, such as the environment of a container, or the attributes of an element.
   '["\',]{0,3}\\s{1,20}["\']?value["\']?\\s{0,3}[:=]\\s{0,4}',
   `\\s{0,4}\\|\\s{0,4}`,

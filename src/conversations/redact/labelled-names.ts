@@ -2,7 +2,7 @@
 import { TITLES } from './greeting-words.ts';
 import { labelBefore, labelsFrom } from './label-words.ts';
 import { NEVER } from './name-words.ts';
-import { cellsUnder } from './table-columns.ts';
+import { cellsUnder, isTechnicalTable } from './table-columns.ts';
 
 /** Words for a person's name, and for roles that a form gives a name for. */
 const LABELS = labelsFrom(
@@ -60,18 +60,24 @@ export function labelledNames(text: string): readonly string[] {
 
 const WHOLE = new RegExp(`^(?:(?:${TITLES})\\.? )?(${WORD}(?:,?[ \\u3000]${WORD}){0,6})$`, 'u');
 
+/** The label that is all of a heading: `full_name`, `Full name`, but not `Create contact`. */
+function headingLabel(heading: string): string | null {
+  const label = labelBefore(`${heading}:`, heading.length + 1, LABELS);
+  const words = heading.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[\s_-]+/g, ' ');
+  return label === null || words.trim().length > label.length ? null : label;
+}
+
 /** Names in the columns of a table whose headings announce them. */
 function columnNames(text: string): readonly string[] {
   const isContact = (headings: readonly string[]) => headings.some((each) => CONTACT.test(`${each}:`));
   return cellsUnder(text, (heading, headings) => {
-    const label = labelBefore(`${heading}:`, heading.length + 1, LABELS);
+    const label = headingLabel(heading);
     // A table of two columns may be a form, with the labels in the first one.
     const isClear = label !== 'name' && headings.length > 2;
-    return label !== null && (isClear || isContact(headings));
+    return label !== null && (isClear || isContact(headings)) && !isTechnicalTable(headings);
   }).flatMap(({ cell, heading }) => {
     const name = WHOLE.exec(cell.text)?.[1];
-    const label = labelBefore(`${heading}:`, heading.length + 1, LABELS) ?? '';
-    return name !== undefined && isName(name, label) ? [name] : [];
+    return name !== undefined && isName(name, headingLabel(heading) ?? '') ? [name] : [];
   });
 }
 

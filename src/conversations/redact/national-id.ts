@@ -40,7 +40,7 @@ export const findNationalIds: Finder = (text) => {
   for (const { index: digit } of text.matchAll(DIGITS)) {
     const index = digit < done ? -1 : startOfNumber(text, digit);
     const label = index < 0 ? null : labelBefore(text, index, LABELS);
-    if (label !== null) {
+    if (label !== null && !(SHAPES.has(label) && isArgument(text, index))) {
       VALUE.lastIndex = index;
       const value = VALUE.exec(text)?.[0].trimEnd() ?? '';
       const key = value.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
@@ -66,6 +66,11 @@ function inColumns(text: string): readonly Found[] {
         : [];
     },
   );
+}
+
+/** `sin(046454286)` is a call of a function. */
+function isArgument(text: string, at: number): boolean {
+  return text[at - 1] === '(' && /[\w.]/.test(text[at - 2] ?? '');
 }
 
 /** Names that mean other things as well: only numbers of the right form follow them. */

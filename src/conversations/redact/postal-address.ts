@@ -1,7 +1,7 @@
 /** Finds postal addresses by the label before them, on one line or on several, or by a phrase such as "I live at". */
 import type { Finder, Found } from './found.ts';
 import { isAddressLabel } from './postal-labels.ts';
-import { cellsUnder } from './table-columns.ts';
+import { cellsUnder, isTechnicalTable } from './table-columns.ts';
 
 /** A place in the world has a number, or says that it is a street, a square, a district. */
 const PLACE =
@@ -49,11 +49,13 @@ export const findAddresses: Finder = (text) => {
 
 /** Addresses in the columns of a table whose headings announce them. */
 function inColumns(text: string): readonly Found[] {
-  return cellsUnder(text, (heading) => isAddressLabel(`${heading}:`, heading.length + 1)).flatMap(
-    ({ cell: { text: value, start, end } }) =>
-      value.length >= 6 && PLACE.test(value) && !NO_PLACE.test(value)
-        ? [{ type: 'address', label: 'ADDRESS', start, end, key: value.toLowerCase() }]
-        : [],
+  return cellsUnder(
+    text,
+    (heading, headings) => isAddressLabel(`${heading}:`, heading.length + 1) && !isTechnicalTable(headings),
+  ).flatMap(({ cell: { text: value, start, end } }) =>
+    value.length >= 6 && PLACE.test(value) && !NO_PLACE.test(value)
+      ? [{ type: 'address', label: 'ADDRESS', start, end, key: value.toLowerCase() }]
+      : [],
   );
 }
 

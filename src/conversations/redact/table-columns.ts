@@ -19,6 +19,15 @@ const LONGEST_HEADING = 40;
 /** How many lines of the same width may come before the headings. */
 const LEADING_ROWS = 3;
 
+/** Headings of tables that describe an interface, a type or memory: what they name is no person and no place. */
+const TECHNICAL =
+  /^(?:(?:data ?)?type|typ|tipo|default|required|path|method|endpoint|format|parameter|field|register|offset|size|bytes?|bits?|reset|protocol)$/i;
+
+/** Whether the headings are those of a table that describes an interface, a type or memory. */
+export function isTechnicalTable(headings: readonly string[]): boolean {
+  return headings.some((heading) => TECHNICAL.test(heading));
+}
+
 let last: { readonly text: string; readonly tables: readonly Table[] } | undefined;
 
 /** The cells below the headings that a predicate accepts. The headings are the first row in which it accepts any. */
