@@ -28,6 +28,10 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   spaceTransfer: 'space-transfer',
   strictPatterns: 'strict-patterns',
   templateCreates: 'template-creates',
+  authorMergeRules: 'author-merge-rules',
+  systemTheme: 'system-theme',
+  visitorClaims: 'visitor-claims',
+  traditionalChinese: 'traditional-chinese',
 };
 
 /** The versions of the platform that the embedded one can be, the oldest first. */

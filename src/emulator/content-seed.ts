@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ComputedSource, GitCommit } from './content-records.ts';
 import { contentRef } from './content-ref.ts';
-import { icon } from './schema.ts';
+import { emoji, icon } from './schema.ts';
 
 /** A page as somebody would write it; the API has no operation for that. */
 export interface PageSeed {
@@ -72,7 +72,7 @@ const page = z
     path: z.string().optional(),
     type: z.enum(['document', 'group', 'link']).optional(),
     description: z.string().optional(),
-    emoji: icon.optional(),
+    emoji: emoji.optional(),
     icon: icon.optional(),
     body: z.string().optional(),
     target: contentRef.optional(),

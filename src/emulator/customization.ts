@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import { contentRef } from './content-ref.ts';
-import { condition, text, url } from './schema.ts';
+import { condition, emoji, text, url } from './schema.ts';
 
 /*
  * How a site looks (supplement, section 7: Customization styling; names of the parts: platform API, Other shapes). What
@@ -81,10 +81,9 @@ const announcement = z.strictObject({
   style: z.enum(['info', 'warning', 'danger', 'success']),
 });
 
-const favicon = z.union(
-  [z.strictObject({ icon: themedUrl }), z.strictObject({ emoji: text(0, 50) }), z.strictObject({})],
-  { error: 'must be an icon, an emoji, or neither' },
-);
+const favicon = z.union([z.strictObject({ icon: themedUrl }), z.strictObject({ emoji }), z.strictObject({})], {
+  error: 'must be an icon, an emoji, or neither',
+});
 
 /** The full settings, as they are written. */
 export const customizationSettings = z.strictObject({
@@ -97,7 +96,7 @@ export const customizationSettings = z.strictObject({
   header,
   footer,
   announcement: announcement.optional(),
-  themes: z.strictObject({ default: z.enum(['light', 'dark']), toggeable: z.boolean() }),
+  themes: z.strictObject({ default: z.enum(['light', 'dark', 'system']), toggeable: z.boolean() }),
   pdf: on,
   feedback: on,
   ai: z.strictObject({ mode: z.enum(['none', 'search', 'assistant']) }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError, invalid, noUpdate } from './answers.ts';
-import { referenced } from './lookup.ts';
+import { found, referenced } from './lookup.ts';
 import { indexFor, type Pointer, reorder, type Slot, slot } from './order.ts';
 import type { CollectionRecord, SpaceRecord } from './records.ts';
 import { id } from './schema.ts';
@@ -128,9 +128,9 @@ export function deleteCollection(store: Store, collection: string, at: string): 
   store.collections.remove(collection);
 }
 
-/** 400 for an unknown organization, 409 for the same one, 412 while a site shows what would go. */
+/** 404 for an unknown organization, as no transfer is answered 400; 409 for the same one, 412 while a site shows what would go. */
 function checkTransfer(store: Store, from: string, to: string, spaces: readonly SpaceRecord[]): void {
-  referenced(store.organizations.get(to), 'body.organization', 'organization', to);
+  found(store.organizations.get(to), 'Organization', to);
   if (from === to) {
     throw noUpdate();
   }

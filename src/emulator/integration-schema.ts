@@ -74,8 +74,8 @@ export const publication = z.strictObject({
   description: text(0, 100),
   script: z.string(),
   scopes: z.array(z.enum(INTEGRATION_SCOPES)),
-  /** Supplement, section 1: the platform API knows `v1` alone. */
-  runtime: z.literal('v1').optional(),
+  /** `v2` is what the vendor's own command line sends; it is the vendor's published document that has it. */
+  runtime: z.enum(['v1', 'v2']).optional(),
   icon: base64.optional(),
   summary: text(0, 2048).optional(),
   previewImages: atMost(base64, 3).optional(),

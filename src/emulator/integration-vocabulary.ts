@@ -34,6 +34,7 @@ export const INTEGRATION_SCOPES = [
   'openapi:read',
   'openapi:write',
   'conversations:ingest',
+  'site:visitor:claims',
 ] as const;
 export type IntegrationScope = (typeof INTEGRATION_SCOPES)[number];
 

@@ -21,6 +21,13 @@ function usersOf({ users }: Rule): readonly string[] {
   return Array.isArray(users) ? users.map(String) : [];
 }
 
+/** The names of the rules that a body sets. */
+export function ruleNames(
+  given: { readonly type: string; readonly rules?: readonly Rule[] } | undefined,
+): readonly unknown[] {
+  return (given?.rules ?? []).map(({ rule }) => rule);
+}
+
 /** The space's own, or where it inherits them, its organization's. */
 function rulesOf({ store }: Context, space: SpaceRecord): readonly Rule[] {
   const own =
@@ -34,6 +41,10 @@ function isMet(context: Context, record: ChangeRequestRecord, rule: Rule): boole
   switch (rule.rule) {
     case 'require_at_least_one_review':
       return reviews.length > 0;
+    case 'require_at_least_one_approved_review':
+      return approvals.size > 0;
+    case 'require_author_to_merge':
+      return callingUser(context.store, context.caller)?.id === record.createdBy;
     case 'require_all_reviews_approved':
       return reviews.every((review) => review.status === 'approved');
     case 'require_specific_reviewers':

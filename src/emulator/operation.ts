@@ -78,9 +78,17 @@ export interface Features {
   readonly sectionGroupMembers: boolean;
   /** A section's own update that says which group it is in: from 0.181 on (supplement, section 10). */
   readonly sectionParents: boolean;
+  /** Merge rules that ask for an approval or for the author: from 0.167 on (the vendor's published documents). */
+  readonly authorMergeRules: boolean;
+  /** A site that follows the theme of the visitor's system: from 0.181 on (the vendor's published documents). */
+  readonly systemTheme: boolean;
+  /** Integrations that read visitors' claims: from 0.201 on (the vendor's published documents). */
+  readonly visitorClaims: boolean;
+  /** Traditional Chinese (`zh-tw`) as a language: from 0.181 on (supplement, section 4). */
+  readonly traditionalChinese: boolean;
   /** Transferring a space: gone from 0.181 on (supplement, section 10). */
   readonly spaceTransfer: boolean;
-  /** Patterns of ids in paths and of organizations' titles: from 0.167 on (supplement, section 5). */
+  /** A pattern of ids in paths: from 0.167 on (supplement, section 5). */
   readonly strictPatterns: boolean;
   /** Applying a template to content answers 201: from 0.167 on (supplement, section 1). */
   readonly templateCreates: boolean;
@@ -114,6 +122,10 @@ export const ALL_FEATURES: Features = {
   spaceTransfer: true,
   strictPatterns: false,
   templateCreates: false,
+  authorMergeRules: false,
+  systemTheme: false,
+  visitorClaims: false,
+  traditionalChinese: false,
 };
 
 /** Milliseconds that processing takes. */
@@ -185,6 +197,9 @@ export interface Operation {
   readonly minimal: boolean;
   readonly limit: LimitClass;
   readonly maxBytes: number | undefined;
+  /** What it takes. */
+  readonly query: z.ZodType;
+  readonly body: z.ZodType;
   run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
 }
 
@@ -203,6 +218,8 @@ export function operation<const Path extends string, Query = Record<string, neve
     minimal: definition.minimal === true,
     limit: definition.limit ?? (definition.method === 'GET' ? 'read' : 'write'),
     maxBytes: definition.maxBytes,
+    query: querySchema,
+    body: bodySchema,
     run: (context, params, query, body) =>
       definition.handle({
         ...context,

@@ -40,23 +40,42 @@ export const language = z.enum(LANGUAGES);
 export const editMode = z.enum(EDIT_MODES);
 export const siteVisibility = z.enum(SITE_VISIBILITIES);
 export const icon = text(0, 50);
+
+/** One emoji: a base with what changes it, several joined by U+200D, a flag, or a keycap. */
+const EMOJI =
+  /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*(?:\u200D\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*)*|[0-9#*]\uFE0F?\u20E3)$/v;
+
+/** Unicode code points in hexadecimal, joined by hyphens, as the characters that they are. */
+function charactersOf(given: string): string {
+  const codes = /^[0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*$/i.test(given) ? given.split('-') : [];
+  const points = codes.map((code) => Number.parseInt(code, 16));
+  return points.length > 0 && points.every((point) => point < 0xd800 || (point > 0xdfff && point <= 0x10ffff))
+    ? String.fromCodePoint(...points)
+    : given;
+}
+
+/** "Unicode codepoint or character of the emoji" (the vendor's published document). */
+export const emoji = text(1, 50).refine((given) => EMOJI.test(charactersOf(given)), {
+  error: 'must be an emoji, or its code points, such as 1f4d8',
+});
 export const condition = text(0, 1024);
 
-/** `inherit`, `none`, or `rules` with its rules (platform API, Organization; supplement, section 4). */
-export const mergeRules = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('inherit') }),
-  z.strictObject({ type: z.literal('none') }),
-  z.strictObject({
-    type: z.literal('rules'),
-    rules: z.array(
-      z.discriminatedUnion('rule', [
-        z.strictObject({ rule: z.enum(USER_MERGE_RULES), users: z.array(id) }),
-        z.strictObject({ rule: z.enum(BARE_MERGE_RULES) }),
-        z.strictObject({ rule: z.literal('custom'), expression: z.string() }),
-      ]),
-    ),
-  }),
-]);
+const none = z.strictObject({ type: z.literal('none') });
+const rules = z.strictObject({
+  type: z.literal('rules'),
+  rules: z.array(
+    z.discriminatedUnion('rule', [
+      z.strictObject({ rule: z.enum(USER_MERGE_RULES), users: z.array(id) }),
+      z.strictObject({ rule: z.enum(BARE_MERGE_RULES) }),
+      z.strictObject({ rule: z.literal('custom'), expression: text(0, 1024) }),
+    ]),
+  ),
+});
+
+/** `none`, or `rules` with its rules: an organization inherits from nothing (the vendor's published document). */
+export const standaloneMergeRules = z.discriminatedUnion('type', [none, rules]);
+/** The same, or those of its organization (platform API, Organization; supplement, section 4). */
+export const mergeRules = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('inherit') }), none, rules]);
 
 /** A number in a query. */
 const limit = z

@@ -89,7 +89,7 @@ function newOrganization(seed: OrganizationSeed, at: string): Omit<OrganizationR
     sso: false,
     ai: true,
     inviteLinks: false,
-    mergeRules: { type: 'inherit' },
+    mergeRules: { type: 'none' },
     ...seed.settings,
   };
 }

@@ -16,6 +16,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     changeRequestStatuses: true,
     strictPatterns: true,
     templateCreates: true,
+    authorMergeRules: true,
   },
   '0.181': {
     siteIssues: false,
@@ -23,8 +24,10 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     sectionGroupMembers: false,
     sectionParents: true,
     spaceTransfer: false,
+    systemTheme: true,
+    traditionalChinese: true,
   },
-  '0.201': { externalLinks: true, linkListings: false, minimalAnswers: true },
+  '0.201': { externalLinks: true, linkListings: false, minimalAnswers: true, visitorClaims: true },
 };
 
 /** What a version has. The oldest is the platform as its API document has it. */
@@ -48,5 +51,27 @@ export function refuseUnknown(
 ): void {
   if (body[field] !== undefined && !features[feature]) {
     throw invalid(`body.${field}`, 'unknown field');
+  }
+}
+
+/** Values that only later versions take, by the feature that stands for them. */
+const LATER_VALUES = {
+  authorMergeRules: ['require_at_least_one_approved_review', 'require_author_to_merge'],
+  systemTheme: ['system'],
+  traditionalChinese: ['zh-tw'],
+  visitorClaims: ['site:visitor:claims'],
+} as const satisfies Partial<Record<keyof Features, readonly string[]>>;
+
+/** 400 where one of the values is not known to this version yet. */
+export function refuseLater(
+  { features }: Pick<Context, 'features'>,
+  feature: keyof typeof LATER_VALUES,
+  values: readonly unknown[],
+  place: string,
+): void {
+  const later: readonly unknown[] = LATER_VALUES[feature];
+  const unknown = features[feature] ? undefined : values.find((value) => later.includes(value));
+  if (unknown !== undefined) {
+    throw invalid(place, `${JSON.stringify(unknown)} is not one of its values`);
   }
 }

@@ -35,6 +35,8 @@ export const BARE_MERGE_RULES = [
   'require_up_to_date_change_request',
   'require_change_request_subject',
   'require_change_request_description',
+  'require_at_least_one_approved_review',
+  'require_author_to_merge',
 ] as const;
 
 /** Merge rules that name users. */
@@ -84,5 +86,6 @@ export const LANGUAGES = [
   'lv',
   'et',
   'sl',
+  'zh-tw',
 ] as const;
 export type Language = (typeof LANGUAGES)[number];

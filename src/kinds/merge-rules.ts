@@ -14,6 +14,9 @@ const BARE = [
   'require_up_to_date_change_request',
   'require_change_request_subject',
   'require_change_request_description',
+  // From 0.167 on.
+  'require_at_least_one_approved_review',
+  'require_author_to_merge',
 ] as const;
 
 const email = z
@@ -135,19 +138,22 @@ export function peopleOfRules(rules: Json): readonly Address[] {
   return list.flatMap((rule) => (isObject(rule) && Array.isArray(rule.users) ? (rule.users as string[]) : []));
 }
 
-type WrittenRules =
-  | { type: 'inherit' | 'none' }
-  | { type: 'rules'; rules: { rule: string; users?: Ref[]; expression?: string }[] };
+type RuleName = (typeof WITH_USERS)[number] | (typeof BARE)[number] | 'custom';
+type WrittenRules<Bare> =
+  | { type: Bare }
+  | { type: 'rules'; rules: { rule: RuleName; users?: Ref[]; expression?: string }[] };
 
-/** As they are sent: people by id. */
-export function writtenMergeRules(rules: Json | undefined): WrittenRules | undefined {
+/** As they are sent: people by id. `Bare`: the types without rules that the resource has. */
+export function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>(
+  rules: Json | undefined,
+): WrittenRules<Bare> | undefined {
   if (!isObject(rules)) {
     return undefined;
   }
   if (rules.type !== 'rules') {
-    return { type: rules.type as 'inherit' | 'none' };
+    return { type: rules.type as Bare };
   }
-  const list = rules.rules as { rule: string; users?: string[]; expression?: string }[];
+  const list = rules.rules as { rule: RuleName; users?: string[]; expression?: string }[];
   return {
     type: 'rules',
     rules: list.map(({ users, ...rest }) => ({ ...rest, ...(users ? { users: users.map((user) => ref(user)) } : {}) })),

@@ -64,6 +64,9 @@ export const openapi: Kind = {
         context.problem([], `its slug is ${key.length} characters long, must be at most 100`);
       }
       const { source, visibility } = fields;
+      if (source instanceof FileContent && source.text === '') {
+        context.problem(['source'], `${source.path} is empty; an OpenAPI specification has text`);
+      }
       context.add({
         kind: 'openapi',
         key,

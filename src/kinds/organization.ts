@@ -25,7 +25,13 @@ const domain = z
 
 const { id: _id, renamedFrom: _renamedFrom, protect: _protect, ...common } = commonShape;
 const schema = z.strictObject({
-  title: text({ min: 2, max: 255, pattern: /\S.*\S/s, words: 'a title with two visible characters', example: 'Acme' })
+  title: text({
+    min: 2,
+    max: 255,
+    pattern: /\S.*\S/,
+    words: 'a title with two visible characters on one line',
+    example: 'Acme',
+  })
     .optional()
     .describe('What the organization is called.'),
   emailDomains: z
@@ -55,7 +61,7 @@ const schema = z.strictObject({
   sso: z.boolean().optional().describe('Whether everyone has to sign in through single sign-on.'),
   ai: z.boolean().optional().describe('Whether AI features are on.'),
   inviteLinks: z.boolean().optional().describe('Whether people can be invited by link.'),
-  mergeRules: mergeRules(['inherit', 'none', 'rules'])
+  mergeRules: mergeRules(['none', 'rules'])
     .optional()
     .describe('What has to hold before a change request is merged, wherever a space does not say otherwise.'),
   ...common,
@@ -179,7 +185,7 @@ sso: true`,
     const { defaultContent, mergeRules: rules, ...fields } = written<OrganizationFields>(change);
     const content =
       typeof defaultContent === 'string' ? ({ type: 'site', site: ref(defaultContent) } as const) : defaultContent;
-    const body = present({ ...fields, defaultContent: content, mergeRules: writtenMergeRules(rules) });
+    const body = present({ ...fields, defaultContent: content, mergeRules: writtenMergeRules<'none'>(rules) });
     return { first: [request(operations.updateOrganization, { body })] };
   },
 };

@@ -11,10 +11,11 @@ export const plainKey = { pattern: KEY_PATTERN, words: KEY_WORDS };
 const EMAIL_PATTERN = /^[^\s@<>",;]+@[^\s@<>",;]+$/;
 export const emailKey = { pattern: EMAIL_PATTERN, words: 'an email address' };
 
-/** The 38 language codes (supplement, section 4). */
+/** The language codes of the platform; it knows `zh-tw` from 0.181 on. */
 export const LANGUAGES = [
   'en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv', 'no',
   'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv', 'et', 'sl',
+  'zh-tw',
 ] as const; // biome-ignore format: a table
 
 /** The roles, from most to least (platform API, Conventions). */

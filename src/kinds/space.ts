@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEmoji } from '../core/emoji.ts';
 import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/diff.ts';
@@ -22,7 +23,8 @@ import { says, written } from './written.ts';
 
 const schema = entry({
   title: text({ min: 1, max: 50, example: 'Guides' }).optional().describe('What the space is called.'),
-  emoji: text({ max: 50, example: '1f4d8' })
+  emoji: text({ min: 1, max: 50, example: '1f4d8' })
+    .refine(isEmoji, { error: 'must be an emoji, such as 📘, or its code points, such as 1f4d8' })
     .nullable()
     .optional()
     .describe('The emoji before the title; `null` takes it away.'),
@@ -187,7 +189,7 @@ function observed(each: Space) {
     title: each.title ?? '',
     fields: {
       title: each.title ?? '',
-      emoji: each.emoji ?? null,
+      emoji: each.emoji || null,
       collection: each.parent ? idRef(each.parent, 'collection') : null,
       language: each.language ?? null,
       editMode: each.editMode ?? null,

@@ -13,7 +13,9 @@ let stage: Stage;
 
 beforeAll(async () => {
   stage = await openStage();
-  stage.emulator.setFeatures({ sectionParents: true });
+  // The client takes what any version of the platform takes.
+  const later = { authorMergeRules: true, systemTheme: true, traditionalChinese: true, visitorClaims: true };
+  stage.emulator.setFeatures({ sectionParents: true, ...later });
 }, 60_000);
 afterAll(() => stage.close());
 

@@ -12,6 +12,13 @@ export const organizationCases = {
     badBy: 'stranger',
     status: 401,
   },
+  getAuthenticatedUser: {
+    good: () => ({}),
+    sees: () => ({ object: 'user' }),
+    bad: () => ({}),
+    badBy: 'stranger',
+    status: 401,
+  },
   listOrganizations: {
     good: () => ({}),
     sees: () => ({ items: [{ id: 'org_acme' }, {}] }),

@@ -226,6 +226,7 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     'PUT SITE/customization',
     'GET /',
   ],
+  'the published documents from 0.146 on: whose token it is': ['GET /user'],
   'supplement, section 1: Section `move`, which names that of groups': ['POST SITE/section-groups/{g}/move'],
   'supplement, section 10: 0.167, context records and topics': [
     'PUT SITE/context-records',

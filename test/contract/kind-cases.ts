@@ -47,7 +47,7 @@ export const kindCases: readonly KindCase[] = [
       'organization: { title: Acme Docs, emailDomains: [acme.example, b.example], defaultRole: read, ai: false, inviteLinks: true, hostname: acme-docs, logo: "https://a.example/l.png" }',
     updated:
       'organization: { title: Acme, emailDomains: [c.example], defaultRole: edit, ai: true, inviteLinks: false, hostname: acme, logo: "https://a.example/m.png", mergeRules: { type: rules, rules: [{ rule: require_specific_reviewers, users: [ana@acme.example] }] } }',
-    cleared: 'organization: { defaultRole: null, defaultContent: null, logo: null, mergeRules: { type: inherit } }',
+    cleared: 'organization: { defaultRole: null, defaultContent: null, logo: null, mergeRules: { type: none } }',
     gone: 'members: { ana@acme.example: { role: admin } }',
     address: 'organization',
     createOperation: null,

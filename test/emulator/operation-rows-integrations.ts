@@ -97,7 +97,7 @@ const integrations: Rows = {
     refused({ title: long(31) }, 'body.title: must be 2-30 characters'),
     refused({ description: long(101) }, 'body.description: must be at most 100 characters'),
     refused({ summary: long(2049) }, 'body.summary: must be at most 2048 characters'),
-    refused({ runtime: 'v2' }, 'body.runtime: must be v1'),
+    refused({ runtime: 'v3' }, 'body.runtime: must be'),
     refused({ icon: 'no base64' }, 'body.icon: must be base64'),
     refused({ previewImages: ['', '', '', ''] }, 'body.previewImages: must have at most 3'),
     refused({ visibility: 'secret' }, 'body.visibility: must be one of public, private, unlisted'),

@@ -5,6 +5,8 @@ export const organizationRows: Rows = {
   platform: [
     ['GET', '/', undefined, 200, { version: '0.146.0' }],
     ['GET', '/?x=1', undefined, 400, 'query.x: unknown parameter'],
+    ['GET', '/user', undefined, 200, { object: 'user', email: 'ana@acme.example' }],
+    ['GET', '/user?x=1', undefined, 400, 'query.x: unknown parameter'],
   ],
   organizations: [
     ['GET', '/orgs', undefined, 200, { count: 2 }],

@@ -11,7 +11,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 400, 'siteSectionGroupId: unknown field'],
     ['GET', `${ORG}/change-requests?status=draft`, undefined, 200, { count: 1 }],
     ['GET', `${ORG}/change-requests?status=draft&status=open`, undefined, 400, 'query.status: must be one status'],
-    ['PATCH', ORG, { title: '  ' }, 200],
+    ['PATCH', ORG, { title: '  ' }, 400, 'body.title: must match'],
     ['GET', `${ORG}/sites/a%20b`, undefined, 404],
     ['POST', LINKS, STATUS, 404, 'No such operation'],
     [
@@ -33,7 +33,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     ['GET', `${ORG}/change-requests?status=draft&status=merged`, undefined, 200, { count: 2 }],
     ['GET', `${ORG}/change-requests?status=lost`, undefined, 400, 'query.status'],
     ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 201],
-    ['POST', '/spaces/{one}/transfer', { organization: 'none' }, 400, 'body.organization'],
+    ['POST', '/spaces/{one}/transfer', { organization: 'none' }, 404, 'Organization "none" not found'],
   ],
   '0.181': [
     ['POST', `${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 404, 'No such operation'],

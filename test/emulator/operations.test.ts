@@ -114,7 +114,7 @@ test.each(located.map(named))('$method $path sends a Location', async ({ method,
 
 const unlocated: readonly Row[] = [
   ['PUT', `${ORG}/teams`, { title: 'T' }, 201],
-  ['POST', `${ORG}/openapi`, { slug: 'x', source: { text: '' } }, 201],
+  ['POST', `${ORG}/openapi`, { slug: 'x', source: { text: '-' } }, 201],
   ['POST', '/orgs/org_other/link-invites', { role: 'read' }, 201],
   ['POST', `${ORG}/translations`, { source: { space: '{two}', language: 'en' }, language: 'de' }, 201],
 ];

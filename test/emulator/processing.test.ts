@@ -55,7 +55,7 @@ test.each([
   [{ text: '{"openapi": "3.1.0",\n "info": {' }, 'PARSE_ERROR', 'line 2'],
   [{ text: 'title: only' }, 'PARSE_ERROR', 'neither "openapi" nor "swagger"'],
   [{ text: '- a list' }, 'PARSE_ERROR', 'not a mapping'],
-  [{ text: '' }, 'PARSE_ERROR', 'not a mapping'],
+  [{ text: ' ' }, 'PARSE_ERROR', 'not a mapping'],
   [{ text: bomb() }, 'PARSE_ERROR', 'repeats itself'],
 ])('%j fails with %s', async (source, code, message) => {
   const spec = await processed('broken', source);

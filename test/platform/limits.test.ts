@@ -22,7 +22,6 @@ const LENGTHS: readonly (readonly [Name, string, number, number, Make])[] = [
   ['createCollection', 'title', 0, 50, (title) => ({ title })],
   ['updateCollection', 'description', 0, 100, (description) => ({ description })],
   ['createSpace', 'title', 0, 50, (title) => ({ title })],
-  ['updateSpace', 'emoji', 0, 50, (emoji) => ({ emoji })],
   ['createSite', 'title', 2, 128, (title) => ({ title })],
   ['updateSite', 'basename', 1, 100, (basename) => ({ basename })],
   ['updateSiteSpace', 'path', 1, 100, (path) => ({ path })],
@@ -140,7 +139,7 @@ describe('patterns', () => {
     ['updateChangeRequest', { status: 'merged' }],
     ['updateMember', { role: 'owner' }],
     ['updateSpaceCommentReply', { resolved: true }],
-    ['publishIntegration', { ...INTEGRATION, runtime: 'v2' }],
+    ['publishIntegration', { ...INTEGRATION, runtime: 'v3' }],
     ['askSite', { question: 'Why?', scope: { mode: 'specific' } }],
   ])('%s does not take %j', (name, body) => {
     expect(takes(name, body)).toBe(false);

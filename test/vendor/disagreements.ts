@@ -97,10 +97,6 @@ const content: readonly Known[] = [
 ];
 
 const organizations: readonly Known[] = [
-  ...known(BOTH, differs('MergeRulesStandaloneConfiguration/oneOf', 'enum'), {
-    because: 'The merge rules of an organization are `inherit` or `rules`.',
-    says: `${DIFFER}: Organization mergeRules.type`,
-  }),
   ...known(BOTH, adds('updateOrganizationMemberLastSeenAt/responses/200', 'serviceVisitorClaims'), {
     because: 'The claims of a visitor have another name.',
     says: `${DIFFER}: ORG/ping result field`,
@@ -112,10 +108,6 @@ const organizations: readonly Known[] = [
   ...known(BOTH, lacks('Space', 'emoji'), {
     because: 'A space need not have an emoji: null clears it.',
     says: `${SUPPLEMENT}, section 6: Space`,
-  }),
-  ...known(LATER, [...differs('OrganizationTitle', 'pattern'), ...differs('OrganizationTitle', 'pattern', 'request')], {
-    because: 'A title may be blank; the vendor asks for more from 0.167 on.',
-    says: `${SUPPLEMENT}, section 5: Organization title`,
   }),
   ...known(LATER, unheardOf('POST /spaces/{}/transfer'), {
     because: 'Moving a space to another organization was removed in 0.181.',

@@ -5,6 +5,7 @@ import { customizationSettings, viewCustomization } from '../customization.ts';
 import { siteAt } from '../lookup.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag } from '../schema.ts';
+import { refuseLater } from '../versions.ts';
 
 const CUSTOMIZATION = '/orgs/{organizationId}/sites/{siteId}/customization';
 
@@ -25,6 +26,7 @@ export const customizationOperations: readonly Operation[] = [
     body: customizationSettings,
     handle: (call) => {
       const site = siteAt(call.store, call.params.organizationId, call.params.siteId);
+      refuseLater(call, 'systemTheme', [call.body.themes.default], 'body.themes.default');
       const customization = call.body as unknown as JsonObject;
       return ok(viewCustomization(call.store.sites.put({ ...site, customization })));
     },

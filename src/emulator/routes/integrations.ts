@@ -11,6 +11,7 @@ import { containsText } from '../patch.ts';
 import type { OrganizationRecord } from '../records.ts';
 import { flag, listQuery } from '../schema.ts';
 import type { Store } from '../store.ts';
+import { refuseLater } from '../versions.ts';
 import { viewIntegration } from '../views/integration.ts';
 
 const NAMED = '/integrations/{integrationName}';
@@ -75,6 +76,7 @@ function publish(call: Call<typeof NAMED, unknown, Publication>): Answer {
   const name = requireName(call.params.integrationName);
   const { organization, runtime, ...body } = call.body;
   const publisher = publisherOf(store, organization);
+  refuseLater(call, 'visitorClaims', body.scopes, 'body.scopes');
   const before = store.integrations.get(name);
   const integration: IntegrationRecord = {
     id: name,

@@ -6,7 +6,7 @@ import { type Context, type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { settle } from '../processing.ts';
 import type { SpecRecord } from '../records.ts';
-import { listQuery, text, url } from '../schema.ts';
+import { id, listQuery, text, url } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { viewSpec } from '../views/spec.ts';
 import { SPEC_VISIBILITIES } from '../vocabulary.ts';
@@ -17,7 +17,7 @@ const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.t
 });
 
 /** An address or a text (supplement, section 6). */
-const source = z.union([z.strictObject({ url: url() }), z.strictObject({ text: z.string() })], {
+const source = z.union([z.strictObject({ url: url() }), z.strictObject({ text: id })], {
   error: 'must be {url} (an http or https URL) or {text}',
 });
 

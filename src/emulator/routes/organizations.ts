@@ -1,15 +1,19 @@
 import { z } from 'zod';
-import { invalid, ok } from '../answers.ts';
+import { ok } from '../answers.ts';
 import { organizationAt, referenced } from '../lookup.ts';
-import { type Context, type Operation, operation } from '../operation.ts';
+import { ruleNames } from '../merge-rules.ts';
+import { type Operation, operation } from '../operation.ts';
 import { listBySeq } from '../paging.ts';
 import { patched, present } from '../patch.ts';
-import { id, listQuery, mergeRules, nullableRole, text, url } from '../schema.ts';
+import { id, listQuery, nullableRole, standaloneMergeRules, text, url } from '../schema.ts';
+import { refuseLater } from '../versions.ts';
 import { viewOrganization } from '../views/organization.ts';
 
 /** Platform API, Organizations; supplement, section 6. */
 const organizationUpdate = z.strictObject({
-  title: text(2, 255).optional(),
+  title: text(2, 255)
+    .refine((title) => /\S.*\S/.test(title), { error: 'must match \\S.*\\S' })
+    .optional(),
   emailDomains: z.array(z.string()).optional(),
   hostname: text(3, 32).optional(),
   defaultRole: nullableRole.optional(),
@@ -21,15 +25,8 @@ const organizationUpdate = z.strictObject({
   sso: z.boolean().optional(),
   ai: z.boolean().optional(),
   inviteLinks: z.boolean().optional(),
-  mergeRules: mergeRules.optional(),
+  mergeRules: standaloneMergeRules.optional(),
 });
-
-/** Supplement, section 5: from 0.167 on a title has two visible characters. */
-function refuseBlank({ features }: Pick<Context, 'features'>, wanted: string | undefined): void {
-  if (features.strictPatterns && wanted !== undefined && !/\S.*\S/.test(wanted)) {
-    throw invalid('body.title', 'must match \\S.*\\S');
-  }
-}
 
 /** Organizations: list, read, update. */
 export const organizationOperations: readonly Operation[] = [
@@ -56,7 +53,7 @@ export const organizationOperations: readonly Operation[] = [
       const { store } = call;
       const organization = organizationAt(store, call.params.organizationId);
       const { logo, defaultContent, ...rest } = call.body;
-      refuseBlank(call, rest.title);
+      refuseLater(call, 'authorMergeRules', ruleNames(rest.mergeRules), 'body.mergeRules.rules');
       if (defaultContent) {
         const site = store.sites.get(defaultContent.site);
         const usable = site?.organization === organization.id ? site : undefined;

@@ -6,12 +6,25 @@ import { templateParams } from '../content-ref.ts';
 import { withDefaults } from '../creation-defaults.ts';
 import { deleteSpace, move, moveBody, parentReferenced, transferBody, transferSpace } from '../hierarchy.ts';
 import { keptSpaceAt, organizationAt, spaceAt } from '../lookup.ts';
+import { ruleNames } from '../merge-rules.ts';
 import { type Context, type Operation, operation } from '../operation.ts';
 import { listByRank } from '../paging.ts';
 import { patched, present } from '../patch.ts';
 import type { SpaceRecord } from '../records.ts';
-import { defaultLevel, editMode, icon, id, language, listQuery, mergeRules, shareQuery, text, url } from '../schema.ts';
+import {
+  defaultLevel,
+  editMode,
+  emoji,
+  id,
+  language,
+  listQuery,
+  mergeRules,
+  shareQuery,
+  text,
+  url,
+} from '../schema.ts';
 import { templatePage } from '../template.ts';
+import { refuseLater } from '../versions.ts';
 import { viewSpace } from '../views/content.ts';
 
 /** Supplement, section 5. */
@@ -21,7 +34,7 @@ const title = text(0, 50);
 const spaceCreation = z
   .strictObject({
     title: title.optional(),
-    emoji: icon.optional(),
+    emoji: emoji.optional(),
     parent: id.optional(),
     language: language.optional(),
     editMode: editMode.optional(),
@@ -41,7 +54,7 @@ const spaceUpdate = z
     defaultLevel: defaultLevel.optional(),
     language: language.optional(),
     mergeRules: mergeRules.optional(),
-    emoji: icon.nullable().optional(),
+    emoji: emoji.nullable().optional(),
     icon: url().nullable().optional(),
   })
   .refine((body) => !body.emoji || !body.icon, {
@@ -73,6 +86,7 @@ const organizationLevel: readonly Operation[] = [
     handle: (call) => {
       const { store, body } = call;
       const organization = organizationAt(store, call.params.organizationId);
+      refuseLater(call, 'traditionalChinese', [body?.language], 'body.language');
       if (body?.parent !== undefined) {
         parentReferenced(store, organization.id, body.parent);
       }
@@ -119,6 +133,8 @@ const lifecycle: readonly Operation[] = [
     handle: (call) => {
       const space = spaceAt(call.store, call.params.spaceId);
       const { emoji, icon: iconUrl, ...rest } = call.body;
+      refuseLater(call, 'traditionalChinese', [rest.language], 'body.language');
+      refuseLater(call, 'authorMergeRules', ruleNames(rest.mergeRules), 'body.mergeRules.rules');
       const updated = call.store.spaces.put({
         ...space,
         ...present(rest),

@@ -9,6 +9,7 @@ import type { TranslationRecord } from '../records.ts';
 import { requireDocument } from '../rich-document.ts';
 import { id, language, listQuery } from '../schema.ts';
 import type { Store } from '../store.ts';
+import { refuseLater } from '../versions.ts';
 
 /** Platform API, Translations; supplement, section 6. */
 const translationCreation = z.strictObject({
@@ -67,6 +68,8 @@ function createTranslation(
   const organization = organizationAt(store, call.params.organizationId);
   const instructions =
     body.instructions === undefined ? undefined : requireDocument(body.instructions, 'body.instructions');
+  refuseLater(call, 'traditionalChinese', [body.source.language], 'body.source.language');
+  refuseLater(call, 'traditionalChinese', [body.language], 'body.language');
   const source = spaceReferenced(store, organization.id, body.source.space, 'body.source.space');
   if (body.language === body.source.language) {
     throw invalid('body.language', `"${body.language}" is the language of the source`);

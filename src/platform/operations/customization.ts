@@ -24,7 +24,7 @@ const styling = z.looseObject({
 export const customization = z.looseObject({
   title: text(2, 128).optional(),
   styling: styling.optional(),
-  themes: z.looseObject({ default: z.enum(['light', 'dark']).optional() }).optional(),
+  themes: z.looseObject({ default: z.enum(['light', 'dark', 'system']).optional() }).optional(),
   ai: z.looseObject({ mode: z.enum(['none', 'search', 'assistant']).optional() }).optional(),
   externalLinks: z.looseObject({ target: z.enum(['self', 'blank']).optional() }).optional(),
 });

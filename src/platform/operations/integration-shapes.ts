@@ -22,7 +22,7 @@ const SCOPES = [
   ...['space:content:read', 'space:content:write', 'space:metadata:read', 'space:metadata:write', 'space:git:sync'],
   ...['page:feedback:read', 'site:metadata:read', 'site:views:read', 'site:script:inject', 'site:script:cookies'],
   ...['site:visitor:auth', 'site:adaptive:read', 'site:adaptive:write', 'openapi:read', 'openapi:write'],
-  'conversations:ingest',
+  ...['conversations:ingest', 'site:visitor:claims'],
 ] as const;
 export const scope = z.enum(SCOPES);
 
@@ -114,7 +114,7 @@ const configuration = z.union([
 
 /** What an integration is published with (API document, Integrations; supplement, section 5). */
 export const publication = z.strictObject({
-  runtime: z.literal('v1').optional(),
+  runtime: z.enum(['v1', 'v2']).optional(),
   icon: z.base64().optional(),
   title: text(2, 30),
   description: text(0, 100),

@@ -12,7 +12,7 @@ import {
   tracedEvent,
 } from './integration-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
-import { givenFlag, givenText, string, texts } from './shapes.ts';
+import { givenFlag, givenText, string, text, texts } from './shapes.ts';
 
 const all = '/v1/integrations';
 const one = `${all}/{integrationName}` as const;
@@ -23,7 +23,7 @@ export const integrationOperations = {
   listIntegrations: list('listIntegrations', 'Integrations that anybody may install.', all, integration, {
     search: givenText,
     category: category.optional(),
-    blockDomain: givenText,
+    blockDomain: text(0, 100).optional(),
     blocks: givenFlag,
     contentSources: givenFlag,
     owner: givenText,

@@ -16,7 +16,7 @@ export const memberOperations = {
     {
       role: z.union([role, z.literal('guest')]).optional(),
       search: givenText,
-      sort: z.enum(['joinedAt', 'lastSeenAt']).optional(),
+      sort: z.enum(['joinedAt', 'lastSeenAt', 'name']).optional(),
       order,
     },
   ),

@@ -20,7 +20,7 @@ export type OpenApiSpec = z.output<typeof openApiSpec>;
 const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(value), {
   error: 'must be letters and digits, with single hyphens between',
 });
-const source = z.union([z.strictObject({ url }), z.strictObject({ text: string })]);
+const source = z.union([z.strictObject({ url }), z.strictObject({ text: text(1, Number.POSITIVE_INFINITY) })]);
 
 /** OpenAPI specifications; named by slug. */
 export const openApiOperations = {

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { list, read, write } from './operation.ts';
 import {
   givenFlag,
-  mergeRules,
   nullableRole,
   optionalFlag,
   optionalText,
@@ -10,11 +9,13 @@ import {
   permissions,
   readMergeRules,
   richDocument,
+  standaloneMergeRules,
   string,
   text,
   texts,
   url,
   urls,
+  user,
 } from './shapes.ts';
 
 const organization = z.looseObject({
@@ -32,7 +33,9 @@ const organization = z.looseObject({
   permissions,
 });
 const organizationUpdate = z.strictObject({
-  title: text(2, 255).optional(),
+  title: text(2, 255)
+    .refine((title) => /\S.*\S/.test(title), { error: 'must have two visible characters on one line' })
+    .optional(),
   emailDomains: texts.optional(),
   hostname: text(3, 32).optional(),
   defaultRole: nullableRole.optional(),
@@ -44,7 +47,7 @@ const organizationUpdate = z.strictObject({
   sso: givenFlag,
   ai: givenFlag,
   inviteLinks: givenFlag,
-  mergeRules: mergeRules.optional(),
+  mergeRules: standaloneMergeRules.optional(),
 });
 
 /** What agents are told about the organization. */
@@ -58,9 +61,10 @@ const agentInstructions = z.looseObject({
 
 const version = z.looseObject({ version: optionalText, build: optionalText });
 
-/** The version, and organizations. */
+/** The version, the caller, and organizations. */
 export const organizationOperations = {
   getVersion: read('getVersion', "The platform's version.", '/v1/', version),
+  getAuthenticatedUser: read('getAuthenticatedUser', 'The user whose token is used.', '/v1/user', user),
   listOrganizations: list('listOrganizations', 'Organizations that the token can see.', '/v1/orgs', organization),
   getOrganization: read('getOrganization', 'An organization.', '/v1/orgs/{organizationId}', organization),
   updateOrganization: write(

@@ -48,28 +48,31 @@ export const nullableRole = role.nullable();
 /** Spaces and collections may also inherit (supplement, section 1). */
 export const level = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read', 'inherit']).nullable();
 
-/** The languages a space may have and be translated into (supplement, section 4). */
+/** The languages that a space can have and be translated into; `zh-tw` from 0.181 on. */
 const LANGUAGES = [
   ...['en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv'],
   ...['no', 'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv'],
-  ...['et', 'sl'],
+  ...['et', 'sl', 'zh-tw'],
 ] as const;
 export const language = z.enum(LANGUAGES);
 
-/** Merge rules as they are written (API document, Organization; supplement, section 4). */
-export const mergeRules = z.union([
-  z.strictObject({ type: z.enum(['inherit', 'none']) }),
-  z.strictObject({
-    type: z.literal('rules'),
-    rules: z.array(
-      z.strictObject({
-        rule: string,
-        users: texts.optional(),
-        expression: z.string().optional(),
-      }),
-    ),
-  }),
-]);
+const RULES = [
+  ...['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass', 'require_agent_review'],
+  ...['require_at_least_one_review', 'require_all_reviews_approved', 'require_up_to_date_change_request'],
+  ...['require_change_request_subject', 'require_change_request_description'],
+  ...['require_at_least_one_approved_review', 'require_author_to_merge', 'custom'],
+] as const;
+const rules = z.strictObject({
+  type: z.literal('rules'),
+  rules: z.array(
+    z.strictObject({ rule: z.enum(RULES), users: texts.optional(), expression: text(0, 1024).optional() }),
+  ),
+});
+
+/** Merge rules of an organization as they are written: it has nothing to inherit from. */
+export const standaloneMergeRules = z.union([z.strictObject({ type: z.literal('none') }), rules]);
+/** Merge rules of a space as they are written. */
+export const mergeRules = z.union([z.strictObject({ type: z.enum(['inherit', 'none']) }), rules]);
 
 /** A rich document (supplement, section 9). Its nodes are made by the rich document modules. */
 export const richDocument = z

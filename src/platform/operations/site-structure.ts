@@ -4,7 +4,7 @@ import { givenFlag, givenText, string, text, texts } from './shapes.ts';
 import { section, sectionGroup, siteSpace, siteStructure } from './structure-shapes.ts';
 
 const pointer = z.strictObject({
-  type: z.enum(['site-space', 'site-section', 'site-section-group']),
+  type: z.enum(['site-space', 'site-section', 'site-section-group', 'site-external-link']),
   id: string,
 });
 /** The deprecated moves name what they put an item beside after its kind, but for groups (supplement, section 7). */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isEmoji } from '../../core/emoji.ts';
 import { templateParams } from './content-shapes.ts';
 import { list, read, remove, write } from './operation.ts';
 import {
@@ -39,7 +40,8 @@ export const space = z.looseObject({
 export type Space = z.output<typeof space>;
 
 const title = text(0, 50).optional();
-const emoji = text(0, 50);
+const emoji = text(1, 50).refine(isEmoji, { error: 'must be an emoji, or its code points, such as 1f4d8' });
+
 const editMode = z.enum(['live', 'locked']).optional();
 
 /** With a template, or computed from a source, or empty: one of them at most (supplement, section 6). */

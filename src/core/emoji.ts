@@ -1,0 +1,18 @@
+/** Recognizes an emoji as the platform takes it: the character, or its Unicode code points. */
+
+const VARIATION = '\\uFE0F?\\p{Emoji_Modifier}?';
+const PICTOGRAPH = `\\p{Extended_Pictographic}${VARIATION}`;
+const SEQUENCE = new RegExp(`^(?:\\p{RGI_Emoji}|${PICTOGRAPH}(?:\\u200D${PICTOGRAPH})*|[0-9#*]\\uFE0F?\\u20E3)$`, 'v');
+const CODE_POINTS = /^[0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*$/i;
+const HIGHEST = 0x10ffff;
+/** Halves of surrogate pairs are not characters. */
+const isCharacter = (point: number) => point <= HIGHEST && (point < 0xd800 || point > 0xdfff);
+
+/** Tells whether a text is one emoji, such as `📘`, or the code points of one, such as `1f4d8` or `1f1eb-1f1f7`. */
+export function isEmoji(text: string): boolean {
+  if (!CODE_POINTS.test(text)) {
+    return SEQUENCE.test(text);
+  }
+  const points = text.split('-').map((code) => Number.parseInt(code, 16));
+  return points.every(isCharacter) && SEQUENCE.test(String.fromCodePoint(...points));
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import type { DesiredStateError } from '../../src/core/errors.ts';
+import { declare } from '../support/world.ts';
+
+async function problemsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  try {
+    await declare(files);
+    return [];
+  } catch (error) {
+    return (error as DesiredStateError).problems.map(({ file, line, message }) => `${file}:${line} ${message}`);
+  }
+}
+
+test.each<[string, Readonly<Record<string, string>>, RegExp]>([
+  ['text for an emoji', { 'a.yaml': 'spaces:\n  g: { title: G, emoji: zzz }\n' }, /^a\.yaml:2 emoji must be an emoji/],
+  ['two emoji', { 'a.yaml': 'spaces:\n  g: { title: G, emoji: 📘📘 }\n' }, /^a\.yaml:2 emoji must be an emoji/],
+  [
+    'an organization that inherits merge rules',
+    { 'a.yaml': 'organization:\n  mergeRules: { type: inherit }\n' },
+    /^a\.yaml:2 .*none.*rules/,
+  ],
+  [
+    'a title without two visible characters on a line',
+    { 'a.yaml': 'organization:\n  title: "a\\nb"\n' },
+    /^a\.yaml:2 /,
+  ],
+  [
+    'an empty specification',
+    { 'a.yaml': 'openapi:\n  petstore: { source: { file: p.json } }\n', 'p.json': '' },
+    /^a\.yaml:2 p\.json is empty/,
+  ],
+  [
+    'an unknown merge rule',
+    { 'a.yaml': 'organization:\n  mergeRules: { type: rules, rules: [{ rule: require_luck }] }\n' },
+    /^a\.yaml:2 /,
+  ],
+])('%s is refused before anything is sent', async (_what, files, problem) => {
+  expect(await problemsOf(files)).toEqual([expect.stringMatching(problem)]);
+});
+
+test('what later versions of the platform take is valid', async () => {
+  const rules = '[{ rule: require_author_to_merge }, { rule: require_at_least_one_approved_review }]';
+  const files = {
+    'a.yaml': `organization: { mergeRules: { type: rules, rules: ${rules} } }
+spaces: { g: { title: G, language: zh-tw, emoji: 📘 }, h: { title: H, emoji: 1f469-200d-1f4bb } }
+translations: { g-tw: { space: h, from: en, to: zh-tw } }
+`,
+  };
+  expect(await problemsOf(files)).toEqual([]);
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
+import { operations } from '../../src/platform/operations/index.ts';
+import type { Operation } from '../../src/platform/operations/operation.ts';
+import { openDocument, VERSIONS, type Version } from './document.ts';
+import { ownPlaces, type Place, type Places, vendorPlaces } from './values.ts';
+
+/**
+ * Values in which the client or the embedded platform differs from the vendor's documents, and why. `takes`: it takes
+ * the value and the document does not have it; `lacks`: the other way around.
+ */
+const KNOWN: Readonly<Record<string, string>> = {
+  '0.146 takes zh-tw': 'from 0.181 on; the embedded platform refuses it before',
+  '0.146 takes require_at_least_one_approved_review': 'from 0.167 on; the embedded platform refuses it before',
+  '0.146 takes require_author_to_merge': 'from 0.167 on; the embedded platform refuses it before',
+  '0.146 takes system': 'from 0.181 on; the embedded platform refuses it before',
+  '0.146 takes site:visitor:claims': 'from 0.201 on; the embedded platform refuses it before',
+  '0.146 takes site-external-link': 'from 0.201 on; the embedded platform has no such item before',
+  '0.146 takes name': 'sorting members by name, from 0.201 on; a platform before refuses it',
+  '0.202 takes gitsync': 'a category until 0.181; a filter or a publication with it does no harm later',
+  '0.202 lacks name': 'sorting members by name, from 0.201 on: the embedded platform has only the earlier orders',
+  '0.202 lacks tag': 'links to tags, from 0.167 on: the embedded platform has no tags',
+};
+
+const shape = (path: string) => path.replace(/^\/v1(?=\/)/, '').replaceAll(/\{\w+\}/g, '{}');
+
+/** Who checks requests, by method and path. */
+const CHECKS: Readonly<Record<string, ReadonlyMap<string, Places>>> = {
+  client: new Map(
+    Object.values<Operation>(operations).map(({ method, path, query, body }) => [
+      `${method} ${shape(path)}`,
+      ownPlaces(query, body),
+    ]),
+  ),
+  'embedded platform': new Map(
+    OPERATIONS.flat().map(({ method, path, query, body }) => [`${method} ${shape(path)}`, ownPlaces(query, body)]),
+  ),
+};
+
+function differences(own: Place, vendor: Place): readonly string[] {
+  const takes = vendor.isOpen ? [] : [...own.values].filter((value) => !vendor.values.has(value));
+  const lacks = own.isOpen || own.values.size === 0 ? [] : [...vendor.values].filter((value) => !own.values.has(value));
+  return [...takes.map((value) => `takes ${value}`), ...lacks.map((value) => `lacks ${value}`)];
+}
+
+interface Found {
+  readonly version: Version;
+  readonly what: string;
+  readonly where: string;
+}
+
+function compare(version: Version): readonly Found[] {
+  const document = openDocument(version);
+  return document.operations.flatMap((operation) => {
+    const vendor = vendorPlaces(document, operation);
+    const name = `${operation.method} ${shape(operation.path)}`;
+    return Object.entries(CHECKS).flatMap(([side, checks]) =>
+      [...(checks.get(name) ?? [])].flatMap(([place, own]) => {
+        const other = vendor.get(place);
+        // Flags in a query are words here and booleans there.
+        const isFlag = [...own.values].every((value) => value === 'true' || value === 'false');
+        return other === undefined || (isFlag && own.values.size > 0) || /\.nodes\[\]/.test(place)
+          ? []
+          : differences(own, other).map((what) => ({ version, what, where: `${side}: ${name} ${place}` }));
+      }),
+    );
+  });
+}
+
+describe('the values that requests can have', () => {
+  const found = VERSIONS.flatMap(compare);
+
+  test('are those of the documents, but for what is known', () => {
+    const flags = ['takes true', 'takes false', 'lacks true', 'lacks false'];
+    const unknown = found.filter(
+      ({ version, what }) => !flags.includes(what) && KNOWN[`${version} ${what}`] === undefined,
+    );
+    expect(unknown.map(({ version, what, where }) => `${version} ${what} ${where}`)).toEqual([]);
+  });
+
+  test.each(Object.entries(KNOWN))('still so: %s, as it is %s', (entry) => {
+    expect(found.some(({ version, what }) => `${version} ${what}` === entry)).toBe(true);
+  });
+
+  test('are compared in many places', () => {
+    const document = openDocument('0.202');
+    const places = document.operations.flatMap((operation) => {
+      const own = CHECKS.client?.get(`${operation.method} ${shape(operation.path)}`);
+      return [...vendorPlaces(document, operation)].filter(([place, { values }]) => own?.has(place) && values.size > 0);
+    });
+    expect(places.length).toBeGreaterThan(50);
+  });
+
+  test.each(VERSIONS)('no text is sent that is longer or shorter than %s has it', (version) => {
+    const document = openDocument(version);
+    const wrong = document.operations.flatMap((operation) => {
+      const name = `${operation.method} ${shape(operation.path)}`;
+      const own = CHECKS.client?.get(name);
+      return [...vendorPlaces(document, operation)].flatMap(([place, { minLength = 0, maxLength = Infinity }]) => {
+        const given = own?.get(place);
+        const isWider =
+          given?.isOpen === true && ((given.minLength ?? 0) < minLength || (given.maxLength ?? Infinity) > maxLength);
+        return isWider && !/\.nodes\[\]/.test(place) ? [`${name} ${place}: ${minLength} to ${maxLength}`] : [];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+/** Collects the values that a schema allows by name, and the lengths of its texts, by the place in a request. */
+import type * as z from 'zod';
+import { jsonSchemaOf } from '../../src/commands/api/schema-words.ts';
+import type { VendorDocument, VendorOperation } from './document.ts';
+import { type Named, resolve, type Schema } from './schema.ts';
+
+/** What a place takes: named values, or any text of so many characters. */
+export interface Place {
+  readonly values: ReadonlySet<string>;
+  /** Whether something other than the named values is taken too. */
+  isOpen: boolean;
+  minLength: number | undefined;
+  maxLength: number | undefined;
+}
+
+export type Places = Map<string, Place>;
+
+type Node = Schema & {
+  readonly const?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly $defs?: Named;
+};
+
+/** The places of a request of an operation of the vendor's document. */
+export function vendorPlaces({ named }: VendorDocument, { parameters, requestBody }: VendorOperation): Places {
+  const places: Places = new Map();
+  for (const { name, in: where, schema } of parameters) {
+    if (where === 'query') {
+      collect(named, schema as Node, `query.${name}`, places, 0);
+    }
+  }
+  const schema = requestBody?.content['application/json']?.schema;
+  if (schema !== undefined) {
+    collect(named, schema as Node, 'body', places, 0);
+  }
+  return places;
+}
+
+/** The same of what the client or the embedded platform checks. */
+export function ownPlaces(query: z.ZodType | null, body: z.ZodType | null): Places {
+  const places: Places = new Map();
+  for (const [schema, place] of [
+    [query, 'query'],
+    [body, 'body'],
+  ] as const) {
+    if (schema !== null) {
+      collect({}, jsonSchemaOf(schema) as Node, place, places, 0);
+    }
+  }
+  return places;
+}
+
+/** Deeper places, such as those inside of rich documents, repeat themselves. */
+const DEEPEST = 8;
+
+function collect(named: Named, given: Node, place: string, places: Places, depth: number): void {
+  if (depth > DEEPEST) {
+    return;
+  }
+  const node = resolve(named, given) as Node;
+  for (const part of [...(node.allOf ?? []), ...(node.oneOf ?? []), ...(node.anyOf ?? [])]) {
+    collect(named, part as Node, place, places, depth + 1);
+  }
+  for (const [name, member] of Object.entries(node.properties ?? {})) {
+    collect(named, member as Node, `${place}.${name}`, places, depth + 1);
+  }
+  if (node.items !== undefined) {
+    collect(named, node.items as Node, `${place}[]`, places, depth + 1);
+  }
+  const names = node.enum ?? (node.const === undefined ? [] : [node.const]);
+  const texts = names.filter((value) => typeof value === 'string');
+  const isText = [node.type].flat().includes('string');
+  if (texts.length > 0 || isText) {
+    const known = places.get(place) ?? { values: new Set(), isOpen: false, minLength: undefined, maxLength: undefined };
+    places.set(place, {
+      values: new Set([...known.values, ...texts]),
+      isOpen: known.isOpen || texts.length === 0,
+      minLength: node.minLength ?? known.minLength,
+      maxLength: node.maxLength ?? known.maxLength,
+    });
+  }
+}
