@@ -5,6 +5,7 @@ import { openReader, type Reader } from '../platform/client.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../queue/snapshot.ts';
+import { ownUser } from '../reconcile/own-user.ts';
 import { conversationFindings } from './doctor-context.ts';
 import { FEATURES, type Finding, good, linkListings, siteFindings } from './doctor-probes.ts';
 import { readConfig, type Surroundings, type Way, withPlatform } from './setup.ts';
@@ -106,9 +107,15 @@ async function permissionsOf(
 /** Only with the user known can a plan be refused that would lock the daemon out. */
 async function userOf(config: Config, reader: Reader): Promise<Finding> {
   const what = 'platform.user';
-  const { user } = config.platform;
+  const caller = await ownUser(reader);
+  const user = config.platform.user ?? caller;
   if (user === null) {
-    const detail = 'not set: name the email of the token’s user, so that no plan can lock it out';
+    const detail =
+      'not set, and the platform does not say whose token it is: name the email of its user, so that no plan can lock it out';
+    return { verdict: 'warn', what, detail };
+  }
+  if (caller !== null && caller.toLowerCase() !== user.toLowerCase()) {
+    const detail = `${user} is configured, but the token belongs to ${caller}: plans can lock that user out`;
     return { verdict: 'warn', what, detail };
   }
   for await (const member of reader.pages(operations.listMembers, { query: { search: user } })) {

@@ -12,6 +12,7 @@ import type { Reader } from '../platform/client.ts';
 import type { Work } from '../queue/course.ts';
 import { type ActualSource, platformSource } from './actual-source.ts';
 import { observe } from './observe.ts';
+import { couldLockOut, ownUser } from './own-user.ts';
 import { dueSteps, isLast, requestsOf, stepsOf } from './steps.ts';
 
 /** How long work takes, in seconds, under the rate learned so far. */
@@ -38,9 +39,18 @@ export interface Planned extends PlannedChanges {
   writesOf(change: Change): Writes;
 }
 
-/** Reads what is needed and plans. Makes no write: the reader has no way to. */
+/**
+ * Reads what is needed and plans. Makes no write: the reader has no way to. Where the plan takes an admin away, or any
+ * member, and nothing says whose token is used, one more request asks for that, and the plan is judged by it.
+ */
 export async function makePlan(options: PlanningOptions, reader: Reader, reads: () => number): Promise<Planned> {
-  return planOver(options, platformSource(reader), reads);
+  const planned = await planOver(options, platformSource(reader), reads);
+  const { policy } = options;
+  if (policy.user !== null || !couldLockOut(planned.plan.changes)) {
+    return planned;
+  }
+  const user = await ownUser(reader, planned.observation);
+  return planFrom({ ...options, policy: { ...policy, user } }, { ...planned.observation, reads: reads() });
 }
 
 /** The same over any source of the actual state; `reads` tells how many requests that took. */

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+const ADMINS = 'members:\n  ana@acme.example: { role: admin }\n  bo@acme.example: { role: admin }\n';
+
+describe('the user whose token is used', () => {
+  let space: Workspace;
+
+  beforeEach(async () => {
+    space = await openWorkspace();
+    space.repository.write('people.yaml', ADMINS);
+    space.repository.commit('Two admins');
+    expect((await space.inside(['apply', '.', '--yes', '--record'])).code).toBe(0);
+    space.emulator.requests.reset();
+  });
+  afterEach(() => space[Symbol.asyncDispose]());
+
+  async function planWith(manifest: string, env: Readonly<Record<string, string>> = {}) {
+    space.repository.write('people.yaml', manifest);
+    space.repository.commit('Change people');
+    const { stdout } = await space.inside(['plan', '.', '--base', 'applied', '--format', 'json'], env);
+    const plan = JSON.parse(stdout) as { verdict: { state: string; reasons: string[] }; requests: Cost };
+    const { requests } = space.emulator;
+    expect(plan.requests.reads).toBe(requests.byMethod.GET);
+    return { ...plan.verdict, asked: requests.count('getAuthenticatedUser') };
+  }
+
+  test.each([
+    ['removed', 'members:\n  bo@acme.example: { role: admin }\n', /would remove ana@acme\.example/],
+    ['demoted', ADMINS.replace('role: admin', 'role: edit'), /would demote ana@acme\.example/],
+  ])('is not %s, although no configuration names it', async (_what, manifest, reason) => {
+    expect(await planWith(manifest)).toEqual({ state: 'refused', reasons: [expect.stringMatching(reason)], asked: 1 });
+  });
+
+  test('is asked for once, and others can be demoted', async () => {
+    const manifest = 'members:\n  ana@acme.example: { role: admin }\n  bo@acme.example: { role: edit }\n';
+    expect(await planWith(manifest)).toEqual({ state: 'ready', reasons: [], asked: 1 });
+  });
+
+  test.each([
+    ['nothing about members changes', `${ADMINS}teams:\n  writers: { title: Writers }\n`],
+    ['a member becomes an admin', `${ADMINS}  cy@acme.example: { role: admin }\n`],
+    ['a change is paused', ADMINS.replace('{ role: admin }', '{ role: edit, paused: { reason: later } }')],
+  ])('is not asked for where %s', async (_what, manifest) => {
+    expect(await planWith(manifest)).toMatchObject({ state: 'ready', asked: 0 });
+  });
+
+  test.each([403, 404, 405])('a platform that answers %i is planned against as before', async (status) => {
+    space.emulator.setFaults([{ match: { operation: 'getAuthenticatedUser' }, fault: { kind: 'status', status } }]);
+    expect(await planWith(ADMINS.replace('role: admin', 'role: edit'))).toMatchObject({ state: 'ready', asked: 1 });
+  });
+
+  test('doctor says whose token it is', async () => {
+    const { stdout } = await space.inside(['doctor']);
+    expect(stdout).toMatch(/ok +platform\.user +ana@acme\.example, admin/);
+  });
+});
+
+interface Cost {
+  readonly reads: number;
+}
