@@ -34,7 +34,7 @@ const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/
 
 describe('paths of the platform', () => {
   test('begin in few ways, which are found where they are written', () => {
-    expect(beginnings.toSorted()).toEqual(['collections', 'integrations', 'orgs', 'spaces']);
+    expect(beginnings.toSorted()).toEqual(['collections', 'integrations', 'orgs', 'spaces', 'user']);
     expect(paths.filter((path) => path !== '/v1/' && !written.test(path))).toEqual([]);
     expect(linesWithPaths(table).length).toBeGreaterThan(100);
   });
