@@ -27,13 +27,14 @@ import { findAddresses } from './postal-address.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
 import { findSecrets } from './secrets.ts';
 import { findSsns } from './ssn.ts';
+import { findStreetAddresses } from './street-addresses.ts';
 import { cutSubject, type Field, fieldsOf, nameAt } from './ticket-fields.ts';
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 import { viewOf } from './view.ts';
 
 /** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
-const RULES = 4;
+const RULES = 5;
 
 export interface RedactionOptions {
   readonly patterns?: readonly UserPattern[];
@@ -107,7 +108,7 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
     national_id: [findNationalIds],
     birthdate: [findBirthDates],
     phone: [phoneFinder(regions)],
-    address: [findAddresses],
+    address: [findAddresses, findStreetAddresses],
     ip: [findIps],
     mac: [findMacs],
     pattern: patternFinders(patterns, taken),

@@ -4,6 +4,11 @@ import { ticketOf } from './corpus.ts';
 
 /** Texts made to keep a redactor busy: half of a value again and again. */
 const HOSTILE: readonly string[] = [
+  '12345 Aa ',
+  'A Aa, 12345 Aa ',
+  'Aa, OR 97209 ',
+  'ул. Аа ',
+  '市路1',
   'a@',
   '@a',
   'a@b.',
