@@ -140,6 +140,11 @@ describe('patterns', () => {
     ['updateMember', { role: 'owner' }],
     ['updateSpaceCommentReply', { resolved: true }],
     ['publishIntegration', { ...INTEGRATION, runtime: 'v3' }],
+    ['createSpace', { emoji: 'zzz' }],
+    ['createSpace', { computedSource: { type: 'email', props: {} } }],
+    ['createOpenApiSpec', { slug: 'a', source: { text: '' } }],
+    ['updateOrganization', { title: '  ' }],
+    ['updateOrganization', { mergeRules: { type: 'inherit' } }],
     ['askSite', { question: 'Why?', scope: { mode: 'specific' } }],
   ])('%s does not take %j', (name, body) => {
     expect(takes(name, body)).toBe(false);

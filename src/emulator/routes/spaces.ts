@@ -39,7 +39,15 @@ const spaceCreation = z
     language: language.optional(),
     editMode: editMode.optional(),
     template: z.strictObject({ id, params: templateParams.optional() }).optional(),
-    computedSource: z.record(z.string(), z.unknown()).optional(),
+    computedSource: z
+      .looseObject({
+        // Supplement, section 4: Computed `type`.
+        type: z.union([
+          z.enum(['builtin:openapi', 'builtin:translation']),
+          z.string().regex(/^integration:[^:]+:[^:]+$/),
+        ]),
+      })
+      .optional(),
     empty: z.literal(true).optional(),
   })
   .refine((body) => [body.template, body.computedSource, body.empty].filter((way) => way !== undefined).length <= 1, {

@@ -23,7 +23,9 @@ export const integrationOperations = {
   listIntegrations: list('listIntegrations', 'Integrations that anybody may install.', all, integration, {
     search: givenText,
     category: category.optional(),
-    blockDomain: text(0, 100).optional(),
+    blockDomain: text(1, 100)
+      .refine((domain) => /^[a-zA-Z0-9\-_.]+$/.test(domain), { error: 'must be a domain' })
+      .optional(),
     blocks: givenFlag,
     contentSources: givenFlag,
     owner: givenText,

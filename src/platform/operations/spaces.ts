@@ -44,6 +44,12 @@ const emoji = text(1, 50).refine(isEmoji, { error: 'must be an emoji, or its cod
 
 const editMode = z.enum(['live', 'locked']).optional();
 
+/** What computes pages: the platform itself, or an integration. */
+const computedType = z.union([
+  z.enum(['builtin:openapi', 'builtin:translation']),
+  z.string().regex(/^integration:[^:]+:[^:]+$/),
+]);
+
 /** With a template, or computed from a source, or empty: one of them at most (supplement, section 6). */
 const creation = z
   .strictObject({
@@ -53,7 +59,7 @@ const creation = z
     language: language.optional(),
     editMode,
     template: z.strictObject({ id: string, params: templateParams }).optional(),
-    computedSource: z.looseObject({ type: string }).optional(),
+    computedSource: z.looseObject({ type: computedType }).optional(),
     empty: z.literal(true).optional(),
   })
   .refine((body) => [body.template, body.computedSource, body.empty].filter((way) => way !== undefined).length <= 1, {
