@@ -84,10 +84,19 @@ export interface Metrics extends TroubleMetrics {
   queue(observation: QueueObservation): void;
 }
 
+/** Set by the listener's thread while the main thread does not answer; 0 in every answer of the main thread itself. */
+export const BUSY_METRIC = 'octavo_main_thread_busy_seconds';
+
 /** Makes the metrics in a registry of their own. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'octavo_' });
+  gauge(
+    registry,
+    BUSY_METRIC.replace(/^octavo_/, ''),
+    'Seconds for which the main thread has not answered; 0: it does.',
+    [],
+  ).set(0);
   return {
     registry,
     ...passMetrics(registry),

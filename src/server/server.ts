@@ -1,5 +1,7 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { ConfigError, messageOf } from '../core/errors.ts';
+import { type Forwarded, type ForwardedAnswer, type Listener, openListener } from './listener.ts';
+import { BUSY_METRIC } from './metrics.ts';
 
 /** What the server shows. */
 export interface ServerOptions {
@@ -35,11 +37,15 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
     return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
   });
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+  let listener: Listener | null = null;
   return {
     app,
     listen: async ({ host, port }) => {
       try {
-        return await app.listen({ host, port });
+        await app.ready();
+        const options = { ...LISTENER, host, port, slowest: slowest ?? SLOWEST };
+        listener = await openListener(options, (request) => answer(app, request));
+        return listener.address;
       } catch (error) {
         throw new ConfigError(
           `cannot listen on ${host}:${port}: ${messageOf(error)}; set server.listen to a free address`,
@@ -50,9 +56,47 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
       }
     },
     close: async () => {
+      await listener?.close();
       await app.close();
     },
   };
+}
+
+/** Probes and scrapes are answered in time even while the main thread is busy. */
+const LISTENER = {
+  /** Bytes of the largest body that any route takes; each route has a limit of its own. */
+  largestBody: 5 * 1024 * 1024,
+  repeated: ['/healthz', '/readyz', '/metrics'],
+  aliveness: '/healthz',
+  /** The largest manifest takes seconds, and the main thread answers between two manifests. */
+  longestSilence: 60_000,
+  busyMetric: BUSY_METRIC,
+} as const;
+/** Headers that concern one connection only. */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'date'];
+
+/** Answers a request that was received on the listener's thread. */
+async function answer(app: FastifyInstance, { method, url, headers, body }: Forwarded): Promise<ForwardedAnswer> {
+  try {
+    const response = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: withoutHopByHop(headers) as Record<string, string>,
+      ...(body === null || body.length === 0 ? {} : { payload: Buffer.from(body) }),
+    });
+    return { status: response.statusCode, headers: withoutHopByHop(response.headers), body: response.rawPayload };
+  } catch {
+    // The method or the address is not valid.
+    return {
+      status: 400,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from('{"error":"bad request"}'),
+    };
+  }
+}
+
+function withoutHopByHop<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
 }
 
 /** Milliseconds in which a request must have come in whole. */

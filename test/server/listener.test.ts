@@ -1,0 +1,153 @@
+import { Worker } from 'node:worker_threads';
+import { afterEach, expect, test } from 'vitest';
+import { type Listener, openListener } from '../../src/server/listener.ts';
+import { createServer, type Server } from '../../src/server/server.ts';
+
+let server: Server | null = null;
+let scrapes = 0;
+const opened: Listener[] = [];
+afterEach(async () => {
+  await server?.close();
+  server = null;
+  await Promise.all(opened.splice(0).map((listener) => listener.close()));
+});
+
+async function listen(prepare: (app: Server['app']) => void = () => {}): Promise<string> {
+  scrapes = 0;
+  server = createServer({
+    registry: {
+      contentType: 'text/plain',
+      metrics: async () => {
+        scrapes += 1;
+        return `octavo_scrapes ${scrapes}\n`;
+      },
+    },
+    health: () => [],
+    ready: () => [],
+  });
+  prepare(server.app);
+  return server.listen({ host: '127.0.0.1', port: 0 });
+}
+
+/** Asks from a thread of its own, as a probe would from elsewhere, and wakes the main thread up when it is done. */
+const PROBE = `
+  const { workerData: { urls, shared }, parentPort } = require('node:worker_threads');
+  const flag = new Int32Array(shared);
+  (async () => {
+    const answers = [];
+    for (const url of urls) {
+      const response = await fetch(url);
+      answers.push([response.status, await response.text(), response.headers.get('age')]);
+    }
+    parentPort.postMessage(answers);
+    Atomics.store(flag, 0, 1);
+    Atomics.notify(flag, 0);
+  })();
+`;
+
+test('health, readiness and metrics are answered while the main thread does nothing but work', async () => {
+  const address = await listen();
+  const shared = new SharedArrayBuffer(4);
+  const urls = ['/healthz', '/readyz', '/metrics'].map((path) => `${address}${path}`);
+  const probe = new Worker(PROBE, { eval: true, workerData: { urls, shared } });
+  const answers = new Promise((resolve) => probe.once('message', resolve));
+  // Nothing else runs on this thread until the probe has all its answers.
+  expect(Atomics.wait(new Int32Array(shared), 0, 0, 20_000)).not.toBe('timed-out');
+  expect(await answers).toEqual([
+    [200, '{"healthy":true,"reasons":[]}', expect.any(String)],
+    [200, '{"ready":true,"reasons":[]}', expect.any(String)],
+    [200, 'octavo_scrapes 1\n', expect.any(String)],
+  ]);
+});
+
+test('metrics are those of now where the main thread is free', async () => {
+  const address = await listen();
+  const first = await (await fetch(`${address}/metrics`)).text();
+  const second = await (await fetch(`${address}/metrics`)).text();
+  expect([first, second]).toEqual(['octavo_scrapes 2\n', 'octavo_scrapes 3\n']);
+});
+
+/** A listener of its own, whose main thread answers what `answer` gives. */
+async function openAlone(answer: (path: string) => Promise<string>, longestSilence = 60_000) {
+  const listener = await openListener(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      slowest: 1000,
+      largestBody: 1000,
+      repeated: ['/healthz', '/metrics'],
+      aliveness: '/healthz',
+      longestSilence,
+      busyMetric: 'octavo_main_thread_busy_seconds',
+    },
+    async ({ url }) => ({ status: 200, headers: {}, body: Buffer.from(await answer(url)) }),
+  );
+  opened.push(listener);
+  const read = async (path: string) => {
+    const response = await fetch(`${listener.address}${path}`);
+    return [response.status, await response.text()] as const;
+  };
+  return { listener, read };
+}
+
+test('while the main thread is silent its metrics are repeated with the time, and health fails in the end', async () => {
+  let isBusy = false;
+  const scrape = 'a 1\nocto 2\noctavo_main_thread_busy_seconds 0\nb 3\n';
+  const { read } = await openAlone(
+    (path) => (isBusy ? new Promise(() => {}) : Promise.resolve(path === '/metrics' ? scrape : 'ok')),
+    300,
+  );
+  expect(await read('/metrics')).toEqual([200, scrape]);
+  isBusy = true;
+  expect(await read('/healthz')).toEqual([200, 'ok']);
+  const [status, text] = await read('/metrics');
+  expect([status, text.replace(/ 0\.\d+\n/, ' SECONDS\n')]).toEqual([
+    200,
+    scrape.replace('seconds 0', 'seconds SECONDS'),
+  ]);
+  await expect.poll(async () => (await read('/healthz'))[0]).toBe(503);
+  expect((await read('/healthz'))[1]).toContain('the main thread has not answered for');
+});
+
+test('a request that waits for something else does not make the main thread silent', async () => {
+  const { read } = await openAlone(async (path) => (path === '/slow' ? new Promise(() => {}) : path), 600);
+  void read('/slow').catch(() => {});
+  for (let turn = 0; turn < 10; turn += 1) {
+    expect(await read('/healthz?turn')).toEqual([200, '/healthz']);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+});
+
+test('closing abandons a request that nobody answers', async () => {
+  const { listener, read } = await openAlone(async (path) => (path === '/slow' ? new Promise(() => {}) : path));
+  const waiting = read('/slow').catch((error: Error) => error);
+  await read('/healthz');
+  await listener.close();
+  expect(await waiting).toBeInstanceOf(Error);
+});
+
+test('an address that is taken is an error', async () => {
+  const address = new URL(await listen());
+  const options = {
+    registry: { contentType: 'text/plain', metrics: async () => '' },
+    health: () => [],
+    ready: () => [],
+  };
+  await expect(createServer(options).listen({ host: address.hostname, port: Number(address.port) })).rejects.toThrow(
+    /cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*set server\.listen/,
+  );
+});
+
+test('every other request is forwarded', async () => {
+  const address = await listen((app) => {
+    app.post('/echo', async (request, reply) => reply.header('x-seen', request.headers['x-sent']).send(request.body));
+  });
+  const headers = { 'content-type': 'application/json', 'x-sent': '1' };
+  const echo = await fetch(`${address}/echo`, { method: 'POST', headers, body: '{"a":1}' });
+  expect([echo.status, echo.headers.get('x-seen'), await echo.json()]).toEqual([200, '1', { a: 1 }]);
+  expect((await fetch(`${address}/healthz`, { method: 'POST' })).status).toBe(404);
+  expect((await fetch(`${address}/healthz`, { method: 'HEAD' })).status).toBe(200);
+  expect((await fetch(`${address}/healthz?verbose=1`)).status).toBe(200);
+  const large = await fetch(`${address}/echo`, { method: 'POST', body: new Uint8Array(6 * 1024 * 1024) });
+  expect(large.status).toBe(413);
+});
