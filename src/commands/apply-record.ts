@@ -2,6 +2,7 @@
 import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
 import { isIn } from '../git/make-commit.ts';
+import { printable } from '../plan/words.ts';
 import { idsOf, recordApplied, type ScopedFolder } from '../reconcile/applied.ts';
 import type { Applied } from '../reconcile/apply.ts';
 import { isAwaited } from './apply-summary.ts';
@@ -29,7 +30,7 @@ export async function openRecord(
     // What is paused or pending was not applied: recorded as if it were, the next plan would take it for something else.
     const left = [...results.filter(({ status }) => status !== 'applied'), ...pending.filter(isAwaited)];
     if (left.length > 0) {
-      const names = left.map(({ address }) => address).join(', ');
+      const names = left.map(({ address }) => printable(address)).join(', ');
       terminal.err(`${ref} stays where it is: not applied yet: ${names}\n`);
       return;
     }

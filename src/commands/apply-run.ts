@@ -4,7 +4,7 @@ import type { ChangeResult, Plan } from '../core/change.ts';
 import { AppError, EXIT, type ExitCode } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
 import { resultToJson } from '../plan/render-json.ts';
-import { counted } from '../plan/words.ts';
+import { counted, printable, printableLines } from '../plan/words.ts';
 import { openReader, openWriter, type Reader, type Writer } from '../platform/client.ts';
 import type { Applied } from '../reconcile/apply.ts';
 import { planFollowUp } from '../reconcile/follow-up.ts';
@@ -161,7 +161,7 @@ class Run {
       if (!(error instanceof AppError)) {
         throw error;
       }
-      terminal.err(`Pending changes could not be planned: ${error.message}\n`);
+      terminal.err(`Pending changes could not be planned: ${printableLines(error.message)}\n`);
       return first;
     }
     const wait = Math.max(0, this.lastWrite + this.#options.wait - clock.monotonic());
@@ -205,7 +205,7 @@ function exitOf(
   }
   const open = planned.plan.verdict.state === 'ready' ? pending.filter(isAwaited) : [];
   for (const { address, reason } of open) {
-    err(`Pending: ${address}: ${reason}\n`);
+    err(`Pending: ${printable(address)}: ${printable(reason)}\n`);
   }
   const outcome = outcomeOf(planned, results);
   if (outcome !== 'done') {

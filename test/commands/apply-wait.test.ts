@@ -193,6 +193,19 @@ test('a plan that cannot be made after the wait leaves the rest pending', async 
   expect(stderr).toContain('Pending changes could not be planned: ');
 });
 
+test('what the platform says of a translation cannot control the terminal or a CI job', async () => {
+  await using work = await openSite(FOREVER);
+  const message = 'gone\u001b[2J\n::error::forged\n##[error]forged';
+  work.emulator.setFaults([
+    { match: { operation: 'getTranslation' }, fault: { kind: 'status', status: 404, message } },
+  ]);
+  const { code, stderr } = await work.inside(['apply', '--yes']);
+  expect(code).toBe(5);
+  expect(stderr).toContain('Pending: translation/guides-fr: ');
+  expect(stderr).not.toContain('\u001b');
+  expect(stderr).not.toMatch(/^::|##\[/m);
+});
+
 test.each([
   [300, '1 second'],
   [12_000, '12 seconds'],
