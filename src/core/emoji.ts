@@ -14,5 +14,5 @@ export function isEmoji(text: string): boolean {
     return SEQUENCE.test(text);
   }
   const points = text.split('-').map((code) => Number.parseInt(code, 16));
-  return points.every(isCharacter) && SEQUENCE.test(String.fromCodePoint(...points));
+  return points.every(isCharacter) && SEQUENCE.test(points.map((point) => String.fromCodePoint(point)).join(''));
 }

@@ -50,7 +50,7 @@ function charactersOf(given: string): string {
   const codes = /^[0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*$/i.test(given) ? given.split('-') : [];
   const points = codes.map((code) => Number.parseInt(code, 16));
   return points.length > 0 && points.every((point) => point < 0xd800 || (point > 0xdfff && point <= 0x10ffff))
-    ? String.fromCodePoint(...points)
+    ? points.map((point) => String.fromCodePoint(point)).join('')
     : given;
 }
 

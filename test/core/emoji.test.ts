@@ -18,6 +18,16 @@ describe('an emoji', () => {
     },
   );
 
+  test('is told soon, however long a text is', () => {
+    for (const text of [
+      '61-'.repeat(200_000).concat('61'),
+      '1f4d8-200d-'.repeat(50_000),
+      '\u{1f4d8}'.repeat(200_000),
+    ]) {
+      expect(isEmoji(text)).toBe(false);
+    }
+  });
+
   test('is what requests take', () => {
     const { body }: Operation = operations.updateSpace;
     expect(body?.safeParse({ emoji: '1f4d8' }).success).toBe(true);
