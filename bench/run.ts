@@ -2,6 +2,7 @@
  * Measures Octavo as it is installed, whole processes, beside a client that does the least for the same requests.
  *
  *   npm run bench -- [--case TEXT]... [--runs N] [--list]
+ *   npm run bench -- --case growth    time for twice as much over time for once as much, of every command
  *
  * The platform runs in another process and answers after 20 ms. Runs of Octavo and of the floor are made in turn, and
  * a ratio is the median of theirs pair by pair. It needs Linux for the daemon's figures. It is no test: nothing fails.
@@ -13,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { DAEMON_CASES } from './daemon.ts';
 import { type Figure, HEADING, line } from './figures.ts';
+import { GROWTH_CASES } from './growth.ts';
 import { INGESTION_CASES } from './ingestion.ts';
 import { RATE_CASES } from './rate-limit.ts';
 import { buildStage } from './stage.ts';
@@ -24,7 +26,7 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 });
-const all = [...CASES, ...RATE_CASES, ...DAEMON_CASES, ...INGESTION_CASES];
+const all = [...CASES, ...RATE_CASES, ...DAEMON_CASES, ...INGESTION_CASES, ...GROWTH_CASES];
 const chosen = all.filter(({ name }) => values.case.length === 0 || values.case.some((part) => name.includes(part)));
 if (values.list) {
   process.stdout.write(`${all.map(({ name }) => name).join('\n')}\n`);

@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseIgnoreRules } from '../../src/manifests/ignore-rules.ts';
+import { eventually } from '../support/octavo-process.ts';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
 
 interface Instruction {
@@ -144,6 +146,32 @@ describe('what the image holds', () => {
 
   test('plays the demo', () => {
     expect(run('demo', '--once')).toContain('All of it happened.');
+  });
+
+  test('its daemon answers health from a thread of its own, and ends on SIGTERM', async () => {
+    const directory = join(folder, 'examples/acme');
+    const config = {
+      platform: { baseUrl: 'http://127.0.0.1:9', token: 'none' },
+      organizations: [{ id: 'org_1', source: { directory } }],
+      store: { path: join(folder, 'state/octavo.db') },
+      server: { listen: '127.0.0.1:0' },
+      log: { format: 'json' },
+    };
+    writeFileSync(join(folder, 'daemon.json'), JSON.stringify(config));
+    const args = [join(folder, 'bin/octavo.js'), 'run', '--config', join(folder, 'daemon.json')];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'exit');
+    let log = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        log += text;
+      });
+    }
+    const address = await eventually('the address', () => /"address":"([^"]+)"/.exec(log)?.[1] ?? null);
+    expect((await fetch(`${address}/healthz`)).status).toBe(200);
+    expect(await (await fetch(`${address}/metrics`)).text()).toContain('octavo_main_thread_busy_seconds 0');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
   });
 
   test('knows the command of its health check', () => {
