@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { descriptionOf } from '../../src/clusters/description.ts';
 import { answerClusters } from '../../src/clusters/desk.ts';
+import { draftSubject } from '../../src/clusters/mark.ts';
 import { ClusterBook } from '../../src/clusters/record.ts';
 import { redactCluster, redactError } from '../../src/clusters/redaction.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
@@ -114,7 +115,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   for (const id of ['c_1', 'c_2', 'c_3', 'c_4']) {
     platform.addCluster({ id, issues: 4 });
   }
-  // A person's change request, and a draft of an older version that nobody goes on with.
+  // A person's change request, and a draft whose daemon lost its state.
   const subject = (value: string) => `Docs gap: ${value}`;
   const made = (cluster: string, status: string) => {
     const { id } = platform.call('POST', '/spaces/guides/change-requests', {
@@ -129,7 +130,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const description = descriptionOf({
     ...{ cluster: someCluster({ id: 'c_3' }), issues: [], pages: [], template: null, most: 0, claim: 'abcdefgh' },
   });
-  platform.store.changeRequests.put({ ...record, description } as never);
+  platform.store.changeRequests.put({ ...record, subject: draftSubject('abcdefgh', 'c_3'), description } as never);
   platform.time += DAY / 12;
   const dry = openDaemon(platform, settings(), { ...options, dryRun: true });
   written.push(JSON.stringify(await dry.run()));
