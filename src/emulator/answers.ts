@@ -3,13 +3,13 @@ export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly location?: string | undefined;
-  /** What is sent instead of a body, one after the other, and `done` (platform API, Ask). */
+  /** Events that are sent instead of a body, followed by `done`. Source: docs/platform-notes.md#ask */
   readonly events?: readonly unknown[];
   /** The preference of the request that the answer follows. */
   readonly preference?: string;
 }
 
-/** Ends an operation with an error status (supplement, section 2: Error body). */
+/** Error that ends an operation with an HTTP status. Source: docs/platform-notes.md#errors */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -19,7 +19,7 @@ export class ApiError extends Error {
   }
 }
 
-/** `{"error": {"code", "message"}}`, the code being the status (supplement, section 2). */
+/** Returns `{"error": {"code", "message"}}`, where the code is the status. Source: docs/platform-notes.md#errors */
 export function errorBody(status: number, message: string): unknown {
   return { error: { code: status, message } };
 }
@@ -34,7 +34,7 @@ export function notFound(what: string, id: string): ApiError {
   return new ApiError(404, `${what} "${id}" not found`);
 }
 
-/** 409: a move or transfer that would change nothing (platform API, Errors). */
+/** 409: a move or transfer that would change nothing. Source: docs/platform-notes.md#errors */
 export function noUpdate(): ApiError {
   return new ApiError(409, 'Nothing to update: it is already there');
 }
@@ -48,7 +48,7 @@ export function streamed(events: readonly unknown[]): Answer {
   return { status: 200, events };
 }
 
-/** 201; with `Location` for the kinds that the supplement lists (section 2, Write status codes). */
+/** 201, with `Location` for the kinds that have one. Source: docs/platform-notes.md#write-status-codes */
 export function created(body: unknown, location?: string): Answer {
   return { status: 201, body, location };
 }
@@ -57,7 +57,7 @@ export function noContent(): Answer {
   return { status: 204 };
 }
 
-/** 205 when something was deleted, 204 when it did not exist (supplement, section 2). */
+/** 205 when something was deleted, 204 when it did not exist. Source: docs/platform-notes.md#deletions */
 export function deleted(existed: boolean): Answer {
   return { status: existed ? 205 : 204 };
 }

@@ -42,7 +42,9 @@ function authorize(match: Match | undefined, caller: Caller | undefined, context
 /** Ids of this kind may have other characters: names, slugs, addresses of people and pages. */
 const FREE_NAMES = new Set(['integrationName', 'specSlug', 'pagePath', 'hostname', 'subdomain']);
 
-/** Supplement, section 5: path ids, from 0.167 on. */
+/**
+ * Throws a 400 for an invalid id in the path, where the version checks them. Source: docs/platform-notes.md#conventions
+ */
 function requireIds(params: Readonly<Record<string, string>>, { features }: Pick<Context, 'features'>): void {
   for (const [name, id] of features.strictPatterns ? Object.entries(params) : []) {
     if (!FREE_NAMES.has(name) && !/^[a-zA-Z0-9_-]+$/.test(id)) {
@@ -53,7 +55,10 @@ function requireIds(params: Readonly<Record<string, string>>, { features }: Pick
 
 const MINIMAL = 'return=minimal';
 
-/** A success without its body, where the caller prefers that and the version has it (supplement, section 2). */
+/**
+ * Removes the body of a success when the request prefers that and the version supports it.
+ * Source: docs/platform-notes.md#answers-without-a-body
+ */
 function preferred(
   answer: Answer,
   { minimal }: Operation,
@@ -64,8 +69,8 @@ function preferred(
 }
 
 /**
- * Answers one request: 1. who is it, 2. which operation, may they, 3. what was sent, 4. do it. Errors become answers
- * (supplement, section 2: Error body).
+ * Answers one request: authenticates the caller, checks the operation, reads the input and runs it. Errors become error
+ * answers. Source: docs/platform-notes.md#errors
  */
 export function answer(
   context: Omit<Context, 'caller'>,

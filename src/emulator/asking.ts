@@ -1,7 +1,7 @@
 /*
- * What the assistant of a site says. Decisions of this emulator, the platform API saying nothing of how it answers: it
- * answers with the first sentences of the sections of up to three pages that search ranks first, and asks on about the
- * next ones; what an answer is made of is in its words, so that nothing is ever made up.
+ * Answers of a site's assistant. Decisions of this emulator, since the platform does not document how it answers: an
+ * answer is made of the first sentences of the sections of up to three pages that search ranks first, and the follow-up
+ * questions come from the next pages. It quotes the pages, so nothing is invented. Source: docs/platform-notes.md#ask
  */
 import type { PageRecord } from './content-records.ts';
 import { type PageHit, searchPages } from './search.ts';

@@ -15,7 +15,10 @@ function firstAdmin(store: Store): string {
   return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
 }
 
-/** A token of an integration, or of an installation, from where what it ingests comes (supplement, section 4). */
+/**
+ * Finds the caller of an integration's or installation's token. The token determines the source of what it ingests.
+ * Source: docs/platform-notes.md#conversations
+ */
 function integrationOf(store: Store, now: number, given: string): Caller | undefined {
   const token = store.integrationTokens.get(given);
   const integration = token === undefined ? undefined : store.integrations.get(token.integration);

@@ -8,14 +8,14 @@ import type { SpaceRecord } from './records.ts';
 import { isOutdated } from './views/change-request.ts';
 
 /*
- * What happens to change requests. Decisions of this emulator, the platform API naming no transitions (supplement,
- * section 4): draft, open and archived follow on each other in any order; only a draft or an open one is merged; what
- * is merged stays as it is (400).
+ * Changes of a change request. Decisions of this emulator, since no transitions are documented: draft, open and
+ * archived follow each other in any order; only a draft or an open change request can be merged; a merged one cannot
+ * change (400). Source: docs/platform-notes.md#change-requests
  */
 
 /**
- * A locked space rejects all edits (platform API, States and transitions). Decisions of this emulator: the status, which
- * no document names, is 403; and the edits are a new change request and a merge, not what is said about one.
+ * Rejects edits of a locked space. Decisions of this emulator: the status is 403, and edits are creating a change
+ * request and merging one, but not comments. Source: docs/platform-notes.md#spaces
  */
 export function refuseLocked(space: SpaceRecord): void {
   if (space.editMode === 'locked') {

@@ -2,7 +2,7 @@ import type { Json } from '../core/json.ts';
 import type { Entity } from './entity.ts';
 import type { ChangeRequestStatus } from './vocabulary.ts';
 
-/** A review that was asked for (supplement, section 7). */
+/** A requested review. Source: docs/platform-notes.md#reviews */
 export interface RequestedReviewer {
   readonly user: string;
   /** Absent where the token's user is nobody that the platform knows. */
@@ -36,7 +36,7 @@ export interface ChangeRequestRecord extends Entity {
   readonly requestedReviewers: readonly RequestedReviewer[];
 }
 
-/** What somebody said, in the form in which it was sent (supplement, section 9). */
+/** Body of a comment or reply, in the format in which it was sent. Source: docs/platform-notes.md#comments */
 export type CommentBody = { readonly markdown: string } | { readonly document: Json };
 
 export interface Reaction {

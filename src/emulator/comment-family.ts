@@ -3,7 +3,10 @@ import { changeRequestAt, found, spaceAt } from './lookup.ts';
 import type { Context } from './operation.ts';
 import type { SpaceRecord } from './records.ts';
 
-/** The ids in the paths of both families of comments, on a space and on a change request (platform API, Comments). */
+/**
+ * Path parameters of both families of comments: on a space and on a change request.
+ * Source: docs/platform-notes.md#comments
+ */
 export interface CommentParams {
   readonly spaceId: string;
   readonly changeRequestId?: string;

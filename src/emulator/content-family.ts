@@ -3,7 +3,10 @@ import type { FileRecord, PageRecord } from './content-records.ts';
 import { changeRequestAt, found, spaceAt } from './lookup.ts';
 import type { Context } from './operation.ts';
 
-/** The ids in the paths of both families of content, a space's and a change request's (platform API, Space content). */
+/**
+ * Path parameters of both families of content: of a space and of a change request.
+ * Source: docs/platform-notes.md#content
+ */
 export interface ContentParams {
   readonly spaceId: string;
   readonly changeRequestId?: string;

@@ -13,7 +13,7 @@ import type { CollectionRecord, SpaceRecord, SpecRecord, UserRecord } from './re
  * they lead into the platform's own app. Images and included contents are depended on, all else is referred to.
  */
 
-/** Supplement, section 3: Link status. */
+/** Statuses of a link. Source: docs/platform-notes.md#links-and-backlinks */
 export const LINK_STATUSES = ['ok', 'broken', 'in-app'] as const;
 type LinkStatus = (typeof LINK_STATUSES)[number];
 

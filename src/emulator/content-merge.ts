@@ -1,10 +1,9 @@
 import type { Content, PageRecord } from './content-records.ts';
 
 /*
- * Bringing two versions of content together. Decisions of this emulator, the documents naming only that there may be
- * conflicts and that the merge was made nevertheless (supplement, section 1): where one side left something as it was,
- * the other's change counts; where both changed it, and not alike, or put two pages in one place, that is a conflict and
- * the change request's version stays.
+ * Merges two versions of content. Only the existence of conflicts is documented. Decisions of this emulator: a change
+ * on one side wins over no change on the other; different changes of the same thing, or two pages at one path, are a
+ * conflict, and the version of the change request is kept. Source: docs/platform-notes.md#merge-and-update
  */
 
 /** Content in which both sides' changes are, and whether any contradicted each other. */

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Entity } from './entity.ts';
 
-/** Where a synchronisation with git found something (platform API, Content objects). */
+/** Where a git synchronization found a page or file. Source: docs/platform-notes.md#content */
 export interface GitBlob {
   readonly oid: string;
   readonly path: string;
 }
 
-/** The commit that a revision was made from (platform API, Content objects: Revision). */
+/** Commit that a revision was made from. Source: docs/platform-notes.md#content */
 export interface GitCommit {
   readonly oid: string;
   readonly message: string;
@@ -15,7 +15,7 @@ export interface GitCommit {
   readonly ref?: string | undefined;
 }
 
-/** What a page's text is computed from (supplement, section 4: Computed `type`). */
+/** Source that a page's text is computed from. Source: docs/platform-notes.md#enumerations */
 export interface ComputedSource {
   readonly type: string;
   readonly props: JsonObject;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from './schema.ts';
 
-/** A content reference of any kind (platform API, Conventions; supplement, section 9: ContentRef kinds). */
+/** A content reference of any kind. Source: docs/platform-notes.md#content-references */
 export const contentRef = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('file'), file: id, space: id.optional() }),
   z.strictObject({ kind: z.literal('url'), url: z.string() }),
@@ -15,6 +15,6 @@ export const contentRef = z.discriminatedUnion('kind', [
 ]);
 export type ContentRef = z.output<typeof contentRef>;
 
-/** What a template is filled with (platform API, Space content). */
+/** Parameters of a template. Source: docs/platform-notes.md#content */
 export const templateParams = z.strictObject({ contentRefs: z.record(z.string(), contentRef).optional() });
 export type TemplateParams = z.output<typeof templateParams>;

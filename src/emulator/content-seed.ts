@@ -59,7 +59,7 @@ export interface ContentSeed {
 
 const object = z.record(z.string(), z.json());
 
-/** Supplement, section 4: Computed `type`. */
+/** Source: docs/platform-notes.md#enumerations */
 const computed = z.strictObject({
   type: z.union([z.enum(['builtin:openapi', 'builtin:translation']), z.string().regex(/^integration:[^:]+:[^:]+$/)]),
   props: object,

@@ -1,14 +1,14 @@
 import type { Entity, Run } from './entity.ts';
 import type { PART_ROLES } from './vocabulary.ts';
 
-/** One message of a conversation; `body` is Markdown or HTML (supplement, section 8). */
+/** One message of a conversation. `body` is Markdown or HTML. Source: docs/platform-notes.md#conversations */
 export interface ConversationPart {
   readonly type: 'message';
   readonly role: (typeof PART_ROLES)[number];
   readonly body: string;
 }
 
-/** What was sent for a conversation (supplement, section 8: ConversationInput), but for its id. */
+/** Content of an ingested conversation, without its id. Source: docs/platform-notes.md#conversations */
 export interface ConversationContent {
   readonly subject?: string | undefined;
   readonly parts: readonly ConversationPart[];
@@ -21,7 +21,7 @@ export interface ConversationContent {
     | undefined;
 }
 
-/** What else was sent for a context record (supplement, section 10). */
+/** Further content of a context record. Source: docs/platform-notes.md#context-records */
 export interface RecordContent {
   readonly type: 'ticket' | 'document';
   readonly description?: string | undefined;
@@ -53,10 +53,10 @@ export interface ConversationRecord extends Entity {
 /** How much each word stem weighs: whole numbers, so that adding and taking away never drifts. */
 export type Terms = Readonly<Record<string, number>>;
 
-/** Platform API, Conversation objects: the impact enumeration. */
+/** Source: docs/platform-notes.md#enumerations */
 export type Impact = 'low' | 'medium' | 'high';
 
-/** What becomes of a finding of a site (supplement, section 10). */
+/** Status of a finding of a site. Source: docs/platform-notes.md#findings */
 export type FindingStatus = 'candidate' | 'open' | 'done' | 'canceled';
 
 /** Its `id` follows from the conversation's: each conversation that says something has one. */

@@ -6,7 +6,10 @@ interface Scoped {
   readonly site?: string | undefined;
 }
 
-/** What is a site's is not the organization's (supplement, section 10). */
+/**
+ * Returns the organization of a record, unless the record belongs to a site.
+ * Source: docs/platform-notes.md#context-records
+ */
 const ownOf = ({ organization, site }: Scoped) => (site === undefined ? organization : undefined);
 const siteOf = ({ site }: Scoped) => site;
 const runningOf = (record: { readonly run?: unknown }) => (record.run ? 'yes' : undefined);
@@ -37,7 +40,10 @@ export function conversationTables(changed: () => void) {
   };
 }
 
-/** A conversation's id is unique within its source (supplement, section 8), a context record's within its site. */
+/**
+ * Returns the key by which a record is unique: a conversation's id is unique within its source, a context record's
+ * within its site. Source: docs/platform-notes.md#conversations
+ */
 export function originKey(scope: string, source: string, externalId: string): string {
   return JSON.stringify([scope, source, externalId]);
 }

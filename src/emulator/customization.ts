@@ -4,9 +4,8 @@ import { contentRef } from './content-ref.ts';
 import { condition, emoji, text, url } from './schema.ts';
 
 /*
- * How a site looks (supplement, section 7: Customization styling; names of the parts: platform API, Other shapes). What
- * neither tells, such as which parts are required, is as in the vendor's published document; its deprecated parts, which
- * the platform API lacks, may be left out.
+ * Customization of a site. What the API document leaves open, such as which parts are required, follows the vendor's
+ * OpenAPI document. Its deprecated parts are optional. Source: docs/platform-notes.md#customization
  */
 
 const on = z.strictObject({ enabled: z.boolean() });

@@ -1,26 +1,27 @@
 /**
  * The embedded platform: the API in one process, stateful and strict.
  *
- * Where its rules come from, the first that says something winning:
- * 1. the platform API document (resources, operations, limits, states);
- * 2. its supplement (enumerations, lengths, write codes, filters, structure sort, rich documents);
- * 3. decisions of this emulator where both are silent, each written where it is made: `site-tree.ts` (defaults, paths,
- *    the first section), `hierarchy.ts` (moves, transfers, deletions), `routes/team-members.ts` (bulk updates),
- *    `processing.ts` and `openapi-text.ts` (what processing takes and finds), `limits.ts` (what Reset means),
- *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (what may be ingested at once, and a
- *    repeated id), `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, what
- *    a creation takes), `search.ts` (ranking), `views/comment.ts` (formats), `content.ts`, `content-edit.ts` and
- *    `content-merge.ts` (versions, edits, conflicts), `content-links.ts` (what a link means), `routes/links.ts` (backlinks),
- *    `template.ts`, `markdown.ts`, `markdown-document.ts`, `markdown-of-document.ts` and `page-text.ts` (how pages and
- *    comments are written and read), `views/revision.ts` (revisions within references), `downloads.ts` and `routes/prints.ts` (files and PDF),
- *    `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts` (issues and clusters), `site-context.ts`
- *    (findings and their drafts), `integration-work.ts`, `integration-schema.ts`, `routes/integrations.ts`,
- *    `routes/installations.ts`, `routes/integration-events.ts` and `scopes.ts` (integrations, and what their tokens may),
- *    `asking.ts` and `routes/ask.ts` (answers), `routes/agent-instructions.ts` and `routes/link-invites.ts` (instructions
- *    before there are any, joining), `routes/reviews.ts` and `merge-rules.ts` (reviews, and what a merge waits for),
- *    `customization.ts` (looks).
+ * Its rules come from these sources, in this order (docs/platform-notes.md#how-facts-are-known):
+ * 1. the API document: resources, operations, limits, states;
+ * 2. the vendor's OpenAPI document of 0.146: enumerations, lengths, write codes, filters, structure sort, rich
+ *    documents;
+ * 3. decisions of this emulator where both are silent. Each is documented in its module: `site-tree.ts` (defaults,
+ *    paths, the first section), `hierarchy.ts` (moves, transfers, deletions), `routes/team-members.ts` (bulk updates),
+ *    `processing.ts` and `openapi-text.ts` (duration and result of processing), `limits.ts` (meaning of Reset),
+ *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (batch sizes and repeated ids),
+ *    `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, further
+ *    properties of a creation), `search.ts` (ranking), `views/comment.ts` (formats), `content.ts`, `content-edit.ts`
+ *    and `content-merge.ts` (versions, edits, conflicts), `content-links.ts` (link targets), `routes/links.ts`
+ *    (backlinks), `template.ts`, `markdown.ts`, `markdown-document.ts`, `markdown-of-document.ts` and `page-text.ts`
+ *    (text of pages and comments), `views/revision.ts` (revisions within references), `downloads.ts` and
+ *    `routes/prints.ts` (files and PDF), `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts`
+ *    (issues and clusters), `site-context.ts` (findings and their drafts), `integration-work.ts`,
+ *    `integration-schema.ts`, `routes/integrations.ts`, `routes/installations.ts`, `routes/integration-events.ts` and
+ *    `scopes.ts` (integrations and the permissions of their tokens), `asking.ts` and `routes/ask.ts` (answers),
+ *    `routes/agent-instructions.ts` and `routes/link-invites.ts` (initial instructions, joining), `routes/reviews.ts`
+ *    and `merge-rules.ts` (reviews and the rules for merging), `customization.ts` (defaults).
  *
- * It shares no code with the client, so that it cannot confirm the client's mistakes.
+ * It shares no code with the client, so that it does not repeat the client's mistakes.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -62,11 +63,11 @@ export interface TokenOptions {
   readonly user: string;
   readonly permission: Permission;
   /**
-   * Makes it an integration installation's token, whose conversations have this source: `email` or
-   * `integration:NAME:INSTALLATION` (supplement, section 4).
+   * Makes it the token of an integration's installation, whose conversations have this source: `email` or
+   * `integration:NAME:INSTALLATION`. Source: docs/platform-notes.md#conversations
    */
   readonly source?: string | undefined;
-  /** Makes it the token of the integration with that name (supplement, section 2). */
+  /** Makes it the token of the integration with this name. Source: docs/platform-notes.md#integration-tokens */
   readonly integration?: string | undefined;
 }
 
@@ -94,7 +95,7 @@ export interface EmulatorOptions {
   readonly processing?: Partial<Processing>;
   /** What new resources have where their creation does not say; nothing by default. */
   readonly defaults?: CreationDefaults;
-  /** Which version of the platform to be; the API document's, which is the oldest, by default. */
+  /** Version of the platform to emulate. The default is the oldest: the one that the API document describes. */
   readonly platform?: PlatformVersion | undefined;
   /** What differs from that version. */
   readonly features?: Partial<Features>;

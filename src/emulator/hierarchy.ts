@@ -7,13 +7,13 @@ import { id } from './schema.ts';
 import { removeSiteSpacesOf } from './site-tree.ts';
 import type { Store } from './store.ts';
 
-/** Where a space or collection may be put beside (platform API, Collections; supplement, section 1). */
+/** Sibling next to which a space or collection is moved. Source: docs/platform-notes.md#moves-and-transfers */
 const pointer = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('space'), space: id }),
   z.strictObject({ type: z.literal('collection'), collection: id }),
 ]);
 
-/** Body of a move: at least one property (supplement, section 1). */
+/** Body of a move: at least one property. Source: docs/platform-notes.md#moves-and-transfers */
 export const moveBody = z
   .strictObject({
     parent: id.nullable().optional(),
@@ -111,7 +111,7 @@ function spacesBelow(store: Store, collection: string): SpaceRecord[] {
   ];
 }
 
-/** Marks the space deleted and takes it off every site (platform API, States and transitions). */
+/** Marks a space as deleted and removes it from every site. Source: docs/platform-notes.md#deletions */
 export function deleteSpace(store: Store, space: SpaceRecord, at: string): void {
   removeSiteSpacesOf(store, space.id);
   store.spaces.put({ ...space, deletedAt: at });

@@ -1,8 +1,9 @@
 import type { Impact } from './conversation-records.ts';
 
 /*
- * How bad it is (platform API, Conversation objects: impact). A decision of this emulator: the platform does not say
- * how it tells; here words say it for an issue, and shares and counts for a cluster.
+ * Impact of issues and clusters. A decision of this emulator, since the platform does not document how it is
+ * determined: words decide it for an issue, shares and counts for a cluster.
+ * Source: docs/platform-notes.md#issue-clusters
  */
 
 /** Fully or near-fully blocking, severe regression, data-loss risk. */

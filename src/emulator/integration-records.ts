@@ -10,7 +10,7 @@ import type {
   LogLevel,
 } from './integration-vocabulary.ts';
 
-/** One property of a configuration (platform API, Integration: `configurations`). */
+/** One property of an integration's configuration. Source: docs/platform-notes.md#integrations */
 export interface ConfigurationProperty {
   readonly type: 'string' | 'number' | 'boolean' | 'button';
   readonly default?: Json | undefined;
@@ -71,7 +71,7 @@ export interface InstallationRecord extends Entity {
   readonly updatedAt: string;
 }
 
-/** What an event says happened (supplement, section 4: Event `type`), but for its id. */
+/** Payload of an integration event, without its id. Source: docs/platform-notes.md#integration-events */
 export type EventPayload =
   | {
       readonly type: 'installation_setup';

@@ -9,9 +9,9 @@ import {
 import { id, text, url } from './schema.ts';
 
 /*
- * What an integration is published with (platform API, Integrations; lengths: supplement, section 5). What no document
- * limits, such as the script, only the length of a request does. Of a block's, a content source's and a configuration's
- * lengths, the vendor's published document alone knows.
+ * Input for publishing an integration. Fields without a documented limit, such as the script, are limited by the size
+ * of the request only. The lengths of blocks, content sources and configurations follow the vendor's OpenAPI document.
+ * Source: docs/platform-notes.md#integrations
  */
 
 const NAME = /^[a-zA-Z0-9-_.]+$/;
@@ -20,7 +20,10 @@ const MAX_NAME = 100;
 const base64 = z.base64({ error: 'must be base64' });
 const property = { title: text(0, 30).optional(), description: text(0, 100).optional() };
 
-/** Platform API, Integration: `configurations`; the types but `string`: the vendor's published document. */
+/**
+ * A property of a configuration. Types other than `string` are from the vendor's OpenAPI document.
+ * Source: docs/platform-notes.md#integrations
+ */
 const configurationProperty = z.discriminatedUnion('type', [
   z.strictObject({
     ...property,
@@ -67,7 +70,7 @@ function atMost<T>(items: z.ZodType<T>, most: number) {
   return z.array(items).max(most, { error: `must have at most ${most}` });
 }
 
-/** Required is what the vendor's published document requires; the platform API does not say. */
+/** Required fields are those of the vendor's OpenAPI document. Source: docs/platform-notes.md#integrations */
 export const publication = z.strictObject({
   organization: id,
   title: text(2, 30),
@@ -103,7 +106,10 @@ export type Publication = z.output<typeof publication>;
 /** A block's domain in a query. */
 export const blockDomain = text(1, MAX_NAME).refine((value) => NAME.test(value), { error: 'must be a domain' });
 
-/** The name that a path gives, or a 400: platform API, Integrations (pattern). */
+/**
+ * Returns the name in the path. Throws a 400 for one that does not match the pattern.
+ * Source: docs/platform-notes.md#limits
+ */
 export function requireName(name: string): string {
   if (!NAME.test(name) || name.length > MAX_NAME) {
     throw new ApiError(

@@ -1,4 +1,4 @@
-/** The closed sets of integrations (supplement, section 4). */
+/** Enumerations of integrations. Source: docs/platform-notes.md#enumerations */
 
 export const INTEGRATION_TARGETS = ['all', 'site', 'space', 'organization'] as const;
 export type IntegrationTarget = (typeof INTEGRATION_TARGETS)[number];

@@ -1,13 +1,14 @@
 /*
- * Integrations: what is published, installed, and recorded about it. Decisions of this emulator, the platform API naming
- * no more than one event and one status (platform API, Events; supplement, section 12):
- * - an integration belongs to the organization that it was first published for; another's name is refused (403), and who
- *   is no member of the owner does not see a private one (404), which its owner alone may install (403);
- * - unpublishing an integration uninstalls it and forgets its events;
- * - an organization installs an integration once (409);
- * - an installation is pending until its configuration has what the integration's account configuration requires;
- * - it hears of its setup, of every change of its configuration, and of its end; and, where its scopes have
- *   `space:content:read`, of every new revision of a space of its organization. Every event succeeds.
+ * Publishing, installing and recording events of integrations. Only one type of event and one status are documented in
+ * the API document (docs/platform-notes.md#integration-events). Decisions of this emulator:
+ * - An integration belongs to the organization that it was first published for. Publishing it for another one is
+ *   refused (403). Users who are not members of the owner do not see a private integration (404), and only the owner
+ *   may install it (403).
+ * - Unpublishing an integration removes its installations and events.
+ * - An organization installs an integration once (409).
+ * - An installation is pending until its configuration has what the integration's account configuration requires.
+ * - An integration receives an event for its setup, for every change of its configuration, for its end and, with the
+ *   scope `space:content:read`, for every new revision of a space of its organization. Every event succeeds.
  */
 import type { Json, JsonObject } from '../core/json.ts';
 import { ApiError, notFound } from './answers.ts';

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** How many requests a token may send. The platform publishes no figures (supplement, section 2: Rate limits). */
+/**
+ * Number of requests that a token may send. The platform publishes no figures.
+ * Source: docs/platform-notes.md#rate-limits
+ */
 export type RateLimit = {
   /** Send X-RateLimit-Limit, -Remaining and -Reset with every answer; true by default. */
   readonly headers?: boolean | undefined;
@@ -156,7 +159,10 @@ function resetAt(account: Account): number {
   return limit.kind === 'bucket' ? since + ((limit.burst - left) / limit.perSecond) * 1000 : since + limit.window;
 }
 
-/** Reset is in UTC epoch seconds, rounded up so that waiting for it is enough (supplement, section 2). */
+/**
+ * Returns the rate-limit headers. Reset is in UTC epoch seconds, rounded up so that waiting until then is enough.
+ * Source: docs/platform-notes.md#rate-limits
+ */
 function headersOf(account: Account, admitted: boolean, wait: number): Record<string, string> {
   const { limit } = account;
   return {

@@ -16,7 +16,7 @@ import type {
 } from './records.ts';
 import { placeKey, type Store } from './store.ts';
 
-/** How long a deleted space is kept (platform API, Limits). */
+/** Time for which a deleted space is kept, in milliseconds. Source: docs/platform-notes.md#deletions */
 const RETENTION = 7 * 24 * 60 * 60 * 1000;
 
 /** The thing a path names, or 404. */
@@ -87,7 +87,7 @@ export function spaceReferenced(store: Store, organization: string, id: string, 
   return referenced(usable ? space : undefined, field, 'space', id);
 }
 
-/** By its id, or by its number in the space (platform API, Endpoints). */
+/** Finds a change request by its id, or by its number in the space. Source: docs/platform-notes.md#conventions */
 export function changeRequestOf(store: Store, space: string, id: string): ChangeRequestRecord | undefined {
   const { changeRequests } = store;
   const record = changeRequests.get(id) ?? changeRequests.one('place', placeKey(space, id));

@@ -4,8 +4,9 @@ import type { ContentRef } from './content-ref.ts';
 import { INCLUDE, parseMarkdown, spanOf, wordsOf } from './markdown.ts';
 
 /*
- * Markdown as a rich document (supplement, section 9). Decisions of this emulator: tables come as code, in their own
- * Markdown; what a quote may not contain comes as paragraphs; tags of HTML are left out.
+ * Converts Markdown to a rich document. Decisions of this emulator: a table becomes a code block with its Markdown; a
+ * node that a quote may not contain becomes a paragraph; HTML tags are removed.
+ * Source: docs/platform-notes.md#rich-documents
  */
 
 /** What the text refers to. */

@@ -3,8 +3,8 @@ import type { BlockContent, ListItem, PhrasingContent, Root } from 'mdast';
 import { isObject } from '../core/json.ts';
 
 /*
- * A rich document as Markdown (supplement, section 9): what people write in comments. A decision of this emulator: what
- * Markdown has no words for comes with its text alone, or not at all where it has none.
+ * Converts a rich document, such as a comment, to Markdown. A decision of this emulator: what Markdown cannot express
+ * becomes its text, or nothing when it has none. Source: docs/platform-notes.md#rich-documents
  */
 
 /** Loaded when it is first needed, as parsing is. */

@@ -7,9 +7,9 @@ import { isOutdated } from './views/change-request.ts';
 import { lastReviews } from './views/review.ts';
 
 /*
- * What has to be so before a change request is merged (supplement, section 4: Merge rule). Decisions of this emulator:
- * what is not yet so is 400; each person's last review counts; the agent approves of everything at once; and what a
- * `custom` expression says is not looked at.
+ * Checks the merge rules of a change request. Decisions of this emulator: an unmet rule answers 400; the last review of
+ * each person counts; the agent approves everything; `custom` expressions are not evaluated.
+ * Source: docs/platform-notes.md#merge-rules
  */
 
 interface Rule {

@@ -24,59 +24,69 @@ export interface Caller {
   readonly installation?: { readonly organization: string; readonly scopes: readonly IntegrationScope[] } | undefined;
 }
 
-/** What versions of the platform differ in (supplement, sections 7 and 10). */
+/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
 export interface Features {
   /**
-   * An organization's list of change requests has every status where none is asked for; without, open ones, as the
-   * vendor's document of 0.146 says (`status`, default `open`).
+   * An organization's list of change requests without a `status` has every status; with the feature off, only open ones.
+   * Source: docs/platform-notes.md#change-request-lists
    */
   readonly changeRequestDrafts: boolean;
-  /** What a change request is created with may be its cluster and description (supplement, section 11). */
+  /**
+   * A change request can be created with a cluster and a description. Source: docs/platform-notes.md#change-requests
+   */
   readonly changeRequestLinks: boolean;
-  /** What sites learn from: context records, and the topics that they come to; from 0.167 on (supplement, section 10). */
+  /** Sites have context records and topics: from 0.167. Source: docs/platform-notes.md#context-records */
   readonly contextRecords: boolean;
-  /** Conversations, their issues and clusters: gone from 0.167 on (supplement, section 10). */
+  /** Conversations, issues and clusters: removed in 0.167. Source: docs/platform-notes.md#conversations */
   readonly conversations: boolean;
-  /** Ingesting a list of conversations, not only one (supplement, section 1: Ingest body). */
+  /** A request may ingest an array of conversations. Source: docs/platform-notes.md#conversations */
   readonly conversationLists: boolean;
-  /** Users' tokens may ingest, not only those of integrations (supplement, section 1: Ingest credential). */
+  /** Tokens of users may ingest, in addition to those of integrations. Source: docs/platform-notes.md#conversations */
   readonly ingestionByUsers: boolean;
-  /** Users' tokens may list installations and make their tokens, not only the integration's own (supplement, section 2). */
+  /**
+   * Tokens of users may list installations and create tokens for them, in addition to the integration's own.
+   * Source: docs/platform-notes.md#integration-tokens
+   */
   readonly installationsByUsers: boolean;
   /** OpenAPI `source.text`. */
   readonly openapiText: boolean;
   /** Publishing and unpublishing a site. */
   readonly publish: boolean;
-  /** Asking somebody to review a change request (supplement, section 7). */
+  /** Reviews of a change request can be requested. Source: docs/platform-notes.md#reviews */
   readonly requestedReviewers: boolean;
   /** Creating a space. */
   readonly spaceCreation: boolean;
-  /** What is wrong with a site, by topic: from 0.181 on (supplement, section 10). */
+  /** Sites have findings, grouped by topic: from 0.181. Source: docs/platform-notes.md#findings */
   readonly siteFindings: boolean;
-  /** The same before it was called findings: in 0.167 (supplement, section 10). */
+  /** Sites have issues, the predecessors of findings: in 0.167. Source: docs/platform-notes.md#findings */
   readonly siteIssues: boolean;
   /** Reading and sorting a site's structure. */
   readonly structure: boolean;
-  /** Sites say whether agents may see them: gone from 0.167 on (supplement, section 10). */
+  /** Sites have `agentsContext`: removed in 0.167. Source: docs/platform-notes.md#sites */
   readonly agentsContext: boolean;
-  /** An organization's list of change requests takes one status (the vendor's document of 0.146). */
+  /** An organization's list of change requests takes one status. Source: docs/platform-notes.md#change-request-lists */
   readonly changeRequestStatus: boolean;
   /**
-   * An organization's change requests are asked for by any number of statuses, `open` without one: from 0.167 on
-   * (supplement, section 10).
+   * An organization's list of change requests takes several statuses, with `open` as default: from 0.167.
+   * Source: docs/platform-notes.md#change-request-lists
    */
   readonly changeRequestStatuses: boolean;
-  /** Links to elsewhere in a site's structure: from 0.201 on (supplement, section 10). */
+  /** The structure of a site can have external links: from 0.201. Source: docs/platform-notes.md#external-links */
   readonly externalLinks: boolean;
-  /** Whether navigation shows a site space: from 0.167 on, as in the document (supplement, section 1). */
+  /** Site spaces have `hidden`. Source: docs/platform-notes.md#site-spaces */
   readonly hiddenSiteSpaces: boolean;
-  /** Listings of links and backlinks: gone from 0.201 on (supplement, section 10). */
+  /** Links and backlinks can be listed: removed in 0.201. Source: docs/platform-notes.md#links-and-backlinks */
   readonly linkListings: boolean;
-  /** Writes without a body in the answer, to `prefer: return=minimal`: from 0.201 on (supplement, section 2). */
+  /**
+   * Writes with `prefer: return=minimal` are answered without a body: from 0.201.
+   * Source: docs/platform-notes.md#answers-without-a-body
+   */
   readonly minimalAnswers: boolean;
-  /** Operations of a group that add and remove sections: gone from 0.181 on (supplement, section 10). */
+  /**
+   * A group has operations to add and remove sections: removed in 0.181. Source: docs/platform-notes.md#section-groups
+   */
   readonly sectionGroupMembers: boolean;
-  /** A section's own update that says which group it is in: from 0.181 on (supplement, section 10). */
+  /** The update of a section takes its group: from 0.181. Source: docs/platform-notes.md#sections */
   readonly sectionParents: boolean;
   /** Merge rules that ask for an approval or for the author: from 0.167 on (the vendor's published documents). */
   readonly authorMergeRules: boolean;
@@ -90,11 +100,14 @@ export interface Features {
   readonly spaceTransfer: boolean;
   /** A pattern of ids in paths: from 0.167 on (supplement, section 5). */
   readonly strictPatterns: boolean;
-  /** Applying a template to content answers 201: from 0.167 on (supplement, section 1). */
+  /** Applying a template to content answers 201: from 0.167. Source: docs/platform-notes.md#write-status-codes */
   readonly templateCreates: boolean;
 }
 
-/** A platform as its API document has it, with all that the supplement adds: what came later is off. */
+/**
+ * The platform of the API document with all operations of the OpenAPI document of 0.146. Later features are off.
+ * Source: docs/platform-notes.md#how-facts-are-known
+ */
 export const ALL_FEATURES: Features = {
   changeRequestDrafts: false,
   changeRequestLinks: true,

@@ -5,10 +5,10 @@ import { EXPRESSION, INCLUDE, matchesOutsideCode, nodesOf, parseMarkdown, replac
 import { documentOfMarkdown } from './markdown-document.ts';
 
 /*
- * A page's text as it is asked for (platform API, Space content: format, evaluated, dereferenced). Decisions of this
- * emulator: expressions are `space.vars.NAME` and `page.vars.NAME`, which are deterministic; any other has no value, so
- * that it comes to nothing, or stays where only what is deterministic is evaluated. Dereferenced, included contents stand
- * where they were included, and links lead to addresses.
+ * Text of a page in the requested form (`format`, `evaluated`, `dereferenced`). Decisions of this emulator:
+ * `space.vars.NAME` and `page.vars.NAME` are deterministic expressions. Any other has no value: it becomes empty, or
+ * stays when only deterministic expressions are evaluated. Dereferencing inserts included content and turns links into
+ * URLs. Source: docs/platform-notes.md#content
  */
 
 /** How a page's text is wanted. */

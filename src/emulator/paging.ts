@@ -38,7 +38,10 @@ function decodeCursor(operation: string, cursor: string): SortKey {
   throw invalid('query.page', 'not a page of this list');
 }
 
-/** One page: `items`, `count` (the total) and `next` while there is more (platform API, Conventions). */
+/**
+ * Returns one page: `items`, `count` (the total) and `next` while there is more.
+ * Source: docs/platform-notes.md#pagination
+ */
 export function list<T>(call: Call<string, ListQuery>, listing: Listing<T>): Answer {
   const direction = listing.descending === true ? -1 : 1;
   const keyed = listing.items.map((item) => ({ item, key: listing.key(item) }));

@@ -1,4 +1,6 @@
-/** The value after an update: absent keeps it, null clears it (supplement, section 6). */
+/**
+ * Returns the value after an update: absent keeps it, null clears it. Source: docs/platform-notes.md#writable-fields
+ */
 export function patched<T>(current: T | undefined, given: T | null | undefined): T | undefined {
   return given === undefined ? current : (given ?? undefined);
 }

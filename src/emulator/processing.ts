@@ -10,7 +10,10 @@ import type { Store } from './store.ts';
 const PAGES_PER_RUN = 1;
 const WORDS_PER_RUN = 100;
 
-/** How far a run is: the first third of its time it waits (supplement, section 4: there is no failure state). */
+/**
+ * Returns the state of a run: it waits for the first third of its time, then works. There is no failed state.
+ * Source: docs/platform-notes.md#enumerations
+ */
 export function progressOf(run: Run | null, now: number): 'waiting' | 'working' | 'done' {
   if (run === null || now >= run.due) {
     return 'done';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from './answers.ts';
 
-/** No documented limit (supplement, section 12); beyond this the emulator answers 413. */
+/** Largest request body, in bytes; a larger one answers 413. Source: docs/platform-notes.md#errors */
 const MAX_BODY = 10 * 1024 * 1024;
 
 /** The whole body, or null when it is longer than a request may be; what is too long is read and thrown away. */

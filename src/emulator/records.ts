@@ -24,7 +24,7 @@ import type {
   TeamRole,
 } from './vocabulary.ts';
 
-/** `inherit`, `none`, or `rules` with the rules themselves (supplement, section 4). */
+/** `inherit`, `none`, or `rules` with the rules. Source: docs/platform-notes.md#merge-rules */
 export interface MergeRules {
   readonly type: 'inherit' | 'rules' | 'none';
   readonly rules?: readonly JsonObject[] | undefined;
@@ -218,7 +218,7 @@ export interface TranslationStats {
   readonly latestWords: number;
 }
 
-/** A link by which one becomes a member of the organization (supplement, section 7). */
+/** A link that makes its user a member of the organization. Source: docs/platform-notes.md#invite-links */
 export interface LinkInviteRecord extends Entity {
   readonly organization: string;
   readonly role: Role | null;

@@ -1,9 +1,9 @@
 import type { Entity } from './entity.ts';
 
-/** What somebody thinks of a change request (supplement, section 4: Review status). */
+/** Verdict of a review. Source: docs/platform-notes.md#enumerations */
 export type ReviewStatus = 'approved' | 'changes-requested';
 
-/** A review that was submitted (supplement, section 7). */
+/** A submitted review. Source: docs/platform-notes.md#reviews */
 export interface ReviewRecord extends Entity {
   readonly changeRequest: string;
   readonly reviewer: string;

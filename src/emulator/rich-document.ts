@@ -2,8 +2,8 @@ import { isObject, type Json } from '../core/json.ts';
 import { ApiError } from './answers.ts';
 
 /*
- * Rich documents (supplement, section 9). The check reports the place of every fault, so that a client sees what it
- * got wrong and not only that it did.
+ * Checks rich documents. The check reports where each fault is, so that a client learns what is wrong.
+ * Source: docs/platform-notes.md#rich-documents
  */
 
 const MARKS = new Set(['bold', 'italic', 'code', 'keyboard', 'strikethrough', 'superscript', 'subscript', 'color']);

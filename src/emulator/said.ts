@@ -4,11 +4,9 @@ import { callingUser } from './lookup.ts';
 import type { Context } from './operation.ts';
 import { requireDocument } from './rich-document.ts';
 
-/*
- * What comments and replies have in common (platform API, Comments).
- */
+/* Code shared by comments and replies. Source: docs/platform-notes.md#comments */
 
-/** Markdown or a rich document, one of the two (supplement, section 9). */
+/** Markdown or a rich document, one of the two. Source: docs/platform-notes.md#comments */
 const body = z
   .strictObject({ markdown: z.string().optional(), document: z.unknown().optional() })
   .refine((given) => (given.markdown === undefined) !== (given.document === undefined), {

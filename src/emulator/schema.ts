@@ -10,7 +10,7 @@ import {
   USER_MERGE_RULES,
 } from './vocabulary.ts';
 
-/** Text of so many Unicode code points (platform API, Limits; supplement, section 5). */
+/** Text of a length in Unicode code points. Source: docs/platform-notes.md#conventions */
 export function text(min: number, max: number): z.ZodType<string, string> {
   const rule = min === 0 ? `must be at most ${max} characters` : `must be ${min}-${max} characters`;
   return z.string().refine(
@@ -22,7 +22,7 @@ export function text(min: number, max: number): z.ZodType<string, string> {
   );
 }
 
-/** An http or https address of at most 2048 characters (supplement, section 5). */
+/** An http or https URL of at most 2048 characters. Source: docs/platform-notes.md#limits */
 export function url(): z.ZodType<string, string> {
   return text(1, 2048).refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {
     error: 'must be an http or https URL',
@@ -86,7 +86,7 @@ const limit = z
 /** A boolean in a query. */
 export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
-/** The query of every paginated list (platform API, Conventions). */
+/** Query of every paginated list. Source: docs/platform-notes.md#pagination */
 export const listQuery = z.strictObject({ page: z.string().optional(), limit: limit.optional() });
 export type ListQuery = z.output<typeof listQuery>;
 

@@ -1,6 +1,7 @@
 /*
- * What tokens of integrations and of their installations may do. Decisions of this emulator, no document saying which
- * operation needs which scope (supplement, sections 2 and 4 name the tokens and the scopes): what they may not is 403.
+ * Permissions of the tokens of integrations and installations. Decisions of this emulator, since it is not documented
+ * which operation requires which scope: what is not permitted answers 403.
+ * Source: docs/platform-notes.md#integration-scopes
  */
 import { ApiError } from './answers.ts';
 import type { IntegrationScope } from './integration-vocabulary.ts';

@@ -206,7 +206,7 @@ function contextOf(listener: Listener, base: string): Omit<Context, 'caller'> {
   return { store, now, at: new Date(now).toISOString(), base, features, processing, defaults, pageSize };
 }
 
-/** 429 names a wait in seconds (supplement, section 2: Rate limits). */
+/** 429 with a message that names a wait in seconds. Source: docs/platform-notes.md#rate-limits */
 function tooMany(wait: number): Answer {
   const unit = wait === 1 ? 'second' : 'seconds';
   return { status: 429, body: errorBody(429, `Too many requests. Please retry in ${wait} ${unit}.`) };

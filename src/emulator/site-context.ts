@@ -7,10 +7,10 @@ import type { SiteRecord } from './records.ts';
 import type { Store } from './store.ts';
 
 /*
- * What a site learns from (supplement, section 10): context records are worked into findings and topics as
- * conversations are into issues and clusters, each site's for itself. Decisions of this emulator, as the supplement says
- * nothing: a record that says something has one finding, as bad as its words are; a finding's change request is drafted
- * in the site's first space, and only while the finding has none that is open or a draft.
+ * Processing of a site's context records into findings and topics, as conversations are processed into issues and
+ * clusters, separately for each site. Decisions of this emulator: a record with text has one finding, whose severity
+ * follows from its words; the change request of a finding is drafted in the site's first space, unless the finding has
+ * one that is open or a draft. Source: docs/platform-notes.md#findings
  */
 
 function ofSite<R extends { readonly site?: string | undefined }>(record: R | undefined, site: SiteRecord) {

@@ -220,7 +220,10 @@ export function removeSite(store: Store, site: SiteRecord): void {
   store.sites.remove(site.id);
 }
 
-/** `sections` once there is a section, or nothing but groups and links; else `siteSpaces` (supplement, section 7). */
+/**
+ * Returns `sections` when there is a section, or nothing but groups and links; else `siteSpaces`.
+ * Source: docs/platform-notes.md#site-structure
+ */
 export function structureType(store: Store, site: SiteRecord): 'sections' | 'siteSpaces' {
   const sections = store.sections.count('site', site.id) > 0;
   const groups = store.sectionGroups.count('site', site.id) + store.externalLinks.count('site', site.id) > 0;

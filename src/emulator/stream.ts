@@ -9,7 +9,7 @@ export interface Streaming {
   pause(signal: AbortSignal): Promise<void>;
 }
 
-/** How each piece is sent: as a line that begins with `data:`, and an empty one (platform API, Ask). */
+/** Formats one event: a line that begins with `data:`, and an empty line. Source: docs/platform-notes.md#ask */
 function pieceOf(data: string): string {
   return `data: ${data}\n\n`;
 }

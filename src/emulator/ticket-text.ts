@@ -1,6 +1,7 @@
 /*
  * What a conversation's text comes down to: plain text, a title, and the stems of the words that tell it from others.
- * A decision of this emulator: no document says how the platform analyses conversations.
+ * A decision of this emulator, since the analysis of conversations is not documented.
+ * Source: docs/platform-notes.md#issue-clusters
  */
 import type { ConversationContent, Terms } from './conversation-records.ts';
 

@@ -5,7 +5,7 @@ import { ALL_FEATURES, type Context, type Features } from './operation.ts';
 const VERSIONS = ['0.146', '0.167', '0.181', '0.201'] as const;
 export type PlatformVersion = (typeof VERSIONS)[number];
 
-/** What each version changed of the one before it (supplement, section 10). */
+/** Changes of each version to the previous one. Source: docs/platform-notes.md#changes-by-version */
 const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
   '0.146': {},
   '0.167': {
@@ -30,7 +30,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
   '0.201': { externalLinks: true, linkListings: false, minimalAnswers: true, visitorClaims: true },
 };
 
-/** What a version has. The oldest is the platform as its API document has it. */
+/** Returns the features of a version. The oldest version is the one that the API document describes. */
 export function featuresOf(version: PlatformVersion): Features {
   const until = VERSIONS.slice(0, VERSIONS.indexOf(version) + 1);
   return Object.assign({}, ALL_FEATURES, ...until.map((each) => CHANGES[each])) as Features;

@@ -1,4 +1,4 @@
-/** The closed sets of the platform (supplement, section 4; roles: platform API, Conventions). */
+/** Enumerations of the platform. Source: docs/platform-notes.md#enumerations */
 
 export const ROLES = ['admin', 'create', 'edit', 'review', 'comment', 'read'] as const;
 export type Role = (typeof ROLES)[number];

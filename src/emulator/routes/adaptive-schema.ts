@@ -75,7 +75,7 @@ function conditionsOf(schema: unknown, claims: string): { description: string; c
   });
 }
 
-/** A site's adaptive content schema (platform API, Docs sites). */
+/** Operations on a site's adaptive schema. Source: docs/platform-notes.md#adaptive-schema */
 export const adaptiveSchemaOperations: readonly Operation[] = [
   operation({
     name: 'getAdaptiveSchema',

@@ -26,7 +26,9 @@ function viewInstructions(context: Context, organization: OrganizationRecord): u
   };
 }
 
-/** What the documentation agent of an organization is told (platform API, Organizations; supplement, section 7). */
+/**
+ * Operations on the instructions of an organization's documentation agent. Source: docs/platform-notes.md#organizations
+ */
 export const agentInstructionOperations: readonly Operation[] = [
   operation({
     name: 'getAgentInstructions',

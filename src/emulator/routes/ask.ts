@@ -14,7 +14,7 @@ import type { Store } from '../store.ts';
 
 const ASK = '/orgs/{organizationId}/sites/{siteId}/ask';
 
-/** Platform API, Ask; supplement, sections 5 and 7. A question without a word is refused: it is required. */
+/** An empty question is rejected, since it is required. Source: docs/platform-notes.md#ask */
 const askBody = z.strictObject({
   question: text(1, 512),
   scope: z.discriminatedUnion('mode', [
@@ -29,7 +29,7 @@ const askBody = z.strictObject({
 });
 type Question = z.output<typeof askBody>;
 
-/** Supplement, section 3. */
+/** Source: docs/platform-notes.md#filters */
 const askQuery = z.strictObject({ format: z.enum(['document', 'markdown']).optional() });
 type Format = z.output<typeof askQuery>['format'];
 
@@ -46,7 +46,7 @@ function shownIn(store: Store, place: SectionRecord | SiteRecord, language: stri
   return alike ?? siteSpaces.find((each) => each.id === place.defaultSiteSpace) ?? siteSpaces[0];
 }
 
-/** The site spaces that the question is about (the vendor's published document, SiteSearchScope). */
+/** Returns the site spaces in the scope of the question. Source: docs/platform-notes.md#ask */
 function inScope(store: Store, site: SiteRecord, scope: Question['scope']): readonly SiteSpaceRecord[] {
   if (scope.mode === 'all') {
     return store.siteSpaces.by('site', site.id);
@@ -89,7 +89,7 @@ function viewAnswer(context: Context, { text: markdown, sources, followups }: An
   };
 }
 
-/** 403 where the organization has switched all AI features off (platform API, Organization: `ai`). */
+/** Answers a question. 403 when the organization has AI features switched off. Source: docs/platform-notes.md#ask */
 function ask(call: Call<typeof ASK, z.output<typeof askQuery>, Question>): Answer {
   const { store, params, body } = call;
   const site = siteAt(store, params.organizationId, params.siteId);
@@ -105,7 +105,7 @@ function ask(call: Call<typeof ASK, z.output<typeof askQuery>, Question>): Answe
   return streamed(answersTo(body.question, pages).map((each) => viewAnswer(call, each, call.query.format)));
 }
 
-/** Asking the assistant of a site (platform API, Ask). */
+/** Operations on a site's assistant. Source: docs/platform-notes.md#ask */
 export const askOperations: readonly Operation[] = [
   operation({
     name: 'askSite',

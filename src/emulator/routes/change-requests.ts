@@ -17,7 +17,7 @@ import { templatePage } from '../template.ts';
 import { changeRequestLocation, viewChangeRequest } from '../views/change-request.ts';
 import { CHANGE_REQUEST_STATUSES } from '../vocabulary.ts';
 
-/** Platform API, Change requests: users by their ids, and the cluster. */
+/** Filters of an organization's list: users by id, and the cluster. Source: docs/platform-notes.md#filters */
 const organizationQuery = listQuery.extend({
   creator: z.string().optional(),
   contributor: z.string().optional(),
@@ -27,7 +27,7 @@ const organizationQuery = listQuery.extend({
 });
 type Filters = z.output<typeof organizationQuery>;
 
-/** An organization's list takes one status, from 0.167 on several (the vendor's documents of 0.146 and 0.202). */
+/** An organization's list takes one status, and several from 0.167. Source: docs/platform-notes.md#change-request-lists */
 const organizationListQuery = organizationQuery.extend({
   status: z.preprocess(
     (value) => (typeof value === 'string' ? [value] : value),
@@ -36,7 +36,10 @@ const organizationListQuery = organizationQuery.extend({
   finding: z.enum(['none', 'all']).optional(),
 });
 
-/** Where there are findings, what was drafted for them is listed only if asked for (the vendor's document of 0.202). */
+/**
+ * Reports whether change requests drafted for findings are hidden: they are listed only when asked for.
+ * Source: docs/platform-notes.md#change-request-lists
+ */
 function hidesDrafted({ features, query }: Call<string, z.output<typeof organizationListQuery>>): boolean {
   if (query.finding !== undefined && !features.siteFindings) {
     throw invalid('query.finding', 'unknown parameter');
@@ -63,10 +66,10 @@ function listedStatuses({
 
 const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STATUSES).optional() });
 
-/** Platform API, Limits. It holds on creation too, where the supplement (section 5) knows no bound. */
+/** The limit applies to creation too. Source: docs/platform-notes.md#limits */
 const subject = text(0, 100);
 
-/** Platform API, Change requests: extra properties are accepted. */
+/** Further properties are accepted. Source: docs/platform-notes.md#change-requests */
 const changeRequestCreation = z.looseObject({
   subject: subject.optional(),
   template: z
@@ -80,7 +83,7 @@ const changeRequestCreation = z.looseObject({
 });
 type Creation = z.output<typeof changeRequestCreation>;
 
-/** Supplement, section 4: `merged` only results from merging. */
+/** `merged` results only from a merge. Source: docs/platform-notes.md#enumerations */
 const changeRequestUpdate = z.strictObject({
   subject: subject.optional(),
   description: z.unknown().optional(),
@@ -103,7 +106,7 @@ function matches(record: ChangeRequestRecord, query: Filters): boolean {
   );
 }
 
-/** The newest first, a decision of this emulator: the platform API has no order for them. */
+/** Lists change requests, newest first: a decision of this emulator, since no order is documented. */
 function listNewest(call: Call<string, Filters>, records: readonly ChangeRequestRecord[]): Answer {
   if (call.query.conversationsIssuesCluster !== undefined && !call.features.conversations) {
     throw new ApiError(400, 'query.conversationsIssuesCluster: unknown parameter');
@@ -120,9 +123,9 @@ function listNewest(call: Call<string, Filters>, records: readonly ChangeRequest
 }
 
 /**
- * Extra properties are accepted (platform API, Change requests), but no document says which of them do anything
- * (supplement, section 11). Decisions of this emulator: the cluster, which has to exist (400), and the description do,
- * and nothing does without the feature `changeRequestLinks`; a change request is always created as a draft.
+ * Returns what the further properties of a creation link. Decisions of this emulator, since it is not documented which
+ * of them have an effect: the cluster, which must exist (400), and the description, both only with the feature
+ * `changeRequestLinks`. A change request is always created as a draft. Source: docs/platform-notes.md#change-requests
  */
 function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<ChangeRequestRecord> {
   if (!context.features.changeRequestLinks) {
@@ -227,7 +230,7 @@ const work: readonly Operation[] = [
   }),
 ];
 
-/** Change requests (platform API, Change requests; supplement, section 11). */
+/** Operations on change requests. Source: docs/platform-notes.md#change-requests */
 export const changeRequestOperations: readonly Operation[] = [
   ...lists,
   operation({

@@ -10,7 +10,7 @@ import type { CollectionRecord } from '../records.ts';
 import { defaultLevel, flag, id, listQuery, text } from '../schema.ts';
 import { viewCollection, viewSpace } from '../views/content.ts';
 
-/** Supplement, section 5. */
+/** Source: docs/platform-notes.md#limits */
 const title = text(0, 50);
 
 const organizationLevel: readonly Operation[] = [
@@ -56,7 +56,7 @@ const organizationLevel: readonly Operation[] = [
   }),
 ];
 
-/** Collections (platform API, Organizations and Collections). */
+/** Operations on collections. Source: docs/platform-notes.md#collections */
 export const collectionOperations: readonly Operation[] = [
   ...organizationLevel,
   operation({

@@ -28,7 +28,7 @@ function commentersOf({ base, name }: CommentFamily): Operation {
   });
 }
 
-/** Who said something on spaces and on change requests (platform API, Comments). */
+/** Operations that list who commented on spaces and change requests. Source: docs/platform-notes.md#comments */
 export const commenterOperations: readonly Operation[] = [
   commentersOf({ base: '/spaces/{spaceId}', name: 'Space' }),
   commentersOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),

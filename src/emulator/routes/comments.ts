@@ -10,7 +10,7 @@ import { edited, editedBody, formatQuery, postedBody, saidNow } from '../said.ts
 import { id, listQuery } from '../schema.ts';
 import { viewComment } from '../views/comment.ts';
 
-/** Supplement, section 3: the names of the filters. */
+/** Source: docs/platform-notes.md#filters */
 const commentsQuery = listQuery.extend({
   ...formatQuery,
   order: z.enum(['asc', 'desc']).optional(),
@@ -50,7 +50,7 @@ function listComments(call: Call<string, CommentsQuery>, params: CommentParams):
   });
 }
 
-/** 200, though something was created (supplement, section 2). */
+/** Posts a comment. Answers 200, although something is created. Source: docs/platform-notes.md#write-status-codes */
 function postComment(call: Call<string, unknown, z.output<typeof commentCreation>>, params: CommentParams): Answer {
   const { store, body } = call;
   const { space, changeRequest } = commentedAt(call, params);
@@ -128,7 +128,7 @@ function commentsOf({ base, name }: CommentFamily): readonly Operation[] {
   ];
 }
 
-/** Comments on spaces and on change requests (platform API, Comments). */
+/** Operations on comments of spaces and change requests. Source: docs/platform-notes.md#comments */
 export const commentOperations: readonly Operation[] = [
   ...commentsOf({ base: '/spaces/{spaceId}', name: 'Space' }),
   ...commentsOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),

@@ -19,12 +19,12 @@ import { applyTemplate } from '../template.ts';
 import { type PageOptions, viewFile, viewPage, viewPages, WHOLE } from '../views/page.ts';
 import { viewRevision } from '../views/revision.ts';
 
-/** Platform API, Space content: both true by default. */
+/** Both default to true. Source: docs/platform-notes.md#content */
 const revisionFields = { metadata: flag.optional(), computed: flag.optional() };
 const revisionQuery = z.strictObject(revisionFields);
 const filesQuery = listQuery.extend(revisionFields);
 
-/** Platform API, Space content; supplement, section 3 (the formats). Markdown where none is asked for. */
+/** Without a format the text is Markdown. Source: docs/platform-notes.md#content */
 const pageQuery = z.strictObject({
   ...revisionFields,
   format: z.enum(['document', 'markdown']).optional(),
@@ -126,7 +126,7 @@ function templateContent(
   return call.features.templateCreates ? created(undefined) : noContent();
 }
 
-/** What spaces and change requests contain (platform API, Space content). */
+/** Operations on the content of spaces and change requests. Source: docs/platform-notes.md#content */
 export const contentOperations: readonly Operation[] = [
   ...CONTENT_FAMILIES.flatMap((family) => [...revisionOperations(family), ...fileOperations(family)]),
   operation({

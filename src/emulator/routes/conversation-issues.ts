@@ -7,10 +7,10 @@ import { list, listBySeq } from '../paging.ts';
 import { listQuery } from '../schema.ts';
 import { viewCluster, viewIssue } from '../views/conversation.ts';
 
-/** Supplement, section 3: the names of the filters. */
+/** Source: docs/platform-notes.md#filters */
 const issuesQuery = listQuery.extend({ cluster: z.string().optional(), conversation: z.string().optional() });
 
-/** Of `sort` only one value was ever observed (platform API, Conversations). */
+/** Only one value of `sort` was observed. Source: docs/platform-notes.md#filters */
 const clustersQuery = listQuery.extend({
   order: z.enum(['asc', 'desc']).optional(),
   sort: z.literal('updatedAt').optional(),
@@ -23,7 +23,7 @@ function matches(issue: IssueRecord, query: z.output<typeof issuesQuery>): boole
   );
 }
 
-/** Issues (platform API, Conversations). */
+/** Operations on issues. Source: docs/platform-notes.md#issue-clusters */
 export const conversationIssueOperations: readonly Operation[] = [
   operation({
     name: 'listConversationIssues',
@@ -48,7 +48,7 @@ export const conversationIssueOperations: readonly Operation[] = [
   }),
 ];
 
-/** Clusters of issues (platform API, Conversations). */
+/** Operations on clusters of issues. Source: docs/platform-notes.md#issue-clusters */
 export const conversationClusterOperations: readonly Operation[] = [
   operation({
     name: 'listConversationClusters',

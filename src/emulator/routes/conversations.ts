@@ -11,10 +11,13 @@ import { listQuery, parse, text } from '../schema.ts';
 import { viewConversation } from '../views/conversation.ts';
 import { PART_ROLES } from '../vocabulary.ts';
 
-/** Not declared (supplement, section 8): as many as the vendor's own connector posts, and no more. */
+/**
+ * Most conversations in a request. Not documented: the vendor's own connector sends as many.
+ * Source: docs/platform-notes.md#conversations
+ */
 const MAX_BATCH = 100;
 
-/** Not declared (supplement, section 12: request size limits). */
+/** Largest request body, in bytes. Not documented. Source: docs/platform-notes.md#errors */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /** RFC 3339: a time zone and seconds are required. */
@@ -26,7 +29,7 @@ const dateTime = z.iso
 
 const anyUrl = text(1, 2048).refine((value) => URL.canParse(value), { error: 'must be a URL' });
 
-/** Supplement, sections 5 (lengths) and 8 (ConversationInput). */
+/** A conversation to ingest. Source: docs/platform-notes.md#conversations */
 const conversationInput = z.strictObject({
   id: text(1, 255),
   subject: text(0, 512).optional(),
@@ -45,7 +48,7 @@ const conversationInputs = z
   .array(conversationInput)
   .max(MAX_BATCH, { error: `must have at most ${MAX_BATCH} conversations` });
 
-/** One or a list: the platform API has the one, its supplement (section 1) both. */
+/** Reads one conversation or an array. Source: docs/platform-notes.md#conversations */
 function readInputs(context: Context, body: unknown): readonly ConversationInput[] {
   if (Array.isArray(body) && context.features.conversationLists) {
     return parse('body', conversationInputs, body);
@@ -53,7 +56,10 @@ function readInputs(context: Context, body: unknown): readonly ConversationInput
   return [parse('body', conversationInput, body)];
 }
 
-/** Where the caller's conversations come from; a user's token has no installation to name (supplement, section 4). */
+/**
+ * Returns the source of the caller's conversations. A user's token has no installation to name.
+ * Source: docs/platform-notes.md#conversations
+ */
 function sourceOf(caller: Caller): string {
   return caller.source ?? `integration:api:${caller.user}`;
 }
@@ -94,7 +100,7 @@ function keep(call: Context, organization: string, externalId: string, content: 
   });
 }
 
-/** Conversations (platform API, Conversations; supplement, section 8). */
+/** Operations on conversations. Source: docs/platform-notes.md#conversations */
 export const conversationOperations: readonly Operation[] = [
   operation({
     name: 'listConversations',

@@ -9,13 +9,16 @@ import { refuseLater } from '../versions.ts';
 
 const CUSTOMIZATION = '/orgs/{organizationId}/sites/{siteId}/customization';
 
-/** How a site looks: read and written whole (supplement, section 7). */
+/**
+ * Operations on a site's customization, which is read and written as a whole.
+ * Source: docs/platform-notes.md#customization
+ */
 export const customizationOperations: readonly Operation[] = [
   operation({
     name: 'getSiteCustomization',
     method: 'GET',
     path: CUSTOMIZATION,
-    // Deprecated in the vendor's published document: it makes no difference.
+    // Deprecated, without effect. Source: docs/platform-notes.md#customization
     query: z.strictObject({ unmasked: flag.optional() }),
     handle: (call) => ok(viewCustomization(siteAt(call.store, call.params.organizationId, call.params.siteId))),
   }),

@@ -31,8 +31,8 @@ function requireGroup(store: Store, site: SiteRecord, group: string | null | und
 }
 
 /**
- * Links to elsewhere in a site's structure, from 0.201 on (supplement, section 10; fields and rules are those of that
- * version's published document). They stand among sections and groups, at the root or in a group.
+ * Operations on external links in a site's structure, from 0.201. They are placed among sections and groups, at the
+ * root or in a group. Source: docs/platform-notes.md#external-links
  */
 export const externalLinkOperations: readonly Operation[] = [
   operation({

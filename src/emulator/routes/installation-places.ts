@@ -7,7 +7,7 @@ import { installationLocation } from '../views/integration.ts';
 
 const INSTALLATION = '/integrations/{integrationName}/installations/{installationId}';
 
-/** What is alike of an installation on a space and on a site (the vendor's published document). */
+/** Fields that an installation on a space and on a site share. Source: docs/platform-notes.md#integrations */
 function viewPlace(context: Context, installation: InstallationRecord, place: string): object {
   const { id, integration, configuration } = installation;
   return {
@@ -24,8 +24,9 @@ function viewPlace(context: Context, installation: InstallationRecord, place: st
 }
 
 /**
- * What an installation is on (supplement, section 7): all there is, or nothing where it is on what was selected, which
- * nothing here does. A space or site is told by its id, as the vendor's published document lets it.
+ * Operations on the spaces and sites of an installation. It is installed on all of them, or on none when they are to be
+ * selected, since nothing here selects any. A space or site is given by its id.
+ * Source: docs/platform-notes.md#integrations
  */
 export const installationPlaceOperations: readonly Operation[] = [
   operation({

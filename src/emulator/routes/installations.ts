@@ -23,10 +23,13 @@ import { installationLocation, viewInstallation } from '../views/integration.ts'
 const INSTALLATIONS = '/integrations/{integrationName}/installations';
 const INSTALLATION = `${INSTALLATIONS}/{installationId}` as const;
 
-/** No document says how long an installation's token lives (supplement, section 2). */
+/**
+ * Lifetime of an installation's token, in milliseconds. Not documented.
+ * Source: docs/platform-notes.md#integration-tokens
+ */
 const TOKEN_LIFE = 60 * 60 * 1000;
 
-/** At most 5: the vendor's published document. */
+/** Source: docs/platform-notes.md#limits */
 const externalIds = z.array(z.string()).max(5, { error: 'must have at most 5' });
 const selection = z.enum(INSTALLATION_SELECTIONS);
 
@@ -37,7 +40,10 @@ const installationUpdate = z.strictObject({
   site_selection: selection.optional(),
 });
 
-/** Without `installationsByUsers`, only an integration's own token sees where it is installed (supplement, section 2). */
+/**
+ * Without the feature `installationsByUsers`, only an integration's own token may see its installations.
+ * Source: docs/platform-notes.md#integration-tokens
+ */
 function refuseUsers({ caller, features }: Context, name: string): void {
   if (!features.installationsByUsers && caller.integration !== name) {
     throw new ApiError(403, "Only the integration's own token may do this");
@@ -145,7 +151,7 @@ const one: readonly Operation[] = [
   }),
 ];
 
-/** Where integrations are installed (platform API, Integrations; supplement, sections 2 and 7). */
+/** Operations on installations of integrations. Source: docs/platform-notes.md#integrations */
 export const installationOperations: readonly Operation[] = [
   operation({
     name: 'listInstallations',

@@ -8,14 +8,17 @@ import { viewIntegrationEvent } from '../views/integration.ts';
 
 const EVENTS = '/integrations/{integrationName}/events';
 
-/** What an integration heard of, for those who own it (platform API, Integrations and Events). */
+/**
+ * Operations on the events of an integration, for members of the organization that owns it.
+ * Source: docs/platform-notes.md#integration-events
+ */
 export const integrationEventOperations: readonly Operation[] = [
   operation({
     name: 'listIntegrationEvents',
     method: 'GET',
     path: EVENTS,
     query: listQuery,
-    // The newest first, a decision of this emulator: the platform API has no order for them.
+    // Newest first: a decision of this emulator, since no order is documented.
     handle: (call) =>
       list(call, {
         items: call.store.integrationEvents.by('integration', ownIntegrationAt(call, call.params.integrationName).id),

@@ -16,7 +16,7 @@ import { viewIntegration } from '../views/integration.ts';
 
 const NAMED = '/integrations/{integrationName}';
 
-/** Supplement, section 3. */
+/** Source: docs/platform-notes.md#filters */
 const integrationQuery = listQuery.extend({
   search: z.string().optional(),
   category: z.enum(INTEGRATION_CATEGORIES).optional(),
@@ -56,7 +56,10 @@ function matches(integration: IntegrationRecord, query: Filters): boolean {
   );
 }
 
-/** Public ones; of an owner that the caller belongs to, all of them, which no document says. */
+/**
+ * Reports whether a list shows an integration: public ones, and all of an owner that the caller is a member of. A decision
+ * of this emulator.
+ */
 function isListed(context: Context, integration: IntegrationRecord, owner: string | undefined): boolean {
   if (owner !== undefined && integration.organization !== owner) {
     return false;
@@ -64,7 +67,10 @@ function isListed(context: Context, integration: IntegrationRecord, owner: strin
   return integration.visibility === 'public' || (owner !== undefined && isOwner(context, integration));
 }
 
-/** By its id or its subdomain (platform API, Integrations: `organization`); 404 for an unknown one (Errors). */
+/**
+ * Finds the organization that publishes, by its id or its subdomain. Throws a 404 for an unknown one.
+ * Source: docs/platform-notes.md#integrations
+ */
 function publisherOf(store: Store, name: string): OrganizationRecord {
   const byHostname = [...store.organizations.all()].find((organization) => organization.hostname === name);
   return found(store.organizations.get(name) ?? byHostname, 'Organization', name);
@@ -117,7 +123,7 @@ function unpublish(call: Call<typeof NAMED>): Answer {
   return deleted(store.integrations.remove(integration.id));
 }
 
-/** Integrations (platform API, Integrations). */
+/** Operations on integrations. Source: docs/platform-notes.md#integrations */
 export const integrationOperations: readonly Operation[] = [
   operation({
     name: 'listIntegrations',

@@ -11,7 +11,7 @@ import { ROLES, type Role } from '../vocabulary.ts';
 const INVITES = '/orgs/{organizationId}/link-invites';
 const INVITE = `${INVITES}/{inviteId}` as const;
 
-/** Supplement, section 7: the role of whoever follows the link. */
+/** The role that the link gives. Source: docs/platform-notes.md#invite-links */
 const inviteBody = z.strictObject({ role: nullableRole });
 
 /** How much a role may, the most first; a guest's is the least. */
@@ -19,7 +19,7 @@ function rankOf(role: Role | null): number {
   return role === null ? ROLES.length : ROLES.indexOf(role);
 }
 
-/** `redundant`: the caller has all that the link gives (the vendor's published document, InviteLinkToOrganization). */
+/** `redundant`: the caller already has the role that the link gives. Source: docs/platform-notes.md#invite-links */
 function viewInvite(context: Context, invite: LinkInviteRecord): unknown {
   const user = callingUser(context.store, context.caller)?.id;
   const member = context.store.members.get(`${invite.organization}/${user}`);
@@ -34,8 +34,8 @@ function inviteAt(store: Store, organization: string, id: string): LinkInviteRec
 }
 
 /**
- * A decision of this emulator: where invite links are off (platform API, Organization: `inviteLinks`), none is made
- * (400, which the supplement, section 2, declares for invites); those that are there stay.
+ * Rejects a new link (400) while the organization has `inviteLinks` off: a decision of this emulator. Existing links
+ * stay. Source: docs/platform-notes.md#invite-links
  */
 function refuseOff(organization: OrganizationRecord): void {
   if (!organization.inviteLinks) {
@@ -50,7 +50,10 @@ function knownUser({ store, caller }: Context): UserRecord {
   return user ?? store.users.put({ ...store.identify('usr'), email: caller.user, displayName });
 }
 
-/** 400 unless the caller's email domain is one of the organization's (platform API, Organizations). */
+/**
+ * Throws a 400 unless the domain of the caller's email address is one of the organization's.
+ * Source: docs/platform-notes.md#organizations
+ */
 function refuseDomain(organization: OrganizationRecord, email: string): void {
   const domain = email.toLowerCase().slice(email.lastIndexOf('@') + 1);
   if (!organization.emailDomains.some((allowed) => allowed.toLowerCase() === domain)) {
@@ -90,7 +93,7 @@ const join = operation({
   },
 });
 
-/** Becoming a member: invite links and joining (platform API, Organizations; supplement, sections 2 and 7). */
+/** Operations for becoming a member: invite links and joining. Source: docs/platform-notes.md#invite-links */
 export const linkInviteOperations: readonly Operation[] = [
   join,
   operation({

@@ -17,7 +17,7 @@ import { listQuery } from '../schema.ts';
 import { surroundings } from '../views/page.ts';
 import { viewLocation, viewTarget } from '../views/reference.ts';
 
-/** Supplement, section 3: the filter's name. */
+/** Source: docs/platform-notes.md#filters */
 const linksQuery = listQuery.extend({ status: z.enum(LINK_STATUSES).optional() });
 
 /** One thing that pages refer to, and the pages. */
@@ -49,7 +49,10 @@ function viewLink(context: Context, place: Place, link: Link): Record<string, un
   };
 }
 
-/** The list, and numbers of all links, whichever are asked for (platform API, Other shapes: Link item). */
+/**
+ * Answers the list, with statistics of all links whatever the filter.
+ * Source: docs/platform-notes.md#links-and-backlinks
+ */
 function listLinks(
   call: Call<string, z.output<typeof linksQuery>>,
   place: Place,
@@ -70,8 +73,8 @@ function listLinks(
 const paramsOf = (call: { readonly params: object }) => call.params as ContentParams;
 
 /**
- * The pages that refer to a file. The documents disagree on what the items are: each is a link item, as the platform API
- * has it, and at the same time the page that the file is linked on.
+ * Lists the pages that refer to a file. Documents disagree on the items, so each is both a link item and the page that
+ * has the link. Source: docs/platform-notes.md#links-and-backlinks
  */
 function backlinksOf({ base, name }: ContentFamily): Operation {
   return operation({
@@ -99,7 +102,10 @@ function backlinksOf({ base, name }: ContentFamily): Operation {
   });
 }
 
-/** What spaces and pages refer to, and what refers to files (platform API, Spaces and Space content). */
+/**
+ * Operations that list the links of spaces and pages, and the backlinks of files.
+ * Source: docs/platform-notes.md#links-and-backlinks
+ */
 export const linkOperations: readonly Operation[] = [
   operation({
     name: 'listSpaceLinks',

@@ -13,7 +13,7 @@ import { ROLES } from '../vocabulary.ts';
 
 const order = z.enum(['asc', 'desc']).optional();
 
-/** Platform API, Members; supplement, section 3. */
+/** Source: docs/platform-notes.md#filters */
 const memberQuery = listQuery.extend({
   role: z.enum([...ROLES, 'guest']).optional(),
   search: z.string().optional(),
@@ -32,7 +32,7 @@ function refuseLastAdmin(store: Store, member: MemberRecord, field: string): voi
   }
 }
 
-/** A JWT that nobody signed, as nobody checks it (platform API, Authentication). */
+/** Returns an unsigned JWT, since nothing verifies it. Source: docs/platform-notes.md#authentication */
 function visitorClaims(member: MemberRecord): string {
   const parts = [
     { alg: 'none', typ: 'JWT' },
@@ -178,5 +178,5 @@ const writeOperations: readonly Operation[] = [
   }),
 ];
 
-/** Members of an organization (platform API, Members, teams, team members). */
+/** Operations on members of an organization. Source: docs/platform-notes.md#members */
 export const memberOperations: readonly Operation[] = [...readOperations, ...writeOperations];

@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 import { viewSpec } from '../views/spec.ts';
 import { SPEC_VISIBILITIES } from '../vocabulary.ts';
 
-/** Platform API, OpenAPISpec (the pattern); supplement, section 5 (the length). */
+/** Source: docs/platform-notes.md#limits */
 const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(value), {
   error: 'must be letters, digits and single hyphens between them',
 });
@@ -74,7 +74,7 @@ function putSpec(context: Context, organization: string, slug: string, given: Sp
   return current === undefined ? created(viewSpec(context, spec)) : ok(viewSpec(context, spec));
 }
 
-/** OpenAPI specifications (platform API, OpenAPI specifications). */
+/** Operations on OpenAPI specifications. Source: docs/platform-notes.md#openapi-specifications */
 export const openapiOperations: readonly Operation[] = [
   operation({
     name: 'listOpenapiSpecs',

@@ -9,7 +9,7 @@ import { id, listQuery, nullableRole, standaloneMergeRules, text, url } from '..
 import { refuseLater } from '../versions.ts';
 import { viewOrganization } from '../views/organization.ts';
 
-/** Platform API, Organizations; supplement, section 6. */
+/** Source: docs/platform-notes.md#writable-fields */
 const organizationUpdate = z.strictObject({
   title: text(2, 255)
     .refine((title) => /\S.*\S/.test(title), { error: 'must match \\S.*\\S' })

@@ -5,12 +5,15 @@ import { PRINT_LIFE } from '../downloads.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag } from '../schema.ts';
 
-/** Platform API, Change requests. A decision of this emulator: only a page that is named is printed alone. */
+/** A decision of this emulator: `only` requires a page. Source: docs/platform-notes.md#change-requests */
 const printQuery = z
   .strictObject({ only: flag.optional(), page: z.string().optional() })
   .refine((query) => query.only !== true || query.page !== undefined, { error: 'must have a page with only' });
 
-/** Change requests as PDF (platform API, Change requests): the page with those below it, or all pages. */
+/**
+ * Operations that print a change request as PDF: all pages, or one page with its child pages.
+ * Source: docs/platform-notes.md#change-requests
+ */
 export const printOperations: readonly Operation[] = [
   operation({
     name: 'getChangeRequestPdf',

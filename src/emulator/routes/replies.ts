@@ -9,13 +9,15 @@ import { viewReply } from '../views/comment.ts';
 
 const replyCreation = z.strictObject(postedBody);
 
-/** `resolved` is accepted on change requests alone, and says nothing about a reply (platform API, Comments). */
+/**
+ * `resolved` is accepted on change requests only, and has no effect on a reply. Source: docs/platform-notes.md#comments
+ */
 const replyUpdate = {
   Space: z.strictObject(editedBody),
   ChangeRequest: z.strictObject({ ...editedBody, resolved: z.boolean().optional() }),
 };
 
-/** 200, though something was created (supplement, section 2). */
+/** Posts a reply. Answers 200, although something is created. Source: docs/platform-notes.md#write-status-codes */
 function postReply(call: Call<string, unknown, z.output<typeof replyCreation>>, params: CommentParams): Answer {
   const comment = commentAt(call, params);
   const reply = call.store.replies.put({ ...saidNow(call, 'rpl', call.body.body), comment: comment.id });
@@ -79,7 +81,7 @@ function repliesOf({ base, name }: CommentFamily): readonly Operation[] {
   ];
 }
 
-/** Replies to comments on spaces and on change requests (platform API, Comments). */
+/** Operations on replies to comments of spaces and change requests. Source: docs/platform-notes.md#comments */
 export const replyOperations: readonly Operation[] = [
   ...repliesOf({ base: '/spaces/{spaceId}', name: 'Space' }),
   ...repliesOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),

@@ -11,7 +11,10 @@ import { viewRequestedReviewer } from '../views/change-request.ts';
 
 const path = '/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers';
 
-/** Supplement, sections 7 and 11: at least one user; the subject and description are the change request's. */
+/**
+ * At least one user. The subject and description are those of the change request.
+ * Source: docs/platform-notes.md#reviews
+ */
 const reviewRequest = z.strictObject({
   users: z.array(id).min(1, { error: 'must name at least one user' }),
   subject: text(0, 100).optional(),
@@ -41,7 +44,7 @@ function requestReviewers(call: Call<typeof path, unknown, z.output<typeof revie
   return ok({ users: [...asked, ...added].map((reviewer) => viewRequestedReviewer(call, reviewer)) });
 }
 
-/** Who is asked to review a change request (supplement, section 7). */
+/** Operations on the requested reviewers of a change request. Source: docs/platform-notes.md#reviews */
 export const requestedReviewerOperations: readonly Operation[] = [
   operation({
     name: 'listRequestedReviewers',

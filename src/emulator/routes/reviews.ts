@@ -10,7 +10,7 @@ import { lastReviews, reviewLocation, viewReview } from '../views/review.ts';
 
 const REVIEWS = '/spaces/{spaceId}/change-requests/{changeRequestId}/reviews';
 
-/** Supplement, sections 4 (Review status) and 7; what is said with it is as in a comment (section 9). */
+/** Its comment has the form of any comment's body. Source: docs/platform-notes.md#reviews */
 const submission = z.strictObject({
   status: z.enum(['approved', 'changes-requested']),
   comment: postedBody.body.optional(),
@@ -50,7 +50,7 @@ function submit(call: Call<typeof REVIEWS, unknown, z.output<typeof submission>>
   return created(viewReview(call, review), reviewLocation(call, review));
 }
 
-/** What people think of a change request (supplement, section 7). */
+/** Operations on the reviews of a change request. Source: docs/platform-notes.md#reviews */
 export const reviewOperations: readonly Operation[] = [
   operation({
     name: 'listReviews',

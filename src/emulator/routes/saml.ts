@@ -10,7 +10,7 @@ import { id, listQuery, nullableRole, text, url } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { viewTeam } from '../views/people.ts';
 
-/** Platform API, Single sign-on and Limits. `defaultTeam` cannot be cleared (supplement, section 6). */
+/** `defaultTeam` cannot be cleared. Source: docs/platform-notes.md#writable-fields */
 const settings = {
   entityID: text(0, 1024).optional(),
   certificate: text(0, 10_000).optional(),
@@ -68,7 +68,7 @@ function checkTeam(store: Store, organization: string, team: string | undefined)
   }
 }
 
-/** SAML providers (platform API, Single sign-on). */
+/** Operations on SAML providers. Source: docs/platform-notes.md#saml */
 export const samlOperations: readonly Operation[] = [
   operation({
     name: 'listSamlProviders',

@@ -7,7 +7,7 @@ import { listQuery, text } from '../schema.ts';
 import { type PageHit, searchPages } from '../search.ts';
 import { viewPageHit } from '../views/page.ts';
 
-/** Platform API, Limits. An empty one is refused: it is required. */
+/** An empty query is rejected, since it is required. Source: docs/platform-notes.md#limits */
 const searchQuery = listQuery.extend({ query: text(1, 512) });
 
 /** An organization's result shows so many pages of a space. */
@@ -16,7 +16,7 @@ const PAGES_PER_SPACE = 10;
 /** The order of what was found is what pages of a list go by, so that a list can start after any of it. */
 const best = (hit: PageHit | undefined) => -(hit?.score ?? 0);
 
-/** Search over pages (platform API, Organizations and Space content). */
+/** Operations that search pages. Source: docs/platform-notes.md#search */
 export const searchOperations: readonly Operation[] = [
   operation({
     name: 'searchOrganization',

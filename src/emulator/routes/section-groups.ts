@@ -11,10 +11,10 @@ import { moveSectionTo, removeGroup } from '../site-tree.ts';
 import { viewSectionGroup } from '../views/site.ts';
 import { sortItem } from './site-structure.ts';
 
-/** Platform API, Limits. */
+/** Source: docs/platform-notes.md#limits */
 const title = text(1, 100);
 
-/** Supplement, section 6. */
+/** Source: docs/platform-notes.md#writable-fields */
 const groupCreation = z.strictObject({
   title,
   icon: icon.nullable().optional(),
@@ -117,7 +117,7 @@ const groups: readonly Operation[] = [
   }),
 ];
 
-/** Section groups and what is in them (platform API, Site spaces, sections, section groups; supplement, section 7). */
+/** Operations on section groups and their sections. Source: docs/platform-notes.md#section-groups */
 export const sectionGroupOperations: readonly Operation[] = [
   ...groups,
   operation({

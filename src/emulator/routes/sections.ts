@@ -13,10 +13,10 @@ import { refuseUnknown } from '../versions.ts';
 import { viewSection } from '../views/site.ts';
 import { sortItem } from './site-structure.ts';
 
-/** Supplement, section 5. */
+/** Source: docs/platform-notes.md#limits */
 const title = text(2, 128);
 
-/** Platform API, Site spaces, sections, section groups; supplement, section 6. */
+/** Source: docs/platform-notes.md#writable-fields */
 const sectionUpdate = z.strictObject({
   title: title.optional(),
   path: text(1, 100).optional(),
@@ -24,7 +24,7 @@ const sectionUpdate = z.strictObject({
   condition: condition.nullable().optional(),
   icon: icon.nullable().optional(),
   description: text(0, 256).nullable().optional(),
-  // From 0.181 on; null is the root (supplement, section 10).
+  // From 0.181. Null is the root. Source: docs/platform-notes.md#sections
   siteSectionGroupId: id.nullable().optional(),
 });
 
@@ -100,7 +100,7 @@ const collection: readonly Operation[] = [
   }),
 ];
 
-/** Site sections (platform API, Site spaces, sections, section groups). */
+/** Operations on site sections. Source: docs/platform-notes.md#sections */
 export const sectionOperations: readonly Operation[] = [
   ...collection,
   operation({

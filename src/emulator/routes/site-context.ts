@@ -23,7 +23,7 @@ const dateTime = z.iso
   .datetime({ offset: true, error: 'must be a date-time' })
   .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
 
-/** Supplement, section 10. */
+/** Source: docs/platform-notes.md#context-records */
 const contextRecordInput = z.strictObject({
   id: z.string().min(1, { error: 'must not be empty' }),
   type: z.enum(TYPES),
@@ -92,7 +92,7 @@ function keep(
 
 const recordsQuery = listQuery.extend({ type: z.enum(TYPES).optional(), topic: z.string().optional() });
 
-/** Context records (supplement, section 10). */
+/** Operations on context records. Source: docs/platform-notes.md#context-records */
 export const contextRecordOperations: readonly Operation[] = [
   operation({
     name: 'putContextRecords',
@@ -133,7 +133,7 @@ export const contextRecordOperations: readonly Operation[] = [
   }),
 ];
 
-/** Topics of a site: their list has no pages (supplement, section 10). */
+/** Operations on a site's topics. Their list is not paginated. Source: docs/platform-notes.md#topics */
 export const siteTopicOperations: readonly Operation[] = [
   operation({
     name: 'listSiteTopics',

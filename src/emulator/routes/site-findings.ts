@@ -9,7 +9,7 @@ import { beginFix, findingAt, fixesOf } from '../site-context.ts';
 import { viewChangeRequest } from '../views/change-request.ts';
 import { viewFinding } from '../views/site-context.ts';
 
-/** Supplement, section 10: what they were in 0.167, and what came with 0.181. */
+/** Statuses of issues in 0.167. 0.181 added `candidate`. Source: docs/platform-notes.md#findings */
 const ISSUE_STATUSES = ['open', 'done', 'canceled'] as const;
 const FINDING_STATUSES = ['candidate', ...ISSUE_STATUSES] as const;
 const LEVELS = ['low', 'medium', 'high'] as const;
@@ -56,7 +56,7 @@ const issueOf = ({ store, params }: Named<`${Site}/issues/{siteIssueId}`>) =>
 const findingOf = ({ store, params }: Named<`${Site}/findings/{siteFindingId}`>) =>
   findingAt(store, params.organizationId, params.siteId, params.siteFindingId);
 
-/** Issues of a site, as 0.167 has them (supplement, section 10). */
+/** Operations on a site's issues, as in 0.167. Source: docs/platform-notes.md#findings */
 export const siteIssueOperations: readonly Operation[] = [
   operation({
     name: 'listSiteIssues',
@@ -83,7 +83,7 @@ export const siteIssueOperations: readonly Operation[] = [
   }),
 ];
 
-/** Findings of a site, as they are from 0.181 on (supplement, section 10). */
+/** Operations on a site's findings, from 0.181. Source: docs/platform-notes.md#findings */
 export const siteFindingOperations: readonly Operation[] = [
   operation({
     name: 'listSiteFindings',

@@ -13,7 +13,7 @@ import { refuseUnknown } from '../versions.ts';
 import { viewSiteSpace } from '../views/site.ts';
 import { sortItem } from './site-structure.ts';
 
-/** Platform API, Site spaces, sections, section groups; supplement, section 6. */
+/** Source: docs/platform-notes.md#writable-fields */
 const siteSpaceUpdate = z.strictObject({
   path: text(1, 100).optional(),
   condition: condition.nullable().optional(),
@@ -82,7 +82,7 @@ const collection: readonly Operation[] = [
   }),
 ];
 
-/** Site spaces (platform API, Site spaces, sections, section groups). */
+/** Operations on site spaces. Source: docs/platform-notes.md#site-spaces */
 export const siteSpaceOperations: readonly Operation[] = [
   ...collection,
   operation({

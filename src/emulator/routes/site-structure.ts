@@ -20,7 +20,7 @@ import {
 const ITEM_TYPES = ['site-space', 'site-section', 'site-section-group', 'site-external-link'] as const;
 const pointer = z.strictObject({ type: z.enum(ITEM_TYPES), id });
 
-/** Supplement, section 7: exactly one of before and after. */
+/** Exactly one of `before` and `after`. Source: docs/platform-notes.md#site-structure */
 const sortBody = z.strictObject({
   item: pointer,
   position: z
@@ -39,7 +39,7 @@ function viewStructure(context: Context, site: SiteRecord): unknown {
   return { type, structure };
 }
 
-/** Links to elsewhere can be pointed at from 0.201 on (supplement, section 7: Structure sort body). */
+/** External links can be pointed to only from 0.201. Source: docs/platform-notes.md#site-structure */
 function refuseLinks(call: Call<string, unknown, z.output<typeof sortBody>>): void {
   const { item, position } = call.body;
   for (const [field, given] of Object.entries({ item, ...position })) {
@@ -109,7 +109,7 @@ function viewCustomizations(store: Store, site: SiteRecord): unknown {
   return { site: settings, siteSpaces: Object.fromEntries(siteSpaces) };
 }
 
-/** The structure of a site (supplement, section 7), and what visitors get of it (platform API, Docs sites). */
+/** Operations on a site's structure, and on what its visitors see. Source: docs/platform-notes.md#site-structure */
 export const siteStructureOperations: readonly Operation[] = [
   operation({
     name: 'getSiteStructure',

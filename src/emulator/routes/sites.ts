@@ -13,7 +13,7 @@ import { refuseUnknown } from '../versions.ts';
 import { viewSite } from '../views/site.ts';
 import { AGENTS_CONTEXTS, SITE_TYPES } from '../vocabulary.ts';
 
-/** Supplement, section 5: Site `title` and `proxy`. */
+/** Source: docs/platform-notes.md#limits */
 const title = text(2, 128);
 const proxy = text(0, 512).refine((value) => /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/.test(value), {
   error: 'must be a host and a path, without a scheme',
@@ -33,7 +33,7 @@ const siteCreation = z.strictObject({
   spaces: z.array(id).optional(),
 });
 
-/** Platform API, Docs sites; supplement, section 6. */
+/** Source: docs/platform-notes.md#writable-fields */
 const siteUpdate = z.strictObject({
   title: title.optional(),
   visibility: siteVisibility.optional(),
@@ -132,7 +132,7 @@ const lifecycle: readonly Operation[] = [
   }),
 ];
 
-/** Docs sites (platform API, Docs sites; supplement, sections 6 and 7). */
+/** Operations on sites. Source: docs/platform-notes.md#sites */
 export const siteOperations: readonly Operation[] = [
   ...lifecycle,
   operation({

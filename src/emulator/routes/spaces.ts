@@ -27,10 +27,10 @@ import { templatePage } from '../template.ts';
 import { refuseLater } from '../versions.ts';
 import { viewSpace } from '../views/content.ts';
 
-/** Supplement, section 5. */
+/** Source: docs/platform-notes.md#limits */
 const title = text(0, 50);
 
-/** Supplement, section 6: at most one of the ways to fill it. */
+/** At most one of the ways to fill it. Source: docs/platform-notes.md#writable-fields */
 const spaceCreation = z
   .strictObject({
     title: title.optional(),
@@ -54,7 +54,7 @@ const spaceCreation = z
     error: 'must have at most one of template, computedSource and empty',
   });
 
-/** Platform API, Spaces; supplement, section 6: an emoji or an icon, not both; null clears, both of them too. */
+/** An emoji or an icon, not both. Null clears, also both. Source: docs/platform-notes.md#writable-fields */
 const spaceUpdate = z
   .strictObject({
     title: title.optional(),
@@ -182,7 +182,7 @@ const lifecycle: readonly Operation[] = [
   }),
 ];
 
-/** Spaces (platform API, Spaces; supplement, sections 6 and 7). */
+/** Operations on spaces. Source: docs/platform-notes.md#spaces */
 export const spaceOperations: readonly Operation[] = [
   ...organizationLevel,
   ...lifecycle,

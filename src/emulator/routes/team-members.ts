@@ -66,7 +66,7 @@ function updateMemberships(store: Store, team: TeamRecord, body: BulkUpdate): vo
   }
 }
 
-/** Team membership (platform API, Members, teams, team members): writes answer 204. */
+/** Operations on team members. Writes answer 204. Source: docs/platform-notes.md#teams */
 export const teamMemberOperations: readonly Operation[] = [
   operation({
     name: 'listTeamMembers',

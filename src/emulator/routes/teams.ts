@@ -23,7 +23,7 @@ function deleteTeam(store: Store, organization: string, team: string): boolean {
   return store.teams.remove(team);
 }
 
-/** Teams (platform API, Members, teams, team members). */
+/** Operations on teams. Source: docs/platform-notes.md#teams */
 export const teamOperations: readonly Operation[] = [
   operation({
     name: 'listTeams',

@@ -11,14 +11,14 @@ import { id, language, listQuery } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { refuseLater } from '../versions.ts';
 
-/** Platform API, Translations; supplement, section 6. */
+/** Source: docs/platform-notes.md#writable-fields */
 const translationCreation = z.strictObject({
   source: z.strictObject({ space: id, language }),
   language,
   instructions: z.unknown().optional(),
 });
 
-/** Supplement, section 4: Translation status. */
+/** Source: docs/platform-notes.md#enumerations */
 const STATES = { waiting: 'pending', working: 'running', done: 'completed' } as const;
 
 const NO_RUNS = {
@@ -92,7 +92,7 @@ function createTranslation(
   return created(viewTranslation(call, store.translations.get(translation.id) ?? translation));
 }
 
-/** Translations (platform API, Translations). */
+/** Operations on translations. Source: docs/platform-notes.md#translations */
 export const translationOperations: readonly Operation[] = [
   operation({
     name: 'listTranslations',

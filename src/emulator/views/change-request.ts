@@ -14,7 +14,7 @@ export function isOutdated(context: Context, record: ChangeRequestRecord): boole
   return record.status !== 'merged' && followed !== context.store.spaces.get(record.space)?.revision;
 }
 
-/** ChangeRequest (platform API, ChangeRequest). The cluster went with conversations (supplement, section 10). */
+/** ChangeRequest. Its cluster was removed with conversations. Source: docs/platform-notes.md#change-requests */
 export function viewChangeRequest(context: Context, record: ChangeRequestRecord): unknown {
   return {
     object: 'change-request',
@@ -42,7 +42,7 @@ export function viewChangeRequest(context: Context, record: ChangeRequestRecord)
   };
 }
 
-/** An item of a change request's requested reviewers (supplement, section 7). */
+/** One requested reviewer of a change request. Source: docs/platform-notes.md#reviews */
 export function viewRequestedReviewer(context: Context, reviewer: RequestedReviewer): unknown {
   return {
     object: 'change-request-requested-reviewer',

@@ -4,7 +4,7 @@ import { markdownOfDocument } from '../markdown-of-document.ts';
 import type { Context } from '../operation.ts';
 import { viewUserOf } from './people.ts';
 
-/** Supplement, section 3: the formats in which a comment can be read. */
+/** Formats in which a comment can be read. Source: docs/platform-notes.md#filters */
 export type CommentFormat = 'document' | 'markdown';
 
 /** How many comments on the change request, or on the space itself, nobody has resolved. */
@@ -18,10 +18,7 @@ function commentsLocation(context: Context, comment: CommentRecord): string {
   return `${context.base}/v1/spaces/${comment.space}${changeRequest}/comments/${comment.id}`;
 }
 
-/**
- * Comment (platform API, Comment). A decision of this emulator: without a format it is Markdown, the only one that the
- * platform API shows.
- */
+/** Comment. A decision of this emulator: without a format it is Markdown. Source: docs/platform-notes.md#comments */
 export function viewComment(context: Context, comment: CommentRecord, format: CommentFormat = 'markdown'): unknown {
   const replies = context.store.replies.by('comment', comment.id);
   return {
@@ -45,7 +42,7 @@ export function viewComment(context: Context, comment: CommentRecord, format: Co
   };
 }
 
-/** CommentReply (platform API, Comment and CommentReply). */
+/** CommentReply. Source: docs/platform-notes.md#comments */
 export function viewReply(
   context: Context,
   comment: CommentRecord,

@@ -2,7 +2,7 @@ import type { Context } from '../operation.ts';
 import type { CollectionRecord, SpaceRecord } from '../records.ts';
 import { openComments } from './comment.ts';
 
-/** Collection (platform API, Collection). */
+/** Collection. Source: docs/platform-notes.md#collections */
 export function viewCollection(context: Context, collection: CollectionRecord): unknown {
   const admin = context.caller.permission === 'admin';
   return {
@@ -37,7 +37,7 @@ function spacePermissions(context: Context, space: SpaceRecord) {
   };
 }
 
-/** Space. `visibility` follows from the parent: it cannot be written (supplement, section 6). */
+/** Space. `visibility` follows from the parent. Source: docs/platform-notes.md#spaces */
 export function viewSpace(context: Context, space: SpaceRecord): unknown {
   const requests = context.store.changeRequests.by('space', space.id);
   return {

@@ -20,7 +20,7 @@ const ICONS: Readonly<Record<Impact, string>> = {
 
 const orgUrl = (context: Context, organization: string) => `${context.base}/v1/orgs/${organization}`;
 
-/** Conversation (platform API, Conversation objects). */
+/** Conversation. Source: docs/platform-notes.md#conversations */
 export function viewConversation(context: Context, conversation: ConversationRecord): unknown {
   return {
     object: 'conversation',

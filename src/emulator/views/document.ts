@@ -1,4 +1,4 @@
-/** Rich documents of what the emulator itself writes (supplement, section 9). */
+/** Rich documents that the emulator itself writes. Source: docs/platform-notes.md#rich-documents */
 
 function text(words: string): unknown {
   return { object: 'text', leaves: [{ object: 'leaf', text: words, marks: [] }] };

@@ -12,7 +12,10 @@ export function installationLocation(context: Context, installation: Installatio
   return `${integrationLocation(context, installation.integration)}/installations/${installation.id}`;
 }
 
-/** Integration: images are written as base64 and read as addresses, the script and secrets never (platform API, Integration). */
+/**
+ * Integration: images are written as base64 and read as URLs; the script and secrets cannot be read.
+ * Source: docs/platform-notes.md#integrations
+ */
 export function viewIntegration(context: Context, integration: IntegrationRecord): unknown {
   const { store, base } = context;
   const owner = store.organizations.get(integration.organization);
@@ -48,7 +51,10 @@ export function viewIntegration(context: Context, integration: IntegrationRecord
   };
 }
 
-/** Installation: no space is selected by hand here, so it manages all spaces or none (platform API, Installation). */
+/**
+ * Installation: no operation selects single spaces here, so it manages all spaces or none.
+ * Source: docs/platform-notes.md#integrations
+ */
 export function viewInstallation(context: Context, installation: InstallationRecord): unknown {
   const { store, base } = context;
   const { integration, organization, configuration } = installation;
@@ -71,7 +77,7 @@ export function viewInstallation(context: Context, installation: InstallationRec
   };
 }
 
-/** IntegrationEvent (platform API, IntegrationEvent). An integration's id is its name. */
+/** IntegrationEvent. The id of an integration is its name. Source: docs/platform-notes.md#integration-events */
 export function viewIntegrationEvent(event: IntegrationEventRecord): unknown {
   return {
     id: event.id,

@@ -30,7 +30,7 @@ const BILLING = {
   usageAddons: {},
 };
 
-/** Organization as the platform shows it (platform API, Organization). */
+/** Organization. Source: docs/platform-notes.md#organizations */
 export function viewOrganization(context: Context, organization: OrganizationRecord): unknown {
   const { id } = organization;
   return {

@@ -10,7 +10,7 @@ import { placeKey } from '../store.ts';
 /** A section of a search result shows so many characters of its text. */
 const EXCERPT = 300;
 
-/** Supplement, section 4: Page layout. What a page has when nobody chose. */
+/** Default layout of a page. Source: docs/platform-notes.md#enumerations */
 const LAYOUT = {
   width: 'default',
   cover: true,
@@ -23,7 +23,7 @@ const LAYOUT = {
   metadata: true,
 };
 
-/** What of a page is wanted (platform API, Space content). */
+/** Options for reading a page. Source: docs/platform-notes.md#content */
 export interface PageOptions extends TextOptions {
   readonly format: 'markdown' | 'document';
   /** Whether git metadata is. */
@@ -90,12 +90,12 @@ export function surroundings(context: Addressing & Pick<Context, 'store'>, place
   return { content, space: place.space.id, app: `${context.base}/app`, addressOf };
 }
 
-/** Git metadata, where it is wanted (platform API, Space content: metadata). */
+/** Git metadata, when requested. Source: docs/platform-notes.md#content */
 export function viewGit(git: GitBlob | undefined, options: { readonly metadata: boolean }): unknown {
   return options.metadata ? git : undefined;
 }
 
-/** File (platform API, Content objects: File). */
+/** File. Source: docs/platform-notes.md#content */
 export function viewFile(context: Context, place: Place, file: FileRecord, options: { metadata: boolean }): unknown {
   return {
     id: file.id,
@@ -108,7 +108,7 @@ export function viewFile(context: Context, place: Place, file: FileRecord, optio
   };
 }
 
-/** What of a page its kind decides (supplement, section 4: Page `type`). */
+/** Fields of a page that depend on its type. Source: docs/platform-notes.md#enumerations */
 function viewKind(context: Context, place: Place, around: TextSurroundings, page: PageRecord, options: PageOptions) {
   if (page.type === 'link') {
     return { kind: 'link', type: 'link', target: page.target, hidden: page.hidden };
@@ -156,7 +156,7 @@ function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
   return Map.groupBy(pages, (page) => parentOf(page, (path) => byPath.get(path))?.id);
 }
 
-/** The pages of a place as a tree (platform API, Content objects: Page). */
+/** The pages of a space or change request, as a tree. Source: docs/platform-notes.md#content */
 export function viewPages(context: Context, place: Place, options: PageOptions = WHOLE): unknown[] {
   const children = childrenOf(contentOf(context.store, place));
   const view = viewer(context, place, options);
@@ -177,7 +177,7 @@ export function viewPageAlone(context: Context, place: Place, page: PageRecord):
   return viewer(context, place, WHOLE)(page, []);
 }
 
-/** A page as search shows it (platform API, Other shapes: Search result item). */
+/** A page as a search result. Source: docs/platform-notes.md#search */
 export function viewPageHit(context: Context, { page, sections }: PageHit): unknown {
   return {
     id: page.id,

@@ -2,7 +2,7 @@ import { userOf } from '../lookup.ts';
 import type { Context } from '../operation.ts';
 import type { MemberRecord, TeamMemberRecord, TeamRecord, UserRecord } from '../records.ts';
 
-/** User (platform API, User and Member). */
+/** User. Source: docs/platform-notes.md#members */
 function viewUser(context: Context, user: UserRecord): unknown {
   return {
     object: 'user',
@@ -20,7 +20,9 @@ export function viewUserOf(context: Context, id: string | undefined): unknown {
   return user === undefined ? undefined : viewUser(context, user);
 }
 
-/** Member with its counts; a guest (null role) reaches no spaces by role (platform API, User and Member). */
+/**
+ * Member with its counts. A guest (null role) has access to no space by role. Source: docs/platform-notes.md#members
+ */
 export function viewMember(context: Context, member: MemberRecord): unknown {
   const { store } = context;
   return {
@@ -37,7 +39,10 @@ export function viewMember(context: Context, member: MemberRecord): unknown {
   };
 }
 
-/** Team with its counts. Nothing here gives a team access to spaces, so `spaces` is 0 (platform API, Team). */
+/**
+ * Team with its counts. Nothing here gives a team access to spaces, so `spaces` is 0.
+ * Source: docs/platform-notes.md#teams
+ */
 export function viewTeam(context: Context, team: TeamRecord): unknown {
   return {
     object: 'team',
@@ -50,7 +55,7 @@ export function viewTeam(context: Context, team: TeamRecord): unknown {
   };
 }
 
-/** An item of a team's member list (platform API, Members, teams, team members). */
+/** One member of a team. Source: docs/platform-notes.md#teams */
 export function viewTeamMember(context: Context, membership: TeamMemberRecord): unknown {
   const member = context.store.members.get(`${membership.organization}/${membership.user}`);
   return {

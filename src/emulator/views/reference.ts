@@ -24,7 +24,7 @@ function whereabouts(context: Context, place: Place) {
   };
 }
 
-/** A page that refers to something (platform API, Other shapes: Link item). */
+/** A page that refers to something. Source: docs/platform-notes.md#links-and-backlinks */
 export function viewLocation(context: Context, place: Place, page: PageRecord, anchor?: string): unknown {
   return {
     kind: 'page',
@@ -34,7 +34,7 @@ export function viewLocation(context: Context, place: Place, page: PageRecord, a
   };
 }
 
-/** What is referred to, in full (platform API, Other shapes: Link item). */
+/** The complete target of a reference. Source: docs/platform-notes.md#links-and-backlinks */
 export function viewTarget(context: Context, place: Place, target: Target): unknown {
   const organization = () => viewOrganization(context, organizationAt(context.store, place.space.organization));
   switch (target.kind) {

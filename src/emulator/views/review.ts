@@ -17,7 +17,7 @@ export function lastReviews({ store }: Pick<Context, 'store'>, changeRequest: st
   return new Set(new Map(reviews.map((review) => [review.reviewer, review])).values());
 }
 
-/** A review (supplement, section 7); `outdated` once the same person has submitted another. */
+/** Review. `outdated` once the same person has submitted another. Source: docs/platform-notes.md#reviews */
 export function viewReview(context: Context, review: ReviewRecord, format?: CommentFormat): unknown {
   const comment = review.comment === undefined ? undefined : context.store.comments.get(review.comment);
   return {

@@ -26,7 +26,7 @@ function viewFrame(context: Context, place: Place) {
   };
 }
 
-/** Revision (platform API, Content objects): the latest of the place, with all that it contains. */
+/** Revision: the latest of a space or change request, with all its content. Source: docs/platform-notes.md#content */
 export function viewRevision(context: Context, place: Place, options: PageOptions): unknown {
   const { files, reusableContents, variables } = contentOf(context.store, place);
   const git = context.store.revisions.get(revisionOf(place))?.git;

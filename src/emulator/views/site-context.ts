@@ -14,7 +14,7 @@ function siteUrl(context: Context, { organization, site }: { organization: strin
   return `${context.base}/v1/orgs/${organization}/sites/${site}`;
 }
 
-/** ContextRecord: what was sent, without its body (supplement, section 10; fields as the vendor's document has them). */
+/** ContextRecord, without its body. Source: docs/platform-notes.md#context-records */
 export function viewContextRecord(context: Context, record: ConversationRecord): unknown {
   const topic = context.store.conversationIssues.one('conversation', record.id)?.cluster;
   return {

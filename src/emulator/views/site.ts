@@ -18,7 +18,7 @@ function viewProxy(context: Context, site: SiteRecord): unknown {
   return site.proxy === undefined ? undefined : { origin: site.proxy, target: ownUrl(context, site) };
 }
 
-/** Site with its count of site spaces (platform API, Site). */
+/** Site with its count of site spaces. Source: docs/platform-notes.md#sites */
 export function viewSite(context: Context, site: SiteRecord): unknown {
   return {
     object: 'site',
@@ -66,7 +66,7 @@ export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unk
   };
 }
 
-/** SiteSection with its site spaces in display order (platform API, SiteSection). */
+/** SiteSection with its site spaces in display order. Source: docs/platform-notes.md#sections */
 export function viewSection(context: Context, section: SectionRecord): unknown {
   const { store } = context;
   const site = store.sites.get(section.site);
@@ -88,7 +88,7 @@ export function viewSection(context: Context, section: SectionRecord): unknown {
   };
 }
 
-/** SiteSectionGroup with its children, and the deprecated `sections` (supplement, section 1). */
+/** SiteSectionGroup with its children, and the deprecated `sections`. Source: docs/platform-notes.md#section-groups */
 export function viewSectionGroup(context: Context, group: SectionGroupRecord): unknown {
   return {
     object: 'site-section-group',
@@ -104,7 +104,7 @@ export function viewSectionGroup(context: Context, group: SectionGroupRecord): u
   };
 }
 
-/** A link to elsewhere, as the structure of a site shows it from 0.201 on (supplement, section 10). */
+/** An external link, as the structure of a site shows it from 0.201. Source: docs/platform-notes.md#external-links */
 export function viewExternalLink(link: ExternalLinkRecord): unknown {
   const { id, title, description, icon, url, group, draft, condition } = link;
   return { object: 'site-external-link', id, title, description, icon, url, sectionGroup: group, draft, condition };

@@ -2,10 +2,10 @@ import type { Context } from '../operation.ts';
 import { progressOf } from '../processing.ts';
 import type { SpecRecord } from '../records.ts';
 
-/** Supplement, section 4: OpenAPI `processingState`. */
+/** Source: docs/platform-notes.md#enumerations */
 const STATES = { waiting: 'pending', working: 'progress', done: 'complete' } as const;
 
-/** OpenAPISpec (platform API, OpenAPISpec). */
+/** OpenAPISpec. Source: docs/platform-notes.md#openapi-specifications */
 export function viewSpec(context: Context, spec: SpecRecord): unknown {
   const admin = context.caller.permission === 'admin';
   const app = `${context.base}/app/o/${spec.organization}/openapi/${spec.slug}`;
