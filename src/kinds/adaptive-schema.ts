@@ -39,7 +39,10 @@ const unsigned = z.strictObject({
   additionalProperties: closed,
 });
 
-/** The vendor's rules, as its API documents of versions 0.146 to 0.202 have them (SiteAdaptiveJSONSchema). */
+/**
+ * The rules of `SiteAdaptiveJSONSchema` in the vendor's OpenAPI documents.
+ * Source: docs/platform-notes.md#adaptive-schema
+ */
 export const adaptiveSchema = z.strictObject({
   $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
   type: z.literal('object', { error: 'must be object' }),

@@ -21,7 +21,7 @@ interface CollectionFields {
   defaultLevel: Level;
 }
 
-/** Collections of spaces (platform API: Collections). */
+/** Collections of spaces. Source: docs/platform-notes.md#collections */
 export const collection: Kind = {
   name: 'collection',
   dependsOn: [],

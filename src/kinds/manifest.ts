@@ -59,7 +59,7 @@ export interface WrittenResource {
   readonly common: CommonFields;
 }
 
-/** The members that every resource of a manifest may have (design: Manifests). */
+/** Properties that every resource of a manifest may have. See docs/manifests.md#on-every-resource. */
 export interface CommonFields {
   readonly id?: string | undefined;
   readonly renamedFrom?: string | undefined;

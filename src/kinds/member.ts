@@ -14,8 +14,8 @@ const schema = entry({
 });
 
 /**
- * People of the organization (platform API: Members). They join by themselves: whoever is declared and not there is
- * pending, and the rest of the plan goes on.
+ * People of the organization. They join by themselves: a declared person who has not joined is pending, and the rest of
+ * the plan is applied. Source: docs/platform-notes.md#members
  */
 export const member: Kind = {
   name: 'member',

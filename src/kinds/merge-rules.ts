@@ -45,7 +45,7 @@ const rule = z
 
 type Types = 'inherit' | 'none' | 'rules';
 
-/** Rules for merging change requests, as manifests have them: people by email (supplement, section 4). */
+/** Merge rules as manifests declare them, with people by email address. Source: docs/platform-notes.md#merge-rules */
 export function mergeRules(types: readonly [Types, ...Types[]]) {
   return z
     .strictObject({

@@ -33,7 +33,7 @@ interface SpecFields {
   visibility: 'private' | 'public';
 }
 
-/** OpenAPI specifications, named by slug (platform API: OpenAPI specifications). */
+/** OpenAPI specifications, named by slug. Source: docs/platform-notes.md#openapi-specifications */
 export const openapi: Kind = {
   name: 'openapi',
   dependsOn: [],
@@ -155,7 +155,10 @@ function keptSource(value: Json): Json {
   return { file: String(value.file), sha256: digest };
 }
 
-/** There is no failed state, only errors of the last processing (supplement, section 4). */
+/**
+ * Returns the progress of processing. There is no failed state, only errors of the last processing.
+ * Source: docs/platform-notes.md#openapi-specifications
+ */
 function progressOf(spec: OpenApiSpec, file: string): Progress {
   if (spec.processingState !== 'complete' && spec.processingState != null) {
     return { state: 'working' };

@@ -80,7 +80,7 @@ interface OrganizationFields {
   mergeRules: Json;
 }
 
-/** Settings of the organization itself (platform API: Organizations). It is never created nor deleted. */
+/** Settings of the organization itself. It is never created or deleted. Source: docs/platform-notes.md#organizations */
 export const organization: Kind = {
   name: 'organization',
   dependsOn: ['member', 'site'],

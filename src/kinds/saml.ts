@@ -9,7 +9,7 @@ import { present, ref, request } from './request.ts';
 import { entry, key, plainKey, type Role, role, text, textOrFile, url } from './schema.ts';
 import { written } from './written.ts';
 
-/** Characters that the platform takes (platform API, Limits). */
+/** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_CERTIFICATE = 10_000;
 
 const schema = entry({
@@ -59,7 +59,7 @@ interface SamlFields {
   defaultRole: Role | null;
 }
 
-/** SAML single sign-on providers (platform API: Single sign-on). */
+/** SAML single sign-on providers. Source: docs/platform-notes.md#saml */
 export const saml: Kind = {
   name: 'saml',
   dependsOn: ['team'],

@@ -18,19 +18,19 @@ export const LANGUAGES = [
   'zh-tw',
 ] as const; // biome-ignore format: a table
 
-/** The roles, from most to least (platform API, Conventions). */
+/** Roles, from most to least. Source: docs/platform-notes.md#roles */
 export const ROLES = ['admin', 'create', 'review', 'edit', 'comment', 'read'] as const;
 
 export const role = z.enum(ROLES);
 export type Role = (typeof ROLES)[number];
 
-/** The level of everyone on a space or collection (supplement, section 1). */
+/** Default level of a space or collection. Source: docs/platform-notes.md#roles */
 export const level = z.enum([...ROLES, 'inherit']).nullable();
 export type Level = Role | 'inherit' | null;
 
 export type Language = (typeof LANGUAGES)[number];
 
-/** Unicode code points, which is what the platform's lengths count (design: Manifests). */
+/** Returns the length in Unicode code points, as the platform counts it. Source: docs/platform-notes.md#conventions */
 function lengthOf(text: string): number {
   let count = 0;
   for (const _ of text) {
@@ -82,7 +82,7 @@ export function text(limits: TextLimits): z.ZodType<string, string> {
     });
 }
 
-/** Bytes of any address (supplement, section 5). */
+/** Longest URL, in bytes. Source: docs/platform-notes.md#limits */
 const LONGEST_URL = 2048;
 
 /** An http(s) address; `example` is for editors. */
@@ -210,7 +210,7 @@ function parseMapping(content: string): Record<string, unknown> | null {
   }
 }
 
-/** The members that every resource may have (design: Manifests). */
+/** Properties that every resource may have. See docs/manifests.md#on-every-resource. */
 export const commonShape = {
   id: text({ min: 1, max: 255, example: 'spc_9x' })
     .optional()

@@ -12,7 +12,7 @@ interface GroupFields {
   parent: string | null;
 }
 
-/** Groups of sections, nested (platform API: Site spaces, sections, section groups). Declared in a site's structure. */
+/** Groups of sections, nested. Declared in a site's structure. Source: docs/platform-notes.md#section-groups */
 export const sectionGroup: Kind = {
   name: 'section-group',
   dependsOn: ['site'],
@@ -24,7 +24,7 @@ export const sectionGroup: Kind = {
   fields: {
     title: {},
     icon: {},
-    // A group's parent can only be said when it is created (supplement, section 6).
+    // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
     parent: reference({ fixed: 'replace', placement: true }),
   },
   names: ({ title }) => [title],

@@ -23,8 +23,8 @@ interface SectionFields {
 }
 
 /**
- * Sections of a site (platform API: Site spaces, sections, section groups). Declared in a site's structure. A section
- * is created with a space in it, which becomes its default.
+ * Sections of a site, declared in its structure. A section is created with a space, which becomes its default.
+ * Source: docs/platform-notes.md#sections
  */
 export const section: Kind = {
   name: 'section',
@@ -119,7 +119,10 @@ export const section: Kind = {
   },
 };
 
-/** By the group's operations, or from 0.181 on by the section's own update (supplement, section 10). */
+/**
+ * Moves a section with the operations of the group or, from 0.181, with the section's own update.
+ * Source: docs/platform-notes.md#sections
+ */
 function moveToGroup(change: Change, group: string | null): PlannedRequest {
   const siteId = ref(change.within);
   const siteSectionId = ref(change.address);
@@ -144,7 +147,10 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
   return request(operations.removeSectionFromGroup, { path }, { instead });
 }
 
-/** An answer without a body says nothing else (supplement, section 2). */
+/**
+ * Reports whether the answer confirms the group. An answer without a body confirms it.
+ * Source: docs/platform-notes.md#answers-without-a-body
+ */
 function isInGroup(answer: unknown, input: unknown): boolean {
   const wanted = (input as Input<typeof operations.updateSection>).body.siteSectionGroupId;
   return answer === undefined || ((answer as Section).sectionGroup ?? null) === wanted;

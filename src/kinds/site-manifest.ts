@@ -5,7 +5,7 @@ import { adaptiveSchema } from './adaptive-schema.ts';
 import { commonFields, type DeclareContext, type EntryPath, Reference } from './manifest.ts';
 import { commonShape, entry, KEY_PATTERN, KEY_WORDS, key, objectOrFile, text } from './schema.ts';
 
-/** Host plus path, without a scheme (supplement, section 5). */
+/** Host and path, without a scheme. Source: docs/platform-notes.md#limits */
 const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
 
 const ownKey = z.string().regex(KEY_PATTERN, { error: `is not a key (${KEY_WORDS})` });

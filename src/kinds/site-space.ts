@@ -16,7 +16,7 @@ interface SiteSpaceFields {
   section: string | null;
 }
 
-/** Spaces on a site (platform API: Site spaces, sections, section groups). Declared in a site's structure. */
+/** Spaces on a site, declared in its structure. Source: docs/platform-notes.md#site-spaces */
 export const siteSpace: Kind = {
   name: 'site-space',
   dependsOn: ['site', 'section', 'space', 'translation'],

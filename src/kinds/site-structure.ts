@@ -22,8 +22,8 @@ export interface ObservedStructure {
 }
 
 /**
- * Reads the parts of a site out of its structure. Items that no manifest declares, such as links to elsewhere (supplement,
- * section 10), are passed over: they keep their places, and the others their order around them.
+ * Reads the parts of a site from its structure. Items that no manifest declares, such as external links, are skipped:
+ * they keep their places, and the others keep their order around them. Source: docs/platform-notes.md#external-links
  */
 export function observeStructure(site: string, structure: SiteStructure): ObservedStructure {
   const reader = new StructureReader(site);
@@ -126,7 +126,7 @@ class StructureReader {
       },
       within: this.#site,
       place,
-      // Versions that lack it tell nothing, and others may not tell what is false (supplement, section 1).
+      // Some versions do not return it, and others may omit false. Source: docs/platform-notes.md#site-spaces
       ...(typeof item.hidden === 'boolean' ? {} : { facts: { hidden: 'untold' } }),
     });
   }

@@ -26,7 +26,10 @@ interface SiteFields {
   default: string;
 }
 
-/** Docs sites (platform API: Docs sites). A site's manifest declares its sections, groups and site spaces too. */
+/**
+ * Docs sites. A site's manifest also declares its sections, groups and site spaces.
+ * Source: docs/platform-notes.md#sites
+ */
 export const site: Kind = {
   name: 'site',
   dependsOn: ['space', 'translation'],
@@ -148,7 +151,7 @@ function defaultOf(address: string | undefined) {
   return address.startsWith('section/') ? { defaultSiteSection: ref(address) } : { defaultSiteSpace: ref(address) };
 }
 
-/** New sites start unpublished (supplement, section 11). */
+/** Publishes or unpublishes a site. New sites are not published. Source: docs/platform-notes.md#publishing */
 function publishing(
   path: { siteId: ReturnType<typeof ref> },
   published: boolean | undefined,
@@ -162,7 +165,7 @@ function publishing(
     : [request(operations.unpublishSite, { path })];
 }
 
-/** A checkout instead of the site means that nothing was published (supplement, section 7). */
+/** Fails when the answer is a checkout: then nothing was published. Source: docs/platform-notes.md#publishing */
 function mustBePublished(answer: PublishResult): [] {
   if (answer.type === 'checkout') {
     throw new RejectedError(
@@ -184,7 +187,7 @@ function observed(each: Site): Actual {
       published: each.published ?? false,
       basename: each.basename ?? null,
       proxy: withoutScheme(each.proxy?.origin),
-      // Told by every version that has it (supplement, section 10).
+      // Every version that has it returns it. Source: docs/platform-notes.md#sites
       ...(each.agentsContext ? { agentsContext: each.agentsContext } : {}),
       adaptiveContent: each.adaptiveContent?.enabled ?? false,
     },
@@ -217,7 +220,7 @@ async function hiddenGroups({ id }: Actual, reader: Reader, { parts = [] }: Told
   return { parts: observeGroups(id, groups) };
 }
 
-/** A site that has none answers 404 (platform API, Errors). */
+/** Reads the adaptive schema. A site without one answers 404. Source: docs/platform-notes.md#adaptive-schema */
 async function schemaOf({ id }: Actual, reader: Reader): Promise<Told> {
   try {
     const answer = await reader.get(operations.getAdaptiveSchema, { path: { siteId: id } });

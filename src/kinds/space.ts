@@ -49,7 +49,7 @@ interface SpaceFields {
   duplicateOf: string;
 }
 
-/** Spaces: what pages live in (platform API: Spaces; supplement, sections 6 and 7). */
+/** Spaces, which contain pages. Source: docs/platform-notes.md#spaces */
 export const space: Kind = {
   name: 'space',
   dependsOn: ['collection', 'member'],

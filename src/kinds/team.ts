@@ -29,7 +29,7 @@ const schema = entry({
     .describe('People by email, each `owner` (can manage the team) or `member`.'),
 });
 
-/** Teams and who is in them (platform API: Members, teams, team members). */
+/** Teams and their members. Source: docs/platform-notes.md#teams */
 export const team: Kind = {
   name: 'team',
   dependsOn: ['member'],

@@ -37,7 +37,7 @@ interface TranslationFields {
   instructions: string;
 }
 
-/** Translations of spaces (platform API: Translations). What one makes is a space that a site can show. */
+/** Translations of spaces. The result is a space that a site can show. Source: docs/platform-notes.md#translations */
 export const translation: Kind = {
   name: 'translation',
   dependsOn: ['space'],

@@ -241,7 +241,8 @@ function readAnswer(operation: Operation, answer: HttpAnswer, body: string, orig
   }
   let json: unknown;
   try {
-    // Some writes are answered without a body where somebody on the way prefers that (supplement, section 2).
+    // Some writes are answered without a body when a gateway prefers that.
+    // Source: docs/platform-notes.md#answers-without-a-body
     json = isEmpty && answer.status === 204 ? undefined : JSON.parse(body);
   } catch {
     return { ok: false, error: notJson(operation.name, answer, origin) };

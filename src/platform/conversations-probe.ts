@@ -11,9 +11,9 @@ export function saysNotThere(error: unknown): error is RejectedError {
 }
 
 /**
- * Whether a platform has conversations and their clusters, or sites' context records and topics in their place
- * (supplement, section 10). It is asked once, with the list of clusters, and the answer holds until `forget`: that a list
- * is not there may have other causes.
+ * Detects whether a platform has conversations and clusters, or context records and topics of sites in their place. It
+ * requests the list of clusters once and keeps the result until `forget`: the list may be missing for another reason.
+ * Source: docs/platform-notes.md#changes-by-version
  */
 export class ConversationsProbe {
   #asked: Promise<boolean> | null = null;

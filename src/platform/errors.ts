@@ -20,7 +20,9 @@ export interface AskedOf {
   readonly organization?: string;
 }
 
-/** What an answer without success means (supplement, section 2: Error body). `origin` is where it came from. */
+/**
+ * Converts an unsuccessful answer to an AppError. `origin` is where it came from. Source: docs/platform-notes.md#errors
+ */
 export function errorOf(
   operation: string,
   answer: HttpAnswer,

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { NotThePlatformError, TransientError } from '../core/errors.ts';
 
-/** What the last event says (API document, Ask). */
+/** Data of the last event. Source: docs/platform-notes.md#ask */
 const END = 'done';
 
 /**

@@ -5,9 +5,10 @@ import { markdownFromDocument } from './rich-to-markdown.ts';
 export type { RichDocument } from './rich-node.ts';
 
 /**
- * Markdown (GitHub's) as a rich document (platform API supplement, section 9), valid whatever the Markdown is. Headings
- * below the third level become the third, tables lists, images links, and HTML text; comments in HTML are left out.
- * Links lead to absolute `http`, `https`, `mailto` and `tel` addresses; others stay text with the address after it.
+ * Converts GitHub's Markdown to a rich document that is valid for any input. Headings below the third level become the
+ * third, tables become lists, images become links, HTML becomes text, and HTML comments are removed. Links to absolute
+ * `http`, `https`, `mailto` and `tel` URLs are kept; others become text followed by the URL.
+ * Source: docs/platform-notes.md#rich-documents
  */
 export function toDocument(markdown: string): RichDocument {
   return documentFromMarkdown(markdown);

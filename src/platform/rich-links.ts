@@ -4,7 +4,7 @@ import type { RichNode } from './rich-node.ts';
 /** What a link may open: pages, mail and calls. Others run code, carry data, or mean nothing to most readers. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 
-/** The longest address that is a link (supplement, section 5: any URL field). */
+/** Longest URL of a link, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST = 2048;
 
 /**

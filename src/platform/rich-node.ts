@@ -1,4 +1,4 @@
-/** Any node of a rich document (supplement, section 9). Kinds that are not known are kept as they come. */
+/** Any node of a rich document. Unknown kinds are kept as received. Source: docs/platform-notes.md#rich-documents */
 export interface RichNode {
   readonly object: string;
   readonly type?: string;

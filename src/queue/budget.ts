@@ -15,7 +15,10 @@ import type { BudgetSnapshot } from './snapshot.ts';
 import { rememberBudget, type Standing, snapshotOf } from './standing.ts';
 import type { Ticket } from './ticket.ts';
 
-/** What is known of one limit, and what may be sent under it (queue policy). All times are monotonic milliseconds. */
+/**
+ * State of one rate limit, and the decision whether a request may be sent. All times are monotonic milliseconds.
+ * See docs/rate-limiting.md#sending.
+ */
 export class Budget {
   /** What draws on it: classes, or single operations of one. */
   readonly lanes: string[];
@@ -235,7 +238,9 @@ export class Budget {
     }
   }
 
-  /** No answer, or one without headers from something in between: the call counts as made (queue policy: 5xx). */
+  /**
+   * No answer, or one without headers from a proxy: the call is assumed to count. See docs/rate-limiting.md#retries.
+   */
   onLost(ticket: Ticket): void {
     this.#settle(ticket);
     if (this.#remaining !== null) {

@@ -32,7 +32,7 @@ export interface Job {
   lastError: TransientError | null;
 }
 
-/** What a step in priority is worth, in milliseconds of waiting (queue policy: Priority without starvation). */
+/** Value of one step in priority, in milliseconds of waiting. See docs/rate-limiting.md#priorities. */
 const STEP = 30_000;
 
 /** The virtual deadline by which jobs are ordered: a low one overtakes what came long enough after it. */

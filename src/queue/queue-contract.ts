@@ -14,8 +14,8 @@ export interface RequestQueue {
   request<T>(request: QueuedRequest<T>): Promise<T>;
   snapshot(): QueueSnapshot;
   /**
-   * What is known of the limits, for the queue of the next process (queue policy: Drain). Null where the queue has no
-   * owner. Take it after `drain`.
+   * Returns what is known of the limits, for the queue of the next process. Null where the queue has no owner. Call it
+   * after `drain`. See docs/rate-limiting.md#shutdown-and-restart.
    */
   remember(): QueueMemory | null;
   /** Seconds that work is likely to take under what has been learned, if so many pieces of it are worked on at a time. */

@@ -16,8 +16,8 @@ export const NO_RATE_HEADERS: RateHeaders = { limit: null, remaining: null, rese
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Reads `X-RateLimit-*`, `Retry-After` and `Date` (supplement, section 2). Names must be in lower case.
- * What cannot be read counts as not sent.
+ * Reads `X-RateLimit-*`, `Retry-After` and `Date`. Names must be in lower case. A value that cannot be read counts as
+ * absent. Source: docs/platform-notes.md#rate-limits
  */
 export function readRateHeaders(headers: HeaderRecord): RateHeaders {
   const date = dateOf(single(headers.date));

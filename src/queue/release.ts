@@ -12,7 +12,7 @@ const WHY = 'the rate limit is released bit by bit';
 /** What is released waits for an answer to what was sent before. */
 export const AFTER_ANSWER: Decision = { kind: 'wait', until: Number.POSITIVE_INFINITY, why: WHY };
 
-/** The share of a window, at its end, in which nothing is held back any more (queue policy: Dispatch). */
+/** Share of a window, at its end, in which nothing is reserved. See docs/rate-limiting.md#sending. */
 const FREE_SHARE = 0.1;
 /** The share of a bucket that is kept for what is urgent. */
 const BUCKET_RESERVE = 0.2;

@@ -1,14 +1,17 @@
 import type { AppError } from '../core/errors.ts';
 import type { RateHeaders } from './rate-headers.ts';
 
-/** What limits are counted by: the platform counts kinds of method apart (supplement, section 2). */
+/**
+ * Class of a request for rate limits: the platform counts kinds of method separately.
+ * See docs/rate-limiting.md#request-classes.
+ */
 export type RequestClass = 'read' | 'write' | 'search' | 'ingest';
 
 export const REQUEST_CLASSES: readonly RequestClass[] = ['read', 'write', 'search', 'ingest'];
 
 /**
- * Who asks, from high to low: a person waiting, apply, cluster automation, ingestion, drift reads
- * (queue policy: Priority without starvation).
+ * Priority of a request, from high to low: a person who waits, apply, cluster automation, ingestion, drift reads.
+ * See docs/rate-limiting.md#priorities.
  */
 export type Priority = 'person' | 'apply' | 'clusters' | 'ingestion' | 'drift';
 

@@ -1,6 +1,8 @@
 import type { RateHeaders } from './rate-headers.ts';
 
-/** Below this a reset is seconds from now, above it seconds since the epoch (queue policy: Clock). */
+/**
+ * A smaller reset is seconds from now, a larger one seconds since the epoch. See docs/rate-limiting.md#server-clock.
+ */
 const DELTA_BELOW = 1e9;
 
 /**

@@ -96,7 +96,7 @@ export class Tap {
     return Math.min(this.#limit, this.#left + flown);
   }
 
-  /** Bit by bit (queue policy: Dispatch). */
+  /** Returns when the next simulated call is released. See docs/rate-limiting.md#sending. */
   #released(now: number, left: number, length: number): number {
     const decision =
       this.#refill === null

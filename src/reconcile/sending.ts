@@ -115,7 +115,10 @@ async function wasDone(planned: PlannedRequest, change: Change, context: SendCon
   return planned.sets.length > 0 && (await context.isInPlace(change, planned.sets));
 }
 
-/** Notes the ids that an answer tells. One without a body tells none, though something was made (supplement, section 2). */
+/**
+ * Records the ids in an answer. An answer without a body has none, although something was created.
+ * Source: docs/platform-notes.md#answers-without-a-body
+ */
 async function learn(planned: PlannedRequest, answer: unknown, change: Change, context: SendContext): Promise<void> {
   if (answer !== undefined || planned.operation.answer === null) {
     for (const [address, id] of planned.learns(answer)) {

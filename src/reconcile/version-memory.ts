@@ -2,16 +2,16 @@ import { RejectedError } from '../core/errors.ts';
 
 /** The two ways in which versions of the platform do one thing. Each throws AppError where it was not done. */
 export interface Ways {
-  /** As the document has it. */
+  /** As the API document describes it. */
   usual(): Promise<void>;
   /** As versions do it that answer the usual with 404. */
   other(): Promise<void>;
 }
 
 /**
- * What one pass learns of the platform's version: nothing that it can ask tells whether a write is there (supplement,
- * section 10). Whoever needs a feature first finds out, and the others wait for that: a lacking operation is asked for
- * once, not once for each change.
+ * Remembers, for one pass, which operations the platform has: no request can tell whether a write exists. The first
+ * change that needs a feature tries it while the others wait, so a missing operation is tried once and not once per
+ * change. Source: docs/platform-notes.md#changes-by-version
  */
 export class VersionMemory {
   /** By feature: which way works. */

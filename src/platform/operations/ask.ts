@@ -3,7 +3,7 @@ import { format } from './comment-shapes.ts';
 import { stream } from './operation.ts';
 import { givenText, optionalText, optionalTexts, text, texts } from './shapes.ts';
 
-/** One event of an answer: the answer as far as it goes (supplement, section 7: Ask). */
+/** One event of an answer: the answer so far. Source: docs/platform-notes.md#ask */
 const answered = z.looseObject({
   /** `answer`; events of other types are kept. */
   type: optionalText,

@@ -18,7 +18,10 @@ import {
 export const changeRequest = z.looseObject({
   id: string,
   number: optionalNumber,
-  /** `draft`, `open`, `archived` or `merged`; others are kept as they come (supplement, section 4). */
+  /**
+   * `draft`, `open`, `archived` or `merged`. Other values are kept as received.
+   * Source: docs/platform-notes.md#enumerations
+   */
   status: string,
   subject: optionalText,
   /** A rich document; some answers leave it out. */
@@ -34,14 +37,14 @@ export const changeRequest = z.looseObject({
   revisionMerged: optionalText,
   comments: optionalNumber,
   outdated: optionalFlag,
-  /** The cluster's id. Gone from later versions (supplement, section 10). */
+  /** Id of the cluster. Removed in later versions. Source: docs/platform-notes.md#change-requests */
   conversationsIssuesCluster: optionalText,
-  /** What the platform drafted it for (supplement, section 10; fields as the vendor's document of 0.202 has them). */
+  /** What the platform drafted it for. Source: docs/platform-notes.md#change-requests */
   siteTopic: z.looseObject({ site: optionalText, topic: optionalText, finding: optionalText }).nullish(),
   urls,
 });
 
-/** Who is asked to review. `kind` says which of the two there is (supplement, section 7). */
+/** A requested reviewer: a user or a team, as `kind` says. Source: docs/platform-notes.md#reviews */
 const requestedReviewer = z.looseObject({
   kind: optionalText,
   user: user.nullish(),
@@ -49,10 +52,10 @@ const requestedReviewer = z.looseObject({
   createdAt: optionalText,
 });
 
-/** `merge` or `update`; `conflicts` comes with the same status (supplement, section 1). */
+/** `merge` or `update`, or `conflicts` with the same status. Source: docs/platform-notes.md#merge-and-update */
 const outcome = z.looseObject({ revision: optionalText, result: optionalText });
 
-/** API document, Limits: change request subject. */
+/** Source: docs/platform-notes.md#limits */
 const subject = text(0, 100);
 
 const filters = {
@@ -60,7 +63,7 @@ const filters = {
   contributor: givenText,
   requestedReviewer: givenText,
   conversationsIssuesCluster: givenText,
-  /** From 0.167 on, in the place of the cluster (supplement, section 10). */
+  /** From 0.167, in place of the cluster. Source: docs/platform-notes.md#filters */
   topic: givenText,
 };
 
@@ -68,7 +71,10 @@ const STATUS = z.enum(['draft', 'open', 'archived', 'merged']);
 
 /** Change requests, and who is asked to review them. */
 export const changeRequestOperations = {
-  /** Without a status the platform's default applies: `open`, or any (supplement, section 1). Ask for one. */
+  /**
+   * Without a status the platform's default applies, which documents do not agree on: always send one.
+   * Source: docs/platform-notes.md#change-request-lists
+   */
   listSpaceChangeRequests: list(
     'listSpaceChangeRequests',
     'Change requests of a space.',
@@ -79,7 +85,10 @@ export const changeRequestOperations = {
       status: STATUS.optional(),
     },
   ),
-  /** Which statuses are in it is not documented for every version (supplement, section 1); 0.167 can be asked for some. */
+  /**
+   * The statuses that it lists are not documented for every version. From 0.167 it takes a filter.
+   * Source: docs/platform-notes.md#change-request-lists
+   */
   listOrganizationChangeRequests: list(
     'listOrganizationChangeRequests',
     'Change requests of the organization.',
@@ -88,7 +97,7 @@ export const changeRequestOperations = {
     {
       ...filters,
       status: z.array(STATUS).optional(),
-      /** Whether those that the platform drafted for findings are in it: without, none is (the vendor's document of 0.202). */
+      /** Change requests drafted for findings are listed only with `all`. Source: docs/platform-notes.md#change-request-lists */
       finding: z.enum(['none', 'all']).optional(),
     },
   ),

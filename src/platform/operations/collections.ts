@@ -13,7 +13,7 @@ const collection = z.looseObject({
 });
 const title = text(0, 50).optional();
 
-/** Collections. Lengths: supplement, section 5. */
+/** Operations on collections. Source: docs/platform-notes.md#collections */
 export const collectionOperations = {
   listCollections: list(
     'listCollections',

@@ -18,7 +18,7 @@ const said = {
   postedAt: optionalText,
   editedAt: optionalText,
   reactions,
-  /** `{markdown}` or `{document}`, as the format asked for (supplement, section 9). */
+  /** `{markdown}` or `{document}`, depending on the requested format. Source: docs/platform-notes.md#comments */
   body: z.looseObject({ markdown: optionalText, document: z.unknown().optional() }).nullish(),
   urls,
   permissions,
@@ -48,10 +48,10 @@ export const comment = z.looseObject({
 /** CommentReply, as read. */
 export const reply = z.looseObject(said);
 
-/** Markdown, or a rich document: one of the two (supplement, section 9). */
+/** Markdown or a rich document, one of the two. Source: docs/platform-notes.md#comments */
 export const commentBody = z.union([z.strictObject({ markdown: string }), z.strictObject({ document: richDocument })]);
 
-/** What the answer's text is asked for as (supplement, section 3). */
+/** Requested format of the text. Source: docs/platform-notes.md#filters */
 export const format = z.enum(['document', 'markdown']).optional();
 
 /** What can be changed of a comment, and of a reply. */

@@ -7,7 +7,7 @@ import { givenFlag, givenText, string, texts } from './shapes.ts';
 /** What is commented on, in names and in summaries. */
 const SUBJECTS = { Space: 'space', ChangeRequest: 'change request' } as const;
 
-/** Supplement, section 3: Comments. */
+/** Source: docs/platform-notes.md#filters */
 const filters = {
   order: z.enum(['asc', 'desc']).optional(),
   format,
@@ -24,7 +24,10 @@ const creation = z.strictObject({
   tableCell: z.strictObject({ record: string, definition: string }).optional(),
 });
 
-/** Comments, replies to them, and who commented: the same on a space and on a change request (API document, Comments). */
+/**
+ * Returns the operations on comments, replies and commenters, which are the same on a space and on a change request.
+ * Source: docs/platform-notes.md#comments
+ */
 function commentFamily<const Base extends string, Reply extends z.ZodType>(
   on: keyof typeof SUBJECTS,
   base: Base,
@@ -88,7 +91,9 @@ export const spaceCommentOperations = {
   listSpaceCommenters: onSpace.commenters,
 };
 
-/** Replies on a change request take `resolved` too; those on a space do not (API document, Comments). */
+/**
+ * Replies on a change request also take `resolved`; replies on a space do not. Source: docs/platform-notes.md#comments
+ */
 const onChangeRequest = commentFamily(
   'ChangeRequest',
   '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',

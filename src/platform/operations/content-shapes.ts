@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { optionalFlag, optionalNumber, optionalText, optionalTexts, string, urls } from './shapes.ts';
 
-/** A content reference, whatever it refers to (supplement, section 9). */
+/** A content reference of any kind. Source: docs/platform-notes.md#content-references */
 const contentRef = z.looseObject({ kind: string });
 
-/** Which template is used, and what it refers to (API document, Space content and Change requests). */
+/** Parameters of a template: what it refers to. Source: docs/platform-notes.md#content */
 export const templateParams = z.strictObject({ contentRefs: z.record(string, contentRef).optional() }).optional();
 
 const git = z.looseObject({ oid: optionalText, path: optionalText }).nullish();

@@ -4,20 +4,23 @@ import { contentPage, file, link, revision, templateParams } from './content-sha
 import { list, read, write } from './operation.ts';
 import { givenFlag, givenText, string } from './shapes.ts';
 
-/** Both are true where they are left out (API document, Space content). */
+/** Both default to true. Source: docs/platform-notes.md#content */
 const scope = { metadata: givenFlag, computed: givenFlag };
 const inScope = { query: z.strictObject(scope) };
 const pageQuery = z.strictObject({
   format,
   evaluated: z.union([z.boolean(), z.literal('deterministic-only')]).optional(),
-  /** Unknown to some versions (supplement, section 1). */
+  /** Not in every version. Source: docs/platform-notes.md#content */
   dereferenced: z.union([z.boolean(), z.literal('reusable-contents')]).optional(),
   ...scope,
 });
-/** Supplement, section 3: Names of the unnamed filters. */
+/** Source: docs/platform-notes.md#filters */
 const linkFilters = { status: z.enum(['ok', 'broken', 'in-app']).optional() };
 
-/** What is in a space, or would be with a change request: the same operations (API document, Space content). */
+/**
+ * Returns the operations on content, which are the same for a space and for a change request.
+ * Source: docs/platform-notes.md#content
+ */
 function contentFamily<const Base extends string>(on: 'Space' | 'ChangeRequest', base: Base) {
   const subject = on === 'Space' ? 'a space' : 'a change request';
   const content = `${base}/content` as const;
@@ -82,7 +85,7 @@ export const spaceContentOperations = {
       body: z.strictObject({
         id: string,
         params: templateParams,
-        /** Unknown to some versions (supplement, section 1). */
+        /** Not in every version. Source: docs/platform-notes.md#content */
         changeRequestId: givenText,
       }),
       repeat: 'never',

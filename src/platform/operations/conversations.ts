@@ -3,8 +3,8 @@ import { list, read, write } from './operation.ts';
 import { givenText, optionalFlag, optionalNumber, optionalText, string, text, urls } from './shapes.ts';
 
 /**
- * IssuesCluster, as read. Versions differ in nearly every field (supplement, section 1), so that none but the id is
- * asked for; values of `impact` and names of sources that are not known are kept.
+ * An issue cluster, as read. Versions differ in nearly every field, so only the id is required. Unknown values of
+ * `impact` and unknown source names are kept. Source: docs/platform-notes.md#issue-clusters
  */
 const issuesCluster = z.looseObject({
   id: string,
@@ -59,7 +59,7 @@ const keptWithParts = z.looseObject({
   parts: z.array(z.looseObject({ body: string })),
   metadata: z.unknown().optional(),
 });
-/** ConversationInput (supplement, section 8). */
+/** A conversation to ingest. Source: docs/platform-notes.md#conversations */
 const conversation = z.strictObject({
   id: text(1, 255),
   subject: text(0, 512).optional(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { text } from './shapes.ts';
 
-/** Values of the looks that are documented (supplement, section 7: Customization styling). */
+/** Documented values of the styling. Source: docs/platform-notes.md#customization */
 const styling = z.looseObject({
   theme: z.enum(['clean', 'muted', 'bold', 'gradient']).optional(),
   corners: z.enum(['straight', 'rounded', 'circular']).optional(),
@@ -18,8 +18,8 @@ const styling = z.looseObject({
 });
 
 /**
- * How a site looks, as it is written: whole, so that what was read is sent back with the change. Fields that are not
- * documented are sent along, as the complete set of them is documented nowhere (API document, Other shapes).
+ * Customization of a site. It is written as a whole: send what was read, with the change. The complete set of fields is
+ * not documented, so unknown fields are sent too. Source: docs/platform-notes.md#customization
  */
 export const customization = z.looseObject({
   title: text(2, 128).optional(),

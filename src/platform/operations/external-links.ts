@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { remove, write } from './operation.ts';
 import { givenFlag, givenText, optionalFlag, optionalText, string, text, url } from './shapes.ts';
 
-/*
- * Links to elsewhere in a site's structure: from 0.201 on (supplement, section 10). Their fields are as the vendor's
- * published document of 0.202 has them.
- */
+/* External links in a site's structure, from 0.201. Source: docs/platform-notes.md#external-links */
 
 const externalLink = z.looseObject({
   id: string,

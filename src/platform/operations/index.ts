@@ -31,8 +31,8 @@ export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } f
 export { isSection, isSectionGroup, isSiteSpace } from './structure-shapes.ts';
 
 /**
- * Every operation of the platform, by name (API document, Endpoints; supplement, section 7). Nothing else writes a path
- * of the platform.
+ * Every operation of the platform, by name. Paths of the platform are written nowhere else.
+ * Source: docs/platform-notes.md#operations-beyond-the-api-document
  */
 export const operations = {
   ...organizationOperations,

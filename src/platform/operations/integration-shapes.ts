@@ -14,7 +14,7 @@ import {
   urls,
 } from './shapes.ts';
 
-/** Supplement, section 4: Integration. */
+/** Source: docs/platform-notes.md#enumerations */
 export const target = z.enum(['all', 'site', 'space', 'organization']);
 const CATEGORIES = ['analytics', 'collaboration', 'content', 'gitsync', 'marketing', 'visitor-auth', 'other'] as const;
 export const category = z.enum(CATEGORIES);
@@ -112,7 +112,7 @@ const configuration = z.union([
   z.strictObject({ componentId: string }),
 ]);
 
-/** What an integration is published with (API document, Integrations; supplement, section 5). */
+/** Input for publishing an integration. Source: docs/platform-notes.md#integrations */
 export const publication = z.strictObject({
   runtime: z.enum(['v1', 'v2']).optional(),
   icon: z.base64().optional(),

@@ -18,7 +18,7 @@ const all = '/v1/integrations';
 const one = `${all}/{integrationName}` as const;
 const events = `${one}/events` as const;
 
-/** Integrations, and what happened to them. Filters: supplement, section 3. */
+/** Operations on integrations and their events. Source: docs/platform-notes.md#integrations */
 export const integrationOperations = {
   listIntegrations: list('listIntegrations', 'Integrations that anybody may install.', all, integration, {
     search: givenText,
@@ -52,7 +52,7 @@ export const integrationOperations = {
 const installations = `${one}/installations` as const;
 const installed = `${installations}/{installationId}` as const;
 
-/** Where integrations are installed. Single installations: supplement, sections 2 and 7. */
+/** Operations on installations of integrations. Source: docs/platform-notes.md#integrations */
 export const installationOperations = {
   listInstallations: list('listInstallations', 'Installations of an integration.', installations, installation, {
     externalId: givenText,

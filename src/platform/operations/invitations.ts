@@ -11,10 +11,10 @@ const inviteLink = z.looseObject({
   redundant: optionalFlag,
   space: z.union([space, string]).nullish(),
 });
-/** Null makes guests (API document, Conventions). */
+/** Null makes guests. Source: docs/platform-notes.md#roles */
 const invitation = z.strictObject({ role: nullableRole });
 
-/** Who may come into the organization (supplement, section 7; removal and joining: API document, Organizations). */
+/** Operations on invite links, and joining the organization. Source: docs/platform-notes.md#invite-links */
 export const invitationOperations = {
   listInviteLinks: list(
     'listInviteLinks',

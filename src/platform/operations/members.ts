@@ -68,7 +68,7 @@ export const memberOperations = {
     'POST',
     '/v1/orgs/{organizationId}/ping',
     {
-      // Versions name the claims differently (supplement, section 1).
+      // Versions name the claims differently. Source: docs/platform-notes.md#authentication
       answer: z.looseObject({ serviceVisitorClaims: optionalText, gitbookVisitorClaims: optionalText }),
       repeat: 'idempotent',
     },

@@ -16,7 +16,7 @@ export const openApiSpec = z.looseObject({
 /** OpenAPI specification, as read. Its text is not given back. */
 export type OpenApiSpec = z.output<typeof openApiSpec>;
 
-/** API document, OpenAPISpec; supplement, section 5. */
+/** Source: docs/platform-notes.md#limits */
 const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(value), {
   error: 'must be letters and digits, with single hyphens between',
 });

@@ -46,7 +46,10 @@ export interface WriteOperation extends Operation {
   readonly streamed: false;
 }
 
-/** Answered with a stream of events, each a JSON text, until one that says `done` (API document, Ask). */
+/**
+ * An operation that is answered with a stream of events, each a JSON text, until `done`.
+ * Source: docs/platform-notes.md#ask
+ */
 export interface StreamOperation extends Operation {
   readonly method: 'POST';
   readonly answer: null;
@@ -178,7 +181,10 @@ export function write<const P extends string, B extends z.ZodType | null = null,
   };
 }
 
-/** A deletion: 205 when something was deleted, 204 when it was not there, both success (supplement, section 2). */
+/**
+ * Defines a deletion: 205 when something was deleted, 204 when it did not exist, both success.
+ * Source: docs/platform-notes.md#deletions
+ */
 export function remove<const P extends string>(name: string, summary: string, path: P): Write<P, null, null> {
   return write(name, summary, 'DELETE', path, { repeat: 'idempotent', success: [200, 204, 205] });
 }

@@ -19,7 +19,7 @@ const review = z.looseObject({
 });
 const path = '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/reviews';
 
-/** Reviews of change requests (supplement, section 7). */
+/** Operations on reviews of change requests. Source: docs/platform-notes.md#reviews */
 export const reviewOperations = {
   listChangeRequestReviews: list('listChangeRequestReviews', 'Reviews of a change request.', path, review),
   submitChangeRequestReview: write(

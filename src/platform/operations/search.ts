@@ -16,7 +16,7 @@ const page = z.looseObject({
 /** A space with the pages of it that were found. */
 const spaceFound = z.looseObject({ id: string, title: optionalText, pages: z.array(page).nullish() });
 
-/** What is looked for, which is required, and has 512 characters at most (API document, Limits). */
+/** The query is required. Source: docs/platform-notes.md#limits */
 const filters = { query: text(1, 512) };
 const options = { class: 'search' } as const;
 

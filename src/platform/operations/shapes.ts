@@ -16,8 +16,8 @@ export const givenFlag = z.boolean().optional();
 export const texts = z.array(string);
 
 /**
- * A string whose length is counted in Unicode code points (design: Manifests). The limits are in its metadata, under
- * the names of JSON Schema.
+ * A string whose length is counted in Unicode code points. The limits are in its metadata, under the names of JSON
+ * Schema. Source: docs/platform-notes.md#conventions
  */
 export function text(min: number, max: number): z.ZodType<string, string> {
   const checked = z.string().refine(
@@ -38,14 +38,14 @@ function codePoints(value: string): number {
   return count;
 }
 
-/** A URL, 2048 characters at most (supplement, section 5). */
+/** A URL of at most 2048 characters. Source: docs/platform-notes.md#limits */
 export const url = z.url().max(2048);
 
-/** API document, Conventions: role. */
+/** Source: docs/platform-notes.md#roles */
 export const role = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read']);
 /** Null means guest. */
 export const nullableRole = role.nullable();
-/** Spaces and collections may also inherit (supplement, section 1). */
+/** Levels of spaces and collections may also inherit. Source: docs/platform-notes.md#roles */
 export const level = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read', 'inherit']).nullable();
 
 /** The languages that a space can have and be translated into; `zh-tw` from 0.181 on. */
@@ -74,7 +74,7 @@ export const standaloneMergeRules = z.union([z.strictObject({ type: z.literal('n
 /** Merge rules of a space as they are written. */
 export const mergeRules = z.union([z.strictObject({ type: z.enum(['inherit', 'none']) }), rules]);
 
-/** A rich document (supplement, section 9). Its nodes are made by the rich document modules. */
+/** A rich document. The rich document modules create its nodes. Source: docs/platform-notes.md#rich-documents */
 export const richDocument = z
   .looseObject({
     object: z.literal('document'),
@@ -83,7 +83,7 @@ export const richDocument = z
   })
   .meta({ title: 'rich document' }) as unknown as z.ZodType<RichDocument, RichDocument>;
 
-/** Where a collection or a space is put among its siblings (API document, Collections; supplement, section 1). */
+/** Sibling next to which a collection or space is moved. Source: docs/platform-notes.md#moves-and-transfers */
 const movePointer = z.union([
   z.strictObject({ type: z.literal('space'), space: string }),
   z.strictObject({ type: z.literal('collection'), collection: string }),
@@ -95,7 +95,7 @@ export const move = z
   })
   .refine((body) => Object.keys(body).length > 0, { error: 'must have a parent or a position' });
 
-/** Which organization gets a collection or a space (API document, Collections). */
+/** Organization to which a collection or space is transferred. Source: docs/platform-notes.md#moves-and-transfers */
 export const transfer = z.strictObject({ organization: string });
 
 /** An optional string of an answer. */
@@ -141,7 +141,10 @@ export interface Page<T> {
   readonly next?: { readonly page?: string | null } | null;
   /** Described as the total; may be absent. */
   readonly count?: number | null;
-  /** In lists of links alone: how many there are, and how many are broken (API document, Other shapes). */
+  /**
+   * Only in lists of links: how many there are, and how many are broken.
+   * Source: docs/platform-notes.md#links-and-backlinks
+   */
   readonly stats?: {
     readonly total?: number | null;
     readonly broken?: { readonly total?: number | null; readonly changeRequest?: number | null } | null;

@@ -4,9 +4,9 @@ import { list, read, write } from './operation.ts';
 import { optionalFlag, optionalNumber, optionalText, text, urls } from './shapes.ts';
 
 /*
- * What took the place of conversations, their issues and clusters: from 0.167 on, and site by site (supplement, section
- * 10). What the supplement does not name is as the vendor's published document of 0.202 has it, and nothing of that is
- * required on read but the id.
+ * Operations on the successors of conversations, issues and clusters: from 0.167, for each site. Fields follow the
+ * vendor's OpenAPI document of 0.202, and only the id is required on read.
+ * Source: docs/platform-notes.md#context-records
  */
 
 /** ContextRecordInput. A record of an id that is there already takes its place. */

@@ -7,7 +7,9 @@ const pointer = z.strictObject({
   type: z.enum(['site-space', 'site-section', 'site-section-group', 'site-external-link']),
   id: string,
 });
-/** The deprecated moves name what they put an item beside after its kind, but for groups (supplement, section 7). */
+/**
+ * The deprecated moves name a neighbor after its kind, except for groups. Source: docs/platform-notes.md#site-structure
+ */
 const beside = <P extends z.ZodType>(neighbour: P) =>
   z.strictObject({
     position: z.union([z.strictObject({ before: neighbour }), z.strictObject({ after: neighbour })]),
@@ -31,7 +33,7 @@ export const structureOperations = {
       query: z.strictObject({ shareKey: givenText }),
     },
   ),
-  // Exactly one of before and after; siblings only (supplement, section 7).
+  // Exactly one of before and after; siblings only. Source: docs/platform-notes.md#site-structure
   sortSiteStructure: write(
     'sortSiteStructure',
     'Moves an item of a docs site before or after a sibling.',
@@ -135,7 +137,7 @@ export const sectionOperations = {
         condition,
         icon,
         description: text(0, 256).nullable().optional(),
-        // Which group it is in, null for none: from 0.181 on (supplement, section 10).
+        // Its group, null for none: from 0.181. Source: docs/platform-notes.md#sections
         siteSectionGroupId: z.string().nullable().optional(),
       }),
       answer: section.optional(),
@@ -147,7 +149,7 @@ export const sectionOperations = {
     'Deletes a section of a docs site; its spaces stay.',
     '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
   ),
-  /** Later versions call it deprecated (supplement, section 1). */
+  /** Deprecated in later versions. Source: docs/platform-notes.md#sections */
   moveSection: write(
     'moveSection',
     'Moves a section of a docs site among its siblings.',

@@ -33,7 +33,7 @@ export const site = z.looseObject({
 export type Site = z.output<typeof site>;
 
 const publishResult = z.looseObject({
-  /** `checkout` when an upgrade is needed; then nothing was published (supplement, section 7). */
+  /** `checkout` when an upgrade is required: then nothing was published. Source: docs/platform-notes.md#publishing */
   type: optionalText,
   id: optionalText,
   published: optionalFlag,
@@ -50,13 +50,13 @@ const publishedSite = z.looseObject({
   site: site.nullish(),
   structure: siteStructure.nullish(),
   customizations: z.looseObject({}).nullish(),
-  /** Some versions have it (supplement, section 1). */
+  /** Not in every version. Source: docs/platform-notes.md#sites */
   scripts: z.array(z.unknown()).nullish(),
 });
 const title = text(2, 128).optional();
 const visibility = z.enum(['public', 'unlisted', 'share-link', 'visitor-auth']).optional();
 const types = ['basic', 'premium', 'ultimate', 'sponsored', 'legacy-basic', 'legacy-premium'] as const;
-/** Host plus path, without a scheme (supplement, section 5). */
+/** Host and path, without a scheme. Source: docs/platform-notes.md#limits */
 const proxy = text(0, 512).refine((value) => /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/.test(value), {
   error: 'must be a host plus a path, such as example.com/docs',
 });

@@ -44,13 +44,13 @@ const emoji = text(1, 50).refine(isEmoji, { error: 'must be an emoji, or its cod
 
 const editMode = z.enum(['live', 'locked']).optional();
 
-/** What computes pages: the platform itself, or an integration. */
+/** Source of computed pages: the platform itself, or an integration. Source: docs/platform-notes.md#enumerations */
 const computedType = z.union([
   z.enum(['builtin:openapi', 'builtin:translation']),
   z.string().regex(/^integration:[^:]+:[^:]+$/),
 ]);
 
-/** With a template, or computed from a source, or empty: one of them at most (supplement, section 6). */
+/** At most one of a template, a computed source, or empty. Source: docs/platform-notes.md#writable-fields */
 const creation = z
   .strictObject({
     title,
@@ -65,7 +65,7 @@ const creation = z
   .refine((body) => [body.template, body.computedSource, body.empty].filter((way) => way !== undefined).length <= 1, {
     error: 'must have at most one of template, computedSource and empty',
   });
-/** An emoji or an icon; null clears both (supplement, section 6). */
+/** An emoji or an icon. Null clears both. Source: docs/platform-notes.md#writable-fields */
 const update = z
   .strictObject({
     title,
@@ -78,7 +78,7 @@ const update = z
   })
   .refine((body) => !body.emoji || !body.icon, { error: 'must have an emoji or an icon, not both' });
 
-/** Spaces. Lengths: supplement, section 5; what can be written: section 6. */
+/** Operations on spaces. Source: docs/platform-notes.md#spaces */
 export const spaceOperations = {
   listSpaces: list('listSpaces', 'Spaces of the organization.', '/v1/orgs/{organizationId}/spaces', space),
   createSpace: write('createSpace', 'Creates a space.', 'POST', '/v1/orgs/{organizationId}/spaces', {

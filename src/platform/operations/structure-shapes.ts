@@ -33,7 +33,7 @@ export const section = z.looseObject({
 /** A section of a site, as read. */
 export type Section = z.output<typeof section>;
 
-/** A group of sections, as read. Its children are sections or groups (supplement, section 1). */
+/** A group of sections, as read. Its children are sections or groups. Source: docs/platform-notes.md#section-groups */
 export interface SectionGroup {
   readonly object?: 'site-section-group';
   readonly id: string;

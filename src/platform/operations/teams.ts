@@ -57,7 +57,7 @@ export const teamOperations = {
     'PUT',
     '/v1/orgs/{organizationId}/teams/{teamId}/members/{userId}',
     {
-      // The role is not required (API document, Members, teams, team members).
+      // The role is optional. Source: docs/platform-notes.md#teams
       body: z.strictObject({ role: teamRole.optional() }),
       repeat: 'idempotent',
       success: [200, 204],
