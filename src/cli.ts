@@ -13,9 +13,9 @@ import { createRedactor } from './redact.ts';
 const ROOT = new URL('../', import.meta.url);
 
 /**
- * The command line: argv to command, error to exit code. Nothing is printed on standard output but the answer.
+ * Runs the command line: argv to command, error to exit code. Only the answer is printed on standard output.
  *
- * @returns what the process exits with (design: Commands)
+ * @returns the exit code of the process
  */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const stop = new AbortController();

@@ -63,7 +63,10 @@ export interface Daemon {
   once(): Promise<boolean>;
   /** One look at the issue clusters of every organization, whatever their schedules say. Answers whether nothing failed. */
   lookAtClusters(): Promise<boolean>;
-  /** Takes no more work, lets what is in flight end, records it and closes: within 10 s (design: Daemon). */
+  /**
+   * Stops accepting work, lets requests in flight finish, records them and closes, within 10 s.
+   * See docs/daemon.md#signals.
+   */
   stop(): Promise<void>;
 }
 

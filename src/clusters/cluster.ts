@@ -42,7 +42,10 @@ export interface ClusterIssue {
 type Text = string | null | undefined;
 type Urls = Readonly<Record<string, Text>> | null | undefined;
 
-/** A cluster as the client gives it: versions differ in nearly every field (platform API supplement, section 1). */
+/**
+ * An issue cluster as the client reads it. Versions differ in nearly every field.
+ * Source: docs/platform-notes.md#issue-clusters
+ */
 export interface ClusterAnswer {
   readonly id: string;
   readonly label?: Text;

@@ -48,7 +48,7 @@ Issues: {{issues}}; conversations: {{conversations}}; since {{since}}; from {{so
 {{url}}
 `;
 
-/** What the words mean (platform API, Conversation objects). */
+/** Explanation of each impact. Source: docs/platform-notes.md#enumerations */
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['low', 'minor friction'],
   ['medium', 'partly blocking, with workarounds'],

@@ -9,7 +9,7 @@ import { isNotThere } from './spaces.ts';
 
 /** Milliseconds in which a request whose answer was lost may still be worked on by the platform. */
 const LOST_AFTER = 600_000;
-/** A deleted space may be restored for so long, in milliseconds (API document, Limits). */
+/** Time for which a deleted space can be restored, in milliseconds. Source: docs/platform-notes.md#deletions */
 const RESTORABLE = 7 * 86_400_000;
 
 /**

@@ -11,7 +11,7 @@ const ISSUES = 200;
 /** The organization's issue clusters. */
 export class IssueClusters implements ClusterSource {
   readonly kind = 'clusters';
-  /** Platforms that have clusters take one status (the vendor's document of 0.146). */
+  /** Platforms that have clusters take one status. Source: docs/platform-notes.md#change-request-lists */
   readonly takesStatuses = false;
   readonly listQuery = {};
   readonly #reader: Reader;

@@ -70,9 +70,9 @@ export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spa
 }
 
 /**
- * The space for a cluster (design: Issue clusters): the first rule that matches, else the best of the search's results
- * among those allowed, else the default. One that cannot be used is passed over, and that is said; one that is declared
- * and not there yet is waited for. `ranked` is null where nothing was searched for.
+ * Selects the space for a cluster: the first rule that matches, else the best search result among the allowed spaces,
+ * else the default. A space that cannot be used is skipped, and the reason is reported. A declared space that does not
+ * exist yet is waited for. `ranked` is null when no search was made. See docs/clusters.md.
  */
 export function route(
   cluster: IssueCluster,

@@ -20,8 +20,8 @@ import { completeOpened, draftIds, settleDrafts } from './run-settle.ts';
 export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'gaveWay' | 'commented' | 'skipped' | 'open'>;
 
 /**
- * One run over an organization's clusters (design: Issue clusters). Null where the platform has none. Throws AppError;
- * what was done until then is kept, and the next run goes on from it.
+ * Runs the automation once over an organization's clusters. Returns null when the platform has none. Throws AppError;
+ * what was done until then is kept, and the next run continues from there. See docs/clusters.md.
  */
 export async function runClusters(context: RunContext): Promise<RunNumbers | null> {
   return new Run(context).go();

@@ -2,7 +2,7 @@ import type { ClusterIssue, IssueCluster } from './cluster.ts';
 import { cut, oneLine, webUrl } from './line.ts';
 import { representatives } from './representatives.ts';
 
-/** The longest query (platform API, Limits). */
+/** Longest query, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_QUERY = 512;
 /** Titles of issues in a query: more would drown the label. */
 const MOST_TITLES = 5;

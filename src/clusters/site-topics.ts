@@ -37,7 +37,7 @@ export class SiteTopics implements ClusterSource {
     return this.#name.is === 'findings' ? { finding: 'all' } : {};
   }
 
-  /** All of them: their list has no pages and no order (supplement, section 10). */
+  /** Returns all topics: their list is not paginated and has no order. Source: docs/platform-notes.md#topics */
   async page(): Promise<ClusterPage | null> {
     const answer = await orNull(true, this.#reader.get(operations.listSiteTopics, { path: this.#path }));
     if (answer === null) {

@@ -20,8 +20,8 @@ export interface ClusterPage {
 }
 
 /**
- * Where clusters are: the organization's issue clusters, or the topics of a site in their place (supplement, section
- * 10). Everything else works with clusters, whatever they are there. Every method throws AppError.
+ * Source of clusters: the organization's issue clusters, or the topics of a site in their place. All other code works
+ * with clusters from either. Every method throws AppError. Source: docs/platform-notes.md#topics
  */
 export interface ClusterSource {
   readonly kind: 'clusters' | 'topics';

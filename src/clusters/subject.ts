@@ -4,7 +4,7 @@ import { looksReserved } from './mark.ts';
 import type { Redaction } from './redaction.ts';
 import type { LineValues } from './template.ts';
 
-/** The longest subject (platform API, Limits). */
+/** Longest subject, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_SUBJECT = 100;
 
 /** The subject of a change request, redacted: one line of 1 to 100 UTF-16 code units, cut between characters as readers see them. */

@@ -37,9 +37,9 @@ const WEEKS = 13;
 const LEVELS: readonly string[] = ['low', 'medium', 'high'];
 
 /**
- * A topic as a cluster (supplement, section 10). `findings`: those of it that are open, which are its issues; null where
- * the platform lists none. They say how bad it is: as bad as the worst of them. Its records are its conversations. It is
- * muted unless its context may be used to propose change requests.
+ * Converts a topic to a cluster. `findings` are its open findings, which count as its issues; null when the platform
+ * lists none. The impact is that of the worst finding. Its records count as conversations. A topic is muted unless its
+ * context may be used to propose change requests. Source: docs/platform-notes.md#topics
  */
 export function topicCluster(topic: TopicAnswer, findings: readonly FindingAnswer[] | null, now: number): IssueCluster {
   const open = findings ?? [];

@@ -7,8 +7,8 @@ import { type Finding, good, note } from './doctor-probes.ts';
 const WHAT = 'conversations';
 
 /**
- * Whether there are conversations and issue clusters, or the context records, topics, and findings or issues of the site
- * that is named for them (supplement, section 10). Throws AppError.
+ * Reports whether the platform has conversations and issue clusters, or the context records, topics and findings (or
+ * issues) of the configured site. Throws AppError. Source: docs/platform-notes.md#changes-by-version
  */
 export async function conversationFindings(
   reader: Reader,

@@ -18,7 +18,7 @@ export interface Finding {
 /** Looks at one thing, by reading alone. What cannot be read is a finding too. */
 export type Probe = (reader: Reader) => Promise<Finding>;
 
-/** What versions of the platform differ in (supplement, sections 7 and 10). */
+/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
 export const FEATURES: readonly Probe[] = [
   feature('spaces', (reader) => reader.get(operations.listSpaces, { query: { limit: 1 } }), 'spaces can be listed'),
   feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),

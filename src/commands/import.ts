@@ -40,7 +40,7 @@ export interface ImportFlags {
   readonly organization?: string;
 }
 
-/** `octavo import`: writes what no manifest declares as manifests whose plan is empty (design: Commands). */
+/** `octavo import`: writes manifests for every resource that no manifest declares. A plan of the result is empty. */
 export async function importCommand(flags: ImportFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
   const choice = choiceOf(flags);

@@ -32,7 +32,7 @@ export interface SnapshotFlags {
   readonly out?: string;
 }
 
-/** `octavo snapshot`: the actual state as a file, secrets and certificates left out (design: Commands). */
+/** `octavo snapshot`: writes the actual state to a file, without secrets and certificates. */
 export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings): Promise<ExitCode> {
   const { terminal } = around;
   const config = await readConfig(flags.config, around);

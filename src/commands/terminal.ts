@@ -32,7 +32,7 @@ export interface Terminal {
 /** Columns where nothing says how many there are. */
 const DEFAULT_COLUMNS = 100;
 
-/** Colours only on a terminal, and not where `NO_COLOR` is set (design: Commands). */
+/** Returns a painter that uses color only on a terminal, and not when `NO_COLOR` is set. */
 export function paintFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Paint {
   const wanted = isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   if (!wanted) {

@@ -8,7 +8,7 @@ import type { ConfigDocument, Path } from './document.ts';
 import { choice, count, cron, duration, flag, setting, text } from './settings.ts';
 import { readEmail, readText } from './values.ts';
 
-/** How much a cluster does to readers (platform API, Conversation objects). */
+/** Impact of a cluster on readers. Source: docs/platform-notes.md#enumerations */
 const IMPACTS = ['low', 'medium', 'high'] as const;
 
 /** The longest pulse is of three months: as many weeks as two windows of it can have. */
@@ -58,7 +58,7 @@ const changeRequest = z.strictObject({
   pages: count(0, 50).prefault(5),
 });
 
-/** Which issue clusters become change requests, and where (design: Issue clusters). */
+/** Settings that select which issue clusters become change requests, and in which space. See docs/clusters.md. */
 export function clustersSchema() {
   return z
     .strictObject({

@@ -127,9 +127,9 @@ function deepFreeze<T>(value: T): T {
 }
 
 /**
- * The config of commands that are given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`, `OCTAVO_ORGANIZATION` and
- * `OCTAVO_INSECURE` alone,
- * everything else at its default and no source (design: Commands). Throws ConfigError naming all that is missing.
+ * Returns the configuration of a command that is given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`,
+ * `OCTAVO_ORGANIZATION` and `OCTAVO_INSECURE`, with defaults for everything else and no source. Throws ConfigError that
+ * names every missing variable.
  */
 export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOptions): Config {
   const names = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'];

@@ -143,7 +143,7 @@ const source = z
     }
   });
 
-/** Where support conversations come from, and what becomes of them (design: Conversations). */
+/** Settings for the sources of support conversations and their ingestion. See docs/conversations.md. */
 export function conversationsSchema() {
   return z
     .strictObject({

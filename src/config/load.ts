@@ -29,8 +29,8 @@ export interface LoadOptions {
 }
 
 /**
- * Reads `config.yaml` (design: Daemon). Throws one ConfigError with every problem, a line each:
- * `file:line:column: path: what is wrong, and what would be right`. No secret is in its message.
+ * Reads `config.yaml`. Throws one ConfigError with every problem, one per line: `file:line:column: path: what is wrong,
+ * and what would be right`. Its message contains no secret.
  */
 export function loadConfig(options: LoadOptions): Config {
   const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named' } = options;

@@ -5,11 +5,11 @@ import { conversationsSchema } from './conversations.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
 import { readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
 
-/** Which resources of a kind a plan may delete (design: How a plan is made). */
+/** Resources of a kind that a plan may delete. See docs/concepts.md#what-is-deleted. */
 export type Prune = 'owned' | 'never' | 'all';
 const PRUNES = ['owned', 'never', 'all'] as const;
 
-/** The kinds whose deletions wait for a person (design: Damage control). */
+/** Kinds whose deletions wait for approval. See docs/concepts.md#what-waits. */
 const CONFIRMED = ['site', 'space', 'saml', 'member', 'collection'];
 
 function sourceSchema() {
@@ -92,8 +92,8 @@ function organizationSchema(kinds: readonly string[]) {
 }
 
 /**
- * The settings of `config.yaml`: check, type and defaults in one place (design: Daemon). `kinds` are the names of the
- * resource kinds, which only their registry knows.
+ * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the names of the resource kinds, which
+ * only their registry knows. See docs/configuration.md#every-setting.
  */
 export function configSchema(kinds: readonly string[]) {
   return z.strictObject({

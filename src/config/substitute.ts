@@ -21,7 +21,7 @@ export interface Substituted {
   readonly problems: readonly string[];
 }
 
-/** Replaces every `${env:NAME}` and `${file:PATH}`; a file's trailing newline is trimmed (design: Daemon). */
+/** Replaces every `${env:NAME}` and `${file:PATH}`. The trailing newline of a file is removed. */
 export function substitute(text: string, surroundings: Surroundings): Substituted {
   const values: string[] = [];
   const problems: string[] = [];

@@ -10,7 +10,7 @@ export interface WindowState {
 }
 
 /**
- * What the sync windows say of an instant (design: Damage control).
+ * Reports whether the sync windows are open at an instant.
  *
  * | deny covers it | allow windows | allow covers it | open |
  * |---|---|---|---|

@@ -12,13 +12,13 @@ export type Admission =
   | { readonly kind: 'skipped'; readonly reason: SkipReason }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** Of URLs anywhere (supplement, section 5). */
+/** Longest URL, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_URL = 2048;
 
 /**
- * Redacts a ticket and makes it what the platform takes (supplement, section 8): no empty part, somebody of the
- * customer's in it, and no address that redaction has made none. `quiet`: milliseconds for which a solved ticket rests;
- * `now`: milliseconds since the epoch.
+ * Redacts a ticket and converts it to a conversation that the platform accepts: no empty part, at least one part of a
+ * customer, and no URL that redaction has made invalid. `quiet` is the delay after a ticket is solved, in milliseconds;
+ * `now` is milliseconds since the epoch. Source: docs/platform-notes.md#conversations
  */
 export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: number): Admission {
   const problem = problemOfKey(ticket.key);

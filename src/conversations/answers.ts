@@ -38,8 +38,8 @@ export function readable<Schema extends z.ZodType>(
 }
 
 /**
- * Reads one ticket: where that fails for good, for this ticket alone, it is told as rejected, so that it holds up no
- * other (reliability rules: a poison item goes aside, the rest goes on). Any other failure is thrown.
+ * Reads one ticket. A permanent failure of this ticket alone becomes a rejection, so that the other tickets continue. Any
+ * other failure is thrown. Source: docs/helpdesk-notes.md#delivery-rules
  */
 export async function orRejected(place: string, read: () => Promise<Found>): Promise<Found> {
   try {

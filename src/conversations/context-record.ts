@@ -2,7 +2,7 @@ import type { ContextRecordInput } from '../platform/operations/site-context.ts'
 import type { Conversation } from './conversation.ts';
 import type { Role } from './ticket.ts';
 
-/** Supplement, section 10: a title has 1 to 256 characters. */
+/** Longest title, in characters; a title is required. Source: docs/platform-notes.md#limits */
 const LONGEST_TITLE = 256;
 
 const HALF_PLACEHOLDER = /\[[A-Z][A-Z0-9_]{0,48}$/;
@@ -12,9 +12,10 @@ const HALF_NUMBER = /[+(]?\d[\d\s().-]*$|\[[A-Z][A-Z0-9_]{0,48}$/;
 const SPEAKERS: Readonly<Record<Role, string>> = { user: 'Customer', assistant: 'Assistant', 'team-member': 'Team' };
 
 /**
- * A conversation as a context record (supplement, section 10): its parts one after another as Markdown, each after who
- * says it. The subject becomes the title; one that is too long stands whole in the description, and one that is not
- * there is taken from what was said first. Nothing is in it that was not in the conversation, which is redacted.
+ * Converts a conversation to a context record. The body is Markdown with the parts in order, each after its speaker.
+ * The subject becomes the title. A subject that is too long is kept whole in the description, and a missing one is
+ * replaced by the first words. The record contains nothing that is not in the redacted conversation.
+ * Source: docs/platform-notes.md#context-records
  */
 export function contextRecordOf(conversation: Conversation): ContextRecordInput {
   const { id, subject = '', parts, metadata = {} } = conversation;

@@ -1,6 +1,6 @@
 import type { Person, Role, Ticket } from './ticket.ts';
 
-/** What is sent, redacted (supplement, section 8: ConversationInput). */
+/** A redacted conversation, as it is sent. Source: docs/platform-notes.md#conversations */
 export interface Conversation {
   readonly id: string;
   /** 512 characters at most; left out where it is empty. */

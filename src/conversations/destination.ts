@@ -28,9 +28,9 @@ export interface DestinationOptions {
 }
 
 /**
- * The organization's conversations; on a platform that has none, the context records of a site, if one is named
- * (supplement, section 10). Which of them is asked once, before the first is sent; where no site is named there is no
- * choice, and nothing is asked.
+ * Sends to the organization's conversations or, on a platform without them, to the context records of a site. The
+ * platform is asked once which of them it has, before the first conversation is sent. Without a configured site there
+ * is no choice, and no request is made. Source: docs/platform-notes.md#context-records
  */
 export class PlatformDestination implements Destination {
   readonly #options: DestinationOptions;

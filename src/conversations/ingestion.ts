@@ -149,7 +149,8 @@ export class Ingestion {
       async (signal) => (await this.pollOnce(signal)).size === 0 && !signal.aborted,
     );
     const state = await this.sender?.sendDue();
-    // That the platform has none is no failure: what is found waits (supplement, section 10).
+    // A platform without conversations is not a failure: what was found stays in the outbox.
+    // Source: docs/platform-notes.md#changes-by-version
     return isPolled && !(state !== undefined && 'reason' in state && state.kind !== 'unsupported');
   }
 

@@ -2,8 +2,8 @@
 const ENOUGH = 6;
 
 /**
- * Finds out whether the platform takes more than one conversation in a request: the API has a single one, its
- * supplement (section 8) lists as well. Without this, every batch would be halved down to its single items.
+ * Detects whether the platform accepts more than one conversation in a request. Without this, every batch would be
+ * split down to single conversations. Source: docs/platform-notes.md#conversations
  */
 export class ListTrial {
   areRefused = false;

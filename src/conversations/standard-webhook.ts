@@ -16,7 +16,10 @@ export interface StandardWebhookOptions {
 
 /** How far a delivery's timestamp may be from when it came in, in milliseconds. */
 const TOLERANCE = 300_000;
-/** Supplement, section 8. With the account of the webhook before it, an id may have some less. */
+/**
+ * Longest id of a conversation, in characters. An id from a webhook is shorter by the account that is put before it.
+ * Source: docs/platform-notes.md#limits
+ */
 const LONGEST_ID = 255;
 /** Conversations in one request: each is redacted before it is answered, and what is wrong with it is told. */
 const LONGEST_LIST = 1000;
@@ -42,8 +45,9 @@ const conversationSchema = z.strictObject({
 });
 
 /**
- * The generic webhook: signed as Standard Webhooks says, over the raw bytes; the body is what the platform itself takes,
- * a conversation or a list of them (supplement, section 8). Throws ConfigError for a key that is none.
+ * Generic webhook, signed over the raw bytes as Standard Webhooks defines it. The body is what the platform itself
+ * accepts: one conversation or an array. Throws ConfigError for an invalid key.
+ * Source: docs/helpdesk-notes.md#standard-webhooks
  */
 export function standardWebhook({ name, account = name, secrets }: StandardWebhookOptions): Webhook {
   const keys = secrets.map((secret) => readKey(name, secret));

@@ -1,4 +1,4 @@
-/** Who wrote a part: a customer, a machine, or somebody of the team (supplement, section 8). */
+/** Author of a part: a customer, a machine or a team member. Source: docs/platform-notes.md#enumerations */
 export type Role = 'user' | 'assistant' | 'team-member';
 
 /** One message, as plain text or Markdown: what a source has as HTML it has made into text. */
@@ -52,7 +52,7 @@ export interface MailIds {
   readonly links: readonly string[];
 }
 
-/** The longest key, in characters: it becomes the conversation's id (supplement, section 8). */
+/** Longest key, in characters. It becomes the id of the conversation. Source: docs/platform-notes.md#limits */
 const LONGEST_KEY = 255;
 
 /** Why no ticket with this key can be sent; null: it can. */

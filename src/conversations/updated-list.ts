@@ -32,7 +32,10 @@ export interface Stretch<T> {
   readonly at: number;
 }
 
-/** Records after which the time moves on (reliability rules: a parent cursor moves when all its children are stored). */
+/**
+ * Number of records after which the cursor advances, once all their children are stored.
+ * Source: docs/helpdesk-notes.md#delivery-rules
+ */
 const STRETCH = 20;
 
 /**

@@ -44,7 +44,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** `file:line:column: address: what is wrong, and what would be right` (design: Manifests). */
+/** Formats a problem as `file:line:column: address: what is wrong, and what would be right`. */
 export function formatProblem(problem: Problem): string {
   const place = `${problem.file}:${problem.line}:${problem.column}`;
   return problem.address === '' ? `${place}: ${problem.message}` : `${place}: ${problem.address}: ${problem.message}`;

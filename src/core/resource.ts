@@ -14,7 +14,7 @@ export interface Source {
  */
 export type Fields = JsonObject;
 
-/** A change to this resource is shown and not applied until then (design: Manifests). */
+/** Pause of a resource: its changes are shown but not applied until `until`. See docs/concepts.md#what-is-deleted. */
 export interface Pause {
   readonly reason: string;
   /**

@@ -29,8 +29,8 @@ interface Open {
 
 /**
  * One connection and queue for each token: organizations with the same token share its budget. What a queue has learned
- * of the platform's limits is kept in the state file, so that a restart in the middle of a window spends no more than
- * what is left of it (queue policy: Drain).
+ * of the rate limits is kept in the state file, so that a restart within a window uses only what is left of it.
+ * See docs/rate-limiting.md#shutdown-and-restart.
  */
 export class TokenConnections {
   readonly #options: TokenConnectionsOptions;

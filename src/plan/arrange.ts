@@ -6,8 +6,8 @@ import type { KindRules } from './rules.ts';
 import { type Repositioning, repositionings } from './siblings.ts';
 
 /**
- * Adds what brings siblings into the declared order: a position to what is created or moved in, a move of its own to
- * what stands in the wrong place (design: reordering a structure takes the fewest moves).
+ * Orders siblings as declared, with the fewest moves: gives a position to what is created or moved in, and moves what
+ * is in the wrong place. See docs/concepts.md#how-changes-are-applied.
  */
 export function arrangeSiblings(
   kinds: readonly KindRules[],

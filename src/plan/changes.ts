@@ -310,7 +310,7 @@ function changeFrame(resource: Declared): Frame {
   };
 }
 
-/** What pruning does with one kind (design: How a plan is made). */
+/** Returns the prune setting of one kind. See docs/concepts.md#what-is-deleted. */
 export function pruneOf(prune: Prune, kind: string): 'owned' | 'never' | 'all' {
   return typeof prune === 'string' ? prune : (prune[kind] ?? 'owned');
 }

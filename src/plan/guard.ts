@@ -8,7 +8,7 @@ import type { Identity } from './identity.ts';
 import type { Policy } from './policy.ts';
 import type { KindRules } from './rules.ts';
 
-/** The share of owned resources is looked at from so many on (design: Damage control). */
+/** Number of owned resources from which the percentage limit applies. See docs/concepts.md#what-waits. */
 const SHARE_FROM = 10;
 
 /**
@@ -127,7 +127,7 @@ function describeAlong(actual: Actual, before: string | undefined): string {
   return before === undefined ? `would take along what is to stay: ${one}` : `${before}, ${one}`;
 }
 
-/** Whether the plan as a whole may be applied (design: Damage control). */
+/** Decides whether the plan as a whole may be applied. See docs/concepts.md#what-waits. */
 export function judge(
   changes: readonly Change[],
   owned: number,
@@ -165,7 +165,7 @@ function isDamaging({ action, fields }: Change): boolean {
   return action === 'move' ? fields.some((field) => field.path !== 'position') : action !== 'create';
 }
 
-/** Reasons for which the plan would lock people out; empty where it would not (design: Damage control). */
+/** Returns the reasons why the plan would lock people out; empty if it would not. See docs/concepts.md#what-waits. */
 export function lockOuts(changes: readonly Change[], observation: Observation, policy: Policy): readonly string[] {
   return [...adminLockOut(changes, observation), ...ownLockOut(changes, policy), ...ssoLockOut(changes, observation)];
 }
@@ -234,7 +234,10 @@ function ssoLockOut(changes: readonly Change[], observation: Observation): reado
     : ['it would leave single sign-on enforced (organization.sso: true) with no working SAML provider'];
 }
 
-/** A provider works when everything it needs is set (supplement, section 4: `pending` is not fully configured). */
+/**
+ * Reports whether a provider has everything it needs. The platform calls it `pending` until then.
+ * Source: docs/platform-notes.md#saml
+ */
 function isWorking(fields: { readonly [name: string]: Json | undefined }): boolean {
   return ['entityID', 'ssoURL', 'certificate'].every((name) => typeof fields[name] === 'string' && fields[name] !== '');
 }

@@ -5,7 +5,7 @@ import { KindBinder, type Tables } from './binder.ts';
 import { addressOfId, lookUp } from './lookup.ts';
 import type { KindRules } from './rules.ts';
 
-/** Which resource is meant by each key (design: How a plan is made). */
+/** Result of resolving each key to a resource. See docs/concepts.md#which-resource-a-key-means. */
 export interface Identity {
   /** What each declared address is bound to; absent where it is to be created. */
   readonly bound: ReadonlyMap<Address, Actual>;

@@ -41,7 +41,7 @@ export interface PlannedChanges {
 }
 
 /**
- * Computes the plan from actual to desired (design: How a plan is made).
+ * Computes the plan from actual to desired. See docs/concepts.md.
  *
  * | desired | base | actual | change |
  * | --- | --- | --- | --- |
@@ -52,7 +52,7 @@ export interface PlannedChanges {
  * | gone | owned | none | none: it is gone already |
  * | never | never | there | unmanaged; delete only with prune: all |
  *
- * @throws DesiredStateError where a key could mean two resources, an id is of none, or another scope declares it too
+ * @throws DesiredStateError when a key matches two resources, an id matches none, or another scope declares it too
  */
 export function computePlan(input: PlanInput): PlannedChanges {
   const { kinds, declared, base, observation, policy } = input;

@@ -3,7 +3,7 @@ import type { Undone } from './fight.ts';
 /** What becomes of resources that are no longer declared: one answer, or one for each kind. */
 export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
 
-/** Damage control (design). */
+/** Limits on the changes that a plan may apply. See docs/concepts.md#what-waits. */
 export interface Policy {
   readonly prune: Prune;
   /** Kinds whose deletions wait for a person. */
@@ -28,7 +28,7 @@ export interface Policy {
   readonly undone: readonly Undone[];
 }
 
-/** The policy of the design, for an organization whose configuration says nothing. */
+/** Policy of an organization whose configuration sets none. */
 export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   prune: 'owned',
   confirm: ['site', 'space', 'saml', 'member', 'collection'],

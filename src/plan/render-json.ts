@@ -1,7 +1,7 @@
 import type { ChangeResult, Plan, PlanSummary } from '../core/change.ts';
 import { maskUrlsIn } from '../core/safe-url.ts';
 
-/** The stable, versioned form of a plan (design: Commands). */
+/** Returns the stable, versioned JSON form of a plan. */
 export function planToJson(plan: Plan): object {
   return maskUrlsIn({
     format: 'octavo.plan/1',

@@ -64,7 +64,7 @@ export interface KindRules {
   readonly creatable: boolean;
   /** False for the organization. */
   readonly deletable: boolean;
-  /** By which a resource is recognized without an id, the best first (design: How a plan is made). */
+  /** Keys that identify a resource without an id, best first. See docs/concepts.md#which-resource-a-key-means. */
   naturalKeys(fields: Fields, address: Address): readonly NaturalKey[];
   /** The same for what the platform answers. References inside `fields` have been looked up. */
   actualKeys(actual: Actual, fields: Fields): readonly NaturalKey[];

@@ -25,7 +25,7 @@ export interface Server {
   readonly app: FastifyInstance;
 }
 
-/** GET /healthz, /readyz and /metrics; everything else is 404 (design: Daemon). */
+/** Serves GET /healthz, /readyz and /metrics; everything else is 404. See docs/daemon.md#health. */
 export function createServer({ registry, health, ready, slowest }: ServerOptions): Server {
   const app = createApp(explainToStrangers, slowest);
   app.get('/healthz', async (_request, reply) => {

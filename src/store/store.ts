@@ -9,7 +9,7 @@ export interface RecordEntry {
   readonly id: string | null;
   /** The fields as declared, normalized. */
   readonly fields: JsonObject;
-  /** Never to be deleted, until a commit has set it to false and been applied (design: Manifests). */
+  /** Never deleted until a commit has set it to false and was applied. See docs/concepts.md#what-is-deleted. */
   readonly protect: boolean;
   /** What cannot be read back from the platform: content hashes, revisions. */
   readonly marks: JsonObject;
@@ -58,7 +58,7 @@ export interface Note {
   write(value: Json): Promise<void>;
 }
 
-/** What must survive a restart, in the product's words; no SQL elsewhere (queue policy: Durable state). */
+/** State that must survive a restart. SQL is used behind this interface only. See docs/daemon.md#the-state-file. */
 export interface Store {
   /** The record of an organization; one that was never seen has an empty one. Throws StoreError after `close`. */
   organization(id: string): OrganizationRecord;

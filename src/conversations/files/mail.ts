@@ -47,7 +47,7 @@ export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly probl
   };
 }
 
-/** What a machine sent: RFC 3834, section 5; RFC 2919; RFC 3464 (ticket connectors: File drop). */
+/** Returns why a mail is skipped: it is automatic, list mail, a bounce or spam. Source: docs/helpdesk-notes.md#mail */
 function skipReason(email: Email): SkipReason | null {
   const header = (name: string) =>
     email.headers

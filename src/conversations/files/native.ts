@@ -18,7 +18,10 @@ const schema = z.object({
 /** How a body that is HTML begins; Markdown may have an element further on. */
 const HTML = /^\s*<(?:!doctype|html|body|div|p|span|table|ul|ol|br|h[1-6]|blockquote)\b/i;
 
-/** A conversation in the platform's own shape (supplement, section 8: ConversationInput) as a ticket, or what is wrong. */
+/**
+ * Converts a conversation in the platform's own format to a ticket, or returns what is wrong with it.
+ * Source: docs/platform-notes.md#conversations
+ */
 export function foundOfNative(value: object, account: string): Found | { readonly problem: string } {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {

@@ -51,9 +51,9 @@ const schema = z.object({
 type Exported = z.output<typeof schema>;
 
 /**
- * A ticket of a Zendesk export as a ticket, or what is wrong with it (ticket connectors: Zendesk). It is what the API's
- * connector makes of the same ticket, so that one which came both ways is one, and unchanged. The account is that of
- * the ticket's own address, where it has one.
+ * Converts a ticket of a Zendesk export, or returns what is wrong with it. The result equals what the Zendesk source
+ * makes of the same ticket, so that a ticket from both is one, and unchanged. The account is that of the ticket's own
+ * URL, where it has one. Source: docs/helpdesk-notes.md#zendesk
  */
 export function foundOfExport(value: object, account: string): Found | { readonly problem: string } {
   const parsed = schema.safeParse(value);

@@ -27,7 +27,7 @@ export function nameAt(index: number): string {
   return `attribute names[${index}]`;
 }
 
-/** The longest subject that is taken, in characters (supplement, section 8). */
+/** Longest subject, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_SUBJECT = 512;
 
 /**

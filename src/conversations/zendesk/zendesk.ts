@@ -49,7 +49,7 @@ const CHILDREN = 100;
 const SIDE_LOADS = 'users,metric_sets,comment_count';
 /** The start of an export must be a minute old; the machine's clock may be ahead of Zendesk's. In seconds. */
 const YOUNGEST_START = 120;
-/** How far back an export starts whose cursor has expired, in seconds (reliability rules: lookback). */
+/** Lookback of an export whose cursor has expired, in seconds. Source: docs/helpdesk-notes.md#delivery-rules */
 const RESEED = 300;
 /** Answers to a cursor that is not taken any more. */
 const NO_CURSOR = [400, 404, 410, 422];
