@@ -33,7 +33,7 @@ function problemsOf(text: string, env: Record<string, string> = {}): string[] {
 }
 
 describe('loadConfig', () => {
-  test('fills in every default of the design', () => {
+  test('fills in every default', () => {
     const config = load(MINIMAL);
     expect(config).toMatchObject({
       platform: { baseUrl: 'https://api.example/v1', user: null, timeout: 30_000 },

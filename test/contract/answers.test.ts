@@ -11,8 +11,9 @@ import { type Exercise, exerciseAll } from './exercise.ts';
 import { openStage, type Stage } from './operation-world.ts';
 
 /*
- * What the client makes of answers and bodies, for every operation: answers are read leniently (supplement, section 1:
- * Client rule), bodies are checked strictly. The answers are those of the embedded platform.
+ * How the client reads answers and checks bodies, for every operation: answers are read leniently, bodies are checked
+ * strictly. The answers are those of the embedded platform.
+ * Source: docs/platform-notes.md#differences-between-documents
  */
 
 const all = Object.values(operations) as readonly Operation[];

@@ -1,6 +1,6 @@
 /**
- * What the documents say there is, apart from what was made of it: operations by section, as method and path. `ORG`,
- * `SPACE`, `CR` and `SITE` stand for where paths begin, as in the API document.
+ * The documented operations, written separately from the code: by section, as method and path. `ORG`, `SPACE`, `CR` and
+ * `SITE` stand for the beginnings of paths. Source: docs/platform-notes.md#how-facts-are-known
  */
 
 const BASES: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ function written(entry: string): string {
   return signature(method, `/v1${short.replace(/^[A-Z]+/, (base) => BASES[base] ?? base)}`);
 }
 
-/** Platform API document, Endpoints. The content of change requests is told of in words there. */
+/** Operations of the API document. It describes the content of change requests in prose. */
 const DOCUMENT: Readonly<Record<string, readonly string[]>> = {
   Ask: ['POST SITE/ask'],
   Organizations: [
@@ -198,7 +198,7 @@ const DOCUMENT: Readonly<Record<string, readonly string[]>> = {
 
 /** What the client and the embedded platform have beyond the document, by where it is from. */
 const BEYOND: Readonly<Record<string, readonly string[]>> = {
-  'supplement, section 7: Operations A lacks': [
+  'docs/platform-notes.md#operations-beyond-the-api-document': [
     'GET ORG/spaces',
     'POST ORG/spaces',
     'GET SITE/structure',
@@ -236,19 +236,15 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     'GET SITE/topics/{id}',
     'PATCH SITE/topics/{id}',
   ],
-  'supplement, section 10: 0.167, issues of a site': [
-    'GET SITE/issues',
-    'GET SITE/issues/{id}',
-    'PATCH SITE/issues/{id}',
-  ],
-  'supplement, section 10: 0.181, findings of a site': [
+  'docs/platform-notes.md#findings (0.167)': ['GET SITE/issues', 'GET SITE/issues/{id}', 'PATCH SITE/issues/{id}'],
+  'docs/platform-notes.md#findings (0.181)': [
     'GET SITE/findings',
     'GET SITE/findings/{id}',
     'PATCH SITE/findings/{id}',
     'GET SITE/findings/{id}/change-requests',
     'POST SITE/findings/{id}/change-requests',
   ],
-  'supplement, section 10: 0.201, external links': [
+  'docs/platform-notes.md#external-links': [
     'POST SITE/external-links',
     'PATCH SITE/external-links/{id}',
     'DELETE SITE/external-links/{id}',

@@ -114,7 +114,9 @@ const changeRequests: Rows = {
   ],
 };
 
-/** The two families of comments are identical but for one field of a reply (platform API, Comments). */
+/**
+ * The two families of comments are identical except for one field of a reply. Source: docs/platform-notes.md#comments
+ */
 function comments(base: string, comment: string, reply: string, resolvedReply: Row): Rows {
   const path = `${base}/comments`;
   const one = `${path}/{${comment}}`;

@@ -4,7 +4,7 @@ const space = '/spaces/{one}';
 const cr = `${space}/change-requests/{draft}`;
 const gone = '/spaces/{dead}';
 
-/** The two families of content are identical (platform API, Space content). */
+/** The two families of content are identical. Source: docs/platform-notes.md#content */
 function content(base: string, unknown: string): readonly Row[] {
   const at = `${base}/content`;
   return [

@@ -5,7 +5,10 @@ const SORT = `${SITE}/structure/sort`;
 const LINKS = `${SITE}/external-links`;
 const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 
-/** What only some versions do, or no longer do (supplement, sections 1, 5 and 10). `{link}` is there from 0.201 on. */
+/**
+ * Operations and fields that only some versions have. `{link}` exists from 0.201.
+ * Source: docs/platform-notes.md#changes-by-version
+ */
 export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
   '0.146': [
     ['PATCH', `${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 400, 'siteSectionGroupId: unknown field'],

@@ -91,7 +91,7 @@ test('what is refused changes nothing', async () => {
   expect(changed).toEqual([]);
 });
 
-/** Supplement, section 2: the kinds of resource that are created with a Location. */
+/** Resources that are created with a Location. Source: docs/platform-notes.md#write-status-codes */
 const located: readonly Row[] = [
   ['POST', `${ORG}/spaces`, {}, 201],
   ['POST', '/spaces/{one}/duplicate', undefined, 201],

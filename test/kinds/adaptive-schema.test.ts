@@ -6,7 +6,7 @@ import type { DesiredStateError } from '../../src/core/errors.ts';
 import { adaptiveSchema } from '../../src/kinds/adaptive-schema.ts';
 import { declare } from '../support/world.ts';
 
-/** The rules of the vendor's published API documents. */
+/** The rules of the vendor's OpenAPI documents. Source: docs/platform-notes.md#adaptive-schema */
 const vendorRules = ['0.146', '0.202'].map((version) => {
   const file = new URL(`../../node_modules/gitbook-api-${version}/spec/openapi.json`, import.meta.url);
   const { components } = JSON.parse(readFileSync(file, 'utf8')) as { components: object };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation } from '../../src/platform/operations/operation.ts';
 
-/* The limits of what is sent: API document, Limits; supplement, section 5. Lengths are in code points. */
+/* Limits of what is sent. Lengths are in code points. Source: docs/platform-notes.md#limits */
 
 type Name = keyof typeof operations;
 type Make = (value: string) => object;

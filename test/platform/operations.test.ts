@@ -55,7 +55,7 @@ const changeRequest = {
   outdated: false,
 };
 
-/** As the API document has it. */
+/** A cluster in the form of the API document. Source: docs/platform-notes.md#issue-clusters */
 const cluster = {
   object: 'issues-cluster',
   id: 'k',

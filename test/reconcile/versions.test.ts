@@ -11,7 +11,10 @@ import { untouched } from '../support/oracle-lookups.ts';
 import { preferringProxy } from '../support/preferring-proxy.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
-/* Later versions of the platform: the same manifests, and the same end (supplement, section 10). */
+/*
+ * Later versions of the platform: the same manifests lead to the same state.
+ * Source: docs/platform-notes.md#changes-by-version
+ */
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260901);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 6);

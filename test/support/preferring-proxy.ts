@@ -7,7 +7,7 @@ export interface Between {
   close(): Promise<void>;
 }
 
-/** A proxy that asks for answers without a body on everybody's behalf: `prefer: return=minimal` (supplement, section 2). */
+/** Proxy that adds `prefer: return=minimal` to every request. Source: docs/platform-notes.md#answers-without-a-body */
 export async function preferringProxy(platform: string): Promise<Between> {
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, prefer: 'return=minimal' };

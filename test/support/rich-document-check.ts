@@ -1,6 +1,7 @@
 /*
- * The rules of rich documents, from the platform API supplement, section 9, and nothing else. It shares no code with
- * what makes documents or with the embedded platform, so that neither can confirm its own mistakes.
+ * Checks rich documents against their documented rules and nothing else. It shares no code with the modules that create
+ * documents or with the embedded platform, so that it does not repeat their mistakes.
+ * Source: docs/platform-notes.md#rich-documents
  */
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,19 +1,19 @@
 import { adds, asks, differs, type Known, known, lacks, unheardOf } from './known.ts';
-import { API, BOTH, DIFFER, FIRST, GONE, LATER } from './sources.ts';
+import { BOTH, FIRST, GONE, LATER } from './sources.ts';
 
 /** Conversations, and the clusters that come of them. */
 export const conversations: readonly Known[] = [
   ...known(BOTH, unheardOf('PATCH /orgs/{}/conversations-clusters/{}'), {
     because: 'A cluster is muted by updating it.',
-    says: `${API}, Conversations; ${DIFFER}: PATCH ORG/conversations-clusters/{id}`,
+    says: 'docs/platform-notes.md#issue-clusters',
   }),
   ...known(FIRST, differs('ConversationsIssuesCluster/properties/summary', 'type'), {
     because: 'A summary is a rich document.',
-    says: `${DIFFER}: IssuesCluster`,
+    says: 'docs/platform-notes.md#issue-clusters',
   }),
   ...known(FIRST, adds('ConversationsIssuesCluster', 'muted', 'impact'), {
     because: 'A cluster says whether it is muted, and how bad it is.',
-    says: `${DIFFER}: IssuesCluster`,
+    says: 'docs/platform-notes.md#issue-clusters',
   }),
   ...known(
     FIRST,
@@ -25,27 +25,27 @@ export const conversations: readonly Known[] = [
       'tasksCompleted',
       'tasksCancelled',
     ),
-    { because: 'Only issues and conversations are counted.', says: `${DIFFER}: IssuesCluster` },
+    { because: 'Only issues and conversations are counted.', says: 'docs/platform-notes.md#issue-clusters' },
   ),
   ...known(FIRST, lacks('ConversationsIssuesCluster/properties/urls', 'app'), {
     because: 'A cluster has no page in the app.',
-    says: `${DIFFER}: IssuesCluster`,
+    says: 'docs/platform-notes.md#issue-clusters',
   }),
   ...known(FIRST, asks('listConversationsIssuesClusters', 'sort'), {
     because: 'Clusters are sorted by `sort`.',
-    says: `${DIFFER}: Cluster list sorting`,
+    says: 'docs/platform-notes.md#filters',
   }),
   ...known(FIRST, lacks('ConversationIssue', 'summary'), {
     because: 'An issue has details instead of a summary.',
-    says: `${DIFFER}: ConversationIssue`,
+    says: 'docs/platform-notes.md#issue-clusters',
   }),
   ...known(FIRST, adds('ConversationIssue', 'details', 'impact'), {
     because: 'An issue has details as a rich document, and says how bad it is.',
-    says: `${DIFFER}: ConversationIssue`,
+    says: 'docs/platform-notes.md#issue-clusters',
   }),
   ...known(FIRST, adds('Conversation', 'impact'), {
     because: 'A conversation says how bad it is.',
-    says: `${DIFFER}: Conversation`,
+    says: 'docs/platform-notes.md#conversations',
   }),
   ...known(
     LATER,

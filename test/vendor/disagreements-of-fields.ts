@@ -1,9 +1,9 @@
 import { adds, asked, type Known, known, lacks } from './known.ts';
-import { API, LATER, SUPPLEMENT } from './sources.ts';
+import { LATER } from './sources.ts';
 
 const NEWER = {
   because: 'The field came after the version that the API document describes.',
-  says: `${SUPPLEMENT}, introduction`,
+  says: 'docs/platform-notes.md#how-facts-are-known',
 };
 const customization = [
   ...lacks('SiteCustomizationSettingsBase', 'socialAccounts'),
@@ -58,6 +58,6 @@ export const older: readonly Known[] = known(
   ],
   {
     because: 'The field is one of the version that the API document describes.',
-    says: `${API}, Other shapes: Site customizations`,
+    says: 'docs/platform-notes.md#customization',
   },
 );

@@ -1,37 +1,37 @@
 import { conversations, successors } from './disagreements-of-conversations.ts';
 import { newer, older } from './disagreements-of-fields.ts';
 import { adds, answers, asked, asks, differs, type Known, known, lacks, unheardOf } from './known.ts';
-import { API, BOTH, DIFFER, FIRST, GONE, LATER, SUPPLEMENT } from './sources.ts';
+import { BOTH, FIRST, GONE, LATER } from './sources.ts';
 
 /*
- * Where the vendor's documents are known to say otherwise than what is done, one by one. The API document wins over its
- * supplement, and both over what the vendor publishes.
+ * The known differences between the vendor's OpenAPI documents and this code, one by one. The API document wins over
+ * the OpenAPI documents. Source: docs/platform-notes.md#how-facts-are-known
  */
 
 const statuses: readonly Known[] = [
   ...known(BOTH, answers(400), {
     because: 'What is not documented is refused, whichever operation it is sent to.',
-    says: `${API}, Errors: the codes of validation are not shown`,
+    says: 'docs/platform-notes.md#errors',
   }),
   ...known(BOTH, answers(401), {
     because: 'Who calls without a valid token is not let in, whichever operation it is.',
-    says: `${SUPPLEMENT}, section 2: Error body`,
+    says: 'docs/platform-notes.md#errors',
   }),
   ...known(BOTH, answers(403), {
     because: 'What a caller may not do is refused; few operations declare it, and only later ones.',
-    says: `${SUPPLEMENT}, section 2: Error body`,
+    says: 'docs/platform-notes.md#errors',
   }),
   ...known(BOTH, answers(404), {
     because: 'An unknown id is not found, whichever operation names it.',
-    says: `${API}, Errors; ${SUPPLEMENT}, section 2: Error body`,
+    says: 'docs/platform-notes.md#errors',
   }),
   ...known(BOTH, answers(409, 'installIntegration'), {
     because: 'What is there already is in conflict with another of it.',
-    says: `${SUPPLEMENT}, section 12: behaviour for duplicates is unknown`,
+    says: 'docs/platform-notes.md#integrations',
   }),
   ...known(BOTH, answers(204, 'applyTemplateToSpace'), {
     because: 'Applying a template answers nothing.',
-    says: `${API}, Space content; ${DIFFER}: POST SPACE/content/template`,
+    says: 'docs/platform-notes.md#write-status-codes',
   }),
 ];
 
@@ -50,7 +50,7 @@ const changeRequests: readonly Known[] = [
     ),
     {
       because: 'A change request is created with a template, and with whatever else is sent.',
-      says: `${API}, Change requests; ${DIFFER}: Change request creation`,
+      says: 'docs/platform-notes.md#change-requests',
     },
   ),
 ];
@@ -58,7 +58,7 @@ const changeRequests: readonly Known[] = [
 const content: readonly Known[] = [
   ...known(FIRST, [...asks('getPageById', 'dereferenced'), ...asks('getPageInChangeRequestById', 'dereferenced')], {
     because: 'Pages are asked for dereferenced; the vendor has it from 0.167 on.',
-    says: `${DIFFER}: Page query`,
+    says: 'docs/platform-notes.md#content',
   }),
   ...known(
     FIRST,
@@ -69,20 +69,20 @@ const content: readonly Known[] = [
     ],
     {
       because: 'A reference to a file names its space; the vendor has it from 0.167 on.',
-      says: `${DIFFER}: file reference`,
+      says: 'docs/platform-notes.md#content-references',
     },
   ),
   ...known(FIRST, adds('SearchPageResult', 'ancestors'), {
     because: 'What is found tells what it is below; the vendor has it from 0.167 on.',
-    says: `${DIFFER}: space-search ancestors`,
+    says: 'docs/platform-notes.md#search',
   }),
   ...known(FIRST, asked(adds('ApplySpaceTemplate', 'changeRequestId')), {
     because: 'A template is applied to a change request too; the vendor has it from 0.167 on.',
-    says: `${DIFFER}: POST SPACE/content/template`,
+    says: 'docs/platform-notes.md#content',
   }),
   ...known(FIRST, adds('ContentLocation', 'status', 'relation', 'targetReference', 'locationReferences'), {
     because: 'Backlinks are a list of link items.',
-    says: `${API}, Space content: backlinks`,
+    says: 'docs/platform-notes.md#links-and-backlinks',
   }),
   ...known(
     LATER,
@@ -99,15 +99,15 @@ const content: readonly Known[] = [
 const organizations: readonly Known[] = [
   ...known(BOTH, adds('updateOrganizationMemberLastSeenAt/responses/200', 'serviceVisitorClaims'), {
     because: 'The claims of a visitor have another name.',
-    says: `${DIFFER}: ORG/ping result field`,
+    says: 'docs/platform-notes.md#authentication',
   }),
   ...known(BOTH, lacks('OrganizationSAMLProvider', 'ssoURL', 'entityID', 'certificate'), {
     because: 'A provider is created without them, and is pending until it has them.',
-    says: `${SUPPLEMENT}, sections 4 and 6: SAML`,
+    says: 'docs/platform-notes.md#saml',
   }),
   ...known(BOTH, lacks('Space', 'emoji'), {
     because: 'A space need not have an emoji: null clears it.',
-    says: `${SUPPLEMENT}, section 6: Space`,
+    says: 'docs/platform-notes.md#writable-fields',
   }),
   ...known(LATER, unheardOf('POST /spaces/{}/transfer'), {
     because: 'Moving a space to another organization was removed in 0.181.',
@@ -118,11 +118,11 @@ const organizations: readonly Known[] = [
 const sites: readonly Known[] = [
   ...known(FIRST, [...adds('SiteSpace', 'hidden'), ...asked(adds('updateSiteSpaceById/requestBody', 'hidden'))], {
     because: 'A site space may be hidden; the vendor has it from 0.167 on.',
-    says: `${DIFFER}: Site space hidden`,
+    says: 'docs/platform-notes.md#site-spaces',
   }),
   ...known(FIRST, [...differs('OpenAPISpecSlug', 'pattern'), ...differs('OpenAPISpecSlug', 'pattern', 'request')], {
     because: 'A slug may have capital letters; the vendor allows it from 0.167 on.',
-    says: `${DIFFER}: OpenAPI slug`,
+    says: 'docs/platform-notes.md#limits',
   }),
   ...known(
     FIRST,

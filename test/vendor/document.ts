@@ -6,7 +6,7 @@ import { type Places, prepare } from './prepare.ts';
 import type { Named, Schema } from './schema.ts';
 import { Tellings } from './telling.ts';
 
-/** The versions of the vendor's document that judge. */
+/** Versions of the vendor's OpenAPI document that exchanges are checked against. */
 export const VERSIONS = ['0.146', '0.202'] as const;
 export type Version = (typeof VERSIONS)[number];
 
@@ -77,7 +77,7 @@ const files: Readonly<Record<Version, () => string>> = {
   '0.202': () => import.meta.resolve('gitbook-api-0.202/spec/openapi.json'),
 };
 
-/** Reads one of the vendor's published documents. */
+/** Reads one of the vendor's OpenAPI documents. */
 export function openDocument(version: Version): VendorDocument {
   const raw = JSON.parse(readFileSync(fileURLToPath(files[version]()), 'utf8')) as Raw;
   const named = raw.components.schemas;

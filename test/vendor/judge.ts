@@ -38,7 +38,7 @@ export interface Disagreement {
 
 type Part = Omit<Disagreement, 'version' | 'operation' | 'status'>;
 
-/** An answer that ended in an error, whatever its status (supplement, section 2: Error body). */
+/** An answer with an error, whatever its status. Source: docs/platform-notes.md#errors */
 const ERROR: Schema = { $ref: '#/components/schemas/Error' };
 
 /** Says everything in which an exchange is not what the document says. */
@@ -199,7 +199,7 @@ function queryOf(search: string): Record<string, string | string[]> {
   return query;
 }
 
-/** What the events of a stream say, without the line that ends it (platform API, Ask). */
+/** Returns the data of a stream's events, without the final line. Source: docs/platform-notes.md#ask */
 function eventsOf(stream: string): string[] {
   const events: string[] = [];
   createParser({ onEvent: ({ data }) => events.push(data) }).feed(stream);

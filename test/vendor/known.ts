@@ -15,7 +15,7 @@ export interface Matter {
 /** Why what is done is right. */
 export interface Reason {
   readonly because: string;
-  /** The document that says so, and its section. */
+  /** Section of the platform notes on it. */
   readonly says: string;
 }
 

@@ -16,7 +16,7 @@ async function tables(): Promise<readonly Row[]> {
   return modules.flatMap((module) => Object.values(module)).flatMap((rows) => Object.values(rows).flat());
 }
 
-/** What was exchanged with the platform as its API document has it, and with its latest version. */
+/** Requests and answers of the embedded platform in its oldest and its latest version. */
 export interface Exchanges {
   readonly described: readonly Exchange[];
   readonly latest: readonly Exchange[];

@@ -1,12 +1,8 @@
-/** The version that the API document is nearest to. */
+/** Version of the vendor's OpenAPI document that is nearest to the API document. */
 export const FIRST = ['0.146'] as const;
 /** The latest version. */
 export const LATER = ['0.202'] as const;
 export const BOTH = [...FIRST, ...LATER] as const;
 
-export const API = 'platform API';
-export const SUPPLEMENT = 'platform API supplement';
-/** Where it says in what the API document and the vendor's differ. */
-export const DIFFER = `${SUPPLEMENT}, section 1`;
-/** Where it says what later versions changed. */
-export const GONE = `${SUPPLEMENT}, section 10`;
+/** Section of the platform notes on the changes of later versions. */
+export const GONE = 'docs/platform-notes.md#changes-by-version';
