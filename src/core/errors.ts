@@ -7,7 +7,7 @@
  */
 export type Disposition = 'stall' | 'wait' | 'retry';
 
-/** The exit codes of the commands (design: Commands). */
+/** Exit codes of the commands. `docs/commands.md` lists them. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -77,7 +77,7 @@ export const publication = z.strictObject({
   description: text(0, 100),
   script: z.string(),
   scopes: z.array(z.enum(INTEGRATION_SCOPES)),
-  /** `v2` is what the vendor's own command line sends; it is the vendor's published document that has it. */
+  /** The vendor's own command line sends `v2`. Source: docs/platform-notes.md#enumerations */
   runtime: z.enum(['v1', 'v2']).optional(),
   icon: base64.optional(),
   summary: text(0, 2048).optional(),

@@ -88,17 +88,17 @@ export interface Features {
   readonly sectionGroupMembers: boolean;
   /** The update of a section takes its group: from 0.181. Source: docs/platform-notes.md#sections */
   readonly sectionParents: boolean;
-  /** Merge rules that ask for an approval or for the author: from 0.167 on (the vendor's published documents). */
+  /** Merge rules that require an approval or the author: from 0.167. Source: docs/platform-notes.md#merge-rules */
   readonly authorMergeRules: boolean;
-  /** A site that follows the theme of the visitor's system: from 0.181 on (the vendor's published documents). */
+  /** A site can follow the theme of the visitor's system: from 0.181. Source: docs/platform-notes.md#customization */
   readonly systemTheme: boolean;
-  /** Integrations that read visitors' claims: from 0.201 on (the vendor's published documents). */
+  /** Integrations can read visitors' claims: from 0.201. Source: docs/platform-notes.md#integration-scopes */
   readonly visitorClaims: boolean;
-  /** Traditional Chinese (`zh-tw`) as a language: from 0.181 on (supplement, section 4). */
+  /** Traditional Chinese (`zh-tw`) is a language: from 0.181. Source: docs/platform-notes.md#enumerations */
   readonly traditionalChinese: boolean;
-  /** Transferring a space: gone from 0.181 on (supplement, section 10). */
+  /** A space can be transferred: removed in 0.181. Source: docs/platform-notes.md#spaces */
   readonly spaceTransfer: boolean;
-  /** A pattern of ids in paths: from 0.167 on (supplement, section 5). */
+  /** Ids in paths have a pattern: from 0.167. Source: docs/platform-notes.md#conventions */
   readonly strictPatterns: boolean;
   /** Applying a template to content answers 201: from 0.167. Source: docs/platform-notes.md#write-status-codes */
   readonly templateCreates: boolean;

@@ -54,7 +54,7 @@ function charactersOf(given: string): string {
     : given;
 }
 
-/** "Unicode codepoint or character of the emoji" (the vendor's published document). */
+/** An emoji, as a character or as its code points. Source: docs/platform-notes.md#limits */
 export const emoji = text(1, 50).refine((given) => EMOJI.test(charactersOf(given)), {
   error: 'must be an emoji, or its code points, such as 1f4d8',
 });
@@ -72,9 +72,9 @@ const rules = z.strictObject({
   ),
 });
 
-/** `none`, or `rules` with its rules: an organization inherits from nothing (the vendor's published document). */
+/** `none`, or `rules` with its rules: an organization has nothing to inherit from. Source: docs/platform-notes.md#merge-rules */
 export const standaloneMergeRules = z.discriminatedUnion('type', [none, rules]);
-/** The same, or those of its organization (platform API, Organization; supplement, section 4). */
+/** The same, or `inherit`: the rules of the organization. Source: docs/platform-notes.md#merge-rules */
 export const mergeRules = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('inherit') }), none, rules]);
 
 /** A number in a query. */

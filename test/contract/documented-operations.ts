@@ -227,8 +227,8 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     'GET /',
   ],
   'the published documents from 0.146 on: whose token it is': ['GET /user'],
-  'supplement, section 1: Section `move`, which names that of groups': ['POST SITE/section-groups/{g}/move'],
-  'supplement, section 10: 0.167, context records and topics': [
+  'docs/platform-notes.md#section-groups': ['POST SITE/section-groups/{g}/move'],
+  'docs/platform-notes.md#context-records': [
     'PUT SITE/context-records',
     'GET SITE/context-records',
     'GET SITE/context-records/{id}',

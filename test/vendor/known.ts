@@ -19,7 +19,7 @@ export interface Reason {
   readonly says: string;
 }
 
-/** A disagreement with a version of the vendor's document that is meant. */
+/** An intended difference to a version of the vendor's OpenAPI document. */
 export interface Known extends Matter, Reason {
   readonly version: Version;
 }

@@ -16,7 +16,7 @@ const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.t
   error: 'must be letters, digits and single hyphens between them',
 });
 
-/** An address or a text (supplement, section 6). */
+/** A URL or a text. Source: docs/platform-notes.md#writable-fields */
 const source = z.union([z.strictObject({ url: url() }), z.strictObject({ text: id })], {
   error: 'must be {url} (an http or https URL) or {text}',
 });
