@@ -35,7 +35,7 @@ export interface FreshdeskOptions extends Omit<FreshdeskSettings, 'webhookHeader
 }
 
 const PAGE = 100;
-/** The list refuses the page after this one. */
+/** Last page of a list that Freshdesk returns. Source: docs/helpdesk-notes.md#freshdesk */
 const MOST_PAGES = 300;
 /** Messages of one ticket: beyond so many pages the list does not end. */
 const MOST_CHILD_PAGES = 1000;
@@ -121,7 +121,7 @@ class Freshdesk implements PollingSource {
       label: `Freshdesk: ${LIST}`,
       mostPages: MOST_PAGES,
       first: (since) => {
-        // Accounts made since the end of 2018 have no description in a list that does not ask for it.
+        // Newer accounts list no description unless it is requested. Source: docs/helpdesk-notes.md#freshdesk
         const include = 'description,requester,stats';
         return `/api/v2/tickets?${new URLSearchParams({ updated_since: since, order_by: 'updated_at', order_type: 'asc', include })}`;
       },

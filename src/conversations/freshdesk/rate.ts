@@ -1,9 +1,12 @@
 import { type RateHeaders, readRateHeaders } from '../../queue/rate-headers.ts';
 
-/** Freshdesk counts by the minute, and does not say when one ends: a minute from now is never too early. In seconds. */
+/**
+ * Length of a window, in seconds. Freshdesk does not say when a window ends: a minute from now is never too early.
+ * Source: docs/helpdesk-notes.md#freshdesk
+ */
 const WINDOW = 60;
 
-/** Reads `X-RateLimit-Total`, `X-RateLimit-Remaining` and `Retry-After`. The account's other users count as well. */
+/** Reads `X-RateLimit-Total`, `X-RateLimit-Remaining` and `Retry-After`, which are those of the whole account. */
 export function readFreshdeskRate(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): RateHeaders {

@@ -4,9 +4,9 @@ import type { Found, Part, Person, Role, SkipReason } from '../ticket.ts';
 import type { WireConversation, WireTicket } from './wire.ts';
 
 const SETTLED = { resolved: 4, closed: 5 };
-/** Sources whose first message is the team's. */
+/** Ticket sources whose first message is the team's. Source: docs/helpdesk-notes.md#freshdesk */
 const BY_TEAM = new Set([10, 14]);
-/** Its conversation begins with the description once more. */
+/** Ticket source whose conversation repeats the description. Source: docs/helpdesk-notes.md#freshdesk */
 const WEB_CHAT = 15;
 const CHANNELS: Readonly<Record<number, string>> = {
   1: 'email',

@@ -2,7 +2,7 @@ import { type RateHeaders, readRateHeaders } from '../../queue/rate-headers.ts';
 
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What to wait at least where a refusal names neither a wait nor a reset, in milliseconds. */
+/** Least wait after a refusal without a wait or a reset, in milliseconds. Source: docs/helpdesk-notes.md#github */
 export const LEAST_WAIT = 60_000;
 
 /**
@@ -15,7 +15,7 @@ export function readGithubRate(headers: HeaderRecord): RateHeaders {
   return { ...read, retryAfter: read.retryAfter ?? (endsAtReset ? null : LEAST_WAIT) };
 }
 
-/** GitHub refuses with 403 as well; another 403 means what it says. */
+/** Reports whether an answer is a refusal: GitHub also uses 403 for it. Source: docs/helpdesk-notes.md#github */
 export function isGithubRefusal(status: number, headers: HeaderRecord): boolean {
   const { remaining, retryAfter } = readRateHeaders(headers);
   return status === 403 && (remaining === 0 || retryAfter !== null);

@@ -17,7 +17,10 @@ const eventSchema = z.object({
   issue: z.object({ node_id: z.string(), number: z.number().int(), pull_request: z.unknown().optional() }),
 });
 
-/** GitHub's webhook: the hex of HMAC-SHA256 over the raw body. Any change of an issue is a hint, not only its closing. */
+/**
+ * GitHub's webhook, signed with the hexadecimal HMAC-SHA256 over the raw body. Any change of an issue is a hint, not only
+ * its closing. Source: docs/helpdesk-notes.md#github
+ */
 export function githubWebhook({ name, secret, repositories }: GithubWebhookOptions): Webhook {
   const own = new Map(repositories.map((repository) => [repository.toLowerCase(), repository]));
   return {

@@ -26,11 +26,11 @@ export interface IntercomOptions {
   readonly concurrency?: number;
 }
 
-/** The version whose answers are read here; without it a workspace's own setting would decide. */
+/** API version that is pinned; otherwise the workspace's setting would apply. Source: docs/helpdesk-notes.md#intercom */
 const VERSION = '2.16';
 const PAGE = 50;
 const DELETED_PAGE = 60;
-/** Answers to a position that is not taken any more. */
+/** Statuses for a position that has expired. */
 const NO_POSITION = [400, 404, 422];
 
 /**

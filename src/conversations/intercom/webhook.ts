@@ -9,7 +9,10 @@ const notificationSchema = z.object({
 });
 const idSchema = z.union([z.string().regex(/^\d{1,30}$/), z.number().int().nonnegative()]).transform(String);
 
-/** Intercom's webhook: `X-Hub-Signature` is `sha1=` and the hex of HMAC-SHA1 over the raw body. */
+/**
+ * Intercom's webhook. `X-Hub-Signature` is `sha1=` and the hexadecimal HMAC-SHA1 over the raw body.
+ * Source: docs/helpdesk-notes.md#intercom
+ */
 export function intercomWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
   return {
     name,

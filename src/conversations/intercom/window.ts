@@ -9,8 +9,9 @@ export interface Window {
 }
 
 /**
- * Where polling stands: between windows the time up to which all is read, which is when the last window was opened and
- * never the latest update that was seen; inside one, the window itself, so that it can be gone on with.
+ * Progress of polling. Between windows it is the time up to which everything is read: the start of the last window, never
+ * the latest update seen. Inside a window it is the window itself, so that reading can continue.
+ * Source: docs/helpdesk-notes.md#intercom
  */
 export type Stand = { readonly bookmark: number } | Window;
 

@@ -60,9 +60,9 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 const CLOSING = 2000;
 
 /**
- * Access tokens of Zendesk's refresh token grant. Each refresh token can be used once and brings the next one; with it
- * the access token before ends as well. So the next one is durable before anything is asked with what came along with
- * it. A refresh token that is set anew takes the place of what was kept.
+ * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once, and its answer has the next
+ * one; the previous access token ends then. The next refresh token is therefore stored before the new access token is
+ * used. A new refresh token in the configuration replaces the stored one. Source: docs/helpdesk-notes.md#zendesk
  */
 export function openOauthTokens(options: OauthTokensOptions): OauthTokens {
   const { baseUrl, userAgent, clock, random } = options;

@@ -7,6 +7,7 @@ const OF_ENDPOINT = 'zendesk-ratelimit-';
 /**
  * Reads Zendesk's own headers: the account's limit (`X-Rate-Limit…`, `ratelimit-…`, per minute) and, where an endpoint
  * has one of its own, that (`zendesk-ratelimit-…: total=10; remaining=9; resets=41`). The one with less left counts.
+ * Source: docs/helpdesk-notes.md#zendesk
  */
 export function readZendeskRate(headers: HeaderRecord): RateHeaders {
   const { retryAfter, date } = readRateHeaders(headers);

@@ -37,7 +37,10 @@ function reasonOf(ticket: WireTicket): SkipReason | null {
   return ticket.tags?.includes(MERGED) === true ? 'merged' : null;
 }
 
-/** Whether the conversation log has to be read: comments hold little or nothing of what is said in messaging. */
+/**
+ * Reports whether the conversation log must be read: comments have few or none of the messages of a messaging ticket.
+ * Source: docs/helpdesk-notes.md#zendesk
+ */
 export function needsLog(ticket: WireTicket, comments: readonly WireComment[]): boolean {
   return MESSAGING.test(String(ticket.via?.channel ?? '')) || !comments.some((comment) => isShown(comment));
 }

@@ -24,7 +24,7 @@ export const ticketSchema = z.object({
   status: z.string(),
   subject: z.string().nullish(),
   created_at: z.string().nullish(),
-  /** Seconds since the epoch. System edits move it and leave `updated_at` as it was. */
+  /** Seconds since the epoch. System edits change it, but not `updated_at`. Source: docs/helpdesk-notes.md#zendesk */
   generated_timestamp: z.number().nullish(),
   updated_at: z.string().nullish(),
   requester_id: id.nullish(),

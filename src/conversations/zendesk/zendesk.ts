@@ -43,20 +43,27 @@ interface Position {
   readonly at: number;
 }
 
-/** Tickets of one page. The export allows 10 pages a minute, and each ticket takes a request of its own. */
+/**
+ * Tickets in one page. The export allows 10 requests a minute, and each ticket takes a request for its comments.
+ * Source: docs/helpdesk-notes.md#zendesk
+ */
 const PAGE = 100;
 const CHILDREN = 100;
 const SIDE_LOADS = 'users,metric_sets,comment_count';
-/** The start of an export must be a minute old; the machine's clock may be ahead of Zendesk's. In seconds. */
+/**
+ * Least age of the start of an export, in seconds. Zendesk requires one minute; the local clock may be ahead.
+ * Source: docs/helpdesk-notes.md#zendesk
+ */
 const YOUNGEST_START = 120;
 /** Lookback of an export whose cursor has expired, in seconds. Source: docs/helpdesk-notes.md#delivery-rules */
 const RESEED = 300;
-/** Answers to a cursor that is not taken any more. */
+/** Statuses for a cursor that has expired. */
 const NO_CURSOR = [400, 404, 410, 422];
 
 /**
- * Zendesk: the cursor-based ticket export, then the comments of each settled ticket. The export is asked in the order of
- * `generated_timestamp` and nothing is filtered here, as system edits move no other time.
+ * Opens the Zendesk source: the cursor-based export of tickets, then the comments of each settled ticket. The export is
+ * ordered by `generated_timestamp` and nothing is filtered here, since system edits change no other time.
+ * Source: docs/helpdesk-notes.md#zendesk
  */
 export function openZendesk(options: ZendeskOptions): PollingSource {
   const { baseUrl = `https://${options.subdomain}.zendesk.com` } = options;
