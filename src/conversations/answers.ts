@@ -38,8 +38,8 @@ export function readable<Schema extends z.ZodType>(
 }
 
 /**
- * Reads one ticket. A permanent failure of this ticket alone becomes a rejection, so that the other tickets continue. Any
- * other failure is thrown. Source: docs/helpdesk-notes.md#delivery-rules
+ * Reads one ticket. A permanent failure of this ticket alone becomes a rejection, so that the other tickets continue.
+ * Any other failure is thrown. Source: docs/helpdesk-notes.md#delivery-rules
  */
 export async function orRejected(place: string, read: () => Promise<Found>): Promise<Found> {
   try {

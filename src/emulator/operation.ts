@@ -27,8 +27,8 @@ export interface Caller {
 /** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
 export interface Features {
   /**
-   * An organization's list of change requests without a `status` has every status; with the feature off, only open ones.
-   * Source: docs/platform-notes.md#change-request-lists
+   * An organization's list of change requests without a `status` has every status; with the feature off, only open
+   * ones. Source: docs/platform-notes.md#change-request-lists
    */
   readonly changeRequestDrafts: boolean;
   /**

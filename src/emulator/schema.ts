@@ -72,7 +72,10 @@ const rules = z.strictObject({
   ),
 });
 
-/** `none`, or `rules` with its rules: an organization has nothing to inherit from. Source: docs/platform-notes.md#merge-rules */
+/**
+ * `none`, or `rules` with its rules: an organization has nothing to inherit from.
+ * Source: docs/platform-notes.md#merge-rules
+ */
 export const standaloneMergeRules = z.discriminatedUnion('type', [none, rules]);
 /** The same, or `inherit`: the rules of the organization. Source: docs/platform-notes.md#merge-rules */
 export const mergeRules = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('inherit') }), none, rules]);

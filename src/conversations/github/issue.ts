@@ -4,7 +4,9 @@ import { hintOf } from './hint.ts';
 import type { WireComment, WireIssue } from './wire.ts';
 
 export interface IssueRules {
-  /** Logins of the team, in lower case: private members appear as contributors. Source: docs/helpdesk-notes.md#github */
+  /**
+   * Logins of the team, in lower case: private members appear as contributors. Source: docs/helpdesk-notes.md#github
+   */
   readonly team: ReadonlySet<string>;
   /** Whether issues closed as not planned or duplicate are sent as well. */
   readonly declined: boolean;

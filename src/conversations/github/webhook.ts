@@ -18,8 +18,8 @@ const eventSchema = z.object({
 });
 
 /**
- * GitHub's webhook, signed with the hexadecimal HMAC-SHA256 over the raw body. Any change of an issue is a hint, not only
- * its closing. Source: docs/helpdesk-notes.md#github
+ * GitHub's webhook, signed with the hexadecimal HMAC-SHA256 over the raw body. Any change of an issue is a hint, not
+ * only its closing. Source: docs/helpdesk-notes.md#github
  */
 export function githubWebhook({ name, secret, repositories }: GithubWebhookOptions): Webhook {
   const own = new Map(repositories.map((repository) => [repository.toLowerCase(), repository]));

@@ -26,7 +26,9 @@ export interface IntercomOptions {
   readonly concurrency?: number;
 }
 
-/** API version that is pinned; otherwise the workspace's setting would apply. Source: docs/helpdesk-notes.md#intercom */
+/**
+ * API version that is pinned; otherwise the workspace's setting would apply. Source: docs/helpdesk-notes.md#intercom
+ */
 const VERSION = '2.16';
 const PAGE = 50;
 const DELETED_PAGE = 60;

@@ -9,8 +9,8 @@ export interface Window {
 }
 
 /**
- * Progress of polling. Between windows it is the time up to which everything is read: the start of the last window, never
- * the latest update seen. Inside a window it is the window itself, so that reading can continue.
+ * Progress of polling. Between windows it is the time up to which everything is read: the start of the last window,
+ * never the latest update seen. Inside a window it is the window itself, so that reading can continue.
  * Source: docs/helpdesk-notes.md#intercom
  */
 export type Stand = { readonly bookmark: number } | Window;

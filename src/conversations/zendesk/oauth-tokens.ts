@@ -53,16 +53,18 @@ const refusalSchema = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) });
 
 const RENEW = 'renew the access token';
 const REFUSED = [400, 401, 403];
-/** An access token is renewed this long before it expires, in milliseconds: or a tenth of its life, where that is less. */
+/**
+ * An access token is renewed this long before it expires, in milliseconds: or a tenth of its life, where that is less.
+ */
 const EARLY = 300_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** Milliseconds that a renewal on its way gets to end. */
 const CLOSING = 2000;
 
 /**
- * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once, and its answer has the next
- * one; the previous access token ends then. The next refresh token is therefore stored before the new access token is
- * used. A new refresh token in the configuration replaces the stored one. Source: docs/helpdesk-notes.md#zendesk
+ * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once, and its answer has the
+ * next one; the previous access token ends then. The next refresh token is therefore stored before the new access token
+ * is used. A new refresh token in the configuration replaces the stored one. Source: docs/helpdesk-notes.md#zendesk
  */
 export function openOauthTokens(options: OauthTokensOptions): OauthTokens {
   const { baseUrl, userAgent, clock, random } = options;
@@ -102,7 +104,8 @@ class TokenChain {
   }
 
   /**
-   * A renewal that is on its way may end, and what it brings is kept: the refresh token it was made with serves no more.
+   * A renewal that is on its way may end, and what it brings is kept: the refresh token it was made with serves no
+   * more.
    */
   async close(): Promise<void> {
     await endsWithin(this.#options.clock, CLOSING, [this.#renewal?.catch(() => undefined)]);

@@ -11,8 +11,8 @@ const eventSchema = z.object({
 });
 
 /**
- * Zendesk's event webhook. Its signature is the base64 of HMAC-SHA256 over timestamp and raw body, with the characters of
- * the secret as the key. Source: docs/helpdesk-notes.md#zendesk
+ * Zendesk's event webhook. Its signature is the base64 of HMAC-SHA256 over timestamp and raw body, with the characters
+ * of the secret as the key. Source: docs/helpdesk-notes.md#zendesk
  */
 export function zendeskWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
   return {

@@ -27,7 +27,9 @@ const organizationQuery = listQuery.extend({
 });
 type Filters = z.output<typeof organizationQuery>;
 
-/** An organization's list takes one status, and several from 0.167. Source: docs/platform-notes.md#change-request-lists */
+/**
+ * An organization's list takes one status, and several from 0.167. Source: docs/platform-notes.md#change-request-lists
+ */
 const organizationListQuery = organizationQuery.extend({
   status: z.preprocess(
     (value) => (typeof value === 'string' ? [value] : value),

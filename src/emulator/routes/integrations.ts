@@ -33,7 +33,9 @@ function has(items: readonly unknown[] | undefined): boolean {
   return (items ?? []).length > 0;
 }
 
-/** Whether a block unfurls addresses of the domain, or of one above it: `https://*.figma.com/file` is of `figma.com`. */
+/**
+ * Whether a block unfurls addresses of the domain, or of one above it: `https://*.figma.com/file` is of `figma.com`.
+ */
 function unfurls(integration: IntegrationRecord, domain: string): boolean {
   const hosts = (integration.blocks ?? [])
     .flatMap((block) => block.urlUnfurl ?? [])
@@ -57,8 +59,8 @@ function matches(integration: IntegrationRecord, query: Filters): boolean {
 }
 
 /**
- * Reports whether a list shows an integration: public ones, and all of an owner that the caller is a member of. A decision
- * of this emulator.
+ * Reports whether a list shows an integration: public ones, and all of an owner that the caller is a member of. A
+ * decision of this emulator.
  */
 function isListed(context: Context, integration: IntegrationRecord, owner: string | undefined): boolean {
   if (owner !== undefined && integration.organization !== owner) {

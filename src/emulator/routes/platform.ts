@@ -4,7 +4,10 @@ import { type Operation, operation } from '../operation.ts';
 import { versionOf } from '../versions.ts';
 import { viewUserOf } from '../views/people.ts';
 
-/** `GET /v1/`, and `GET /v1/user`: the user of the token. Source: docs/platform-notes.md#operations-beyond-the-api-document */
+/**
+ * `GET /v1/`, and `GET /v1/user`: the user of the token.
+ * Source: docs/platform-notes.md#operations-beyond-the-api-document
+ */
 export const platformOperations: readonly Operation[] = [
   operation({
     name: 'getVersion',

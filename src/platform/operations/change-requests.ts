@@ -14,7 +14,9 @@ import {
   user,
 } from './shapes.ts';
 
-/** ChangeRequest, as read. What is asked for is what every version requires; its order among others needs both times. */
+/**
+ * ChangeRequest, as read. What is asked for is what every version requires; its order among others needs both times.
+ */
 export const changeRequest = z.looseObject({
   id: string,
   number: optionalNumber,
@@ -97,7 +99,10 @@ export const changeRequestOperations = {
     {
       ...filters,
       status: z.array(STATUS).optional(),
-      /** Change requests drafted for findings are listed only with `all`. Source: docs/platform-notes.md#change-request-lists */
+      /**
+       * Change requests drafted for findings are listed only with `all`.
+       * Source: docs/platform-notes.md#change-request-lists
+       */
       finding: z.enum(['none', 'all']).optional(),
     },
   ),
