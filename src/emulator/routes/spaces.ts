@@ -41,7 +41,7 @@ const spaceCreation = z
     template: z.strictObject({ id, params: templateParams.optional() }).optional(),
     computedSource: z
       .looseObject({
-        // Supplement, section 4: Computed `type`.
+        // Source: docs/platform-notes.md#enumerations
         type: z.union([
           z.enum(['builtin:openapi', 'builtin:translation']),
           z.string().regex(/^integration:[^:]+:[^:]+$/),
