@@ -7,6 +7,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { manifestJsonSchema } from '../../src/manifests/json-schema.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { memoryTree } from '../support/memory-tree.ts';
+import { anchorsOf } from './citations.ts';
 import { commandLinesIn, faultOf } from './command-lines.ts';
 
 const KINDS = kinds.map(({ name }) => name);
@@ -29,23 +30,13 @@ function blocks(page: string, language: string): readonly string[] {
     .map((match) => match[2] ?? '');
 }
 
-/** As GitHub makes the anchor of a heading. */
-function anchors(page: string): readonly string[] {
-  return [...text(page).matchAll(/^#+ (.+)$/gm)].map((match) =>
-    (match[1] ?? '')
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
 describe('every page', () => {
   test.each(pages)('%s: links lead somewhere', (page) => {
     const links = [...text(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
     const broken = links.filter(([, path = '', anchor]) => {
       const target = path === '' ? at(page) : new URL(path, at(page));
       const name = target.pathname.slice(at('').pathname.length);
-      return !existsSync(target) || (anchor !== undefined && !anchors(name).includes(anchor));
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(text(name)).includes(anchor));
     });
     expect(broken.map(([link]) => link)).toEqual([]);
   });
