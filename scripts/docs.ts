@@ -7,11 +7,12 @@ import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
+import { layersTable, readLayers } from './layers.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const NOTE = '<!-- Made from the source by "npm run docs"; change it there. -->';
 
-/** The pages of docs/ that are made from the source, by path. */
+/** The pages of docs/ that are made from the source, in whole or in part, by path. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/manifests.md', manifestsPage()],
@@ -19,6 +20,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/configuration.md', configurationPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/api.md', apiPage(NOTE)],
+    ['docs/architecture.md', architecturePage()],
   ]);
 }
 
@@ -189,6 +191,16 @@ ${rows.join('\n')}
 
 Besides these there are the usual figures of a Node process, as \`octavo_process_…\` and \`octavo_nodejs_…\`.
 `;
+}
+
+/** The page with the table of layers replaced; the rest of it is written manually. */
+function architecturePage(): string {
+  const page = readFileSync(new URL('docs/architecture.md', ROOT), 'utf8');
+  const block = /(?<=^<!-- layers: .*-->\n)[\s\S]*(?=^<!-- end of layers -->$)/m;
+  if (!block.test(page)) {
+    throw new Error('docs/architecture.md: the comments around the table of layers are missing; restore them');
+  }
+  return page.replace(block, () => `\n${layersTable(readLayers())}\n\n`);
 }
 
 interface MetricWords {
