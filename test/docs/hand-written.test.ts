@@ -12,15 +12,12 @@ import { commandLinesIn, faultOf } from './command-lines.ts';
 
 const KINDS = kinds.map(({ name }) => name);
 const at = (path: string) => new URL(`../../${path}`, import.meta.url);
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  ...readdirSync(at('docs')).map((name) => `docs/${name}`),
-  ...readdirSync(at('examples'), { recursive: true })
-    .map(String)
-    .filter((name) => name.endsWith('.md') && !name.startsWith('acme'))
-    .map((name) => `examples/${name}`),
-];
+/** The Markdown files of a folder and of those below it. */
+const pagesIn = (folder: string) =>
+  readdirSync(at(folder), { recursive: true })
+    .map((name) => `${folder}/${name}`)
+    .filter((name) => name.endsWith('.md') && !name.startsWith('examples/acme'));
+const pages = ['README.md', 'CONTRIBUTING.md', ...pagesIn('docs'), ...pagesIn('examples')];
 const text = (page: string) => readFileSync(at(page), 'utf8');
 
 /** The fenced blocks of a language. */
@@ -99,8 +96,28 @@ describe('README.md', () => {
   });
 
   test('leads to every page of docs/', () => {
-    const missing = pages.filter((page) => page.startsWith('docs/') && !text('README.md').includes(`](${page})`));
-    expect(missing).toEqual([]);
+    const guides = pages.filter((page) => page.startsWith('docs/') && !page.startsWith('docs/decisions/0'));
+    expect(guides.filter((page) => !text('README.md').includes(`](${page})`))).toEqual([]);
+  });
+});
+
+describe('docs/decisions', () => {
+  const folder = 'docs/decisions/';
+  const records = pages.filter((page) => page.startsWith(`${folder}0`)).map((page) => page.slice(folder.length));
+
+  test('are numbered without gaps, and listed in the index', () => {
+    const numbers = records.toSorted().map((name) => Number(name.slice(0, 4)));
+    expect(numbers).toEqual(records.map((_, index) => index + 1));
+    expect(records.filter((name) => !text(`${folder}README.md`).includes(`](${name})`))).toEqual([]);
+  });
+
+  test.each(records)('%s has a title, the four sections, and at most 60 lines', (name) => {
+    const record = text(folder + name);
+    expect(record.match(/^#+ .+$/gm)).toEqual([
+      expect.stringMatching(`^# ${name.slice(0, 4)}: `),
+      ...['## Context', '## Decision', '## Consequences', '## See'],
+    ]);
+    expect(record.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
   });
 });
 
