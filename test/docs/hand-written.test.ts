@@ -17,7 +17,14 @@ const pagesIn = (folder: string) =>
   readdirSync(at(folder), { recursive: true })
     .map((name) => `${folder}/${name}`)
     .filter((name) => name.endsWith('.md') && !name.startsWith('examples/acme'));
-const pages = ['README.md', 'CONTRIBUTING.md', ...pagesIn('docs'), ...pagesIn('examples')];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...pagesIn('.github'),
+  ...pagesIn('docs'),
+  ...pagesIn('examples'),
+];
 const text = (page: string) => readFileSync(at(page), 'utf8');
 
 /** The fenced blocks of a language. */
@@ -118,6 +125,26 @@ describe('docs/decisions', () => {
       ...['## Context', '## Decision', '## Consequences', '## See'],
     ]);
     expect(record.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('.github/ISSUE_TEMPLATE', () => {
+  const forms = readdirSync(at('.github/ISSUE_TEMPLATE')).filter((name) => name !== 'config.yml');
+
+  test.each(forms)('%s is a form that GitHub accepts', (name) => {
+    const form = parse(text(`.github/ISSUE_TEMPLATE/${name}`));
+    expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
+    const fields = form.body.filter(({ type }: { type: string }) => type !== 'markdown');
+    const ids = fields.map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { type, id, attributes } of fields) {
+      expect({ type, id, label: attributes.label }).toEqual({
+        type: expect.stringMatching(/^(?:input|textarea|dropdown|checkboxes)$/),
+        id: expect.stringMatching(/^[\w-]+$/),
+        label: expect.any(String),
+      });
+      expect(type !== 'dropdown' || new Set(attributes.options).size > 1).toBe(true);
+    }
   });
 });
 
