@@ -6,7 +6,7 @@ import { canonicalJson, type Json } from '../core/json.ts';
 import type { ClientOptions, Reader, Writer } from '../platform/client.ts';
 import { ConversationsProbe, saysNotThere } from '../platform/conversations-probe.ts';
 import { PlatformTime } from '../platform/platform-time.ts';
-import type { Priority } from '../queue/request.ts';
+import type { Priority } from '../queue/model/request.ts';
 import type { Note } from '../store/store.ts';
 import type { ClusterEvents, RunEnd } from './events.ts';
 import { IssueClusters } from './issue-clusters.ts';

@@ -10,7 +10,7 @@ import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
-import type { Priority } from '../queue/request.ts';
+import type { Priority } from '../queue/model/request.ts';
 import { oneLine } from '../server/cluster-log.ts';
 import { answers, callControl, controlSocketPath } from '../server/control.ts';
 import { recordedId } from '../store/recorded-id.ts';

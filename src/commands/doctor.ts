@@ -4,7 +4,7 @@ import type { Paint } from '../plan/text-layout.ts';
 import { openReader, type Reader } from '../platform/client.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { BudgetSnapshot } from '../queue/snapshot.ts';
+import type { BudgetSnapshot } from '../queue/model/snapshot.ts';
 import { ownUser } from '../reconcile/own-user.ts';
 import { conversationFindings } from './doctor-context.ts';
 import { FEATURES, type Finding, good, linkListings, siteFindings } from './doctor-probes.ts';

@@ -1,5 +1,5 @@
 import { type AppError, CancelledError, messageOf, TransientError } from '../core/errors.ts';
-import type { QueueEvent } from '../queue/snapshot.ts';
+import type { QueueEvent } from '../queue/model/snapshot.ts';
 import type { Terminal } from './terminal.ts';
 
 /**

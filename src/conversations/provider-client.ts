@@ -4,9 +4,9 @@ import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, Transi
 import { withoutTrailingSlashes } from '../core/trim.ts';
 import { openDispatcher } from '../platform/dispatcher.ts';
 import { networkError } from '../platform/network-error.ts';
-import type { RateHeaders } from '../queue/rate-headers.ts';
-import type { Priority, Reply, RequestClass } from '../queue/request.ts';
-import { createRequestQueue } from '../queue/request-queue.ts';
+import type { RateHeaders } from '../queue/model/rate-headers.ts';
+import type { Priority, Reply, RequestClass } from '../queue/model/request.ts';
+import { createRequestQueue } from '../queue/schedule/request-queue.ts';
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -12,7 +12,7 @@ import type { Logger } from '../log.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
 import type { ConversationsProbe } from '../platform/conversations-probe.ts';
-import type { Priority } from '../queue/request.ts';
+import type { Priority } from '../queue/model/request.ts';
 import { firing } from '../reconcile/schedule.ts';
 import type { DesiredSource } from '../reconcile/source.ts';
 import { combineClusterEvents, logClusters } from '../server/cluster-log.ts';

@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
-import type { Priority } from '../queue/request.ts';
+import type { Priority } from '../queue/model/request.ts';
 import { FightBook } from '../reconcile/fight-book.ts';
 import { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { PassEvents } from '../reconcile/pass.ts';

@@ -5,8 +5,8 @@ import { messageOf } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Logger } from '../log.ts';
 import { type Connection, openConnection } from '../platform/connection.ts';
-import { createRequestQueue, type RequestQueue } from '../queue/request-queue.ts';
-import type { QueueEvent } from '../queue/snapshot.ts';
+import type { QueueEvent } from '../queue/model/snapshot.ts';
+import { createRequestQueue, type RequestQueue } from '../queue/schedule/request-queue.ts';
 import type { Note, Store } from '../store/store.ts';
 
 export interface TokenConnectionsOptions {

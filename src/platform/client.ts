@@ -1,7 +1,7 @@
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
-import { type RateHeaders, readRateHeaders } from '../queue/rate-headers.ts';
-import type { Priority, Reply } from '../queue/request.ts';
+import { type RateHeaders, readRateHeaders } from '../queue/model/rate-headers.ts';
+import type { Priority, Reply } from '../queue/model/request.ts';
 import type { Connection } from './connection.ts';
 import { type AskedOf, errorOf, notEvents, notJson } from './errors.ts';
 import { readEvents } from './event-stream.ts';

@@ -1,5 +1,5 @@
 import { messageOf, NotThePlatformError, TransientError } from '../core/errors.ts';
-import { TimeoutError } from '../queue/errors.ts';
+import { TimeoutError } from '../queue/model/errors.ts';
 
 /** Why no connection came about, in words; nothing was sent then. */
 const UNREACHED: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
-import type { RateHeaders } from '../queue/rate-headers.ts';
-import { createServerClock, type ServerClock } from '../queue/server-clock.ts';
+import type { RateHeaders } from '../queue/model/rate-headers.ts';
+import { createServerClock, type ServerClock } from '../queue/rate-limit/server-clock.ts';
 
 /** Difference between the time of an answer and the stamps of records, which may be corrected later. */
 export interface StampSkew {

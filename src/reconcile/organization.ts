@@ -8,7 +8,7 @@ import { approvalsOf } from '../plan/checksum.ts';
 import { driftOf } from '../plan/guard.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
-import type { Priority } from '../queue/request.ts';
+import type { Priority } from '../queue/model/request.ts';
 import type { OrganizationRecord } from '../store/store.ts';
 import { idsOf } from './applied.ts';
 import type { Applied } from './apply.ts';

@@ -9,7 +9,7 @@ import type { Ordering } from '../plan/order.ts';
 import { computePlan, type PlannedChanges } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader } from '../platform/client.ts';
-import type { Work } from '../queue/course.ts';
+import type { Work } from '../queue/estimate/simulation.ts';
 import { type ActualSource, platformSource } from './actual-source.ts';
 import { observe } from './observe.ts';
 import { couldLockOut, ownUser } from './own-user.ts';

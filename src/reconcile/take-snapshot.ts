@@ -4,7 +4,7 @@ import { maskUrlsIn } from '../core/safe-url.ts';
 import type { Further, Kind, Told } from '../kinds/kind.ts';
 import { keptValue } from '../plan/diff.ts';
 import type { Reader } from '../platform/client.ts';
-import type { QueueSnapshot } from '../queue/snapshot.ts';
+import type { QueueSnapshot } from '../queue/model/snapshot.ts';
 import { list, settleAll } from './actual-source.ts';
 import type { Listing, Pace, Snapshot } from './snapshot.ts';
 

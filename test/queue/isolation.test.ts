@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type AppError, TransientError } from '../../src/core/errors.ts';
-import { NO_RATE_HEADERS } from '../../src/queue/rate-headers.ts';
-import type { QueuedRequest, Reply } from '../../src/queue/request.ts';
-import type { RequestQueue } from '../../src/queue/request-queue.ts';
+import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
+import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
+import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
 import { fixedWindow } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { QueueMemory } from '../../src/queue/memory.ts';
-import type { RequestQueue } from '../../src/queue/request-queue.ts';
+import type { QueueMemory } from '../../src/queue/rate-limit/memory.ts';
+import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
 import { fixedWindow, type Limiter, tokenBucket } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RateWindow } from '../../src/queue/rate-window.ts';
-import { createServerClock } from '../../src/queue/server-clock.ts';
+import { RateWindow } from '../../src/queue/rate-limit/rate-window.ts';
+import { createServerClock } from '../../src/queue/rate-limit/server-clock.ts';
 
 /** The server's clock is ours. */
 const rateWindow = () => new RateWindow(createServerClock(0));

@@ -6,10 +6,10 @@ import {
   RejectedError,
   TransientError,
 } from '../../src/core/errors.ts';
-import { TimeoutError } from '../../src/queue/errors.ts';
-import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/rate-headers.ts';
-import type { QueuedRequest, Reply } from '../../src/queue/request.ts';
-import { createRequestQueue, type QueueOptions } from '../../src/queue/request-queue.ts';
+import { TimeoutError } from '../../src/queue/model/errors.ts';
+import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
+import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
+import { createRequestQueue, type QueueOptions } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 function setUp(options: Partial<QueueOptions> = {}) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/core/clock.ts';
-import { Heap } from '../../src/queue/heap.ts';
+import { Heap } from '../../src/queue/model/heap.ts';
 
 interface Timer {
   readonly at: number;

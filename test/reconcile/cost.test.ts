@@ -7,7 +7,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Work } from '../../src/queue/course.ts';
+import type { Work } from '../../src/queue/estimate/simulation.ts';
 import type { Planned } from '../../src/reconcile/planning.ts';
 import { apply, plan } from '../../src/reconcile/reconcile.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';

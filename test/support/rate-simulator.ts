@@ -1,8 +1,8 @@
 import { RateLimitedError, TransientError } from '../../src/core/errors.ts';
-import type { QueueOptions } from '../../src/queue/queue-contract.ts';
-import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/rate-headers.ts';
-import type { QueuedRequest, Reply, RequestClass } from '../../src/queue/request.ts';
-import { createRequestQueue, type RequestQueue } from '../../src/queue/request-queue.ts';
+import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
+import type { QueuedRequest, Reply, RequestClass } from '../../src/queue/model/request.ts';
+import type { QueueOptions } from '../../src/queue/schedule/queue-contract.ts';
+import { createRequestQueue, type RequestQueue } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import type { Limiter, Verdict } from './rate-limiters.ts';
 

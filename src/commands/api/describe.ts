@@ -1,5 +1,5 @@
 import type { Operation } from '../../platform/operations/operation.ts';
-import type { Repeat } from '../../queue/request.ts';
+import type { Repeat } from '../../queue/model/request.ts';
 import { jsonSchemaOf, memberWords, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
 
 /** One thing that can be sent, as `-f` names it. */

@@ -2,7 +2,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { quote } from '../../core/suggest.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
-import type { Repeat, RequestClass } from '../../queue/request.ts';
+import type { Repeat, RequestClass } from '../../queue/model/request.ts';
 import { faultsOf } from './check.ts';
 import { readData } from './data.ts';
 import { type Field, layFields, literalOf, nameOf, type ReadNamed, readFields, type TypedField } from './fields.ts';

@@ -3,8 +3,8 @@ import { isObject } from '../../core/json.ts';
 import { errorOf, notEvents, notJson } from '../../platform/errors.ts';
 import { readEvents } from '../../platform/event-stream.ts';
 import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/transport.ts';
-import { readRateHeaders } from '../../queue/rate-headers.ts';
-import type { Reply } from '../../queue/request.ts';
+import { readRateHeaders } from '../../queue/model/rate-headers.ts';
+import type { Reply } from '../../queue/model/request.ts';
 import type { Way } from '../setup.ts';
 import type { Prepared } from './prepare.ts';
 

@@ -1,4 +1,4 @@
-import { type RateHeaders, readRateHeaders } from '../../queue/rate-headers.ts';
+import { type RateHeaders, readRateHeaders } from '../../queue/model/rate-headers.ts';
 
 /**
  * Length of a window, in seconds. Freshdesk does not say when a window ends: a minute from now is never too early.

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Repeat, RequestClass } from '../../queue/request.ts';
+import type { Repeat, RequestClass } from '../../queue/model/request.ts';
 import { type Page, pageOf } from './shapes.ts';
 
 export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,4 +1,4 @@
-import type { RateHeaders } from './rate-headers.ts';
+import type { RateHeaders } from '../model/rate-headers.ts';
 
 /**
  * A smaller reset is seconds from now, a larger one seconds since the epoch. See docs/rate-limiting.md#server-clock.

@@ -1,4 +1,4 @@
-import { type Decision, PROBE } from './release.ts';
+import { type Decision, PROBE } from './pacing.ts';
 
 /** A probe that takes longer than this many round trips (and milliseconds) no longer keeps others from probing. */
 const ROUND_TRIPS = 4;

@@ -1,6 +1,6 @@
-import { Heap } from './heap.ts';
+import { Heap } from '../model/heap.ts';
+import type { Priority } from '../model/request.ts';
 import type { Job } from './job.ts';
-import type { Priority } from './request.ts';
 
 interface Delay {
   readonly job: Job;

@@ -1,5 +1,5 @@
-import { releaseInBucket, releaseInWindow } from './release.ts';
-import type { BudgetSnapshot } from './snapshot.ts';
+import type { BudgetSnapshot } from '../model/snapshot.ts';
+import { releaseInBucket, releaseInWindow } from '../rate-limit/pacing.ts';
 
 /** A budget as it will run out and come back. Times are milliseconds from the start. */
 export class Tap {

@@ -1,4 +1,4 @@
-import { TransientError } from '../core/errors.ts';
+import { TransientError } from '../../core/errors.ts';
 
 /**
  * No answer within the allowed time. A retry of it costs more of the retry quota than other network errors.

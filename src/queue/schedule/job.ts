@@ -1,5 +1,5 @@
-import { type AppError, CancelledError, messageOf, TransientError } from '../core/errors.ts';
-import { PRIORITIES, type Priority, type QueuedRequest } from './request.ts';
+import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
+import { PRIORITIES, type Priority, type QueuedRequest } from '../model/request.ts';
 
 /** Someone who waits for a job. */
 export interface Waiter {

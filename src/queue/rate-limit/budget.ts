@@ -1,19 +1,19 @@
-import { append } from '../core/lists.ts';
-import { Average } from './average.ts';
-import { Closure } from './closure.ts';
-import { ForeignUse } from './foreign-use.ts';
+import { append } from '../../core/lists.ts';
+import { Average } from '../model/average.ts';
+import type { RateHeaders } from '../model/rate-headers.ts';
+import type { RequestClass } from '../model/request.ts';
+import type { BudgetSnapshot } from '../model/snapshot.ts';
+import { rememberBudget, type Standing, snapshotOf } from './budget-view.ts';
+import { Closure } from './cooldown.ts';
 import { InFlightCap } from './in-flight-cap.ts';
 import type { RememberedBudget } from './memory.ts';
-import { Pace } from './pace.ts';
+import { ForeignUse } from './other-clients.ts';
+import { AFTER_ANSWER, type Decision, isFree, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
+import type { Ticket } from './permit.ts';
 import { Probe } from './probe.ts';
-import type { RateHeaders } from './rate-headers.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
-import { AFTER_ANSWER, type Decision, isFree, releaseInBucket, releaseInWindow, SEND } from './release.ts';
-import type { RequestClass } from './request.ts';
+import { Pace } from './refill-rate.ts';
 import { isFromNow, type ServerClock } from './server-clock.ts';
-import type { BudgetSnapshot } from './snapshot.ts';
-import { rememberBudget, type Standing, snapshotOf } from './standing.ts';
-import type { Ticket } from './ticket.ts';
 
 /**
  * State of one rate limit, and the decision whether a request may be sent. All times are monotonic milliseconds.

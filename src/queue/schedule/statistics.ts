@@ -1,6 +1,6 @@
-import { Average } from './average.ts';
+import { Average } from '../model/average.ts';
+import type { Outcome, QueueEvent } from '../model/snapshot.ts';
 import type { Job } from './job.ts';
-import type { Outcome, QueueEvent } from './snapshot.ts';
 
 /** Counts since the queue was made. */
 export class Tally {

@@ -1,8 +1,8 @@
 import type { Queue, QueueAddOptions, RunFunction } from 'p-queue';
-import type { Flights } from './flights.ts';
-import type { Call, Gate } from './gate.ts';
-import { Heap } from './heap.ts';
-import type { HostBreaker } from './host-breaker.ts';
+import { Heap } from '../model/heap.ts';
+import type { Call, Gate } from '../rate-limit/rate-limiter.ts';
+import type { HostBreaker } from './circuit-breaker.ts';
+import type { Flights } from './in-flight.ts';
 import { isUrgent, type Job, virtualDeadline } from './job.ts';
 
 /** What p-queue hands on with a task. */

@@ -1,4 +1,4 @@
-import type { RateHeaders } from './rate-headers.ts';
+import type { RateHeaders } from '../model/rate-headers.ts';
 
 /** Contradictions that must come together before a class is taken for several budgets. */
 const PROOF = 3;

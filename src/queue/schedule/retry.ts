@@ -1,6 +1,6 @@
-import { TransientError } from '../core/errors.ts';
-import { TimeoutError } from './errors.ts';
-import type { Repeat } from './request.ts';
+import { TransientError } from '../../core/errors.ts';
+import { TimeoutError } from '../model/errors.ts';
+import type { Repeat } from '../model/request.ts';
 
 /** Attempts for one request, the first included. Refusals (429) do not count. */
 export const MOST_ATTEMPTS = 5;

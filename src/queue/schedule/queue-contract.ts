@@ -1,8 +1,8 @@
-import type { Clock, Random } from '../core/clock.ts';
-import type { Work } from './course.ts';
-import type { QueueMemory } from './memory.ts';
-import type { QueuedRequest } from './request.ts';
-import type { QueueEvent, QueueSnapshot } from './snapshot.ts';
+import type { Clock, Random } from '../../core/clock.ts';
+import type { Work } from '../estimate/simulation.ts';
+import type { QueuedRequest } from '../model/request.ts';
+import type { QueueEvent, QueueSnapshot } from '../model/snapshot.ts';
+import type { QueueMemory } from '../rate-limit/memory.ts';
 
 /** The one way to the platform for a token: everything that is sent goes through it. */
 export interface RequestQueue {

@@ -1,5 +1,5 @@
+import type { RequestClass } from '../model/request.ts';
 import type { Job } from './job.ts';
-import type { RequestClass } from './request.ts';
 
 /** An answer that takes longer than this many milliseconds, and this many average round trips, is overdue. */
 const PATIENCE = 5000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NO_RATE_HEADERS } from '../../src/queue/rate-headers.ts';
-import { SplitProof } from '../../src/queue/split-proof.ts';
+import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
+import { SplitProof } from '../../src/queue/rate-limit/per-operation-limits.ts';
 
 /** One after the other: operation, limit, what is left. The number of answers after which it is proven. */
 function provenAfter(answers: readonly (readonly [string, number, number])[]): number | null {

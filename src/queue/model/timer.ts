@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /** One timer for everything that waits: it goes off at the earliest time asked for. */
 export class Alarm {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createGate, type Gate } from '../../src/queue/gate.ts';
-import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/rate-headers.ts';
-import { createServerClock } from '../../src/queue/server-clock.ts';
-import type { Ticket } from '../../src/queue/ticket.ts';
+import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/model/rate-headers.ts';
+import type { Ticket } from '../../src/queue/rate-limit/permit.ts';
+import { createGate, type Gate } from '../../src/queue/rate-limit/rate-limiter.ts';
+import { createServerClock } from '../../src/queue/rate-limit/server-clock.ts';
 
 /** The server's clock minus ours: the server reads 2_000_000_000 s when ours reads 0. */
 const OFFSET = 2_000_000_000_000;

@@ -1,4 +1,4 @@
-import type { RequestClass } from './request.ts';
+import type { RequestClass } from '../model/request.ts';
 
 /** One request in flight. */
 export interface Ticket {

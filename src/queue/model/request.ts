@@ -1,4 +1,4 @@
-import type { AppError } from '../core/errors.ts';
+import type { AppError } from '../../core/errors.ts';
 import type { RateHeaders } from './rate-headers.ts';
 
 /**

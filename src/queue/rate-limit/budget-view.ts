@@ -1,10 +1,10 @@
-import type { Closure } from './closure.ts';
+import type { RequestClass } from '../model/request.ts';
+import type { BudgetSnapshot } from '../model/snapshot.ts';
+import type { Closure } from './cooldown.ts';
 import type { RememberedBudget } from './memory.ts';
-import type { Pace } from './pace.ts';
 import type { RateWindow } from './rate-window.ts';
-import type { RequestClass } from './request.ts';
+import type { Pace } from './refill-rate.ts';
 import type { ServerClock } from './server-clock.ts';
-import type { BudgetSnapshot } from './snapshot.ts';
 
 /** How a budget stands, for those who tell of it. Times are monotonic milliseconds. */
 export interface Standing {

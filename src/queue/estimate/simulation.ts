@@ -1,5 +1,5 @@
-import { Heap } from './heap.ts';
-import type { Tap } from './tap.ts';
+import { Heap } from '../model/heap.ts';
+import type { Tap } from './simulated-budget.ts';
 
 /** Requests one after the other, writes first, and what they wait for. */
 export interface Work {

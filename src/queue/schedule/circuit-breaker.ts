@@ -1,5 +1,5 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleType } from 'cockatiel';
-import { TransientError } from '../core/errors.ts';
+import { TransientError } from '../../core/errors.ts';
 
 /** Failures in a row that count as lasting. */
 const LASTING = 10;

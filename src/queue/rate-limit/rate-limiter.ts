@@ -1,12 +1,12 @@
+import type { RateHeaders } from '../model/rate-headers.ts';
+import { REQUEST_CLASSES, type RequestClass } from '../model/request.ts';
 import { Budget } from './budget.ts';
 import { compareBudgets } from './budget-comparison.ts';
 import type { RememberedBudget } from './memory.ts';
-import type { RateHeaders } from './rate-headers.ts';
-import type { Decision } from './release.ts';
-import { REQUEST_CLASSES, type RequestClass } from './request.ts';
+import type { Decision } from './pacing.ts';
+import { SplitProof } from './per-operation-limits.ts';
+import type { Ticket } from './permit.ts';
 import type { ServerClock } from './server-clock.ts';
-import { SplitProof } from './split-proof.ts';
-import type { Ticket } from './ticket.ts';
 
 /** Answers in a row that must agree before two budgets are taken for one. */
 const PROOF = 3;

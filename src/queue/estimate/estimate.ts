@@ -1,6 +1,6 @@
-import { Course, type Lane, type Work } from './course.ts';
-import type { BudgetSnapshot } from './snapshot.ts';
-import { Tap } from './tap.ts';
+import type { BudgetSnapshot } from '../model/snapshot.ts';
+import { Tap } from './simulated-budget.ts';
+import { Course, type Lane, type Work } from './simulation.ts';
 
 /** Assumed until an answer has come in, in milliseconds. */
 const ASSUMED_RTT = 150;

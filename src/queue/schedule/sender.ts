@@ -1,11 +1,11 @@
-import { RateLimitedError, TransientError } from '../core/errors.ts';
-import type { Gate, Proven } from './gate.ts';
-import type { HostBreaker } from './host-breaker.ts';
+import { RateLimitedError, TransientError } from '../../core/errors.ts';
+import type { Reply } from '../model/request.ts';
+import type { Ticket } from '../rate-limit/permit.ts';
+import type { Gate, Proven } from '../rate-limit/rate-limiter.ts';
+import type { HostBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
 import type { QueueOptions } from './queue-contract.ts';
-import type { Reply } from './request.ts';
-import type { Tally } from './tally.ts';
-import type { Ticket } from './ticket.ts';
+import type { Tally } from './statistics.ts';
 
 /** Makes single attempts, and tells gate, breaker and tally what came of them. */
 export class Sender {

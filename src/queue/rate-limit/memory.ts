@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REQUEST_CLASSES, type RequestClass } from './request.ts';
+import { REQUEST_CLASSES, type RequestClass } from '../model/request.ts';
 
 const time = z.number().nonnegative();
 const amount = z.number().int().nonnegative();
