@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
-import { SplitProof } from '../../src/queue/rate-limit/per-operation-limits.ts';
+import { PerOperationLimits } from '../../src/queue/rate-limit/per-operation-limits.ts';
 
 /** One after the other: operation, limit, what is left. The number of answers after which it is proven. */
 function provenAfter(answers: readonly (readonly [string, number, number])[]): number | null {
-  const proof = new SplitProof();
+  const proof = new PerOperationLimits();
   for (const [index, [operation, limit, remaining]] of answers.entries()) {
     const headers = { ...NO_RATE_HEADERS, limit, remaining, reset: 2_000_000_000 };
     if (proof.observe(operation, headers, index * 100, index * 100 + 50)) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/model/rate-headers.ts';
-import type { Ticket } from '../../src/queue/rate-limit/permit.ts';
-import { createGate, type Gate } from '../../src/queue/rate-limit/rate-limiter.ts';
+import type { Permit } from '../../src/queue/rate-limit/permit.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/queue/rate-limit/rate-limiter.ts';
 import { createServerClock } from '../../src/queue/rate-limit/server-clock.ts';
 
 /** The server's clock minus ours: the server reads 2_000_000_000 s when ours reads 0. */
@@ -16,15 +16,15 @@ function headersOf(remaining: number, reset: number, rest: Partial<RateHeaders> 
 }
 
 /** A gate that has seen one answer: so many left of 100, in a window that ends at this second. */
-function gateWith(remaining: number, resetSecond = 60, receivedAt = 0): Gate {
-  const gate = createGate(createServerClock(OFFSET));
-  const probe = gate.onSent(read, 0, true);
-  gate.onResponse(probe, headersOf(remaining, EPOCH + resetSecond), receivedAt);
-  return gate;
+function gateWith(remaining: number, resetSecond = 60, receivedAt = 0): RateLimiter {
+  const limiter = createRateLimiter(createServerClock(OFFSET));
+  const probe = limiter.onSent(read, 0, true);
+  limiter.onResponse(probe, headersOf(remaining, EPOCH + resetSecond), receivedAt);
+  return limiter;
 }
 
-function send(gate: Gate, now: number, count = 1): Ticket[] {
-  return Array.from({ length: count }, () => gate.onSent(read, now, false));
+function send(limiter: RateLimiter, now: number, count = 1): Permit[] {
+  return Array.from({ length: count }, () => limiter.onSent(read, now, false));
 }
 
 describe('decide', () => {
@@ -49,9 +49,9 @@ describe('decide', () => {
   ];
 
   test.each(cases)('$name', ({ left, flying = 0, now, waiting, urgent = false, expected }) => {
-    const gate = gateWith(left);
-    send(gate, 1, flying);
-    const decision = gate.decide(read, now, waiting, urgent);
+    const limiter = gateWith(left);
+    send(limiter, 1, flying);
+    const decision = limiter.decide(read, now, waiting, urgent);
     if (typeof expected === 'string') {
       expect(decision.kind).toBe(expected);
     } else {
@@ -60,30 +60,30 @@ describe('decide', () => {
   });
 
   test('one probe at a time while nothing is known', () => {
-    const gate = createGate(createServerClock(OFFSET));
-    expect(gate.decide(read, 0, 9, true).kind).toBe('probe');
-    gate.onSent(read, 0, true);
-    expect(gate.decide(read, 10, 9, true)).toMatchObject({ kind: 'wait', until: 5000 });
-    expect(gate.decide(write, 10, 9, true).kind).toBe('probe');
+    const limiter = createRateLimiter(createServerClock(OFFSET));
+    expect(limiter.decide(read, 0, 9, true).kind).toBe('probe');
+    limiter.onSent(read, 0, true);
+    expect(limiter.decide(read, 10, 9, true)).toMatchObject({ kind: 'wait', until: 5000 });
+    expect(limiter.decide(write, 10, 9, true).kind).toBe('probe');
   });
 
   test('nothing is held back where no limit is told', () => {
-    const gate = createGate(createServerClock(OFFSET));
-    gate.onResponse(gate.onSent(read, 0, true), NO_RATE_HEADERS, 100);
-    send(gate, 100, 500);
-    expect(gate.decide(read, 100, 9999, false).kind).toBe('send');
+    const limiter = createRateLimiter(createServerClock(OFFSET));
+    limiter.onResponse(limiter.onSent(read, 0, true), NO_RATE_HEADERS, 100);
+    send(limiter, 100, 500);
+    expect(limiter.decide(read, 100, 9999, false).kind).toBe('send');
   });
 });
 
 describe('answers', () => {
   test('of a newer window are taken, of this one only lower, of an older one not at all', () => {
-    const gate = gateWith(50);
-    const tickets = send(gate, 1000, 4);
-    const left = () => gate.budget(read).remaining;
+    const limiter = gateWith(50);
+    const permits = send(limiter, 1000, 4);
+    const left = () => limiter.budget(read).remaining;
     const answer = (remaining: number, second: number) => {
-      const ticket = tickets.pop();
-      if (ticket !== undefined) {
-        gate.onResponse(ticket, headersOf(remaining, EPOCH + second), 1100);
+      const permit = permits.pop();
+      if (permit !== undefined) {
+        limiter.onResponse(permit, headersOf(remaining, EPOCH + second), 1100);
       }
       return left();
     };
@@ -94,29 +94,29 @@ describe('answers', () => {
   });
 
   test('that never came count as calls', () => {
-    const gate = gateWith(50);
-    const [lost, unsent] = send(gate, 1000, 2);
-    gate.onLost(lost as Ticket);
-    gate.onUnsent(unsent as Ticket);
-    expect(gate.budget(read)).toMatchObject({ remaining: 49, inFlight: 0 });
+    const limiter = gateWith(50);
+    const [lost, unsent] = send(limiter, 1000, 2);
+    limiter.onLost(lost as Permit);
+    limiter.onUnsent(unsent as Permit);
+    expect(limiter.budget(read)).toMatchObject({ remaining: 49, inFlight: 0 });
   });
 
   test('show what others use', () => {
-    const gate = gateWith(100);
+    const limiter = gateWith(100);
     let left = 100;
     for (let second = 1; second <= 10; second += 1) {
       left -= 6;
-      const [ticket] = send(gate, second * 1000 - 100);
-      gate.onResponse(ticket as Ticket, headersOf(left, EPOCH + 60), second * 1000);
+      const [permit] = send(limiter, second * 1000 - 100);
+      limiter.onResponse(permit as Permit, headersOf(left, EPOCH + 60), second * 1000);
     }
-    expect(gate.budget(read).snapshot(10_000).foreign).toBeGreaterThan(4);
+    expect(limiter.budget(read).snapshot(10_000).foreign).toBeGreaterThan(4);
   });
 });
 
 describe('refusals', () => {
-  const refuse = (gate: Gate, headers: RateHeaders, now: number) => {
-    const [ticket] = send(gate, now - 100);
-    gate.onRefused(ticket as Ticket, headers, now, 0);
+  const refuse = (limiter: RateLimiter, headers: RateHeaders, now: number) => {
+    const [permit] = send(limiter, now - 100);
+    limiter.onRefused(permit as Permit, headers, now, 0);
   };
 
   test.each([
@@ -125,31 +125,31 @@ describe('refusals', () => {
     ['a reset that has passed, and the second it may be off', headersOf(0, EPOCH + 9), 11_000],
     ['a while where nothing is said', NO_RATE_HEADERS, 10_500],
   ])('close the class until %s', (_, headers, until) => {
-    const gate = gateWith(20, 9);
-    refuse(gate, headers, 10_000);
-    expect(gate.decide(read, 10_001, 1, true)).toMatchObject({ kind: 'wait', until });
-    expect(gate.decide(write, 10_001, 1, true).kind).toBe('probe');
-    expect(gate.decide(read, until, 1, true).kind).toBe('probe');
+    const limiter = gateWith(20, 9);
+    refuse(limiter, headers, 10_000);
+    expect(limiter.decide(read, 10_001, 1, true)).toMatchObject({ kind: 'wait', until });
+    expect(limiter.decide(write, 10_001, 1, true).kind).toBe('probe');
+    expect(limiter.decide(read, until, 1, true).kind).toBe('probe');
   });
 
   test('with calls left halve what is sent at a time', () => {
-    const gate = gateWith(90);
-    const tickets = send(gate, 1000, 8);
-    gate.onRefused(tickets.pop() as Ticket, headersOf(82, EPOCH + 60), 1100, 0);
-    for (const ticket of tickets.splice(0, 3)) {
-      gate.onResponse(ticket, headersOf(82, EPOCH + 60), 1200);
+    const limiter = gateWith(90);
+    const permits = send(limiter, 1000, 8);
+    limiter.onRefused(permits.pop() as Permit, headersOf(82, EPOCH + 60), 1100, 0);
+    for (const permit of permits.splice(0, 3)) {
+      limiter.onResponse(permit, headersOf(82, EPOCH + 60), 1200);
     }
-    expect(gate.decide(read, 2000, 1, true).kind).toBe('wait');
-    gate.onResponse(tickets.pop() as Ticket, headersOf(82, EPOCH + 60), 1300);
-    expect(gate.decide(read, 2000, 1, true).kind).toBe('send');
+    expect(limiter.decide(read, 2000, 1, true).kind).toBe('wait');
+    limiter.onResponse(permits.pop() as Permit, headersOf(82, EPOCH + 60), 1300);
+    expect(limiter.decide(read, 2000, 1, true).kind).toBe('send');
   });
 
   test('wait longer each time where nothing is said', () => {
-    const gate = createGate(createServerClock(OFFSET));
+    const limiter = createRateLimiter(createServerClock(OFFSET));
     let now = 1000;
     const waits = [0, 1, 2, 3].map(() => {
-      gate.onRefused(gate.onSent(read, now, true), NO_RATE_HEADERS, now, 0);
-      const decision = gate.decide(read, now, 1, true);
+      limiter.onRefused(limiter.onSent(read, now, true), NO_RATE_HEADERS, now, 0);
+      const decision = limiter.decide(read, now, 1, true);
       const until = decision.kind === 'wait' ? decision.until : now;
       const wait = until - now;
       now = until;

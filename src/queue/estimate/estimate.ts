@@ -1,6 +1,6 @@
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { Tap } from './simulated-budget.ts';
-import { Course, type Lane, type Work } from './simulation.ts';
+import { SimulatedBudget } from './simulated-budget.ts';
+import { type Lane, ScheduleSimulation, type Work } from './simulation.ts';
 
 /** Assumed until an answer has come in, in milliseconds. */
 const ASSUMED_RTT = 150;
@@ -22,9 +22,11 @@ export interface Load {
  * how many requests go at a time, and by the rate limit as far as it is known.
  */
 export function estimateSeconds(load: Load): number {
-  const taps = new Map(load.budgets.map((budget) => [budget, new Tap(budget, seenBeside(budget, load.budgets))]));
+  const taps = new Map(
+    load.budgets.map((budget) => [budget, new SimulatedBudget(budget, seenBeside(budget, load.budgets))]),
+  );
   const lanes = { write: laneOf('write', load, taps), read: laneOf('read', load, taps) };
-  return new Course(load.work, lanes, load.concurrency, load.parallel).run() / 1000;
+  return new ScheduleSimulation(load.work, lanes, load.concurrency, load.parallel).run() / 1000;
 }
 
 /** Two budgets of the same size are likely to be one, though that is not proven yet: what was seen of the one last. */
@@ -32,7 +34,7 @@ function seenBeside({ limit }: BudgetSnapshot, budgets: readonly BudgetSnapshot[
   return budgets.find((other) => limit !== null && other.limit === limit && other.left !== null);
 }
 
-function laneOf(name: 'read' | 'write', load: Load, taps: ReadonlyMap<BudgetSnapshot, Tap>): Lane {
+function laneOf(name: 'read' | 'write', load: Load, taps: ReadonlyMap<BudgetSnapshot, SimulatedBudget>): Lane {
   const { budgets } = load;
   const own = budgets.filter(({ classes, rtt }) => classes.includes(name) && rtt !== null);
   // What was never asked is taken to draw on what is known to be limited.

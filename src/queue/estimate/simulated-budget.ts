@@ -2,7 +2,7 @@ import type { BudgetSnapshot } from '../model/snapshot.ts';
 import { releaseInBucket, releaseInWindow } from '../rate-limit/pacing.ts';
 
 /** A budget as it will run out and come back. Times are milliseconds from the start. */
-export class Tap {
+export class SimulatedBudget {
   readonly #limit: number;
   /** From one window to the next; null: nothing is known to be limited. */
   readonly #window: number | null;

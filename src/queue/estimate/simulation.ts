@@ -1,5 +1,5 @@
 import { Heap } from '../model/heap.ts';
-import type { Tap } from './simulated-budget.ts';
+import type { SimulatedBudget } from './simulated-budget.ts';
 
 /** Requests one after the other, writes first, and what they wait for. */
 export interface Work {
@@ -12,7 +12,7 @@ export interface Work {
 /** Where requests of one class wait, first come, first served. Times are milliseconds from the start. */
 export interface Lane {
   /** What they draw on, one or another; none: nothing limits them. */
-  readonly taps: readonly Tap[];
+  readonly taps: readonly SimulatedBudget[];
   readonly rtt: number;
   /** `asked`: the one request that goes ahead to learn a budget is under way. */
   asking: 'never' | 'asked' | 'known';
@@ -34,14 +34,14 @@ interface Flight {
   readonly at: number;
   readonly piece: number;
   readonly lane: Lane;
-  readonly tap: Tap | undefined;
+  readonly budget: SimulatedBudget | undefined;
 }
 
 /** Goes through work as the queue will, from answer to answer. */
-export class Course {
+export class ScheduleSimulation {
   readonly #pieces: readonly Piece[];
   readonly #lanes: { readonly write: Lane; readonly read: Lane };
-  readonly #flights = new Heap<Flight>((a, b) => a.at < b.at);
+  readonly #inFlightJobs = new Heap<Flight>((a, b) => a.at < b.at);
   /** Pieces that wait for nothing but a place; those before `#begun` have got one. */
   readonly #ready: number[] = [];
   #begun = 0;
@@ -78,19 +78,19 @@ export class Course {
     for (;;) {
       this.#begin();
       const wake = this.#send();
-      const next = Math.min(wake, this.#flights.peek()?.at ?? Number.POSITIVE_INFINITY);
+      const next = Math.min(wake, this.#inFlightJobs.peek()?.at ?? Number.POSITIVE_INFINITY);
       if (next === Number.POSITIVE_INFINITY) {
         return this.#now;
       }
       this.#now = next;
       for (
-        let flight = this.#flights.peek();
+        let flight = this.#inFlightJobs.peek();
         flight !== undefined && flight.at <= next;
-        flight = this.#flights.peek()
+        flight = this.#inFlightJobs.peek()
       ) {
-        this.#flights.pop();
+        this.#inFlightJobs.pop();
         this.#free += 1;
-        flight.tap?.answer();
+        flight.budget?.answer();
         flight.lane.asking = 'known';
         this.#goOn(flight.piece);
       }
@@ -134,34 +134,37 @@ export class Course {
           wake = Math.min(wake, opens.at);
           break;
         }
-        this.#fly(lane.waiting[lane.next] as number, lane, opens.tap);
+        this.#fly(lane.waiting[lane.next] as number, lane, opens.budget);
       }
     }
     return wake;
   }
 
-  #opening({ asking, taps, waiting, next }: Lane): { readonly at: number; readonly tap: Tap | undefined } {
+  #opening({ asking, taps, waiting, next }: Lane): {
+    readonly at: number;
+    readonly budget: SimulatedBudget | undefined;
+  } {
     if (asking === 'asked') {
-      return { at: Number.POSITIVE_INFINITY, tap: undefined };
+      return { at: Number.POSITIVE_INFINITY, budget: undefined };
     }
-    let best: { at: number; tap: Tap | undefined } = {
+    let best: { at: number; budget: SimulatedBudget | undefined } = {
       at: taps.length === 0 ? 0 : Number.POSITIVE_INFINITY,
-      tap: undefined,
+      budget: undefined,
     };
-    for (const tap of taps) {
-      const at = tap.opensAt(this.#now, waiting.length - next);
-      best = at < best.at ? { at, tap } : best;
+    for (const budget of taps) {
+      const at = budget.opensAt(this.#now, waiting.length - next);
+      best = at < best.at ? { at, budget } : best;
     }
     return best;
   }
 
-  #fly(place: number, lane: Lane, tap: Tap | undefined): void {
-    tap?.send(this.#now);
+  #fly(place: number, lane: Lane, budget: SimulatedBudget | undefined): void {
+    budget?.send(this.#now);
     if (lane.asking === 'never') {
       lane.asking = 'asked';
     }
     (this.#pieces[place] as Piece).sent += 1;
     this.#free -= 1;
-    this.#flights.push({ at: this.#now + lane.rtt, piece: place, lane, tap });
+    this.#inFlightJobs.push({ at: this.#now + lane.rtt, piece: place, lane, budget });
   }
 }

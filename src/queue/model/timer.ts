@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 
 /** One timer for everything that waits: it goes off at the earliest time asked for. */
-export class Alarm {
+export class Timer {
   readonly #clock: Clock;
   readonly #ring: () => void;
   #at = Number.POSITIVE_INFINITY;

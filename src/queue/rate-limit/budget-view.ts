@@ -1,13 +1,13 @@
 import type { RequestClass } from '../model/request.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import type { Closure } from './cooldown.ts';
+import type { Cooldown } from './cooldown.ts';
 import type { RememberedBudget } from './memory.ts';
 import type { RateWindow } from './rate-window.ts';
-import type { Pace } from './refill-rate.ts';
+import type { RefillRate } from './refill-rate.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** How a budget stands, for those who tell of it. Times are monotonic milliseconds. */
-export interface Standing {
+export interface BudgetView {
   readonly lanes: readonly string[];
   readonly classes: readonly RequestClass[];
   readonly limit: number | null;
@@ -18,18 +18,18 @@ export interface Standing {
   readonly foreign: number;
   readonly rtt: number | null;
   readonly window: RateWindow;
-  readonly pace: Pace;
-  readonly closure: Closure;
+  readonly refillRate: RefillRate;
+  readonly cooldown: Cooldown;
   readonly clock: ServerClock;
 }
 
 /** What status and metrics show. */
-export function snapshotOf(standing: Standing, now: number): BudgetSnapshot {
-  const { classes, lanes, limit, remaining, inFlight, foreign, rtt, pace, closure } = standing;
-  const { length, end } = standing.window;
+export function snapshotOf(view: BudgetView, now: number): BudgetSnapshot {
+  const { classes, lanes, limit, remaining, inFlight, foreign, rtt, refillRate, cooldown } = view;
+  const { length, end } = view.window;
   const isKnown = remaining !== null && now < end;
-  const window = length > 0 ? pace.period(length) : null;
-  const { refill } = pace;
+  const window = length > 0 ? refillRate.period(length) : null;
+  const { refill } = refillRate;
   const rate = limit === null || window === null ? null : (limit / window) * 1000;
   return {
     classes: [...classes],
@@ -39,7 +39,7 @@ export function snapshotOf(standing: Standing, now: number): BudgetSnapshot {
     resetIn: isKnown ? end - now : null,
     window,
     refill,
-    closedFor: Math.max(0, closure.until - now),
+    closedFor: Math.max(0, cooldown.until - now),
     rtt,
     foreign: foreign * 1000,
     rate: refill ?? rate,
@@ -47,9 +47,9 @@ export function snapshotOf(standing: Standing, now: number): BudgetSnapshot {
 }
 
 /** What another process may go on from; null where too little is known, or operations have budgets of their own. */
-export function rememberBudget(standing: Standing, now: number): RememberedBudget | null {
-  const { classes, lanes, limit, remaining, inFlight, pace, closure, clock } = standing;
-  const { length, end } = standing.window;
+export function rememberBudget(view: BudgetView, now: number): RememberedBudget | null {
+  const { classes, lanes, limit, remaining, inFlight, refillRate, cooldown, clock } = view;
+  const { length, end } = view.window;
   const isSplit = lanes.length > classes.length || lanes.some((lane) => lane.includes(' '));
   if (remaining === null || limit === null || length <= 0 || now >= end || isSplit) {
     return null;
@@ -60,7 +60,7 @@ export function rememberBudget(standing: Standing, now: number): RememberedBudge
     remaining: Math.max(0, Math.floor(remaining - inFlight)),
     resetAt: clock.toServer(end),
     window: Math.max(length, end - now),
-    refill: pace.refill,
-    closedUntil: closure.until > now ? clock.toServer(closure.until) : null,
+    refill: refillRate.refill,
+    closedUntil: cooldown.until > now ? clock.toServer(cooldown.until) : null,
   };
 }

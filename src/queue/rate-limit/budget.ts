@@ -3,16 +3,16 @@ import { Average } from '../model/average.ts';
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { RequestClass } from '../model/request.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { rememberBudget, type Standing, snapshotOf } from './budget-view.ts';
-import { Closure } from './cooldown.ts';
+import { type BudgetView, rememberBudget, snapshotOf } from './budget-view.ts';
+import { Cooldown } from './cooldown.ts';
 import { InFlightCap } from './in-flight-cap.ts';
 import type { RememberedBudget } from './memory.ts';
-import { ForeignUse } from './other-clients.ts';
+import { OtherClients } from './other-clients.ts';
 import { AFTER_ANSWER, type Decision, isFree, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
-import type { Ticket } from './permit.ts';
+import type { Permit } from './permit.ts';
 import { Probe } from './probe.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
-import { Pace } from './refill-rate.ts';
+import { RefillRate } from './refill-rate.ts';
 import { isFromNow, type ServerClock } from './server-clock.ts';
 
 /**
@@ -31,13 +31,13 @@ export class Budget {
   readonly #window: RateWindow;
   #inFlight = 0;
   readonly #rtt = new Average();
-  readonly #closure = new Closure();
+  readonly #cooldown = new Cooldown();
   readonly #probe = new Probe();
   /** The server answers without telling limits. */
   #silent = false;
   readonly #cap = new InFlightCap();
-  readonly #foreign = new ForeignUse();
-  readonly #pace = new Pace();
+  readonly #foreign = new OtherClients();
+  readonly #refillRate = new RefillRate();
   #answeredAt = 0;
   /** What is known was true in another process: the first answer counts, whatever it says. */
   #isRecalled = false;
@@ -60,7 +60,7 @@ export class Budget {
   }
   /** It is a bucket: calls flow in evenly. */
   get isBucket(): boolean {
-    return this.#pace.isBucket;
+    return this.#refillRate.isBucket;
   }
   get inFlight(): number {
     return this.#inFlight;
@@ -75,8 +75,8 @@ export class Budget {
 
   /** What may happen now, with so many requests waiting, to one that is urgent or not. */
   decide(now: number, waiting: number, urgent: boolean): Decision {
-    if (now < this.#closure.until) {
-      return { kind: 'wait', until: this.#closure.until, why: 'refused by the platform (429)' };
+    if (now < this.#cooldown.until) {
+      return { kind: 'wait', until: this.#cooldown.until, why: 'refused by the platform (429)' };
     }
     if (this.#inFlight >= this.#cap.most) {
       return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform allows few requests at a time' };
@@ -84,7 +84,7 @@ export class Budget {
     if (this.#remaining === null || now >= this.#window.end) {
       return this.#decideUnknown(now);
     }
-    const remaining = this.#remaining + this.#pace.refilled(now - this.#answeredAt);
+    const remaining = this.#remaining + this.#refillRate.refilled(now - this.#answeredAt);
     const share = this.#foreign.share(remaining);
     const raw =
       remaining -
@@ -108,18 +108,18 @@ export class Budget {
       // others use up what there is: it would mostly be refused.
       return SEND;
     }
-    const until = Math.min(this.#window.end, now + this.#pace.untilNext);
+    const until = Math.min(this.#window.end, now + this.#refillRate.untilNext);
     return { kind: 'wait', until, why: 'the rate limit is used up' };
   }
 
   /** A bucket does not show whether others draw on it, so that it is used in small steps. */
   #isBurst(remaining: number): boolean {
-    const needed = (2 * (this.#pace.leastRefill ?? 0) * (this.#rtt.value ?? 0)) / 1000;
-    return this.#pace.isBucket && this.#inFlight >= Math.max(1, remaining / 4, needed);
+    const needed = (2 * (this.#refillRate.leastRefill ?? 0) * (this.#rtt.value ?? 0)) / 1000;
+    return this.#refillRate.isBucket && this.#inFlight >= Math.max(1, remaining / 4, needed);
   }
 
   #decideUnknown(now: number): Decision {
-    if (this.#silent && this.#closure.refusals === 0) {
+    if (this.#silent && this.#cooldown.refusals === 0) {
       return SEND;
     }
     return this.#probe.decide(now, this.#rtt.value ?? 0);
@@ -127,7 +127,7 @@ export class Budget {
 
   #release(now: number, raw: number): Decision {
     const limit = this.#limit ?? raw;
-    const refill = this.#pace.leastRefill;
+    const refill = this.#refillRate.leastRefill;
     if (refill === null) {
       return releaseInWindow(now, raw, limit, this.#window);
     }
@@ -136,30 +136,30 @@ export class Budget {
   }
 
   /** Call it right before sending; `probe` as decided. */
-  onSent(ticket: Ticket): Ticket {
+  onSent(permit: Permit): Permit {
     this.#inFlight += 1;
     this.#foreign.count(1);
-    if (ticket.probe) {
-      this.#probe.sent(ticket.sentAt);
+    if (permit.probe) {
+      this.#probe.sent(permit.sentAt);
     }
-    return ticket;
+    return permit;
   }
 
   /** Any answer but a refusal. */
-  onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): void {
-    this.#settle(ticket);
-    this.#rtt.add(Math.max(0, receivedAt - ticket.sentAt));
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): void {
+    this.#settle(permit);
+    this.#rtt.add(Math.max(0, receivedAt - permit.sentAt));
     this.#answeredAt = receivedAt;
     this.#cap.grow();
-    this.#closure.onAnswer(ticket.sentAt);
+    this.#cooldown.onAnswer(permit.sentAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     if (headers.remaining === null || resetAt === null) {
       this.#onSilence();
       return;
     }
     this.#silent = false;
-    this.#learn(ticket, headers, headers.remaining, resetAt, receivedAt);
-    this.#pace.onAnswer(headers.remaining, this.#limit ?? 0, receivedAt);
+    this.#learn(permit, headers, headers.remaining, resetAt, receivedAt);
+    this.#refillRate.onAnswer(headers.remaining, this.#limit ?? 0, receivedAt);
   }
 
   #onSilence(): void {
@@ -170,44 +170,44 @@ export class Budget {
     }
   }
 
-  #learn(ticket: Ticket, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
+  #learn(permit: Permit, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
     const known = this.#window.resetAt;
     // Seconds from now are rounded, so that one window seems to end at instants up to a second apart.
     const tolerance = isFromNow(headers) ? FLOOR_BIAS : 0;
     if (known === null || this.#isRecalled || resetAt > known + tolerance) {
       this.#isRecalled = false;
-      this.#adopt(ticket, headers, remaining, resetAt, receivedAt);
+      this.#adopt(permit, headers, remaining, resetAt, receivedAt);
       return;
     }
-    const late = ticket.sentAt >= this.#window.end;
+    const late = permit.sentAt >= this.#window.end;
     if (late) {
       this.#window.outlast();
     }
     if (this.#remaining === null || late) {
       // Only what was asked after the class was closed, or the window seemed over, tells something new.
-      if (ticket.probe || late) {
-        this.#adopt(ticket, headers, remaining, resetAt, receivedAt);
+      if (permit.probe || late) {
+        this.#adopt(permit, headers, remaining, resetAt, receivedAt);
       }
       return;
     }
     if (resetAt >= known - tolerance) {
       this.#limit = headers.limit ?? this.#limit;
       // A bucket has more again at any time, also while its reset stays in the same second.
-      this.#remaining = this.#pace.isBucket ? remaining : Math.min(this.#remaining, remaining);
+      this.#remaining = this.#refillRate.isBucket ? remaining : Math.min(this.#remaining, remaining);
       this.#foreign.observe(this.#remaining, receivedAt, this.#rtt.value ?? 0);
     }
   }
 
-  #adopt(ticket: Ticket, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
+  #adopt(permit: Permit, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
     const limit = headers.limit ?? Math.max(this.#limit ?? 0, remaining);
     const continues = remaining <= (this.#remaining ?? 0) + limit / 4;
     const opened = remaining >= limit - 1 && (this.#remaining ?? 0) < remaining;
     this.#limit = limit;
     this.#remaining = remaining;
     const date = isFromNow(headers) ? null : headers.date;
-    const sighting = { resetAt, sentAt: ticket.sentAt, receivedAt, date, opened };
-    this.#pace.onReset(sighting, continues);
-    if (this.#pace.isBucket) {
+    const sighting = { resetAt, sentAt: permit.sentAt, receivedAt, date, opened };
+    this.#refillRate.onReset(sighting, continues);
+    if (this.#refillRate.isBucket) {
       this.#window.trustResets();
     }
     this.#window.begin(sighting);
@@ -215,9 +215,9 @@ export class Budget {
   }
 
   /** A 429. `jitter` in [0, 1) spreads the wait where the platform names none. */
-  onRefused(ticket: Ticket, headers: RateHeaders, receivedAt: number, jitter: number): void {
-    this.#settle(ticket);
-    const news = this.#closure.onRefused(ticket.sentAt, receivedAt);
+  onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
+    this.#settle(permit);
+    const news = this.#cooldown.onRefused(permit.sentAt, receivedAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const crowded = headers.remaining !== null && headers.remaining > 0;
     if (news && (crowded || resetAt === null)) {
@@ -229,34 +229,34 @@ export class Budget {
       this.#remaining = null;
     }
     if (headers.retryAfter === null && crowded) {
-      this.#closure.close(receivedAt + (this.#cap.most > 1 ? (this.#rtt.value ?? 0) : this.#closure.backoff));
-    } else if (headers.retryAfter !== null || headers.reset === null || this.#pace.isBucket) {
+      this.#cooldown.close(receivedAt + (this.#cap.most > 1 ? (this.#rtt.value ?? 0) : this.#cooldown.backoff));
+    } else if (headers.retryAfter !== null || headers.reset === null || this.#refillRate.isBucket) {
       // A bucket has something again long before its reset, when it is full.
-      this.#closure.closeFor(headers.retryAfter, receivedAt, jitter);
+      this.#cooldown.closeFor(headers.retryAfter, receivedAt, jitter);
     } else {
-      this.#closure.closeUntilReset(this.#window, receivedAt);
+      this.#cooldown.closeUntilReset(this.#window, receivedAt);
     }
   }
 
   /**
    * No answer, or one without headers from a proxy: the call is assumed to count. See docs/rate-limiting.md#retries.
    */
-  onLost(ticket: Ticket): void {
-    this.#settle(ticket);
+  onLost(permit: Permit): void {
+    this.#settle(permit);
     if (this.#remaining !== null) {
       this.#remaining -= 1;
     }
   }
 
   /** It never reached the platform. */
-  onUnsent(ticket: Ticket): void {
-    this.#settle(ticket);
+  onUnsent(permit: Permit): void {
+    this.#settle(permit);
     this.#foreign.count(-1);
   }
 
-  #settle(ticket: Ticket): void {
+  #settle(permit: Permit): void {
     this.#inFlight -= 1;
-    if (ticket.probe) {
+    if (permit.probe) {
       this.#probe.over();
     }
   }
@@ -271,7 +271,7 @@ export class Budget {
     this.#inFlight += other.#inFlight;
     this.#foreign.count(other.#inFlight);
     this.#probe.absorb(other.#probe);
-    this.#closure.close(other.#closure.until);
+    this.#cooldown.close(other.#cooldown.until);
     if (this.#remaining !== null && other.#remaining !== null) {
       this.#remaining = Math.min(this.#remaining, other.#remaining);
     }
@@ -288,7 +288,7 @@ export class Budget {
 
   /** What another process may go on from; null where too little is known. */
   remember(now: number): RememberedBudget | null {
-    return rememberBudget(this.#standing(now), now);
+    return rememberBudget(this.#view(now), now);
   }
 
   /** Goes on from what another process remembered. */
@@ -296,24 +296,24 @@ export class Budget {
     this.#limit = limit;
     this.#remaining = remaining;
     this.#window.recall(resetAt, window);
-    this.#pace.recall(refill);
+    this.#refillRate.recall(refill);
     this.#foreign.begin(remaining, 0, now);
     this.#answeredAt = now;
     this.#isRecalled = true;
     if (closedUntil !== null) {
-      this.#closure.close(this.#clock.toMonotonic(closedUntil));
+      this.#cooldown.close(this.#clock.toMonotonic(closedUntil));
     }
   }
 
   snapshot(now: number): BudgetSnapshot {
-    return snapshotOf(this.#standing(now), now);
+    return snapshotOf(this.#view(now), now);
   }
 
-  #standing(now: number): Standing {
+  #view(now: number): BudgetView {
     const { lanes, classes, limit, inFlight, rtt } = this;
-    const filled = (this.#remaining ?? 0) + this.#pace.refilled(now - this.#answeredAt);
+    const filled = (this.#remaining ?? 0) + this.#refillRate.refilled(now - this.#answeredAt);
     const remaining = this.#remaining === null ? null : Math.min(filled, limit ?? filled);
-    const [window, pace, closure, clock] = [this.#window, this.#pace, this.#closure, this.#clock];
+    const [window, refillRate, cooldown, clock] = [this.#window, this.#refillRate, this.#cooldown, this.#clock];
     return {
       lanes,
       classes,
@@ -323,8 +323,8 @@ export class Budget {
       foreign: this.#foreign.rate,
       rtt,
       window,
-      pace,
-      closure,
+      refillRate,
+      cooldown,
       clock,
     };
   }

@@ -4,7 +4,7 @@ const BACKOFF_FIRST = 1000;
 const BACKOFF_MOST = 60_000;
 
 /** Keeps a budget closed after a refusal (429). Times are monotonic milliseconds. */
-export class Closure {
+export class Cooldown {
   until = Number.NEGATIVE_INFINITY;
   /** Refusals in a row of what was sent after the one before. */
   refusals = 0;

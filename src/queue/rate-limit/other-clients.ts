@@ -9,7 +9,7 @@ const MOST_REMEMBERED = 4;
 const LONGEST_SILENCE = 1 / 8;
 
 /** Estimates how fast others draw on the same budget: the drops of `remaining` that our own calls do not explain. */
-export class ForeignUse {
+export class OtherClients {
   /** Calls per millisecond. */
   rate = 0;
   #start = 0;

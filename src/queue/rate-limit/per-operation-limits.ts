@@ -19,7 +19,7 @@ interface Sight {
  * Finds out whether the operations of a class draw on different budgets: when an answer says what cannot be true of a
  * budget that another operation was told of just before, while each operation by itself is told nothing like that.
  */
-export class SplitProof {
+export class PerOperationLimits {
   readonly #last = new Map<string, Sight>();
   #proof = 0;
 

@@ -1,7 +1,7 @@
 import type { RequestClass } from '../model/request.ts';
 
 /** One request in flight. */
-export interface Ticket {
+export interface Permit {
   readonly call: { readonly class: RequestClass; readonly name: string };
   /** The lane it was sent in. */
   readonly lane: string;

@@ -4,8 +4,8 @@ import { Budget } from './budget.ts';
 import { compareBudgets } from './budget-comparison.ts';
 import type { RememberedBudget } from './memory.ts';
 import type { Decision } from './pacing.ts';
-import { SplitProof } from './per-operation-limits.ts';
-import type { Ticket } from './permit.ts';
+import { PerOperationLimits } from './per-operation-limits.ts';
+import type { Permit } from './permit.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** Answers in a row that must agree before two budgets are taken for one. */
@@ -34,7 +34,7 @@ export type Proven = 'joined' | 'split' | null;
  * | nothing left | waits for the reset |
  * | refused (429) | waits for Retry-After, else the reset; then one probe |
  */
-export interface Gate {
+export interface RateLimiter {
   /** The budget a call draws on: one for its class, or for its operation where those proved to differ. */
   budget(call: Call): Budget;
   /** Every budget once. */
@@ -47,27 +47,27 @@ export interface Gate {
   lane(call: Call): string;
   /** `waiting`: requests that wait for the same budget. */
   decide(call: Call, now: number, waiting: number, urgent: boolean): Decision;
-  onSent(call: Call, now: number, probe: boolean): Ticket;
+  onSent(call: Call, now: number, probe: boolean): Permit;
   /** An answer that is no refusal. */
-  onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): Proven;
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): Proven;
   /** A 429. `jitter` from 0 to 1 spreads the wait where the platform names none. */
-  onRefused(ticket: Ticket, headers: RateHeaders, receivedAt: number, jitter: number): void;
+  onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void;
   /** Sent, and no answer. */
-  onLost(ticket: Ticket): void;
+  onLost(permit: Permit): void;
   /** It never reached the platform. */
-  onUnsent(ticket: Ticket): void;
+  onUnsent(permit: Permit): void;
 }
 
 /** Every class starts with a budget of its own. */
-export function createGate(clock: ServerClock): Gate {
+export function createRateLimiter(clock: ServerClock): RateLimiter {
   return new ClassGate(clock);
 }
 
-class ClassGate implements Gate {
+class ClassGate implements RateLimiter {
   readonly #clock: ServerClock;
   readonly #byLane = new Map<string, Budget>();
   readonly #split = new Set<RequestClass>();
-  readonly #splitProofs = new Map<RequestClass, SplitProof>();
+  readonly #splitProofs = new Map<RequestClass, PerOperationLimits>();
   readonly #joinProofs = new Map<string, number>();
   #budgets: Budget[] = [];
 
@@ -75,7 +75,7 @@ class ClassGate implements Gate {
     this.#clock = clock;
     for (const name of REQUEST_CLASSES) {
       this.#add(new Budget(name, name, clock));
-      this.#splitProofs.set(name, new SplitProof());
+      this.#splitProofs.set(name, new PerOperationLimits());
     }
   }
 
@@ -112,22 +112,22 @@ class ClassGate implements Gate {
     return this.budget(call).decide(now, waiting, urgent);
   }
 
-  onSent(call: Call, now: number, probe: boolean): Ticket {
+  onSent(call: Call, now: number, probe: boolean): Permit {
     return this.budget(call).onSent({ call, lane: this.lane(call), sentAt: now, probe });
   }
 
-  onResponse(ticket: Ticket, headers: RateHeaders, receivedAt: number): Proven {
-    this.#clock.observe(headers, ticket.sentAt, receivedAt);
-    const own = this.#of(ticket);
-    own.onResponse(ticket, headers, receivedAt);
-    if (headers.remaining === null || this.lane(ticket.call) !== ticket.lane) {
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): Proven {
+    this.#clock.observe(headers, permit.sentAt, receivedAt);
+    const own = this.#of(permit);
+    own.onResponse(permit, headers, receivedAt);
+    if (headers.remaining === null || this.lane(permit.call) !== permit.lane) {
       return null;
     }
-    const { class: requestClass, name } = ticket.call;
+    const { class: requestClass, name } = permit.call;
     // What is left of a bucket rises by itself, which would look like several budgets.
     if (!this.#split.has(requestClass) && !own.isBucket) {
       const proof = this.#splitProofs.get(requestClass);
-      if (proof?.observe(name, headers, ticket.sentAt, receivedAt)) {
+      if (proof?.observe(name, headers, permit.sentAt, receivedAt)) {
         this.#splitClass(requestClass);
         return 'split';
       }
@@ -135,22 +135,22 @@ class ClassGate implements Gate {
     return this.#joinProven(own) ? 'joined' : null;
   }
 
-  onRefused(ticket: Ticket, headers: RateHeaders, receivedAt: number, jitter: number): void {
-    this.#clock.observe(headers, ticket.sentAt, receivedAt);
-    this.#of(ticket).onRefused(ticket, headers, receivedAt, jitter);
+  onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
+    this.#clock.observe(headers, permit.sentAt, receivedAt);
+    this.#of(permit).onRefused(permit, headers, receivedAt, jitter);
   }
 
-  onLost(ticket: Ticket): void {
-    this.#of(ticket).onLost(ticket);
+  onLost(permit: Permit): void {
+    this.#of(permit).onLost(permit);
   }
 
-  onUnsent(ticket: Ticket): void {
-    this.#of(ticket).onUnsent(ticket);
+  onUnsent(permit: Permit): void {
+    this.#of(permit).onUnsent(permit);
   }
 
   /** The budget a call was sent under, even where it would be another one now. */
-  #of(ticket: Ticket): Budget {
-    return this.#byLane.get(ticket.lane) as Budget;
+  #of(permit: Permit): Budget {
+    return this.#byLane.get(permit.lane) as Budget;
   }
 
   #add(budget: Budget): Budget {

@@ -18,7 +18,7 @@ interface Count {
 }
 
 /** How fast a limit gives calls in the long run. For estimates only: when to send is told by the answers. */
-export class Pace {
+export class RefillRate {
   /** Between the resets of two windows one after the other. */
   #period: number | null = null;
   #resetAt: number | null = null;

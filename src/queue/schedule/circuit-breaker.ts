@@ -7,7 +7,7 @@ const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 60_000;
 
 /** Stops sending to a platform that fails lastingly, but for one trial after each pause. */
-export interface HostBreaker {
+export interface CircuitBreaker {
   readonly state: 'closed' | 'open' | 'half-open';
   /** The monotonic time from which a request may be sent; Infinity while a trial is out. */
   admits(): number;
@@ -19,7 +19,7 @@ export interface HostBreaker {
  * `now` is monotonic milliseconds. Pauses are 5 s, doubled each time a trial fails, 60 s at most. They are kept here,
  * by our clock: the library only counts and remembers the state.
  */
-export function createHostBreaker(now: () => number, onChange: (state: 'closed' | 'open') => void): HostBreaker {
+export function createCircuitBreaker(now: () => number, onChange: (state: 'closed' | 'open') => void): CircuitBreaker {
   const policy = circuitBreaker(handleType(TransientError), {
     halfOpenAfter: 0,
     breaker: new ConsecutiveBreaker(LASTING),

@@ -6,19 +6,19 @@ import type { Work } from '../estimate/simulation.ts';
 import { AbortListeners } from '../model/abort-listeners.ts';
 import type { QueuedRequest } from '../model/request.ts';
 import type { Outcome, QueueSnapshot } from '../model/snapshot.ts';
-import { Alarm } from '../model/timer.ts';
+import { Timer } from '../model/timer.ts';
 import { type QueueMemory, recall } from '../rate-limit/memory.ts';
-import { createGate, type Gate } from '../rate-limit/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.ts';
 import { createServerClock, type ServerClock } from '../rate-limit/server-clock.ts';
-import { createHostBreaker, type HostBreaker } from './circuit-breaker.ts';
-import { Flights } from './in-flight.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { InFlight } from './in-flight.ts';
 import { givenUp, isHigher, type Job, type Waiter, waitsFor } from './job.ts';
-import { JobBook } from './job-registry.ts';
-import { type JobOptions, WaitingRoom } from './priority-queue.ts';
+import { JobRegistry } from './job-registry.ts';
+import { type JobOptions, PriorityQueue } from './priority-queue.ts';
 import type { QueueOptions, RequestQueue } from './queue-contract.ts';
 import { MOST_ATTEMPTS, mayRepeat, RetryQuota, retryDelay } from './retry.ts';
 import { Sender } from './sender.ts';
-import { Tally } from './statistics.ts';
+import { QueueStatistics } from './statistics.ts';
 
 const DEADLINE = 600_000;
 
@@ -26,18 +26,18 @@ const DEADLINE = 600_000;
 export class Dispatcher implements RequestQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
-  readonly #gate: Gate;
+  readonly #limiter: RateLimiter;
   readonly #serverClock: ServerClock;
-  readonly #breaker: HostBreaker;
+  readonly #breaker: CircuitBreaker;
   readonly #sender: Sender;
-  readonly #room: WaitingRoom;
-  readonly #runner: PQueue<WaitingRoom, JobOptions>;
-  readonly #alarm: Alarm;
+  readonly #waiting: PriorityQueue;
+  readonly #runner: PQueue<PriorityQueue, JobOptions>;
+  readonly #timer: Timer;
   readonly #quota = new RetryQuota();
-  readonly #tally = new Tally();
+  readonly #statistics = new QueueStatistics();
   readonly #listeners = new AbortListeners();
-  readonly #book = new JobBook();
-  readonly #flights: Flights;
+  readonly #registry = new JobRegistry();
+  readonly #inFlightJobs: InFlight;
   #sequence = 0;
   #draining = false;
   #onIdle: (() => void) | null = null;
@@ -49,25 +49,27 @@ export class Dispatcher implements RequestQueue {
     this.#clock = clock;
     const memory = recall(options.memory, options.owner, clock.now());
     this.#serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
-    this.#gate = createGate(this.#serverClock);
-    this.#gate.recall(memory?.budgets ?? [], now());
-    this.#breaker = createHostBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
-    this.#alarm = new Alarm(clock, () => this.#wake());
-    this.#flights = new Flights(options.concurrency);
-    const room = new WaitingRoom(this.#gate, this.#breaker, this.#flights, now, (time) => this.#alarm.set(time));
-    this.#room = room;
-    this.#sender = new Sender(this.#gate, this.#breaker, this.#tally, options, () => room.regroup());
+    this.#limiter = createRateLimiter(this.#serverClock);
+    this.#limiter.recall(memory?.budgets ?? [], now());
+    this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
+    this.#timer = new Timer(clock, () => this.#wake());
+    this.#inFlightJobs = new InFlight(options.concurrency);
+    const waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlightJobs, now, (time) =>
+      this.#timer.set(time),
+    );
+    this.#waiting = waiting;
+    this.#sender = new Sender(this.#limiter, this.#breaker, this.#statistics, options, () => waiting.regroup());
     // p-queue makes its queue itself; this hands it the one that is already there.
     const queueClass = function give() {
-      return room;
-    } as unknown as new () => WaitingRoom;
-    this.#runner = new PQueue<WaitingRoom, JobOptions>({ concurrency: options.concurrency, queueClass });
+      return waiting;
+    } as unknown as new () => PriorityQueue;
+    this.#runner = new PQueue<PriorityQueue, JobOptions>({ concurrency: options.concurrency, queueClass });
   }
 
   request<T>(request: QueuedRequest<T>): Promise<T> {
     if (this.#draining || request.signal?.aborted) {
       const why = this.#draining ? 'the queue takes no more requests' : 'it was cancelled';
-      this.#tally.count('cancelled');
+      this.#statistics.count('cancelled');
       return Promise.reject(new CancelledError(`${request.name} was not sent: ${why}`));
     }
     const job = this.#sharedJob(request) ?? this.#newJob(request);
@@ -75,17 +77,17 @@ export class Dispatcher implements RequestQueue {
   }
 
   #sharedJob(request: QueuedRequest<unknown>): Job | null {
-    const job = this.#book.sharable(request.repeat, request.key);
+    const job = this.#registry.sharable(request.repeat, request.key);
     if (job === undefined) {
       return null;
     }
     if (isHigher(request.priority, job.priority)) {
       if (job.state === 'waiting') {
-        this.#book.countWaiting(job.priority, -1);
-        this.#book.countWaiting(request.priority, 1);
+        this.#registry.countWaiting(job.priority, -1);
+        this.#registry.countWaiting(request.priority, 1);
       }
       job.priority = request.priority;
-      this.#room.reorder(job);
+      this.#waiting.reorder(job);
       this.#poke();
     }
     return job;
@@ -106,8 +108,8 @@ export class Dispatcher implements RequestQueue {
       attempts: 0,
       lastError: null,
     };
-    this.#book.add(job);
-    this.#alarm.set(job.deadlineAt);
+    this.#registry.add(job);
+    this.#timer.set(job.deadlineAt);
     this.#enqueue(job);
     return job;
   }
@@ -130,13 +132,13 @@ export class Dispatcher implements RequestQueue {
   #enqueue(job: Job): void {
     job.state = 'waiting';
     job.waitingSince = this.#clock.monotonic();
-    this.#book.countWaiting(job.priority, 1);
+    this.#registry.countWaiting(job.priority, 1);
     void this.#runner.add(() => this.#fly(job), { job, priority: 0 });
   }
 
   /** Lets p-queue look into the waiting room again. */
   #poke(): void {
-    this.#runner.concurrency = this.#flights.most(this.#clock.monotonic());
+    this.#runner.concurrency = this.#inFlightJobs.most(this.#clock.monotonic());
   }
 
   async #fly(job: Job): Promise<void> {
@@ -145,23 +147,23 @@ export class Dispatcher implements RequestQueue {
     }
     const sentAt = this.#clock.monotonic();
     const isTrial = this.#breaker.state !== 'closed';
-    this.#book.countWaiting(job.priority, -1);
+    this.#registry.countWaiting(job.priority, -1);
     job.state = 'flying';
     job.attempts += 1;
-    this.#alarm.set(this.#flights.add(job, sentAt, this.#gate.budget(job.request).rtt ?? 0));
+    this.#timer.set(this.#inFlightJobs.add(job, sentAt, this.#limiter.budget(job.request).rtt ?? 0));
     try {
-      const value = await this.#sender.send(job, sentAt, this.#room.lastIsProbe);
+      const value = await this.#sender.send(job, sentAt, this.#waiting.lastIsProbe);
       this.#quota.earn();
       this.#note(job, sentAt, 'answered');
       this.#settle(job, (waiter) => waiter.resolve(value));
     } catch (error) {
       this.#onFailure(job, sentAt, error, isTrial);
     } finally {
-      this.#flights.remove(job);
+      this.#inFlightJobs.remove(job);
       if (this.#runner.concurrency > this.#options.concurrency) {
         this.#poke();
       }
-      if (this.#flights.size === 0) {
+      if (this.#inFlightJobs.size === 0) {
         this.#onIdle?.();
       }
     }
@@ -210,24 +212,24 @@ export class Dispatcher implements RequestQueue {
     }
     job.state = 'delayed';
     const at = this.#clock.monotonic() + delay;
-    this.#book.delay(job, at);
-    this.#alarm.set(at);
+    this.#registry.delay(job, at);
+    this.#timer.set(at);
   }
 
   #settle(job: Job, tell: (waiter: Waiter) => void): void {
     if (job.state === 'waiting') {
-      this.#book.countWaiting(job.priority, -1);
-      this.#room.forget(job);
+      this.#registry.countWaiting(job.priority, -1);
+      this.#waiting.forget(job);
     }
     job.state = 'settled';
-    this.#book.remove(job);
+    this.#registry.remove(job);
     for (const waiter of job.waiters) {
       waiter.stop();
       tell(waiter);
     }
     job.waiters.clear();
-    if (this.#book.size === 0) {
-      this.#alarm.clear();
+    if (this.#registry.size === 0) {
+      this.#timer.clear();
     }
   }
 
@@ -238,7 +240,7 @@ export class Dispatcher implements RequestQueue {
     }
     const flying = job.state === 'flying';
     const error = givenUp(job, why);
-    this.#tally.count('cancelled');
+    this.#statistics.count('cancelled');
     this.#settle(job, (waiter) => waiter.reject(error));
     if (flying) {
       job.controller.abort(error);
@@ -247,34 +249,34 @@ export class Dispatcher implements RequestQueue {
 
   #wake(): void {
     const now = this.#clock.monotonic();
-    for (const job of this.#book.takeDue(now)) {
+    for (const job of this.#registry.takeDue(now)) {
       this.#enqueue(job);
     }
-    for (const job of this.#book.takeExpired(now)) {
+    for (const job of this.#registry.takeExpired(now)) {
       this.#giveUp(
         job,
-        `no answer within ${Math.round((now - job.enqueuedAt) / 1000)} s, ${waitsFor(job, this.#room.why(job))}`,
+        `no answer within ${Math.round((now - job.enqueuedAt) / 1000)} s, ${waitsFor(job, this.#waiting.why(job))}`,
       );
     }
     this.#poke();
-    this.#alarm.set(Math.min(this.#book.next(), this.#flights.next(now)));
+    this.#timer.set(Math.min(this.#registry.next(), this.#inFlightJobs.next(now)));
   }
 
   #note(job: Job, sentAt: number, outcome: Outcome): void {
-    const event = this.#tally.note(job, sentAt, this.#clock.monotonic(), outcome);
+    const event = this.#statistics.note(job, sentAt, this.#clock.monotonic(), outcome);
     this.#options.onEvent?.(event);
   }
 
   snapshot(): QueueSnapshot {
     const now = this.#clock.monotonic();
-    const oldest = this.#book.oldest;
+    const oldest = this.#registry.oldest;
     return {
-      budgets: this.#gate.budgets().map((budget) => budget.snapshot(now)),
-      waiting: this.#book.waiting(),
+      budgets: this.#limiter.budgets().map((budget) => budget.snapshot(now)),
+      waiting: this.#registry.waiting(),
       oldest: oldest === undefined ? null : now - oldest.enqueuedAt,
-      inFlight: this.#flights.size,
-      outcomes: { ...this.#tally.outcomes },
-      rtt: this.#tally.rtt,
+      inFlight: this.#inFlightJobs.size,
+      outcomes: { ...this.#statistics.outcomes },
+      rtt: this.#statistics.rtt,
       ahead: this.#serverClock.ahead(),
       breaker: this.#breaker.state,
       retryQuota: this.#quota.left,
@@ -283,7 +285,7 @@ export class Dispatcher implements RequestQueue {
 
   remember(): QueueMemory | null {
     const { owner } = this.#options;
-    const budgets = this.#gate.remember(this.#clock.monotonic());
+    const budgets = this.#limiter.remember(this.#clock.monotonic());
     const ahead = this.#serverClock.ahead();
     return owner === undefined ? null : { version: 1, owner, savedAt: this.#clock.now(), ahead, budgets };
   }
@@ -291,18 +293,18 @@ export class Dispatcher implements RequestQueue {
   estimate(work: readonly Work[], parallel = Number.POSITIVE_INFINITY): number {
     const now = this.#clock.monotonic();
     const { concurrency } = this.#options;
-    const budgets = this.#gate.budgets().map((budget) => budget.snapshot(now));
-    return estimateSeconds({ work, parallel, rtt: this.#tally.rtt, concurrency, budgets });
+    const budgets = this.#limiter.budgets().map((budget) => budget.snapshot(now));
+    return estimateSeconds({ work, parallel, rtt: this.#statistics.rtt, concurrency, budgets });
   }
 
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
-    for (const job of this.#book.all()) {
+    for (const job of this.#registry.all()) {
       if (job.state !== 'flying') {
         this.#giveUp(job, 'the queue takes no more requests');
       }
     }
-    if (this.#flights.size === 0) {
+    if (this.#inFlightJobs.size === 0) {
       return;
     }
     const patience = new AbortController();
@@ -312,7 +314,7 @@ export class Dispatcher implements RequestQueue {
     const late = this.#clock.sleep(milliseconds, patience.signal).catch(() => {});
     await Promise.race([idle, late]);
     patience.abort();
-    for (const job of this.#book.all()) {
+    for (const job of this.#registry.all()) {
       this.#giveUp(job, 'the queue was closed');
     }
     await idle;

@@ -15,8 +15,8 @@ interface Flight {
  * never answered does not keep the others from theirs; of such a class nothing more is sent. Times are monotonic
  * milliseconds.
  */
-export class Flights {
-  readonly #flights = new Map<Job, Flight>();
+export class InFlight {
+  readonly #inFlightJobs = new Map<Job, Flight>();
   readonly #most: number;
 
   /** `most` requests at a time. */
@@ -25,18 +25,18 @@ export class Flights {
   }
 
   get size(): number {
-    return this.#flights.size;
+    return this.#inFlightJobs.size;
   }
 
   /** `rtt`: what requests of this class take on average. Returns when the answer will be overdue. */
   add(job: Job, sentAt: number, rtt: number): number {
     const overdueAt = sentAt + Math.max(PATIENCE, PATIENT_ROUND_TRIPS * rtt);
-    this.#flights.set(job, { class: job.request.class, overdueAt });
+    this.#inFlightJobs.set(job, { class: job.request.class, overdueAt });
     return overdueAt;
   }
 
   remove(job: Job): void {
-    this.#flights.delete(job);
+    this.#inFlightJobs.delete(job);
   }
 
   /** Requests that may be in flight now. Never more than twice as many as usual. */
@@ -52,7 +52,7 @@ export class Flights {
   /** When the next answer will be overdue; Infinity when none will. */
   next(now: number): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const { overdueAt } of this.#flights.values()) {
+    for (const { overdueAt } of this.#inFlightJobs.values()) {
       if (overdueAt > now) {
         next = Math.min(next, overdueAt);
       }
@@ -62,7 +62,7 @@ export class Flights {
 
   #overdue(now: number, requestClass?: RequestClass): number {
     let overdue = 0;
-    for (const flight of this.#flights.values()) {
+    for (const flight of this.#inFlightJobs.values()) {
       const counts = requestClass === undefined || flight.class === requestClass;
       overdue += counts && flight.overdueAt <= now ? 1 : 0;
     }

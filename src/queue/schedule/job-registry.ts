@@ -11,7 +11,7 @@ interface Delay {
 const STALE_DEADLINES = 64;
 
 /** Every unsettled job: by key, by deadline, by the time of its next attempt. Times are monotonic milliseconds. */
-export class JobBook {
+export class JobRegistry {
   /** Oldest first. */
   readonly #jobs = new Set<Job>();
   readonly #shared = new Map<string, Job>();

@@ -51,10 +51,10 @@ export function isHigher(a: Priority, b: Priority): boolean {
 }
 
 /** What a job is doing, in words; `gate` is what requests of its class wait for. */
-export function waitsFor(job: Job, gate: string): string {
+export function waitsFor(job: Job, limiter: string): string {
   switch (job.state) {
     case 'waiting':
-      return `waiting to be sent: ${gate}`;
+      return `waiting to be sent: ${limiter}`;
     case 'flying':
       return 'the platform does not answer';
     default:

@@ -1,8 +1,8 @@
 import type { Queue, QueueAddOptions, RunFunction } from 'p-queue';
 import { Heap } from '../model/heap.ts';
-import type { Call, Gate } from '../rate-limit/rate-limiter.ts';
-import type { HostBreaker } from './circuit-breaker.ts';
-import type { Flights } from './in-flight.ts';
+import type { Call, RateLimiter } from '../rate-limit/rate-limiter.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { InFlight } from './in-flight.ts';
 import { isUrgent, type Job, virtualDeadline } from './job.ts';
 
 /** What p-queue hands on with a task. */
@@ -46,10 +46,10 @@ const BUSY = 'other requests go first';
  * The order in which p-queue takes tasks, with the gate in front: while the gate lets nothing through it looks empty,
  * so that the order stays open until the moment of sending.
  */
-export class WaitingRoom implements Queue<RunFunction, JobOptions> {
-  readonly #gate: Gate;
-  readonly #breaker: HostBreaker;
-  readonly #flights: Flights;
+export class PriorityQueue implements Queue<RunFunction, JobOptions> {
+  readonly #limiter: RateLimiter;
+  readonly #breaker: CircuitBreaker;
+  readonly #inFlightJobs: InFlight;
   readonly #now: () => number;
   readonly #wakeAt: (time: number) => void;
   readonly #lanes = new Map<string, Lane>();
@@ -58,10 +58,16 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   #probe = false;
 
   /** `wakeAt` asks to be looked into again at a monotonic time. */
-  constructor(gate: Gate, breaker: HostBreaker, flights: Flights, now: () => number, wakeAt: (time: number) => void) {
-    this.#gate = gate;
+  constructor(
+    limiter: RateLimiter,
+    breaker: CircuitBreaker,
+    inFlightJobs: InFlight,
+    now: () => number,
+    wakeAt: (time: number) => void,
+  ) {
+    this.#limiter = limiter;
     this.#breaker = breaker;
-    this.#flights = flights;
+    this.#inFlightJobs = inFlightJobs;
     this.#now = now;
     this.#wakeAt = wakeAt;
   }
@@ -163,7 +169,7 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   }
 
   #lane(job: Job): Lane {
-    const key = this.#gate.lane(job.request);
+    const key = this.#limiter.lane(job.request);
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
       const call = { class: job.request.class, name: job.request.name };
@@ -201,7 +207,7 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
       this.#wait(lane, admitted, 'the platform fails lastingly; it is tried again from time to time');
       return null;
     }
-    if (this.#flights.isStuck(lane.call.class, now)) {
+    if (this.#inFlightJobs.isStuck(lane.call.class, now)) {
       this.#wait(lane, Number.POSITIVE_INFINITY, 'the platform does not answer those before it');
       return null;
     }
@@ -211,13 +217,13 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
   #admit(lane: Lane, now: number, first: Entry, urgent: Entry | undefined): Pick | null {
     const waiting = this.#waitingWith(lane);
     const isUrgentFirst = first === urgent || lane.overtakes >= MOST_OVERTAKES;
-    const decision = this.#gate.decide(lane.call, now, waiting, isUrgentFirst);
+    const decision = this.#limiter.decide(lane.call, now, waiting, isUrgentFirst);
     if (decision.kind !== 'wait') {
       const heap = first === urgent ? lane.urgent : lane.others;
       return { lane, heap, entry: first, probe: decision.kind === 'probe' };
     }
     if (urgent !== undefined && !isUrgentFirst) {
-      const second = this.#gate.decide(lane.call, now, waiting, true);
+      const second = this.#limiter.decide(lane.call, now, waiting, true);
       if (second.kind !== 'wait') {
         return { lane, heap: lane.urgent, entry: urgent, probe: second.kind === 'probe' };
       }
@@ -228,7 +234,7 @@ export class WaitingRoom implements Queue<RunFunction, JobOptions> {
 
   /** Requests that wait for the same budget as those of this lane. */
   #waitingWith(lane: Lane): number {
-    const budget = this.#gate.budget(lane.call);
+    const budget = this.#limiter.budget(lane.call);
     if (budget.lanes.length === 1) {
       return lane.waiting;
     }

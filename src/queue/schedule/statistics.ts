@@ -3,7 +3,7 @@ import type { Outcome, QueueEvent } from '../model/snapshot.ts';
 import type { Job } from './job.ts';
 
 /** Counts since the queue was made. */
-export class Tally {
+export class QueueStatistics {
   readonly outcomes: Record<Outcome, number> = {
     answered: 0,
     rejected: 0,
