@@ -5,7 +5,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { readTickets } from '../src/conversations/files/read-tickets.ts';
+import { readTickets } from '../src/conversations/sources/files/read-tickets.ts';
 
 /**
  * Reads a generated NDJSON of so many gigabytes (2 by default) and says how much memory that took:

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
+import type { Surroundings } from './commands/cli/setup.ts';
+import { processTerminal } from './commands/cli/terminal.ts';
 import { createProgram } from './commands/program.ts';
-import type { Surroundings } from './commands/setup.ts';
-import { processTerminal } from './commands/terminal.ts';
 import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
 import { shownJson } from './core/json.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { ClusterEvents } from './clusters/events.ts';
+import type { ClusterEvents } from './clusters/run/events.ts';
 import type { Config, OrganizationConfig } from './config/config.ts';
-import type { ConversationEvents } from './conversations/events.ts';
-import { type HideId, openHiddenIds } from './conversations/hidden-ids.ts';
+import { type HideId, openHiddenIds } from './conversations/intake/id-pseudonymizer.ts';
+import type { ConversationEvents } from './conversations/model/events.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { ConfigError } from './core/errors.ts';
 import { endsWithin } from './core/within.ts';

@@ -1,8 +1,8 @@
 // Puts redacted conversations into a durable outbox, one by one and in batches, and takes tickets in through redaction.
 //   node outbox.js <folder> <count>
 import { join } from 'node:path';
+import type { Ticket } from '../../src/conversations/model/ticket.ts';
 import { createRedactor } from '../../src/conversations/redact/redactor.ts';
-import type { Ticket } from '../../src/conversations/ticket.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
 const [folder = '.', argument = '5000'] = process.argv.slice(2);

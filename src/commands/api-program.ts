@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { TypedField } from './api/fields.ts';
-import { CONFIG, type Done, ORGANIZATION } from './arguments.ts';
-import type { Surroundings } from './setup.ts';
+import { CONFIG, type Done, ORGANIZATION } from './cli/arguments.ts';
+import type { Surroundings } from './cli/setup.ts';
 
 /** `octavo api`, and what completes it on a command line. */
 export function apiCommands(program: Command, around: Surroundings, done: Done): void {

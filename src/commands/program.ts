@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
-import { CONFIG, count, type Done, durationOrZero, ORGANIZATION, SCOPE, upTo } from './arguments.ts';
-import { clusterCommands } from './cluster-program.ts';
-import { conversationCommands } from './conversation-program.ts';
-import { FEATURE_NAMES, PLATFORM_NAMES } from './feature-names.ts';
-import type { Surroundings } from './setup.ts';
+import { CONFIG, count, type Done, durationOrZero, ORGANIZATION, SCOPE, upTo } from './cli/arguments.ts';
+import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
+import type { Surroundings } from './cli/setup.ts';
+import { clusterCommands } from './clusters/program.ts';
+import { conversationCommands } from './conversations/program.ts';
 
 /** Forges that there is a workflow for, and none. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -61,7 +61,7 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
         .default('text'),
     )
     .action(async (dir, options) => {
-      const { validate } = await import('./validate.ts');
+      const { validate } = await import('./plan/validate.ts');
       done(await validate(dir, options, around));
     });
   program
@@ -69,7 +69,7 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
     .description('print the JSON Schema of manifests, for editors')
     .option('--repo <dir>', 'a folder of manifests: their keys complete references')
     .action(async (options) => {
-      const { schemaCommand } = await import('./schema.ts');
+      const { schemaCommand } = await import('./plan/schema.ts');
       done(await schemaCommand(options, around));
     });
 }
@@ -89,7 +89,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option(...ORGANIZATION)
     .option(...SCOPE)
     .action(async (dir, options) => {
-      const { planCommand } = await import('./plan.ts');
+      const { planCommand } = await import('./plan/plan.ts');
       done(await planCommand(dir, options, around));
     });
   program
@@ -99,7 +99,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (options) => {
-      const { snapshotCommand } = await import('./snapshot.ts');
+      const { snapshotCommand } = await import('./plan/snapshot.ts');
       done(await snapshotCommand(options, around));
     });
   program
@@ -124,7 +124,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option(...ORGANIZATION)
     .option(...SCOPE)
     .action(async (target, options) => {
-      const { applyCommand } = await import('./apply.ts');
+      const { applyCommand } = await import('./plan/apply.ts');
       done(await applyCommand(target, options, around));
     });
 }
@@ -150,7 +150,7 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
     .option(...ORGANIZATION)
     .option(...SCOPE)
     .action(async (options) => {
-      const { importCommand } = await import('./import.ts');
+      const { importCommand } = await import('./import/import.ts');
       done(await importCommand(options, around));
     });
 }
@@ -169,7 +169,7 @@ function startingCommands(program: Command, around: Surroundings, done: Done): v
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (dir, options) => {
-      const { initCommand } = await import('./init.ts');
+      const { initCommand } = await import('./import/init.ts');
       done(await initCommand(dir, options, around));
     });
 }
@@ -182,7 +182,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .option('--once', 'one pass, then end')
     .option(...CONFIG)
     .action(async (options) => {
-      const { runCommand } = await import('./run.ts');
+      const { runCommand } = await import('./daemon/run.ts');
       done(await runCommand(options, around));
     });
   program
@@ -191,7 +191,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .option('--ready', 'Require a first synchronization of every organization')
     .option(...CONFIG)
     .action(async (options) => {
-      const { healthCommand } = await import('./health.ts');
+      const { healthCommand } = await import('./daemon/health.ts');
       done(await healthCommand(options, around));
     });
   program
@@ -200,7 +200,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .argument('<checksum>', 'Checksum of the plan, or of what is held, as the plan and the log name it')
     .option(...CONFIG)
     .action(async (checksum, options) => {
-      const { approveCommand } = await import('./approve.ts');
+      const { approveCommand } = await import('./plan/approve.ts');
       done(await approveCommand(checksum, options, around));
     });
   program
@@ -208,7 +208,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .description('can the platform be reached, what may the token do, what does the platform have')
     .option(...CONFIG)
     .action(async (options) => {
-      const { doctorCommand } = await import('./doctor.ts');
+      const { doctorCommand } = await import('./doctor/doctor.ts');
       done(await doctorCommand(options, around));
     });
 }
@@ -233,7 +233,7 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
       new Option('--without <features...>', 'lack these, as some versions do').choices(Object.values(FEATURE_NAMES)),
     )
     .action(async (options) => {
-      const { emulateCommand } = await import('./emulate.ts');
+      const { emulateCommand } = await import('./daemon/emulate.ts');
       done(await emulateCommand(options, around));
     });
   program
@@ -241,7 +241,7 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .description('all of it, on the embedded platform')
     .option('--once', 'play the story and end')
     .action(async (options) => {
-      const { demoCommand } = await import('./demo.ts');
+      const { demoCommand } = await import('./daemon/demo.ts');
       done(await demoCommand(options, around));
     });
 }

@@ -1,7 +1,7 @@
-import { type ClientObserver, ClusterAutomation } from '../clusters/automation.ts';
-import { answerClusters, type ClusterQuestion } from '../clusters/desk.ts';
-import type { ClusterEvents } from '../clusters/events.ts';
-import { namesFrom } from '../clusters/spaces.ts';
+import { namesFrom } from '../clusters/read/spaces.ts';
+import { type ClientObserver, ClusterAutomation } from '../clusters/run/automation.ts';
+import { answerClusters, type ClusterQuestion } from '../clusters/run/control-api.ts';
+import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { OrganizationConfig } from '../config/config.ts';
 import { createTextRedaction } from '../conversations/redact/text-redaction.ts';
 import type { Clock, Random } from '../core/clock.ts';

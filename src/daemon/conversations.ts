@@ -1,12 +1,12 @@
 import type { OrganizationConfig } from '../config/config.ts';
-import { answerDesk, type DeskQuestion } from '../conversations/desk.ts';
-import type { ConversationEvents } from '../conversations/events.ts';
-import type { HideId } from '../conversations/hidden-ids.ts';
-import { Ingestion, type WebhookAnswer } from '../conversations/ingestion.ts';
-import { openSources } from '../conversations/open-sources.ts';
+import { answerDesk, type DeskQuestion } from '../conversations/ingestion/control-api.ts';
+import { Ingestion, type WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
+import { openSources } from '../conversations/ingestion/open-sources.ts';
+import type { HideId } from '../conversations/intake/id-pseudonymizer.ts';
+import type { ConversationEvents } from '../conversations/model/events.ts';
+import type { Delivery } from '../conversations/model/source.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { createRedactor } from '../conversations/redact/redactor.ts';
-import type { Delivery } from '../conversations/source.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';

@@ -1,4 +1,4 @@
-import type { ClusterEvents } from '../clusters/events.ts';
+import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Emulator } from '../emulator/emulator.ts';
 import { printable } from '../plan/words.ts';

@@ -1,4 +1,4 @@
-import type { ConversationEvents, Taken } from '../conversations/events.ts';
+import type { ConversationEvents, Taken } from '../conversations/model/events.ts';
 import { counted, printable } from '../plan/words.ts';
 import { Moments, type Stage } from './stage.ts';
 

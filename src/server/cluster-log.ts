@@ -1,4 +1,4 @@
-import type { ClusterEvents, RunEnd, Told } from '../clusters/events.ts';
+import type { ClusterEvents, RunEnd, Told } from '../clusters/run/events.ts';
 import type { Logger } from '../log.ts';
 
 /** Tells the log what becomes of issue clusters. Labels are other people's words: they stay in one line. */

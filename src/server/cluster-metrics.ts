@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ClusterEvents, RunEnd } from '../clusters/events.ts';
+import type { ClusterEvents, RunEnd } from '../clusters/run/events.ts';
 import { counter, gauge } from './instruments.ts';
 
 /** The metrics of issue clusters. No label carries what a cluster is about. */

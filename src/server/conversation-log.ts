@@ -1,4 +1,4 @@
-import type { ConversationEvents, SenderState } from '../conversations/events.ts';
+import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
 import type { Logger } from '../log.ts';
 import { RejectLog } from './reject-log.ts';
 

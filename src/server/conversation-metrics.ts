@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { ConversationEvents, SenderState } from '../conversations/events.ts';
-import type { IngestionStatus } from '../conversations/ingestion.ts';
+import type { IngestionStatus } from '../conversations/ingestion/ingestion.ts';
+import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
 import type { HookOutcome } from './hooks.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WebhookAnswer } from '../conversations/ingestion.ts';
-import type { Delivery } from '../conversations/source.ts';
+import type { WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
+import type { Delivery } from '../conversations/model/source.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 

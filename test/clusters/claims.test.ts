@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
-import { type ClaimOptions, type Decision, decideClaims, limitReached, SETTLE } from '../../src/clusters/claims.ts';
+import {
+  type ClaimOptions,
+  type Decision,
+  decideClaims,
+  limitReached,
+  SETTLE,
+} from '../../src/clusters/decide/claims.ts';
+import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
 import { DAY, NOW, someRequest } from './samples.ts';
 
 const WIDE = { open: 100, space: 100, day: 100 };

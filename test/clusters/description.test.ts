@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ClusterIssue, IssueCluster } from '../../src/clusters/cluster.ts';
-import { clusterMarked, descriptionOf, gaveWayDescription } from '../../src/clusters/description.ts';
-import { oneLine } from '../../src/clusters/line.ts';
-import { markOf } from '../../src/clusters/mark.ts';
-import type { RelatedPage } from '../../src/clusters/search-query.ts';
+import type { RelatedPage } from '../../src/clusters/decide/search-query.ts';
+import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
+import { markOf } from '../../src/clusters/model/ownership-marker.ts';
+import { oneLine } from '../../src/clusters/model/text-sanitizing.ts';
+import { clusterMarked, descriptionOf, gaveWayDescription } from '../../src/clusters/write/description.ts';
 import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
 import { toDocument, toMarkdown } from '../../src/platform/rich-document.ts';
 import { textOf } from '../../src/platform/rich-leaves.ts';

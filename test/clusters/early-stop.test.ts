@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IssueCluster } from '../../src/clusters/cluster.ts';
-import { ClusterReading, type ReadingState } from '../../src/clusters/early-stop.ts';
-import { judge, ruleOf, type SelectRule } from '../../src/clusters/select.ts';
+import { judge, ruleOf, type SelectRule } from '../../src/clusters/decide/select.ts';
+import type { IssueCluster } from '../../src/clusters/model/cluster.ts';
+import { ClusterReading, type ReadingState } from '../../src/clusters/read/incremental-reader.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 const WEEK = 7 * DAY;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type ClusterChangeRequest, changeRequestOf } from '../../src/clusters/change-request.ts';
-import { descriptionOf, gaveWayDescription } from '../../src/clusters/description.ts';
-import { fateOf } from '../../src/clusters/fate.ts';
-import { gaveWaySubject } from '../../src/clusters/mark.ts';
-import { newsOf, saidOf } from '../../src/clusters/news.ts';
+import { fateOf } from '../../src/clusters/decide/reopen-policy.ts';
+import { type ClusterChangeRequest, changeRequestOf } from '../../src/clusters/model/change-request.ts';
+import { gaveWaySubject } from '../../src/clusters/model/ownership-marker.ts';
+import { descriptionOf, gaveWayDescription } from '../../src/clusters/write/description.ts';
+import { newsOf, saidOf } from '../../src/clusters/write/progress-comment.ts';
 import { DAY, NOW, someCluster, someRequest } from './samples.ts';
 
 type Some = Partial<ClusterChangeRequest>;

@@ -1,11 +1,11 @@
 /* What tickets have brought to the platform is redacted before it is written anywhere: shown with planted values. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { descriptionOf } from '../../src/clusters/description.ts';
-import { answerClusters } from '../../src/clusters/desk.ts';
-import { draftSubject } from '../../src/clusters/mark.ts';
-import { ClusterBook } from '../../src/clusters/record.ts';
-import { redactCluster, redactError } from '../../src/clusters/redaction.ts';
+import { draftSubject } from '../../src/clusters/model/ownership-marker.ts';
+import { redactCluster, redactError } from '../../src/clusters/model/redaction.ts';
+import { ClusterBook } from '../../src/clusters/read/cluster-store.ts';
+import { answerClusters } from '../../src/clusters/run/control-api.ts';
+import { descriptionOf } from '../../src/clusters/write/description.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
 import { RejectedError } from '../../src/core/errors.ts';
 import { createLogger } from '../../src/log.ts';

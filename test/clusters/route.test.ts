@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { representatives } from '../../src/clusters/representatives.ts';
-import { needsSearch, type RouteSpace, route, routingOf, spacesOf } from '../../src/clusters/route.ts';
-import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../../src/clusters/search-query.ts';
+import { representatives } from '../../src/clusters/decide/representatives.ts';
+import { needsSearch, type RouteSpace, route, routingOf, spacesOf } from '../../src/clusters/decide/route.ts';
+import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../../src/clusters/decide/search-query.ts';
 import { NOW, settingsOf, someCluster, someIssue } from './samples.ts';
 
 function space(id: string, over: Partial<RouteSpace> = {}): RouteSpace {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fateOf } from '../../src/clusters/fate.ts';
-import { draftMarkOf, markOf } from '../../src/clusters/mark.ts';
-import { seenOf } from '../../src/clusters/run-requests.ts';
+import { fateOf } from '../../src/clusters/decide/reopen-policy.ts';
+import { draftMarkOf, markOf } from '../../src/clusters/model/ownership-marker.ts';
+import { seenOf } from '../../src/clusters/run/requests.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { StoreError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';

@@ -1,6 +1,6 @@
 /* Lost state files, wrong clocks and empty merges: what a run does without what it knew, or against what it knew. */
 import { describe, expect, test } from 'vitest';
-import { markOf } from '../../src/clusters/mark.ts';
+import { markOf } from '../../src/clusters/model/ownership-marker.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

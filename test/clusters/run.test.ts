@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { answerClusters } from '../../src/clusters/desk.ts';
-import { markOf } from '../../src/clusters/mark.ts';
+import { markOf } from '../../src/clusters/model/ownership-marker.ts';
+import { answerClusters } from '../../src/clusters/run/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,5 +1,5 @@
-import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
-import type { ClusterIssue, IssueCluster } from '../../src/clusters/cluster.ts';
+import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
+import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
 import { type ClustersConfig, settleClusters } from '../../src/config/clusters.ts';
 import { configSchema } from '../../src/config/schema.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clusterOf, type IssueCluster, issueOf } from '../../src/clusters/cluster.ts';
-import { judge, ruleOf } from '../../src/clusters/select.ts';
+import { judge, ruleOf } from '../../src/clusters/decide/select.ts';
+import { clusterOf, type IssueCluster, issueOf } from '../../src/clusters/model/cluster.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 function reasonsOf(select: object, cluster: Partial<IssueCluster>) {

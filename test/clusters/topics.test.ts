@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { answerClusters } from '../../src/clusters/desk.ts';
-import { markOf } from '../../src/clusters/mark.ts';
-import { type FindingAnswer, findingIssue, type TopicAnswer, topicCluster } from '../../src/clusters/topic.ts';
+import { markOf } from '../../src/clusters/model/ownership-marker.ts';
+import { type FindingAnswer, findingIssue, type TopicAnswer, topicCluster } from '../../src/clusters/model/topic.ts';
+import { answerClusters } from '../../src/clusters/run/control-api.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { featuresOf } from '../../src/emulator/versions.ts';
 import { ClusterPlatform, openDaemon } from './run-platform.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineValues } from '../../src/clusters/description.ts';
-import { cut, oneLine, webUrl } from '../../src/clusters/line.ts';
-import { subjectOf } from '../../src/clusters/subject.ts';
-import { trendOf } from '../../src/clusters/trend.ts';
+import { cut, oneLine, webUrl } from '../../src/clusters/model/text-sanitizing.ts';
+import { trendOf } from '../../src/clusters/model/trend.ts';
+import { lineValues } from '../../src/clusters/write/description.ts';
+import { subjectOf } from '../../src/clusters/write/subject.ts';
 import { NO_REDACTION } from './run-platform.ts';
 import { someCluster } from './samples.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { differences, readPlanFile, writePlanFile } from '../../src/commands/plan-file.ts';
+import { differences, readPlanFile, writePlanFile } from '../../src/commands/plan/plan-file.ts';
 import { canonicalJson, type Json } from '../../src/core/json.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 import { openWorkspace } from '../support/workspace.ts';

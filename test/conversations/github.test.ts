@@ -1,9 +1,9 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openGithub } from '../../src/conversations/github/github.ts';
-import { githubWebhook } from '../../src/conversations/github/webhook.ts';
-import type { Batch, PollingSource } from '../../src/conversations/source.ts';
+import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
+import { openGithub } from '../../src/conversations/sources/github/github.ts';
+import { githubWebhook } from '../../src/conversations/sources/github/webhook.ts';
 import { AuthError, ConfigError, NotThePlatformError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { FakeGithub, type FakeGithubOptions, type FakeIssue, type FakeRepository } from '../support/fake-github.ts';

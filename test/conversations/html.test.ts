@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOfHtml } from '../../src/conversations/html.ts';
+import { textOfHtml } from '../../src/conversations/model/html.ts';
 
 describe('the text of HTML', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { readFileSync, writeSync } from 'node:fs';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';

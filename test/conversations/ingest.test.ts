@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { admit } from '../../src/conversations/admit.ts';
-import type { ConversationEvents, Taken } from '../../src/conversations/events.ts';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { admit } from '../../src/conversations/intake/outbox-entry.ts';
+import type { ConversationEvents, Taken } from '../../src/conversations/model/events.ts';
+import type { Heard, PollingSource } from '../../src/conversations/model/source.ts';
+import type { Found, Ticket } from '../../src/conversations/model/ticket.ts';
 import { createRedactor } from '../../src/conversations/redact/redactor.ts';
-import type { Heard, PollingSource } from '../../src/conversations/source.ts';
-import type { Found, Ticket } from '../../src/conversations/ticket.ts';
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

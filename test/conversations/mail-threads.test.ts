@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admit } from '../../src/conversations/admit.ts';
-import { hiddenIds } from '../../src/conversations/hidden-ids.ts';
+import { hiddenIds } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { admit } from '../../src/conversations/intake/outbox-entry.ts';
 import { createRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { NewContent, Outbox } from '../../src/store/outbox.ts';

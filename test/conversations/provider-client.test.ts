@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openProviderClient, type ProviderClient } from '../../src/conversations/provider-client.ts';
+import { openProviderClient, type ProviderClient } from '../../src/conversations/polling/provider-client.ts';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { readRateHeaders } from '../../src/queue/model/rate-headers.ts';
 import { createSocketClock, FakeProvider, type ProviderReply } from '../support/fake-provider.ts';

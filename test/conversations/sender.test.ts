@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Bell } from '../../src/conversations/bell.ts';
-import { PlatformDestination } from '../../src/conversations/destination.ts';
-import type { ConversationEvents, SenderState } from '../../src/conversations/events.ts';
-import { ConversationSender } from '../../src/conversations/sender.ts';
+import { PlatformDestination } from '../../src/conversations/delivery/destination.ts';
+import { ConversationSender } from '../../src/conversations/delivery/sender.ts';
+import type { ConversationEvents, SenderState } from '../../src/conversations/model/events.ts';
+import { Bell } from '../../src/conversations/model/wake-up-signal.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';

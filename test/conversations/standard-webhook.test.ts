@@ -1,6 +1,6 @@
 import { Webhook as Signer } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { standardWebhook } from '../../src/conversations/standard-webhook.ts';
+import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
 import { ConfigError } from '../../src/core/errors.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00Z');

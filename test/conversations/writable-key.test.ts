@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hiddenIds, hiddenIdsOf } from '../../src/conversations/hidden-ids.ts';
+import { hiddenIds, hiddenIdsOf } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { writableKey } from '../../src/conversations/model/writable-key.ts';
 import { createRedactor } from '../../src/conversations/redact/redactor.ts';
-import { writableKey } from '../../src/conversations/writable-key.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RenewedToken } from '../../src/conversations/renewed-token.ts';
-import type { PollingSource } from '../../src/conversations/source.ts';
-import { openZendesk } from '../../src/conversations/zendesk/zendesk.ts';
+import type { PollingSource } from '../../src/conversations/model/source.ts';
+import { RenewedToken } from '../../src/conversations/polling/renewed-token.ts';
+import { openZendesk } from '../../src/conversations/sources/zendesk/zendesk.ts';
 import { AuthError, StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/store.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { admit } from '../../src/conversations/admit.ts';
-import { readTickets } from '../../src/conversations/files/read-tickets.ts';
+import { admit } from '../../src/conversations/intake/outbox-entry.ts';
 import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { readTickets } from '../../src/conversations/sources/files/read-tickets.ts';
 import { ROOT } from './pruned.ts';
 
 const FILES = ['mailbox.mbox', 'zendesk-export.json'] as const;

@@ -30,7 +30,7 @@ const sources = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/e
 const table = sources.filter((file) => file.startsWith('src/platform/operations/'));
 
 /** Help, an example in a message, and what the demonstration shows. */
-const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/demo.ts'];
+const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/daemon/demo.ts'];
 
 describe('paths of the platform', () => {
   test('begin in few ways, which are found where they are written', () => {
@@ -53,7 +53,7 @@ describe('paths of the platform', () => {
     const senders = sources.filter((file) => /\btransport\.(send|open)\(/.test(readFileSync(file, 'utf8')));
     expect(senders.sort()).toEqual([
       'src/commands/api/send.ts',
-      'src/commands/setup.ts',
+      'src/commands/cli/setup.ts',
       'src/platform/client.ts',
       'src/platform/transport.ts',
     ]);

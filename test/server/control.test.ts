@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ClusterQuestion } from '../../src/clusters/desk.ts';
-import type { DeskQuestion } from '../../src/conversations/desk.ts';
+import type { ClusterQuestion } from '../../src/clusters/run/control-api.ts';
+import type { DeskQuestion } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
 

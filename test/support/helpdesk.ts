@@ -1,7 +1,7 @@
-import type { Redactor } from '../../src/conversations/conversation.ts';
-import { hiddenIds } from '../../src/conversations/hidden-ids.ts';
-import type { PollingSource, Webhook } from '../../src/conversations/source.ts';
-import type { Found, SkipReason } from '../../src/conversations/ticket.ts';
+import { hiddenIds } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import type { Redactor } from '../../src/conversations/model/conversation.ts';
+import type { PollingSource, Webhook } from '../../src/conversations/model/source.ts';
+import type { Found, SkipReason } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
 
 export type TicketState = 'solved' | 'open' | 'private' | 'spam' | 'deleted';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { PollingSource } from '../../src/conversations/source.ts';
-import type { Found } from '../../src/conversations/ticket.ts';
+import type { PollingSource } from '../../src/conversations/model/source.ts';
+import type { Found } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { FakeProvider, Malady } from './fake-provider.ts';

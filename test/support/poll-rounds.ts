@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { PollingSource } from '../../src/conversations/source.ts';
-import type { Found } from '../../src/conversations/ticket.ts';
+import type { PollingSource } from '../../src/conversations/model/source.ts';
+import type { Found } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { FakeProvider } from './fake-provider.ts';
 import { keyOfFound, type SocketClock } from './polls.ts';

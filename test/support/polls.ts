@@ -1,5 +1,5 @@
-import type { Batch, PollingSource } from '../../src/conversations/source.ts';
-import type { Found, Ticket } from '../../src/conversations/ticket.ts';
+import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
+import type { Found, Ticket } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { createSocketClock, FakeProvider } from './fake-provider.ts';
 

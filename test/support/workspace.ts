@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli.ts';
-import type { Terminal } from '../../src/commands/terminal.ts';
+import type { Terminal } from '../../src/commands/cli/terminal.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';

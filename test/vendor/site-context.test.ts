@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ClusterAutomation } from '../../src/clusters/automation.ts';
-import { answerClusters } from '../../src/clusters/desk.ts';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
+import { answerClusters } from '../../src/clusters/run/control-api.ts';
+import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';

@@ -5,8 +5,8 @@ import { didYouMean, quote } from '../../core/suggest.ts';
 import type { Paint } from '../../plan/text-layout.ts';
 import { counted } from '../../plan/words.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
-import type { Surroundings } from '../setup.ts';
-import { paintFor } from '../terminal.ts';
+import type { Surroundings } from '../cli/setup.ts';
+import { paintFor } from '../cli/terminal.ts';
 import { describe, type Field, REPEAT_WORDS } from './describe.ts';
 import { jsonSchemaOf } from './schema-words.ts';
 

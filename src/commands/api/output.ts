@@ -6,8 +6,8 @@ import type { Paint } from '../../plan/text-layout.ts';
 import { printable, printableLines } from '../../plan/words.ts';
 import type { HttpAnswer } from '../../platform/transport.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
-import { asked, type Surroundings } from '../setup.ts';
-import { paintFor } from '../terminal.ts';
+import { asked, type Surroundings } from '../cli/setup.ts';
+import { paintFor } from '../cli/terminal.ts';
 
 /** Writes what the platform answered: the token is in none of it, and nothing in it acts on a terminal. */
 export class AnswerWriter {

@@ -5,7 +5,7 @@ import { readEvents } from '../../platform/event-stream.ts';
 import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/transport.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Reply } from '../../queue/model/request.ts';
-import type { Way } from '../setup.ts';
+import type { Way } from '../cli/setup.ts';
 import type { Prepared } from './prepare.ts';
 
 /** The body of a success. Other than JSON is only taken from outside of the API, such as a file that it links to. */

@@ -2,7 +2,7 @@
 import { AppError, TransientError } from '../../core/errors.ts';
 import { durationWords, printableLines } from '../../plan/words.ts';
 import type { HttpAnswer } from '../../platform/transport.ts';
-import type { Surroundings, Way } from '../setup.ts';
+import type { Surroundings, Way } from '../cli/setup.ts';
 import type { ApiFlags } from './flags.ts';
 import type { Selection } from './jq.ts';
 import type { AnswerWriter } from './output.ts';

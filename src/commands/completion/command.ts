@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { Surroundings } from '../setup.ts';
+import type { Surroundings } from '../cli/setup.ts';
 import { readLine } from './line.ts';
 import { SCRIPTS, type Shell } from './scripts.ts';
 import { suggest } from './suggest.ts';

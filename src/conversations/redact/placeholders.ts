@@ -1,4 +1,4 @@
-import { type Found, PLACEHOLDER } from './found.ts';
+import { type Found, PLACEHOLDER } from './model/found.ts';
 
 /** Gives equal values of one conversation equal placeholders, in order of first appearance. */
 export interface Placeholders {

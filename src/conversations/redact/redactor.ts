@@ -6,32 +6,32 @@ import {
   type RedactionCounts,
   type RedactionType,
   type Redactor,
-} from '../conversation.ts';
-import type { Person, Ticket } from '../ticket.ts';
-import { findAccessLinks } from './access-links.ts';
+} from '../model/conversation.ts';
+import type { Person, Ticket } from '../model/ticket.ts';
 import { allowList } from './allow.ts';
-import { announcedNames } from './announced-names.ts';
-import { findBirthDates } from './birth-date.ts';
-import { findCards } from './card.ts';
-import { findEmails } from './email.ts';
-import { findNamedFiles } from './file-names.ts';
-import type { Finder, Found } from './found.ts';
-import { findIbans } from './iban.ts';
-import { findIps } from './ip.ts';
-import { findMacs } from './mac.ts';
-import { findNationalIds } from './national-id.ts';
-import { nobody, peopleOf } from './people.ts';
-import { phoneFinder } from './phone.ts';
+import { findBirthDates } from './contacts/birth-date.ts';
+import { findCards } from './contacts/card.ts';
+import { findEmails } from './contacts/email.ts';
+import { findIbans } from './contacts/iban.ts';
+import { findIps } from './contacts/ip.ts';
+import { findMacs } from './contacts/mac.ts';
+import { findNationalIds } from './contacts/national-id.ts';
+import { phoneFinder } from './contacts/phone.ts';
+import { findAddresses } from './contacts/postal-address.ts';
+import { findSsns } from './contacts/ssn.ts';
+import { findStreetAddresses } from './contacts/street-addresses.ts';
+import { findAccessLinks } from './credentials/access-links.ts';
+import { findSecrets } from './credentials/secrets.ts';
+import type { Finder, Found } from './model/found.ts';
+import { viewOf } from './model/view.ts';
+import { announcedNames } from './names/announced-names.ts';
+import { findNamedFiles } from './names/file-names.ts';
+import { nobody, peopleOf } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
-import { findAddresses } from './postal-address.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
-import { findSecrets } from './secrets.ts';
-import { findSsns } from './ssn.ts';
-import { findStreetAddresses } from './street-addresses.ts';
 import { cutSubject, type Field, fieldsOf, nameAt } from './ticket-fields.ts';
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
-import { viewOf } from './view.ts';
 
 /** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
 const RULES = 5;

@@ -1,5 +1,5 @@
-import { type Finder, type Found, settle } from './found.ts';
-import { viewOf } from './view.ts';
+import { type Finder, type Found, settle } from './model/found.ts';
+import { viewOf } from './model/view.ts';
 
 /** What a scan looks for, and what it leaves. */
 export interface Scan {

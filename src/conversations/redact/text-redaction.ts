@@ -1,5 +1,5 @@
 import type { ConversationsConfig } from '../../config/conversations.ts';
-import type { Ticket } from '../ticket.ts';
+import type { Ticket } from '../model/ticket.ts';
 import { redactionOptions } from './options.ts';
 import { createRedactor } from './redactor.ts';
 

@@ -1,4 +1,4 @@
-import type { Ticket } from '../ticket.ts';
+import type { Ticket } from '../model/ticket.ts';
 
 /** A text of a ticket. In an address (`url`) not everything is looked at, and placeholders are encoded. */
 export interface Field {

@@ -1,4 +1,4 @@
-import type { Found } from './found.ts';
+import type { Found } from './model/found.ts';
 
 const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
 /** What is taken out of the path of a ticket's address; what looks like a number there is the ticket's own. */

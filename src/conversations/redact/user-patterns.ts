@@ -1,6 +1,6 @@
 import { ConfigError } from '../../core/errors.ts';
 import { costOf, PatternSyntaxError } from '../../core/pattern-cost.ts';
-import type { Finder } from './found.ts';
+import type { Finder } from './model/found.ts';
 
 /** A pattern of the user's: what it finds is replaced by `[NAME_1]`. */
 export interface UserPattern {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
-import { Ingestion } from '../../../src/conversations/ingestion.ts';
-import { pushFile } from '../../../src/conversations/push.ts';
+import { Ingestion } from '../../../src/conversations/ingestion/ingestion.ts';
+import { pushFile } from '../../../src/conversations/ingestion/push.ts';
+import { openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Outbox } from '../../../src/store/outbox.ts';
 import { testRedactor } from '../../support/helpdesk.ts';

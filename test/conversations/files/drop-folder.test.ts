@@ -14,12 +14,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/files/drop-folder.ts';
-import { type Dropped, FolderReader } from '../../../src/conversations/files/folder-reader.ts';
-import { fileInput } from '../../../src/conversations/files/input.ts';
-import { LARGEST_BATCH } from '../../../src/conversations/files/record.ts';
-import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/files/settled.ts';
-import type { Batch } from '../../../src/conversations/source.ts';
+import type { Batch } from '../../../src/conversations/model/source.ts';
+import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
+import { type Dropped, FolderReader } from '../../../src/conversations/sources/files/folder-reader.ts';
+import { fileInput } from '../../../src/conversations/sources/files/formats/input.ts';
+import { LARGEST_BATCH } from '../../../src/conversations/sources/files/formats/record.ts';
+import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/sources/files/settled.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { outline } from './inputs.ts';
 

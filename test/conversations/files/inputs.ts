@@ -1,7 +1,7 @@
-import type { FileInput } from '../../../src/conversations/files/input.ts';
-import { readTickets } from '../../../src/conversations/files/read-tickets.ts';
-import type { ReadOptions } from '../../../src/conversations/files/record.ts';
-import type { Found, Ticket } from '../../../src/conversations/ticket.ts';
+import type { Found, Ticket } from '../../../src/conversations/model/ticket.ts';
+import type { FileInput } from '../../../src/conversations/sources/files/formats/input.ts';
+import type { ReadOptions } from '../../../src/conversations/sources/files/formats/record.ts';
+import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
 
 /** A file in memory, given out in chunks of `chunk` bytes. */
 export function bytesInput(name: string, content: string | Uint8Array, chunk = 64 * 1024): FileInput {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownWords } from '../../../src/conversations/files/own-words.ts';
+import { ownWords } from '../../../src/conversations/sources/files/formats/own-words.ts';
 import { outline, read, ticketsOf } from './inputs.ts';
 
 interface Draft {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FileInput } from '../../../src/conversations/files/input.ts';
-import { linesOf } from '../../../src/conversations/files/lines.ts';
-import { readTickets } from '../../../src/conversations/files/read-tickets.ts';
-import type { FileRecord } from '../../../src/conversations/files/record.ts';
-import { appendRejects, rejectFileOf } from '../../../src/conversations/files/reject-file.ts';
+import type { FileInput } from '../../../src/conversations/sources/files/formats/input.ts';
+import { linesOf } from '../../../src/conversations/sources/files/formats/lines.ts';
+import type { FileRecord } from '../../../src/conversations/sources/files/formats/record.ts';
+import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
+import { appendRejects, rejectFileOf } from '../../../src/conversations/sources/files/reject-file.ts';
 import { SourceError } from '../../../src/core/errors.ts';
 import { bytesInput, outline, read } from './inputs.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/conversation.ts';
+import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/model/conversation.ts';
+import type { Person, Ticket } from '../../../src/conversations/model/ticket.ts';
 import { createRedactor } from '../../../src/conversations/redact/redactor.ts';
-import type { Person, Ticket } from '../../../src/conversations/ticket.ts';
 
 /** A text of the corpus, with what is to be taken out of it. */
 export interface Example {

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL_LANGUAGES, CREDENTIAL_NAMES } from '../../../src/conversations/redact/credential-names.ts';
+import {
+  CREDENTIAL_LANGUAGES,
+  CREDENTIAL_NAMES,
+} from '../../../src/conversations/redact/credentials/credential-names.ts';
 import { marked, redactText } from './redacted.ts';
 
 describe('tokens that begin like a version', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PREFIX_RULES } from '../../../src/conversations/redact/key-prefix-rules.ts';
-import { findKeys } from '../../../src/conversations/redact/key-shapes.ts';
-import { ANCHOR_RULES, VENDOR_RULES } from '../../../src/conversations/redact/key-vendor-rules.ts';
+import { PREFIX_RULES } from '../../../src/conversations/redact/credentials/key-prefix-rules.ts';
+import { findKeys } from '../../../src/conversations/redact/credentials/key-shapes.ts';
+import { ANCHOR_RULES, VENDOR_RULES } from '../../../src/conversations/redact/credentials/key-vendor-rules.ts';
 
 const RUNS = { numRuns: 12, endOnFailure: true, unbiased: true };
 /** What a scanner takes for a sample of documentation, and a digit where rules ask for one. */

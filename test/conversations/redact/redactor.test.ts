@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REDACTION_TYPES } from '../../../src/conversations/conversation.ts';
+import { REDACTION_TYPES } from '../../../src/conversations/model/conversation.ts';
+import type { Ticket } from '../../../src/conversations/model/ticket.ts';
 import { createRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
-import type { Ticket } from '../../../src/conversations/ticket.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
 import { figuresOf, readCorpus, ticketOf } from './corpus.ts';
 

@@ -1,6 +1,6 @@
 /** The generated corpus: labelled tickets with private data, disguised ones, and technical ones without any. */
 import type { CountryCode } from 'libphonenumber-js';
-import type { Person } from '../../../src/conversations/ticket.ts';
+import type { Person } from '../../../src/conversations/model/ticket.ts';
 import { Dice } from './dice.ts';
 import { disguisedTicket } from './disguises.ts';
 import { SIXTEEN_REGIONS } from './locales.ts';

@@ -1,5 +1,5 @@
 /** Invented people: their names in the order of their language, and the ways in which tickets refer to them. */
-import type { Person } from '../../../src/conversations/ticket.ts';
+import type { Person } from '../../../src/conversations/model/ticket.ts';
 import type { Dice } from './dice.ts';
 import type { LanguageCode } from './languages.ts';
 import { LANGUAGES } from './languages.ts';

@@ -1,6 +1,6 @@
 /** A generated ticket: its text with labels, its people, and the regions that its organization has configured. */
 import type { CountryCode } from 'libphonenumber-js';
-import type { Person } from '../../../src/conversations/ticket.ts';
+import type { Person } from '../../../src/conversations/model/ticket.ts';
 import type { Fragment } from './marked-text.ts';
 
 export interface GeneratedTicket {

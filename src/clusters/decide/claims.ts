@@ -1,0 +1,112 @@
+import type { ClustersConfig } from '../../config/clusters.ts';
+import type { ClusterChangeRequest } from '../model/change-request.ts';
+import { type FateOptions, fateOf, inOrder, isLive } from './reopen-policy.ts';
+
+/**
+ * How long to wait between the last draft and the list by which claims are decided, in milliseconds: as coarse as the
+ * platform's stamps may be, so that whatever has a stamp before a draft's is in the list.
+ */
+export const SETTLE = 2_000;
+
+const DAY = 86_400_000;
+
+export type Limits = Pick<ClustersConfig['limits'], 'open' | 'space' | 'day'>;
+
+/** What claims are decided by. */
+export interface ClaimOptions {
+  readonly limits: Limits;
+  /** See `FateOptions`. */
+  readonly grow: number;
+  readonly issuesAtMerge: ReadonlyMap<string, number>;
+}
+
+/** A draft that is not opened, and why. */
+export interface GaveWay {
+  readonly request: ClusterChangeRequest;
+  /** In words that a person reads. */
+  readonly why: string;
+  /** What it gave way to; null where it is a limit. */
+  readonly to: ClusterChangeRequest | null;
+}
+
+/** What becomes of one's own drafts. */
+export interface Decision {
+  readonly open: readonly ClusterChangeRequest[];
+  readonly giveWay: readonly GaveWay[];
+}
+
+/**
+ * Which of one's drafts are opened. A draft is a claim; each who made some decides about them alone, by a list of all
+ * change requests of clusters made after them. `claims` are one's drafts by id, with the issues that their clusters
+ * have. No order of the list is needed.
+ *
+ * A draft gives way to an open change request of its cluster and to a draft that was made before it, and to the limits
+ * as if every draft made before it, one for each cluster, was opened.
+ *
+ * Why two never open one for the same cluster, and never more than the limits: of all that are open at some time, take
+ * the one made last. All others were made before it, so that they stood in the list by which it was decided, open or
+ * as drafts: it would have given way to one of its cluster, and it counted each of them.
+ */
+export function decideClaims(
+  list: readonly ClusterChangeRequest[],
+  claims: ReadonlyMap<string, number>,
+  options: ClaimOptions,
+): Decision {
+  const open: ClusterChangeRequest[] = [];
+  const giveWay: GaveWay[] = [];
+  const drafts = list.filter(({ id, status }) => claims.has(id) && status === 'draft').sort(inOrder);
+  for (const draft of drafts) {
+    const before = list.filter((other) => other.id !== draft.id && !isLaterDraft(other, draft));
+    const rivals = before.filter(({ cluster }) => cluster === draft.cluster);
+    const fateOptions: FateOptions = { ...options, issues: claims.get(draft.id) ?? 0 };
+    const fate = fateOf(rivals, fateOptions);
+    const limit = limitReached(before, draft, options.limits);
+    if (!fate.may) {
+      giveWay.push({ request: draft, why: `the cluster ${fate.why}`, to: fate.request });
+    } else if (limit !== null) {
+      giveWay.push({ request: draft, why: limit, to: null });
+    } else {
+      open.push(draft);
+    }
+  }
+  return { open, giveWay };
+}
+
+/** A draft made later has no claim before this one; anything else of a later time has. */
+function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest): boolean {
+  return other.status === 'draft' && inOrder(other, draft) > 0;
+}
+
+/**
+ * Which limit leaves no room for one more change request in this space at this time, in words; null: none does. `list`
+ * holds what there is, and what is planned.
+ */
+export function limitReached(
+  list: readonly ClusterChangeRequest[],
+  { space, createdAt }: Pick<ClusterChangeRequest, 'space' | 'createdAt'>,
+  limits: Limits,
+): string | null {
+  const live = list.filter(isLive);
+  const ofDay = list.filter((other) => !other.gaveWay && other.createdAt > createdAt - DAY);
+  const reached = (what: string, counted: readonly ClusterChangeRequest[], limit: number) =>
+    countOf(counted) >= limit ? [`limit reached: ${limit} ${what}`] : [];
+  return (
+    [
+      ...reached('open at a time', live, limits.open),
+      ...reached(
+        'open at a time in this space',
+        live.filter((other) => other.space === space),
+        limits.space,
+      ),
+      ...reached('in a day', ofDay, limits.day),
+    ][0] ?? null
+  );
+}
+
+/** Drafts of one cluster count once, and not beside one that is open: no two of them are opened. */
+function countOf(requests: readonly ClusterChangeRequest[]): number {
+  const others = requests.filter(({ status }) => status !== 'draft');
+  const clusters = new Set(others.map(({ cluster }) => cluster));
+  const drafts = requests.filter(({ status, cluster }) => status === 'draft' && !clusters.has(cluster));
+  return others.length + new Set(drafts.map(({ cluster }) => cluster)).size;
+}

@@ -1,0 +1,159 @@
+import type { ClustersConfig } from '../../config/clusters.ts';
+import { type LabelPattern, labelPattern } from '../../core/label-pattern.ts';
+import { append } from '../../core/lists.ts';
+import type { IssueCluster } from '../model/cluster.ts';
+import type { RankedSpace } from './search-query.ts';
+
+/** A space that a change request may be for. */
+export interface RouteSpace {
+  readonly id: string;
+  readonly title: string;
+  /** The key of its manifest; null where none declares it. */
+  readonly key: string | null;
+  /** A locked or deleted one is not. */
+  readonly usable: boolean;
+  /** It is declared, and its id is not known yet: what goes there waits for it. */
+  readonly waits: boolean;
+  /** Why it is not: "locked". */
+  readonly why: string | null;
+}
+
+/** The spaces of an organization. */
+export type Spaces = ReadonlyMap<string, RouteSpace>;
+
+/** Where a cluster's change request goes, and why there, or why nowhere. In words that a person reads. */
+export type Route =
+  | { readonly space: RouteSpace; readonly why: string }
+  | {
+      readonly space: null;
+      readonly why: string;
+      /** For a space that is not there yet. */
+      readonly waits: boolean;
+    };
+
+/** The settings of the routes, ready to be asked. */
+export interface Routing {
+  readonly rules: readonly { readonly matches: (cluster: IssueCluster) => boolean; readonly space: string }[];
+  readonly search: ClustersConfig['search'];
+  readonly default: string | null;
+}
+
+/** Finds spaces by the keys of their manifests and by their ids. A key wins over an equal id. */
+export function spacesOf(spaces: readonly RouteSpace[]): Spaces {
+  const keyed = spaces.filter(({ key }) => key !== null);
+  return new Map([
+    ...spaces.map((space) => [space.id, space] as const),
+    ...keyed.map((space) => [space.key ?? '', space] as const),
+  ]);
+}
+
+export function routingOf(settings: Pick<ClustersConfig, 'routes' | 'search' | 'default'>): Routing {
+  const rules = settings.routes.map(({ label, source, space }) => {
+    const pattern = label === undefined ? null : labelPattern(label);
+    return { matches: (cluster: IssueCluster) => matches(cluster, pattern, source), space };
+  });
+  return { rules, search: settings.search, default: settings.default };
+}
+
+function matches(cluster: IssueCluster, pattern: LabelPattern | null, source: string | undefined): boolean {
+  const isFrom = source === undefined || (cluster.sources[source] ?? 0) > 0;
+  return isFrom && (pattern === null || pattern(cluster.label));
+}
+
+/** Whether the routes say nothing of a cluster, so that a search is needed to know its space. */
+export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spaces): boolean {
+  if (!routing.search.enabled || routing.search.spaces.some((name) => spaces.get(name)?.waits === true)) {
+    return false;
+  }
+  const { space, waits } = byRules(cluster, routing, spaces);
+  return space === null && !waits;
+}
+
+/**
+ * Selects the space for a cluster: the first rule that matches, else the best search result among the allowed spaces,
+ * else the default. A space that cannot be used is skipped, and the reason is reported. A declared space that does not
+ * exist yet is waited for. `ranked` is null when no search was made. See docs/clusters.md.
+ */
+export function route(
+  cluster: IssueCluster,
+  routing: Routing,
+  spaces: Spaces,
+  ranked: readonly RankedSpace[] | null,
+): Route {
+  const passed: string[] = [];
+  for (const choose of [byRules, bySearch, byDefault]) {
+    const found = choose(cluster, routing, spaces, ranked);
+    append(passed, found.passed);
+    if (found.space !== null) {
+      return { space: found.space, why: [found.why, ...passed].join('; ') };
+    }
+    if (found.waits) {
+      return { space: null, why: passed.join('; '), waits: true };
+    }
+  }
+  return { space: null, why: passed.join('; ') || 'no route matches', waits: false };
+}
+
+interface Choice {
+  readonly space: RouteSpace | null;
+  /** It would go to a space that is not there yet. */
+  readonly waits: boolean;
+  readonly why: string;
+  /** What was passed over. */
+  readonly passed: readonly string[];
+}
+
+function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): Choice {
+  const passed: string[] = [];
+  for (const [index, rule] of rules.entries()) {
+    if (rule.matches(cluster)) {
+      const { space, waits } = usable(rule.space, spaces, passed, `route ${index + 1}`);
+      if (space !== null || waits) {
+        return { space, waits, why: `route ${index + 1}`, passed };
+      }
+    }
+  }
+  const nothing = rules.length === 0 ? [] : passed.length > 0 ? passed : ['no route matches'];
+  return { space: null, waits: false, why: '', passed: nothing };
+}
+
+function bySearch(_: IssueCluster, { search }: Routing, spaces: Spaces, ranked: readonly RankedSpace[] | null): Choice {
+  const passed: string[] = [];
+  const later = search.enabled ? search.spaces.find((name) => spaces.get(name)?.waits === true) : undefined;
+  if (later !== undefined) {
+    return { ...usable(later, spaces, passed, 'the search'), why: '', passed };
+  }
+  if (!search.enabled || ranked === null) {
+    return { space: null, waits: false, why: '', passed };
+  }
+  const allowed = new Set(search.spaces.map((name) => spaces.get(name)?.id));
+  const candidates = ranked.filter(({ id }) => allowed.size === 0 || allowed.has(id));
+  for (const [index, { id, pages }] of candidates.entries()) {
+    const { space } = usable(id, spaces, passed, 'the search');
+    if (space !== null) {
+      const found = `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`;
+      const rank = index === 0 ? 'best' : 'best of what can be used';
+      return { space, waits: false, why: `the search finds it ${rank} (${found})`, passed };
+    }
+  }
+  const nothing = ranked.length === 0 ? 'the search finds nothing' : 'the search finds no space that is allowed';
+  return { space: null, waits: false, why: '', passed: candidates.length === 0 ? [nothing] : passed };
+}
+
+function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): Choice {
+  if (routing.default === null) {
+    return { space: null, waits: false, why: '', passed: ['there is no default'] };
+  }
+  const passed: string[] = [];
+  return { ...usable(routing.default, spaces, passed, 'the default'), why: 'the default', passed };
+}
+
+/** The space of this name if it can be used; else what speaks against it is noted, and whether it is waited for. */
+function usable(name: string, spaces: Spaces, passed: string[], by: string): Pick<Choice, 'space' | 'waits'> {
+  const space = spaces.get(name);
+  if (space?.usable === true) {
+    return { space, waits: false };
+  }
+  passed.push(`${by} names ${name}, which is ${space === undefined ? 'not there' : (space.why ?? 'not usable')}`);
+  return { space: null, waits: space?.waits === true };
+}

@@ -1,0 +1,81 @@
+import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
+import { cut, oneLine, webUrl } from '../model/text-sanitizing.ts';
+import { representatives } from './representatives.ts';
+
+/** Longest query, in characters. Source: docs/platform-notes.md#limits */
+const LONGEST_QUERY = 512;
+/** Titles of issues in a query: more would drown the label. */
+const MOST_TITLES = 5;
+
+/** What redaction puts in the place of private data; no page is about it. */
+const PLACEHOLDER = /\[[A-Z][A-Z0-9_]*_\d+\]/g;
+
+/** What to search for: the cluster's label, and the titles of its most representative issues that say more. */
+export function searchQuery(cluster: IssueCluster, issues: readonly ClusterIssue[]): string {
+  const titles = representatives(issues, issues.length).map(({ title }) => oneLine(title));
+  const texts = [oneLine(cluster.label), ...titles].map((text) => oneLine(text.replaceAll(PLACEHOLDER, ' ')));
+  const words = [...new Set(texts.filter((text) => text !== ''))];
+  return cut(words.slice(0, MOST_TITLES + 1).join(' '), LONGEST_QUERY, true).replace(/…$/, '');
+}
+
+/** A space that a search found, as the client gives it, the best first. */
+export interface SearchAnswer {
+  readonly id: string;
+  readonly title?: string | null | undefined;
+  readonly pages?:
+    | readonly {
+        readonly id: string;
+        readonly title?: string | null | undefined;
+        readonly path?: string | null | undefined;
+        readonly urls?: Readonly<Record<string, string | null | undefined>> | null | undefined;
+      }[]
+    | null
+    | undefined;
+}
+
+/** A page that a search found. */
+export interface RelatedPage {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string | null;
+  /** The title of its space. */
+  readonly space: string;
+}
+
+/** A space and how well it fits: what was found in it, each by the reciprocal of its rank. */
+export interface RankedSpace {
+  readonly id: string;
+  readonly title: string;
+  readonly score: number;
+  readonly pages: readonly RelatedPage[];
+}
+
+/**
+ * The spaces of a search's results, the best first. The platform gives an order and no scores: a space gets 1 for
+ * standing first, 1/2 second and so on, and each of its pages as much for the sum of the space's place and its own, so
+ * that a space with many pages beats one with a single page that came just before. Equals keep their order.
+ */
+export function rankSpaces(results: readonly SearchAnswer[]): readonly RankedSpace[] {
+  const spaces = new Map<string, { title: string; score: number; pages: RelatedPage[] }>();
+  for (const [place, result] of results.entries()) {
+    const title = oneLine(result.title ?? '');
+    const space = spaces.get(result.id) ?? { title, score: 0, pages: [] };
+    spaces.set(result.id, space);
+    space.score += 1 / (place + 1);
+    for (const [index, page] of (result.pages ?? []).entries()) {
+      space.score += 1 / (place + index + 2);
+      const url = webUrl(page.urls?.app) ?? webUrl(page.urls?.published);
+      const name = oneLine(page.title ?? '') || oneLine(page.path ?? '') || page.id;
+      space.pages.push({ id: page.id, title: name, url, space: title });
+    }
+  }
+  return [...spaces].map(([id, space]) => ({ id, ...space })).sort((a, b) => b.score - a.score);
+}
+
+/** The pages to name, at most so many: those of the space that was chosen, then those of the others. */
+export function relatedPages(ranked: readonly RankedSpace[], space: string, most: number): readonly RelatedPage[] {
+  const own = ranked.filter(({ id }) => id === space);
+  const others = ranked.filter(({ id }) => id !== space);
+  const pages = [...own, ...others].flatMap((found) => found.pages);
+  return [...new Map(pages.map((page) => [page.id, page])).values()].slice(0, most);
+}

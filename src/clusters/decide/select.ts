@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type { ClustersConfig } from '../../config/clusters.ts';
+import { canonicalJson, type Json } from '../../core/json.ts';
+import { type LabelPattern, labelPattern } from '../../core/label-pattern.ts';
+import type { IssueCluster } from '../model/cluster.ts';
+
+/** Why a cluster does not pass. */
+export interface Reason {
+  readonly what: 'muted' | 'impact' | 'issues' | 'conversations' | 'age' | 'rising' | 'sources' | 'include' | 'exclude';
+  /** "2 issues, 3 are asked". */
+  readonly words: string;
+  /**
+   * When this may no longer hold without the cluster having been updated, in milliseconds since the epoch: 0 at any
+   * moment, null never.
+   */
+  readonly until: number | null;
+}
+
+/** Whether a cluster passes, and everything that speaks against it. */
+export type Verdict =
+  | { readonly passes: true }
+  | { readonly passes: false; readonly reasons: readonly [Reason, ...Reason[]] };
+
+/** The settings of the selection, ready to be asked. */
+export interface SelectRule {
+  readonly settings: ClustersConfig['select'];
+  readonly include: readonly LabelPattern[];
+  readonly exclude: readonly LabelPattern[];
+  /** Equal for equal rules: what was judged under another rule is judged again. */
+  readonly hash: string;
+}
+
+/** The rule of these settings. What decides whether one that was merged comes again is part of it. */
+export function ruleOf({ select, afterMerge }: Pick<ClustersConfig, 'select' | 'afterMerge'>): SelectRule {
+  const text = canonicalJson({ select, grow: afterMerge.grow } as unknown as Json);
+  return {
+    settings: select,
+    include: select.include.map(labelPattern),
+    exclude: select.exclude.map(labelPattern),
+    hash: createHash('sha256').update(text).digest('hex').slice(0, 16),
+  };
+}
+
+/** What the rule says of a cluster at this time. */
+export function judge(cluster: IssueCluster, rule: SelectRule, now: number): Verdict {
+  const [first, ...rest] = CHECKS.flatMap((check) => check(cluster, rule, now) ?? []);
+  return first === undefined ? { passes: true } : { passes: false, reasons: [first, ...rest] };
+}
+
+type Check = (cluster: IssueCluster, rule: SelectRule, now: number) => Reason | null;
+
+const CHECKS: readonly Check[] = [
+  muted,
+  impact,
+  enoughIssues,
+  enoughConversations,
+  age,
+  rising,
+  sources,
+  include,
+  exclude,
+];
+
+/** Whether muting updates a cluster is not documented. */
+function muted(cluster: IssueCluster): Reason | null {
+  return cluster.muted ? { what: 'muted', words: 'muted', until: 0 } : null;
+}
+
+function impact(cluster: IssueCluster, { settings }: SelectRule): Reason | null {
+  const asked: readonly string[] = settings.impact;
+  if (asked.length === 0 || (cluster.impact !== null && asked.includes(cluster.impact))) {
+    return null;
+  }
+  const is = cluster.impact === null ? 'no impact is told' : `impact ${cluster.impact}`;
+  return { what: 'impact', words: `${is}, ${anyOf(asked)} is asked`, until: null };
+}
+
+function enoughIssues({ issues }: IssueCluster, { settings }: SelectRule): Reason | null {
+  return tooFew('issues', issues, settings.issues);
+}
+
+function enoughConversations({ conversations }: IssueCluster, { settings }: SelectRule): Reason | null {
+  return tooFew('conversations', conversations, settings.conversations);
+}
+
+function tooFew(what: 'issues' | 'conversations', count: number, asked: number): Reason | null {
+  const words = `${count} ${count === 1 ? what.slice(0, -1) : what}, ${asked} ${asked === 1 ? 'is' : 'are'} asked`;
+  return count >= asked ? null : { what, words, until: null };
+}
+
+function age({ createdAt }: IssueCluster, { settings }: SelectRule, now: number): Reason | null {
+  if (settings.age === 0) {
+    return null;
+  }
+  if (createdAt === null) {
+    return { what: 'age', words: `no age is told, ${spanOf(settings.age)} is asked`, until: null };
+  }
+  const is = now - createdAt;
+  return is >= settings.age
+    ? null
+    : { what: 'age', words: `${spanOf(is)} old, ${spanOf(settings.age)} is asked`, until: createdAt + settings.age };
+}
+
+/** A pulse moves on by the week: what is in it may rise without a new issue, but nothing rises from nothing. */
+function rising({ weeklyPulse }: IssueCluster, { settings: { rising: weeks } }: SelectRule): Reason | null {
+  const last = sum(weeklyPulse.slice(-weeks));
+  const before = sum(weeklyPulse.slice(-2 * weeks, -weeks));
+  if (weeks === 0 || last > before) {
+    return null;
+  }
+  const span = weeks === 1 ? 'week' : `${weeks} weeks`;
+  const words = `${last} in the last ${span} after ${before} in the ${span} before, a rise is asked`;
+  return { what: 'rising', words, until: last === 0 ? null : 0 };
+}
+
+function sources(cluster: IssueCluster, { settings }: SelectRule): Reason | null {
+  const asked = settings.sources;
+  return asked.length === 0 || asked.some((name) => (cluster.sources[name] ?? 0) > 0)
+    ? null
+    : { what: 'sources', words: `none from ${anyOf(asked)}`, until: null };
+}
+
+function include({ label }: IssueCluster, rule: SelectRule): Reason | null {
+  return rule.include.length === 0 || rule.include.some((matches) => matches(label))
+    ? null
+    : { what: 'include', words: 'the label matches none of include', until: null };
+}
+
+function exclude({ label }: IssueCluster, rule: SelectRule): Reason | null {
+  const index = rule.exclude.findIndex((matches) => matches(label));
+  return index < 0
+    ? null
+    : { what: 'exclude', words: `the label matches ${rule.settings.exclude[index]}, which is excluded`, until: null };
+}
+
+function anyOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+const SPANS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+];
+
+/** "3d", "5h": rounded down to the largest unit that fits. */
+function spanOf(milliseconds: number): string {
+  const [unit, name] = SPANS.find(([unit]) => milliseconds >= unit) ?? [1_000, 's'];
+  return `${Math.max(0, Math.floor(milliseconds / unit))}${name}`;
+}

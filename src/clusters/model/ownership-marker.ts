@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { isObject } from '../../core/json.ts';
+import { leafOf, textOf } from '../../platform/rich-leaves.ts';
+import type { RichNode } from '../../platform/rich-node.ts';
+import { cut } from './text-sanitizing.ts';
+
+/** What a description says of itself. */
+export interface Mark {
+  /** The cluster's id. */
+  readonly cluster: string;
+  /** The change request gave way to another of the same cluster, or to a limit. */
+  readonly gaveWay: boolean;
+  /** A word that whoever made it knows it by, where two made one at once; null: none. */
+  readonly claim: string | null;
+}
+
+const STANDS = 'Opened by Octavo for issue cluster ';
+const GAVE_WAY = 'Given up by Octavo for issue cluster ';
+const CLAIM = ' (claim ';
+const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
+
+/**
+ * The last paragraph of a description: whose it is, in a form that `markOf` reads back. The id is written as code,
+ * which no label or title that is put into a description can be.
+ */
+export function markParagraph({ cluster, gaveWay, claim }: Mark): RichNode {
+  const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
+  const id = leafOf(clusterKey(cluster), new Set(['code']));
+  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), id, ...own];
+  return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
+}
+
+/** The mark of a description; null where it has none. Where there are more, the last counts. */
+export function markOf(description: unknown): Mark | null {
+  const nodes = isObject(description) && Array.isArray(description.nodes) ? (description.nodes as unknown[]) : [];
+  return nodes.reduceRight<Mark | null>((found, node) => found ?? readMark(node), null);
+}
+
+/** The longest id that is written as it is: with its claim, it fits in a subject of 100 characters. */
+const LONGEST_ID = 60;
+
+/** The name of a cluster in marks: its id, or a digest where the id is too long or has white space. */
+export function clusterKey(id: string): string {
+  if (id.length <= LONGEST_ID && /^\S+$/.test(id)) {
+    return id;
+  }
+  return `sha256:${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
+}
+
+const DRAFT = 'Octavo draft ';
+const DRAFT_SUBJECT = /^Octavo draft ([a-z0-9]{8}) for cluster (\S+)$/;
+
+/**
+ * The subject of a draft until it is opened. Every platform keeps the subject from the creation on, which is why a draft
+ * can be recognized after a crash, whatever else the platform drops.
+ */
+export function draftSubject(claim: string, cluster: string): string {
+  return `${DRAFT}${claim} for cluster ${clusterKey(cluster)}`;
+}
+
+/** The mark in a draft's subject; null where it has none. */
+export function draftMarkOf(subject: string | null | undefined): Mark | null {
+  const [, claim, cluster] = DRAFT_SUBJECT.exec(subject ?? '') ?? [];
+  return claim === undefined || cluster === undefined ? null : { cluster, gaveWay: false, claim };
+}
+
+/** Whether a subject would be taken for one that Octavo gives to drafts, or to those that gave way. */
+export function looksReserved(subject: string): boolean {
+  return subject.startsWith(SUBJECT) || subject.startsWith(DRAFT);
+}
+
+/** What the subject of one that gave way begins with: lists hold the subject where they leave out the description. */
+const SUBJECT = 'Given up: ';
+
+/** The subject of a change request that gave way. */
+export function gaveWaySubject(subject: string): string {
+  return cut(`${SUBJECT}${subject}`, 100);
+}
+
+/** Whether a subject says so. */
+export function saysGaveWay(subject: string): boolean {
+  return subject.startsWith(SUBJECT);
+}
+
+function readMark(node: unknown): Mark | null {
+  if (!isObject(node) || node.type !== 'paragraph') {
+    return null;
+  }
+  const text = textOf(node as unknown as RichNode).trim();
+  const start = [STANDS, GAVE_WAY].find((words) => text.startsWith(words));
+  const [, cluster = '', claim = null] = MARKED.exec(start === undefined ? '' : text.slice(start.length)) ?? [];
+  return cluster !== '' && codeOf(node as unknown as RichNode).trim() === cluster
+    ? { cluster, gaveWay: start === GAVE_WAY, claim }
+    : null;
+}
+
+/** The text that is marked as code. */
+function codeOf(node: RichNode): string {
+  const own = (node.leaves ?? []).filter(({ marks }) => marks?.some(({ type }) => type === 'code'));
+  return own.map(({ text }) => text).join('') + (node.nodes ?? []).map(codeOf).join('');
+}

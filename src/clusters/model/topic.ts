@@ -1,0 +1,104 @@
+import { type ClusterIssue, type IssueCluster, timeOf } from './cluster.ts';
+import { webUrl } from './text-sanitizing.ts';
+
+type Text = string | null | undefined;
+type Count = number | null | undefined;
+
+/** A site's topic as the client gives it. */
+export interface TopicAnswer {
+  readonly id: string;
+  readonly label?: Text;
+  readonly createdAt?: Text;
+  readonly updatedAt?: Text;
+  readonly icon?: unknown;
+  readonly summary?: unknown;
+  readonly usageSettings?: { readonly changeRequests?: boolean | null | undefined } | null | undefined;
+  readonly records?: Count;
+  readonly findings?: { readonly open?: Count } | null | undefined;
+  readonly urls?: Readonly<Record<string, Text>> | null | undefined;
+}
+
+/** A finding of a site, or an issue as it was called before, as the client gives it. */
+export interface FindingAnswer {
+  readonly id: string;
+  readonly topic?: Text;
+  readonly title?: Text;
+  readonly status?: Text;
+  readonly severity?: Text;
+  readonly priority?: Text;
+  readonly description?: unknown;
+  readonly createdAt?: Text;
+}
+
+const WEEK = 7 * 86_400_000;
+/** The past three months, as of issue clusters. */
+const WEEKS = 13;
+/** From the least to the worst. */
+const LEVELS: readonly string[] = ['low', 'medium', 'high'];
+
+/**
+ * Converts a topic to a cluster. `findings` are its open findings, which count as its issues; null when the platform
+ * lists none. The impact is that of the worst finding. Its records count as conversations. A topic is muted unless its
+ * context may be used to propose change requests. Source: docs/platform-notes.md#topics
+ */
+export function topicCluster(topic: TopicAnswer, findings: readonly FindingAnswer[] | null, now: number): IssueCluster {
+  const open = findings ?? [];
+  return {
+    id: topic.id,
+    label: topic.label ?? '',
+    impact: worstOf(open),
+    muted: topic.usageSettings?.changeRequests === false,
+    createdAt: timeOf(topic.createdAt),
+    updatedAt: timeOf(topic.updatedAt),
+    weeklyPulse: pulseOf(open, now),
+    sources: {},
+    issues: findings === null ? (topic.findings?.open ?? 0) : open.length,
+    conversations: topic.records ?? 0,
+    summary: topic.summary ?? null,
+    url: webUrl(topic.urls?.app) ?? webUrl(topic.urls?.location),
+    icon: typeof topic.icon === 'string' ? topic.icon : null,
+  };
+}
+
+/** A finding as an issue: which records it is of is not told with it. */
+export function findingIssue(finding: FindingAnswer): ClusterIssue {
+  return {
+    id: finding.id,
+    title: finding.title ?? '',
+    impact: levelOf(finding),
+    createdAt: timeOf(finding.createdAt),
+    details: finding.description ?? null,
+    conversation: null,
+  };
+}
+
+/** Whether a finding is still to be worked on; what says nothing of itself is. */
+export function isOpen({ status }: FindingAnswer): boolean {
+  return (status ?? 'open') === 'open';
+}
+
+function levelOf({ severity, priority }: FindingAnswer): string | null {
+  return severity ?? priority ?? null;
+}
+
+/** A word that is not known counts for less than any that is. */
+function worstOf(findings: readonly FindingAnswer[]): string | null {
+  const levels = findings.flatMap((finding) => levelOf(finding) ?? []);
+  return levels.reduce<string | null>(
+    (worst, level) => (worst === null || LEVELS.indexOf(level) > LEVELS.indexOf(worst) ? level : worst),
+    null,
+  );
+}
+
+/** By week, the oldest first. */
+function pulseOf(findings: readonly FindingAnswer[], now: number): readonly number[] {
+  const pulse = new Array<number>(WEEKS).fill(0);
+  for (const { createdAt } of findings) {
+    const time = timeOf(createdAt);
+    const week = time === null ? -1 : WEEKS - 1 - Math.max(0, Math.floor((now - time) / WEEK));
+    if (week >= 0) {
+      pulse[week] = (pulse[week] ?? 0) + 1;
+    }
+  }
+  return pulse;
+}

@@ -1,0 +1,34 @@
+const BARS = '▁▂▃▄▅▆▇█';
+/** Weeks that are compared with as many before. */
+const WINDOW = 3;
+const NUMBERS = ['no', 'one', 'two', 'three'];
+
+/** How a cluster's issues come by the week, the newest last: "rising: 3, 5, 9 in the last three weeks, ▁▂▄█". */
+export function trendOf(pulse: readonly number[]): string {
+  const last = pulse.slice(-WINDOW);
+  const before = pulse.slice(-2 * WINDOW, -WINDOW);
+  if (last.length === 0) {
+    return 'not known';
+  }
+  const counts = `${last.join(', ')} in the last ${last.length === 1 ? 'week' : `${NUMBERS[last.length]} weeks`}`;
+  return `${courseOf(sum(last), sum(before))}: ${counts}, ${sparkOf(pulse)}`;
+}
+
+function courseOf(last: number, before: number): string {
+  if (last === 0) {
+    return 'quiet';
+  }
+  return last > before ? 'rising' : last < before ? 'falling' : 'steady';
+}
+
+/** One bar for each week, the highest for the most issues. */
+function sparkOf(pulse: readonly number[]): string {
+  const most = largest(pulse, 1);
+  return pulse.map((count) => BARS[Math.round((Math.max(0, count) / most) * (BARS.length - 1))]).join('');
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+import { largest } from '../../core/lists.ts';

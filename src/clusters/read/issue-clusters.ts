@@ -1,0 +1,53 @@
+import type { Reader, Writer } from '../../platform/client.ts';
+import { operations } from '../../platform/operations/index.ts';
+import { type ClusterIssue, clusterOf, type IssueCluster, issueOf } from '../model/cluster.ts';
+import type { ClusterPage, ClusterSource, RequestAnswer } from '../model/source.ts';
+import { orNull } from './spaces.ts';
+
+const NEWEST_FIRST = { sort: 'updatedAt', order: 'desc', limit: 1000 } as const;
+/** Issues that are looked at for the most representative ones. */
+const ISSUES = 200;
+
+/** The organization's issue clusters. */
+export class IssueClusters implements ClusterSource {
+  readonly kind = 'clusters';
+  /** Platforms that have clusters take one status. Source: docs/platform-notes.md#change-request-lists */
+  readonly takesStatuses = false;
+  readonly listQuery = {};
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  async page(page: string | null): Promise<ClusterPage | null> {
+    const query = { ...NEWEST_FIRST, ...(page === null ? {} : { page }) };
+    const answer = await orNull(page === null, this.#reader.get(operations.listConversationClusters, { query }));
+    return answer === null ? null : { clusters: answer.items.map(clusterOf), next: answer.next?.page ?? null };
+  }
+
+  async one(clusterId: string): Promise<IssueCluster | null> {
+    const answer = await orNull(true, this.#reader.get(operations.getConversationCluster, { path: { clusterId } }));
+    return answer === null ? null : clusterOf(answer);
+  }
+
+  async issues(cluster: string): Promise<readonly ClusterIssue[]> {
+    const query = { cluster, limit: ISSUES };
+    const { items } = await this.#reader.get(operations.listConversationIssues, { query });
+    return items.map(issueOf);
+  }
+
+  async mute(writer: Writer, clusterId: string, muted: boolean): Promise<boolean> {
+    const answer = await writer.send(operations.updateConversationCluster, { path: { clusterId }, body: { muted } });
+    return clusterOf(answer).muted;
+  }
+
+  link(id: string): { readonly conversationsIssuesCluster: string } {
+    return { conversationsIssuesCluster: id };
+  }
+
+  /** The list of all has them. */
+  async requestsOf(): Promise<readonly RequestAnswer[]> {
+    return [];
+  }
+}

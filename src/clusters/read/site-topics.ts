@@ -1,0 +1,120 @@
+import type { Clock } from '../../core/clock.ts';
+import { RejectedError } from '../../core/errors.ts';
+import type { Reader, Writer } from '../../platform/client.ts';
+import { saysNotThere } from '../../platform/conversations-probe.ts';
+import { operations } from '../../platform/operations/index.ts';
+import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
+import type { ClusterPage, ClusterSource, RequestAnswer } from '../model/source.ts';
+import { type FindingAnswer, findingIssue, isOpen, topicCluster } from '../model/topic.ts';
+import { orNull } from './spaces.ts';
+
+/** What a site calls what is wrong with it, as far as was found out. */
+export interface FindingsName {
+  is: 'findings' | 'issues' | null;
+}
+
+const STATUSES = ['draft', 'open', 'merged', 'archived'] as const;
+
+/** The topics of a site, with its findings, or issues as they were called before, as their issues. */
+export class SiteTopics implements ClusterSource {
+  readonly kind = 'topics';
+  readonly takesStatuses = true;
+  readonly #reader: Reader;
+  readonly #path: { readonly siteId: string };
+  readonly #clock: Clock;
+  readonly #name: FindingsName;
+
+  /** `name` outlives a source: what it says need not be found out again. */
+  constructor(reader: Reader, siteId: string, clock: Clock, name: FindingsName) {
+    this.#reader = reader;
+    this.#path = { siteId };
+    this.#clock = clock;
+    this.#name = name;
+  }
+
+  /** Where there are findings, the list lacks what the platform drafted for them unless it is asked for (0.202). */
+  get listQuery(): ClusterSource['listQuery'] {
+    return this.#name.is === 'findings' ? { finding: 'all' } : {};
+  }
+
+  /** Returns all topics: their list is not paginated and has no order. Source: docs/platform-notes.md#topics */
+  async page(): Promise<ClusterPage | null> {
+    const answer = await orNull(true, this.#reader.get(operations.listSiteTopics, { path: this.#path }));
+    if (answer === null) {
+      return null;
+    }
+    const findings = answer.items.length === 0 ? [] : await this.#open({});
+    const now = this.#clock.now();
+    const byTopic = findings === null ? null : Map.groupBy(findings, ({ topic }) => topic);
+    const clusters = answer.items.map((topic) => topicCluster(topic, byTopic && (byTopic.get(topic.id) ?? []), now));
+    return { clusters: clusters.sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0)), next: null };
+  }
+
+  async one(siteTopicId: string): Promise<IssueCluster | null> {
+    const path = { ...this.#path, siteTopicId };
+    const answer = await orNull(true, this.#reader.get(operations.getSiteTopic, { path }));
+    return answer === null ? null : topicCluster(answer, await this.#open({ topic: siteTopicId }), this.#clock.now());
+  }
+
+  async issues(topic: string): Promise<readonly ClusterIssue[]> {
+    return ((await this.#open({ topic })) ?? []).map(findingIssue);
+  }
+
+  async mute(writer: Writer, siteTopicId: string, muted: boolean): Promise<boolean> {
+    const body = { usageSettings: { changeRequests: !muted } };
+    const answer = await writer.send(operations.updateSiteTopic, { path: { ...this.#path, siteTopicId }, body });
+    return answer.usageSettings?.changeRequests === false;
+  }
+
+  /** No document names a way to say it: the description does. */
+  link(): Record<never, never> {
+    return {};
+  }
+
+  /** Those that the platform drafted of itself. */
+  async requestsOf(topic: string): Promise<readonly RequestAnswer[]> {
+    const query = { ...this.listQuery, status: [...STATUSES], topic };
+    try {
+      return await collect(this.#reader.pages(operations.listOrganizationChangeRequests, { query }));
+    } catch (error) {
+      if (error instanceof RejectedError) {
+        return [];
+      }
+      throw error;
+    }
+  }
+
+  /** Null where the platform lists neither findings nor issues. */
+  async #open(filter: { readonly topic?: string }): Promise<readonly FindingAnswer[] | null> {
+    const input = { path: this.#path, query: { ...filter, status: 'open' as const } };
+    const { pages } = this.#reader;
+    const tries = [
+      ['findings', () => collect(pages(operations.listSiteFindings, input))],
+      ['issues', () => collect(pages(operations.listSiteIssues, input))],
+    ] as const;
+    // The one that is known first; the platform may have become another one since.
+    for (const [name, list] of this.#name.is === 'issues' ? tries.toReversed() : tries) {
+      const findings = await list().catch(nullWhereNotThere);
+      this.#name.is = findings === null ? null : name;
+      if (findings !== null) {
+        return findings.filter(isOpen).filter(({ topic }) => filter.topic === undefined || topic === filter.topic);
+      }
+    }
+    return null;
+  }
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) {
+    all.push(item);
+  }
+  return all;
+}
+
+function nullWhereNotThere(error: unknown): null {
+  if (saysNotThere(error)) {
+    return null;
+  }
+  throw error;
+}

@@ -1,0 +1,223 @@
+import type { ClustersConfig, PlacedName } from '../../config/clusters.ts';
+import { ConfigError, formatProblem, RejectedError } from '../../core/errors.ts';
+import type { Declared } from '../../core/resource.ts';
+import { didYouMean, quote } from '../../core/suggest.ts';
+import type { Reader } from '../../platform/client.ts';
+import { operations } from '../../platform/operations/index.ts';
+import type { OrganizationRecord } from '../../store/store.ts';
+import { type RouteSpace, type Spaces, spacesOf } from '../decide/route.ts';
+import { oneLine } from '../model/text-sanitizing.ts';
+
+/** A space as its manifest declares it. */
+export interface DeclaredSpace {
+  /** The id that binds it; null: it is bound by its title, or once it is created. */
+  readonly id: string | null;
+  readonly title: string | null;
+}
+
+/** What is known of spaces and teams, in addition to the platform. */
+export interface Names {
+  /** Ids by the keys of manifests, as they were last applied. Throws StoreError. */
+  recorded(kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>>;
+  /** The spaces that the manifests declare now, by key; null where these cannot be read. */
+  declared(): Promise<ReadonlyMap<string, DeclaredSpace> | null>;
+  /** Ids of spaces by key, as the last plan found them; empty where there is none. */
+  observed(): ReadonlyMap<string, string>;
+}
+
+type DeclaredResources = ReadonlyMap<string, Pick<Declared, 'kind' | 'id' | 'fields'>>;
+
+/** Where `namesFrom` reads. */
+export interface NameSources {
+  readonly record: Pick<OrganizationRecord, 'read'>;
+  /** The resources of the manifests; null: they cannot be read here. */
+  readonly declared: (() => Promise<DeclaredResources>) | null;
+  /** The ids of resources, as the last plan found them; null: there is none. */
+  readonly bindings?: () => ReadonlyMap<string, string> | null;
+}
+
+/** What a record, manifests and a plan know. */
+export function namesFrom({ record, declared, bindings }: NameSources): Names {
+  return {
+    recorded: async (kind) => {
+      const { entries } = await record.read();
+      const own = entries.filter((entry) => entry.kind === kind);
+      return new Map(own.flatMap(({ address, id }) => (id === null ? [] : [[address.slice(kind.length + 1), id]])));
+    },
+    declared: async () => {
+      const found = (await declared?.().catch(() => null)) ?? null;
+      const spaces = [...(found ?? [])].filter(([, { kind }]) => kind === 'space');
+      return found === null ? null : new Map(spaces.map(([address, space]) => [keyOf(address), declaredSpace(space)]));
+    },
+    observed: () => {
+      const found = [...(bindings?.() ?? [])].filter(([address]) => address.startsWith(SPACE));
+      return new Map(found.map(([address, id]) => [keyOf(address), id]));
+    },
+  };
+}
+
+const SPACE = 'space/';
+
+function keyOf(address: string): string {
+  return address.slice(SPACE.length);
+}
+
+function declaredSpace({ id, fields }: Pick<Declared, 'id' | 'fields'>): DeclaredSpace {
+  return { id, title: typeof fields.title === 'string' ? fields.title : null };
+}
+
+/** Spaces as the platform has them, and the names in the settings that mean none of them. */
+export interface SpacesRead {
+  readonly spaces: Spaces;
+  /** Neither a key of the manifests nor an id; empty where that cannot be known. */
+  readonly unknown: readonly PlacedName[];
+  /** Every name that means a space, also one that the manifests declare and that is not there yet. */
+  readonly known: readonly string[];
+}
+
+type SpaceAnswer = {
+  readonly id: string;
+  readonly title?: string | null | undefined;
+  readonly deletedAt?: string | null | undefined;
+  readonly editMode?: string | null | undefined;
+};
+
+/** Reads the spaces that change requests may be for. `also`: a name that a person gives. Throws AppError. */
+export async function readSpaces(
+  reader: Reader,
+  names: Names,
+  config: ClustersConfig,
+  also: string | null = null,
+): Promise<SpacesRead> {
+  const recorded = await names.recorded('space');
+  const answers = await listSpaces(reader, config, names, recorded);
+  const there = new Map(answers.map((answer) => [answer.id, answer]));
+  const missing = [...namesIn(config), ...(also === null ? [] : [also])].filter(
+    (name) => !there.has(recorded.get(name) ?? name),
+  );
+  const declared = missing.length === 0 ? new Map<string, DeclaredSpace>() : await names.declared();
+  const bound = new Map(recorded);
+  for (const name of missing) {
+    const id = boundId(names.observed().get(name), declared?.get(name), there);
+    if (id !== null) {
+      bound.set(name, id);
+    }
+  }
+  const keys = new Map([...bound].map(([key, id]) => [id, key]));
+  const gone = [...bound].filter(([, id]) => !there.has(id)).map(([key, id]) => absent(key, id, 'deleted', false));
+  const found = spacesOf([...gone, ...answers.map((answer) => toRouteSpace(answer, keys.get(answer.id) ?? null))]);
+  const why = declared === null ? 'not known, as the manifests cannot be read' : 'declared and not there yet';
+  const later = missing
+    .filter((name) => !found.has(name) && declared?.has(name) !== false)
+    .map((name) => absent(name, name, why, true));
+  return {
+    spaces: new Map([...spacesOf(later), ...found]),
+    unknown: declared === null ? [] : config.spaceNames.filter(({ name }) => !found.has(name) && !declared.has(name)),
+    known: [...found.keys(), ...(declared?.keys() ?? [])],
+  };
+}
+
+/** The names of spaces in the settings. */
+function namesIn({ routes, search, default: fallback }: ClustersConfig): readonly string[] {
+  const names = [...routes.map(({ space }) => space), ...search.spaces, ...(fallback === null ? [] : [fallback])];
+  return [...new Set(names)];
+}
+
+/**
+ * The id of a declared space that is not in the record: the manifest's own, else as the last plan found it, else of the
+ * only space with its title, which a plan would adopt. Null where it is not there yet.
+ */
+function boundId(
+  observed: string | undefined,
+  declared: DeclaredSpace | undefined,
+  there: ReadonlyMap<string, SpaceAnswer>,
+): string | null {
+  if (declared === undefined) {
+    return null;
+  }
+  const id = declared.id ?? observed;
+  if (id !== undefined) {
+    return there.has(id) ? id : null;
+  }
+  const alike = [...there.values()].filter(({ title, deletedAt }) => title === declared.title && deletedAt == null);
+  return declared.title !== null && alike.length === 1 ? (alike[0]?.id ?? null) : null;
+}
+
+/** Versions without a list of spaces are asked for each that is named. */
+async function listSpaces(
+  reader: Reader,
+  config: ClustersConfig,
+  names: Names,
+  recorded: ReadonlyMap<string, string>,
+): Promise<readonly SpaceAnswer[]> {
+  try {
+    const spaces: SpaceAnswer[] = [];
+    for await (const space of reader.pages(operations.listSpaces)) {
+      spaces.push(space);
+    }
+    return spaces;
+  } catch (error) {
+    if (!isNotThere(error)) {
+      throw error;
+    }
+  }
+  const [declared, observed] = [await names.declared(), names.observed()];
+  const idOf = (name: string) => recorded.get(name) ?? declared?.get(name)?.id ?? observed.get(name) ?? name;
+  const ids = new Set(namesIn(config).map(idOf));
+  const answers = await Promise.all([...ids].map((id) => spaceOf(reader, id)));
+  return answers.filter((answer) => answer !== null);
+}
+
+async function spaceOf(reader: Reader, spaceId: string): Promise<SpaceAnswer | null> {
+  try {
+    return await reader.get(operations.getSpace, { path: { spaceId } });
+  } catch (error) {
+    if (isNotThere(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Whether the platform answered that there is no such thing. */
+export function isNotThere(error: unknown): boolean {
+  return error instanceof RejectedError && error.status === 404;
+}
+
+/** Null for a 404, where that has a meaning. */
+export async function orNull<T>(hasMeaning: boolean, read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (hasMeaning && isNotThere(error)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+function toRouteSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): RouteSpace {
+  const isDeleted = (deletedAt ?? null) !== null;
+  const why = isDeleted ? 'deleted' : editMode === 'locked' ? 'locked' : null;
+  return { id, title: oneLine(title ?? '') || id, key, usable: why === null, waits: false, why };
+}
+
+function absent(key: string, id: string, why: string, waits: boolean): RouteSpace {
+  return { id, title: key, key, usable: false, waits, why };
+}
+
+/** One error for all names that mean no space, each with its place. `known`: those that mean one. */
+export function unknownSpaces(unknown: readonly PlacedName[], known: readonly string[]): ConfigError {
+  const lines = unknown.map(({ name, place }) =>
+    formatProblem({
+      ...place,
+      message: noSuchSpace(name, known),
+    }),
+  );
+  return new ConfigError(lines.join('\n'));
+}
+
+/** That a name means no space, in words, and which was probably meant. */
+export function noSuchSpace(name: string, known: readonly string[]): string {
+  return `${quote(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`;
+}

@@ -1,0 +1,172 @@
+import { isObject } from '../../core/json.ts';
+import { toDocument, toMarkdown } from '../../platform/rich-document.ts';
+import { plainText } from '../../platform/rich-leaves.ts';
+import { linkTo } from '../../platform/rich-links.ts';
+import type { RichDocument, RichNode } from '../../platform/rich-node.ts';
+import { representatives } from '../decide/representatives.ts';
+import type { RelatedPage } from '../decide/search-query.ts';
+import type { ClusterChangeRequest } from '../model/change-request.ts';
+import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
+import { markOf, markParagraph } from '../model/ownership-marker.ts';
+import { cut, harmless, oneLine, webUrl } from '../model/text-sanitizing.ts';
+import { trendOf } from '../model/trend.ts';
+import { fillTemplate, type LineValues } from './template.ts';
+
+/** What a description is made of. */
+export interface DescriptionParts {
+  readonly cluster: IssueCluster;
+  /** In any order; the most representative are listed. */
+  readonly issues: readonly ClusterIssue[];
+  readonly pages: readonly RelatedPage[];
+  /** Markdown; null: the built-in template. */
+  readonly template: string | null;
+  /** How many issues are listed at most. */
+  readonly most: number;
+  /** See `Mark`. */
+  readonly claim: string | null;
+}
+
+/** The description of those who give none. */
+export const BUILT_IN = `**{{label}}**
+
+{{summary}}
+
+**Impact: {{impact}}** ({{impactMeaning}})
+
+Trend: {{trend}}
+
+Issues: {{issues}}; conversations: {{conversations}}; since {{since}}; from {{sources}}
+
+## Issues
+
+{{issueList}}
+
+## Related pages
+
+{{pageList}}
+
+{{url}}
+`;
+
+/** Explanation of each impact. Source: docs/platform-notes.md#enumerations */
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['low', 'minor friction'],
+  ['medium', 'partly blocking, with workarounds'],
+  ['high', 'fully or nearly blocking, a severe regression, or a risk of losing data'],
+]);
+
+/** The longest title or subject of a list, and the longest summary, in UTF-16 code units. */
+const LONGEST_TITLE = 200;
+const LONGEST_SUMMARY = 20_000;
+
+/** The description of a cluster's change request. Its last paragraph is the mark by which `clusterMarked` knows it. */
+export function descriptionOf({ cluster, issues, pages, template, most, claim }: DescriptionParts): RichDocument {
+  const blocks = {
+    summary: contentOf(cluster.summary),
+    issueList: issueList(cluster, issues, most),
+    pageList: pageList(pages),
+  };
+  const nodes = [...fillTemplate(template ?? BUILT_IN, lineValues(cluster), blocks)];
+  return documentOf([...nodes, divider(), markParagraph({ cluster: cluster.id, gaveWay: false, claim })]);
+}
+
+/** The description of a change request that was archived since it gave way; `to` is what it gave way to, if known. */
+export function gaveWayDescription(cluster: string, why: string, to: ClusterChangeRequest | null): RichDocument {
+  const words = plainText(`Not needed: ${oneLine(why)}. `);
+  const url = webUrl(to?.url);
+  const other = to === null ? [] : linkTo(url ?? '', [plainText(oneLine(to.subject) || to.id)]);
+  const paragraph = { object: 'block', type: 'paragraph', nodes: [words, ...other] };
+  return documentOf([paragraph, divider(), markParagraph({ cluster, gaveWay: true, claim: null })]);
+}
+
+/** The id of the cluster that a description is of; null where it does not say. */
+export function clusterMarked(description: unknown): string | null {
+  return markOf(description)?.cluster ?? null;
+}
+
+/** What stands for the names of templates that are a line of text. */
+export function lineValues(cluster: IssueCluster): LineValues {
+  const sources = Object.entries(cluster.sources)
+    .sort(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
+    .map(([name, count]) => `${oneLine(name)} (${count})`);
+  return {
+    label: cut(oneLine(cluster.label), LONGEST_SUMMARY) || cluster.id,
+    id: cluster.id,
+    impact: oneLine(cluster.impact ?? '') || 'not known',
+    impactMeaning: MEANINGS.get(cluster.impact ?? '') ?? 'what it means is not documented',
+    trend: trendOf(cluster.weeklyPulse),
+    issues: String(cluster.issues),
+    conversations: String(cluster.conversations),
+    sources: sources.join(', ') || 'no source that is known',
+    since: dayOf(cluster.createdAt),
+    url: cluster.url ?? '',
+  };
+}
+
+/** "2026-11-21", in UTC. */
+function dayOf(time: number | null): string {
+  return time === null ? 'not known' : new Date(time).toISOString().slice(0, 10);
+}
+
+/** A summary as blocks that every platform takes: whatever it is made of is written anew. */
+function contentOf(summary: unknown): readonly RichNode[] {
+  const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
+  return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.map(harmlessNode);
+}
+
+/** Only in texts: in Markdown, a space in another place could mean something. */
+function harmlessNode(node: RichNode): RichNode {
+  const { nodes, leaves } = node;
+  return {
+    ...node,
+    ...(nodes === undefined ? {} : { nodes: nodes.map(harmlessNode) }),
+    ...(leaves === undefined ? {} : { leaves: leaves.map((leaf) => ({ ...leaf, text: harmless(leaf.text) })) }),
+  };
+}
+
+function issueList(cluster: IssueCluster, issues: readonly ClusterIssue[], most: number): readonly RichNode[] {
+  const listed = representatives(issues, most);
+  const more = Math.max(cluster.issues, issues.length) - listed.length;
+  const rest = more > 0 && listed.length > 0 ? [paragraph([plainText(`and ${more} more`)])] : [];
+  return listed.length === 0 ? [paragraph([plainText('None is listed.')])] : [list(listed.map(issueItem)), ...rest];
+}
+
+/** "Login loops (high, 2026-11-20), in Cannot sign in", of which the last is a link. */
+function issueItem({ title, id, impact, createdAt, conversation }: ClusterIssue): readonly RichNode[] {
+  const facts = [oneLine(impact ?? ''), createdAt === null ? '' : dayOf(createdAt)].filter((fact) => fact !== '');
+  const words = `${titleOf(title) || id}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+  if (conversation === null) {
+    return [plainText(words)];
+  }
+  const name = plainText(titleOf(conversation.subject) || `conversation ${conversation.id}`);
+  return [plainText(`${words}, in `), ...linkTo(conversation.url ?? '', [name])];
+}
+
+function pageList(pages: readonly RelatedPage[]): readonly RichNode[] {
+  const items = pages.map(({ title, url, space }) => {
+    const name = plainText(titleOf(title));
+    return [...linkTo(url ?? '', [name]), ...(space === '' ? [] : [plainText(` in ${titleOf(space)}`)])];
+  });
+  return items.length === 0 ? [paragraph([plainText('The search found none.')])] : [list(items)];
+}
+
+function titleOf(text: string): string {
+  return cut(oneLine(text), LONGEST_TITLE);
+}
+
+function paragraph(nodes: readonly RichNode[]): RichNode {
+  return { object: 'block', type: 'paragraph', nodes };
+}
+
+function list(items: readonly (readonly RichNode[])[]): RichNode {
+  const nodes = items.map((item): RichNode => ({ object: 'block', type: 'list-item', nodes: [paragraph(item)] }));
+  return { object: 'block', type: 'list-unordered', nodes };
+}
+
+function divider(): RichNode {
+  return { object: 'block', type: 'divider', data: {}, isVoid: true };
+}
+
+function documentOf(nodes: RichNode[]): RichDocument {
+  return { object: 'document', data: {}, nodes };
+}

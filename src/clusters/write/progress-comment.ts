@@ -1,0 +1,47 @@
+import { toMarkdown } from '../../platform/rich-document.ts';
+import { plainText } from '../../platform/rich-leaves.ts';
+import type { IssueCluster } from '../model/cluster.ts';
+import { oneLine } from '../model/text-sanitizing.ts';
+
+const DAY = 86_400_000;
+
+/** What was last said of a cluster on its change request: when it was opened, or in a comment. */
+export interface Said {
+  readonly at: number;
+  readonly issues: number;
+  readonly conversations: number;
+  readonly impact: string | null;
+}
+
+/** What of a cluster may be news. */
+export type Numbers = Pick<IssueCluster, 'issues' | 'conversations' | 'impact'>;
+
+/** What is to be remembered once this is said. */
+export function saidOf({ issues, conversations, impact }: Numbers, now: number): Said {
+  return { at: now, issues, conversations, impact };
+}
+
+/**
+ * A comment with what came since, as Markdown; null where none is due: at most one a day, and none where nothing came.
+ * Fewer issues than before, as when conversations are deleted, are no news.
+ */
+export function newsOf(cluster: Numbers, last: Said, now: number): string | null {
+  const issues = cluster.issues - last.issues;
+  const conversations = cluster.conversations - last.conversations;
+  const isOther = cluster.impact !== null && cluster.impact !== last.impact;
+  if (now - last.at < DAY || (issues <= 0 && conversations <= 0 && !isOther)) {
+    return null;
+  }
+  const day = new Date(last.at).toISOString().slice(0, 10);
+  const words = [
+    ...(issues > 0 ? [`${more(issues, 'issue')} (${cluster.issues} now)`] : []),
+    ...(conversations > 0 ? [`${more(conversations, 'conversation')} (${cluster.conversations} now)`] : []),
+    ...(isOther ? [`the impact is ${oneLine(cluster.impact ?? '')} now`] : []),
+  ];
+  const paragraph = { object: 'block', type: 'paragraph', nodes: [plainText(`Since ${day}: ${words.join(', ')}.`)] };
+  return toMarkdown({ nodes: [paragraph] }).trim();
+}
+
+function more(count: number, noun: string): string {
+  return `${count} more ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,38 @@
+import type { Features, PlatformVersion } from '../../emulator/emulator.ts';
+
+/** What versions of the platform differ in, as the command line calls it. */
+export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
+  changeRequestDrafts: 'change-request-drafts',
+  changeRequestLinks: 'change-request-links',
+  contextRecords: 'context-records',
+  conversations: 'conversations',
+  conversationLists: 'conversation-lists',
+  ingestionByUsers: 'ingestion-by-users',
+  installationsByUsers: 'installations-by-users',
+  openapiText: 'openapi-text',
+  publish: 'publish',
+  requestedReviewers: 'requested-reviewers',
+  siteFindings: 'site-findings',
+  siteIssues: 'site-issues',
+  spaceCreation: 'space-creation',
+  structure: 'structure',
+  agentsContext: 'agents-context',
+  changeRequestStatus: 'change-request-status',
+  changeRequestStatuses: 'change-request-statuses',
+  externalLinks: 'external-links',
+  hiddenSiteSpaces: 'hidden-site-spaces',
+  linkListings: 'link-listings',
+  minimalAnswers: 'minimal-answers',
+  sectionGroupMembers: 'section-group-members',
+  sectionParents: 'section-parents',
+  spaceTransfer: 'space-transfer',
+  strictPatterns: 'strict-patterns',
+  templateCreates: 'template-creates',
+  authorMergeRules: 'author-merge-rules',
+  systemTheme: 'system-theme',
+  visitorClaims: 'visitor-claims',
+  traditionalChinese: 'traditional-chinese',
+};
+
+/** The versions of the platform that the embedded one can be, the oldest first. */
+export const PLATFORM_NAMES: readonly PlatformVersion[] = ['0.146', '0.167', '0.181', '0.201'];

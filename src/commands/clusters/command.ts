@@ -1,0 +1,97 @@
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { oneLine } from '../../server/cluster-log.ts';
+import type { Surroundings } from '../cli/setup.ts';
+import { askClusters, type ClusterFlags } from './control.ts';
+
+/** `octavo clusters list`. */
+export async function listClustersCommand(flags: ClusterFlags, around: Surroundings): Promise<ExitCode> {
+  const answer = await askClusters({ about: 'list' }, flags, around);
+  if (flags.format === 'json') {
+    around.terminal.out(`${JSON.stringify({ format: 'octavo.clusters/1', ...answer }, null, 2)}\n`);
+    return EXIT.done;
+  }
+  const clusters = (answer.clusters ?? []) as readonly JsonObject[];
+  around.terminal.out(clusters.length === 0 ? 'There are no issue clusters.\n' : clusters.map(clusterText).join('\n'));
+  return EXIT.done;
+}
+
+/** A line with the numbers, one with the verdict, and one with where it goes or what there is. */
+function clusterText(cluster: JsonObject): string {
+  const { id, label, impact, issues, conversations, opens, why, space, route } = cluster;
+  const requests = (cluster.changeRequests ?? []) as readonly JsonObject[];
+  const lines = [
+    `${line(id)}  ${line(label)}`,
+    `  ${line(impact ?? 'impact not known')}, ${line(issues)} issues, ${line(conversations)} conversations`,
+    ...(opens === true ? [`  opens in ${spaceText(space)}: ${line(route)}`] : [`  not opened: ${line(why)}`]),
+    ...requests.map(({ id: request, status, url }) => `  ${line(status)}: ${line(url ?? request)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function spaceText(space: Json | undefined): string {
+  const { id, key, title } = (space ?? {}) as JsonObject;
+  return `${line(title)} (${line(key ?? id)})`;
+}
+
+/** Other people's words, as a terminal may show them. */
+function line(value: Json | undefined): string {
+  return oneLine(String(value ?? ''));
+}
+
+export interface OpenClusterFlags extends ClusterFlags {
+  readonly space?: string;
+  readonly dryRun?: boolean;
+}
+
+/** `octavo clusters open ID`. */
+export async function openClusterCommand(
+  cluster: string,
+  flags: OpenClusterFlags,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const question = { about: 'open', cluster, space: flags.space ?? null, dryRun: flags.dryRun === true } as const;
+  const answer = await askClusters(question, flags, around);
+  if (flags.format === 'json') {
+    around.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
+  } else {
+    around.terminal.out(`${openedText(answer)}\n`);
+  }
+  return answer.outcome === 'begun' ? EXIT.failed : EXIT.done;
+}
+
+function openedText(answer: JsonObject): string {
+  const { outcome, cluster, space, subject, why, status, url, changeRequest } = answer;
+  const request = line(url ?? changeRequest);
+  switch (outcome) {
+    case 'opened':
+      return `A change request for ${line(cluster)} is open in ${spaceText(space)}: ${request}`;
+    case 'would open':
+      return `Would open ${JSON.stringify(line(subject))} in ${spaceText(space)}: ${line(why)}`;
+    case 'is there':
+      return `${line(cluster)} has a change request already (${line(status)}): ${request}`;
+    case 'gave way':
+      return `Not opened: ${line(why)}${request === '' ? '' : `: ${request}`}`;
+    default:
+      return `Begun, and not open yet; the next run of the daemon goes on with it${request === '' ? '' : `: ${request}`}`;
+  }
+}
+
+/** `octavo clusters mute ID` and `unmute ID`. */
+export async function muteClusterCommand(
+  cluster: string,
+  muted: boolean,
+  flags: OpenClusterFlags,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const dryRun = flags.dryRun === true;
+  const answer = await askClusters({ about: 'mute', cluster, muted, dryRun }, flags, around);
+  if (flags.format === 'json') {
+    around.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
+    return EXIT.done;
+  }
+  const state = muted ? 'muted' : 'not muted';
+  const words = answer.changes !== true ? `is ${state} already` : dryRun ? `would be ${state}` : `is ${state} now`;
+  around.terminal.out(`${line(answer.cluster)} (${line(answer.label)}) ${words}\n`);
+  return EXIT.done;
+}

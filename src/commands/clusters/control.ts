@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import { namesFrom } from '../../clusters/read/spaces.ts';
+import { type ClientObserver, ClusterAutomation } from '../../clusters/run/automation.ts';
+import { answerClusters, type ClusterQuestion } from '../../clusters/run/control-api.ts';
+import type { OrganizationConfig } from '../../config/config.ts';
+import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { resolveManifestFolder } from '../../git/repository.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { openDiskTree } from '../../manifests/disk-tree.ts';
+import { createManifestLoader } from '../../manifests/loader.ts';
+import { openReader, openWriter } from '../../platform/client.ts';
+import type { Priority } from '../../queue/model/request.ts';
+import { oneLine } from '../../server/cluster-log.ts';
+import { answers, callControl, controlSocketPath } from '../../server/control.ts';
+import { recordedId } from '../../store/recorded-id.ts';
+import { openSqliteStore } from '../../store/sqlite.ts';
+import { chooseOrganization, readTrustedConfig, type Surroundings, type Way, withPlatform } from '../cli/setup.ts';
+
+export interface ClusterFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/**
+ * Asks the daemon where one runs, so that it and a person never are at it at once; else the platform, with the state
+ * file opened for a moment. Throws what `answerClusters` throws.
+ */
+export async function askClusters(
+  question: ClusterQuestion,
+  flags: ClusterFlags,
+  around: Surroundings,
+): Promise<JsonObject> {
+  const config = await readTrustedConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const path = resolve(around.terminal.cwd, config.store.path);
+  const socket = controlSocketPath(path);
+  if (await answers(socket)) {
+    return callControl(socket, { ask: 'clusters', organization: organization.id, question });
+  }
+  return withPlatform(config, organization, around, (way) => answerAlone(organization, path, way, question, around));
+}
+
+async function answerAlone(
+  organization: OrganizationConfig,
+  path: string,
+  { connection, signal }: Way,
+  question: ClusterQuestion,
+  { clock, random, terminal }: Surroundings,
+): Promise<JsonObject> {
+  const store = openSqliteStore(path);
+  const { site } = organization.conversations;
+  const client = (priority: Priority, observer: ClientObserver) => ({
+    organization: organization.id,
+    priority,
+    signal,
+    ...observer,
+  });
+  try {
+    const automation = new ClusterAutomation({
+      config: organization.clusters,
+      openReader: (priority, observer) => openReader(connection, client(priority, observer)),
+      openWriter: (priority, observer) => openWriter(connection, client(priority, observer)),
+      note: store.note(`clusters/${organization.id}`),
+      names: namesFrom({ record: store.organization(organization.id), declared: manifestsOf(organization) }),
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      clock,
+      random,
+      redaction: createTextRedaction(organization.conversations.redact),
+      signal,
+      events: { onTrouble: ({ message }) => terminal.err(`${oneLine(message)}\n`) },
+    });
+    return await answerClusters(automation, question);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Null where they cannot be read: a repository is the daemon's to fetch. Without a source there are none. */
+function manifestsOf({ source }: OrganizationConfig) {
+  const directory = source?.directory;
+  if (source === null) {
+    return async () => new Map();
+  }
+  return directory === undefined
+    ? null
+    : async () => {
+        resolveManifestFolder(directory);
+        return (await createManifestLoader(kinds).load(openDiskTree(directory))).declared;
+      };
+}

@@ -1,0 +1,146 @@
+import type { DeskQuestion } from '../../conversations/ingestion/control-api.ts';
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
+import { largest } from '../../core/lists.ts';
+import { printable } from '../../plan/words.ts';
+import { senderWords } from '../../server/conversation-log.ts';
+import type { Surroundings } from '../cli/setup.ts';
+import { askDesk, type ConversationFlags } from './control.ts';
+
+/** `octavo conversations status`. */
+export async function statusCommand(flags: ConversationFlags, around: Surroundings): Promise<ExitCode> {
+  const answer = await askDesk({ about: 'status' }, flags, around);
+  if (flags.format === 'json') {
+    around.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
+  } else {
+    around.terminal.out(statusText(answer));
+  }
+  return EXIT.done;
+}
+
+function statusText(answer: JsonObject): string {
+  const sources = (answer.sources ?? []) as readonly JsonObject[];
+  const rows = sources.map((source) => {
+    const counts = (source.counts ?? {}) as Readonly<Record<string, Json>>;
+    const skipped = Object.entries(counts)
+      .filter(([name]) => name.startsWith('skipped.'))
+      .reduce((sum, [, count]) => sum + Number(count), 0);
+    return [
+      String(source.source),
+      age(source.polledAgo),
+      String(counts.found ?? 0),
+      String(source.waiting),
+      age(source.waitingFor),
+      String(source.sending),
+      String(skipped),
+      String(counts.rejected ?? 0),
+      String(source.dead),
+    ];
+  });
+  const header = ['SOURCE', 'POLLED', 'FOUND', 'WAITING', 'SINCE', 'SENDING', 'SKIPPED', 'REJECTED', 'DEAD'];
+  const lines = table([header, ...rows]);
+  const cursors = sources
+    .filter(({ cursor }) => cursor !== null)
+    .map(({ source, cursor }) => `${String(source)} goes on from ${shortJson(cursor ?? null)}`);
+  const errors = sources
+    .filter(({ error }) => error !== null)
+    .map(({ source, error }) => `${String(source)}: the last poll failed: ${printable(String(error))}`);
+  const outdated = Object.entries((answer.outdated ?? {}) as Readonly<Record<string, Json>>).map(
+    ([source, count]) => `${source}: ${count} of what waits was redacted by earlier settings, and goes as it is`,
+  );
+  const sender = `Sender: ${senderWords(answer.sender as unknown as Parameters<typeof senderWords>[0])}`;
+  const none = sources.length === 0 ? ['No source has given anything yet.'] : [];
+  return `${[...lines, ...none, ...cursors, ...errors, ...outdated, sender].join('\n')}\n`;
+}
+
+const LONGEST_CURSOR = 80;
+
+function shortJson(value: Json): string {
+  const text = printable(JSON.stringify(value));
+  return text.length > LONGEST_CURSOR ? `${text.slice(0, LONGEST_CURSOR - 1)}…` : text;
+}
+
+function age(milliseconds: Json | undefined): string {
+  if (typeof milliseconds !== 'number') {
+    return '-';
+  }
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 120) {
+    return `${seconds}s`;
+  }
+  return seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.round(seconds / 3600)}h`;
+}
+
+/** Columns, each as wide as its widest cell. Ids are somebody's making: none moves a terminal's cursor. */
+function table(cells: readonly (readonly string[])[]): readonly string[] {
+  const rows = cells.map((row) => row.map(printable));
+  const widths = (rows[0] ?? []).map((_, column) => largest(rows.map((row) => (row[column] ?? '').length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+export interface DeadFlags extends ConversationFlags {
+  readonly source?: string;
+  /** How many to list. */
+  readonly limit?: number;
+}
+
+/** `octavo conversations dead list|show|retry|drop`. */
+export async function deadCommand(
+  does: 'list' | 'show' | 'retry' | 'drop',
+  key: string | undefined,
+  flags: DeadFlags,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const filter = {
+    ...(flags.source === undefined ? {} : { source: flags.source }),
+    ...(key === undefined ? {} : { key }),
+  };
+  const question: DeskQuestion =
+    does === 'list'
+      ? { about: 'dead', ...filter, limit: flags.limit }
+      : does === 'show'
+        ? { about: 'letter', key: key ?? '' }
+        : { about: does, ...filter };
+  const answer = await askDesk(question, flags, around);
+  around.terminal.out(flags.format === 'json' || does === 'show' ? `${shownJson(answer)}\n` : deadText(does, answer));
+  return EXIT.done;
+}
+
+function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
+  if (does !== 'list') {
+    const count = Number(answer.count);
+    const what = count === 1 ? '1 dead letter' : `${count} dead letters`;
+    return `${what} ${does === 'retry' ? (count === 1 ? 'waits' : 'wait') : count === 1 ? 'is' : 'are'} ${does === 'retry' ? 'to be sent again' : 'forgotten'}\n`;
+  }
+  const letters = (answer.letters ?? []) as readonly JsonObject[];
+  if (letters.length === 0) {
+    return 'No dead letters.\n';
+  }
+  const rows = letters.map(({ key, source, at, reason }) => [
+    String(key),
+    String(source),
+    new Date(Number(at)).toISOString().slice(0, 16),
+    String(reason),
+  ]);
+  const more = Number(answer.more);
+  const rest = more === 0 ? [] : [`${more} more: --limit ${letters.length + more} lists them all`];
+  return `${[...table([['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], ...rows]), ...rest].join('\n')}\n`;
+}
+
+/** `octavo conversations resync SOURCE --since 30d`. */
+export async function resyncCommand(
+  source: string,
+  flags: ConversationFlags & { readonly since: number },
+  around: Surroundings,
+): Promise<ExitCode> {
+  const since = around.clock.now() - flags.since;
+  await askDesk({ about: 'resync', source, since }, flags, around);
+  const from = new Date(since).toISOString().slice(0, 16);
+  around.terminal.out(`The next poll of ${source} goes back to ${from}Z; what has not changed is not sent again.\n`);
+  return EXIT.done;
+}

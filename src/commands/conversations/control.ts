@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import { answerDesk, type DeskQuestion } from '../../conversations/ingestion/control-api.ts';
+import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
+import { openSources } from '../../conversations/ingestion/open-sources.ts';
+import { hiddenIdsOf } from '../../conversations/intake/id-pseudonymizer.ts';
+import type { ConversationEvents } from '../../conversations/model/events.ts';
+import { redactionOptions } from '../../conversations/redact/options.ts';
+import { createRedactor } from '../../conversations/redact/redactor.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Writer } from '../../platform/client.ts';
+import { answers, callControl, controlSocketPath } from '../../server/control.ts';
+import { recordedId } from '../../store/recorded-id.ts';
+import { openSqliteStore } from '../../store/sqlite.ts';
+import { chooseOrganization, readTrustedConfig, type Surroundings } from '../cli/setup.ts';
+
+export interface ConversationFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/** What a command works with: the configuration, and the daemon's socket where one may answer. */
+export interface Place {
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+  readonly store: string;
+  readonly socket: string;
+}
+
+/** Asks the daemon where one runs, and the state file itself where none does. Throws what `answerDesk` throws. */
+export async function askDesk(
+  question: DeskQuestion,
+  flags: ConversationFlags,
+  around: Surroundings,
+): Promise<JsonObject> {
+  const place = await placeOf(flags, around);
+  if (await answers(place.socket)) {
+    const organization = place.organization.id;
+    return callControl(place.socket, { ask: 'conversations', organization, question });
+  }
+  return withDesk(place, null, {}, around, ({ answer }) => answer(question));
+}
+
+/** Where conversations are kept, by the configuration. Throws ConfigError. */
+export async function placeOf(flags: ConversationFlags, around: Surroundings): Promise<Place> {
+  const config = await readTrustedConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const store = resolve(around.terminal.cwd, config.store.path);
+  return { config, organization, store, socket: controlSocketPath(store) };
+}
+
+export interface OpenDesk {
+  readonly ingestion: Ingestion;
+  /** `own` ends it besides the person who asked. */
+  answer(question: DeskQuestion, own?: AbortSignal): Promise<JsonObject>;
+}
+
+/** Opens the state file for a moment. `writer` null: nothing can be sent. */
+export async function withDesk<T>(
+  { organization, store: path }: Place,
+  writer: Writer | null,
+  events: ConversationEvents,
+  { clock, random, version, signal }: Surroundings,
+  work: (desk: OpenDesk) => Promise<T>,
+): Promise<T> {
+  const { conversations } = organization;
+  const { site } = conversations;
+  const store = openSqliteStore(path);
+  try {
+    const outbox = store.outbox(organization.id, conversations.outbox);
+    const hide = await hiddenIdsOf(store, organization.id, randomBytes);
+    const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
+    const ingestion = new Ingestion({
+      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
+      outbox,
+      redactor: createRedactor(redactionOptions(conversations.redact), hide),
+      writer,
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      quiet: conversations.quiet,
+      batch: conversations.batch,
+      clock,
+      random,
+      events,
+    });
+    const sources = conversations.sources.map(({ name }) => name);
+    try {
+      return await work({
+        ingestion,
+        answer: (question, own = signal) =>
+          answerDesk({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, question),
+      });
+    } finally {
+      await ingestion.stop(CLOSING);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Milliseconds that requests in flight get to end. */
+const CLOSING = 5000;

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DeskQuestion } from '../../conversations/ingestion/control-api.ts';
+import { hiddenIds } from '../../conversations/intake/id-pseudonymizer.ts';
+import { type Admission, admit } from '../../conversations/intake/outbox-entry.ts';
+import type { Redactor } from '../../conversations/model/conversation.ts';
+import type { ConversationEvents, SenderState } from '../../conversations/model/events.ts';
+import type { Found } from '../../conversations/model/ticket.ts';
+import { writableKey } from '../../conversations/model/writable-key.ts';
+import { redactionOptions } from '../../conversations/redact/options.ts';
+import { createRedactor } from '../../conversations/redact/redactor.ts';
+import { readTickets } from '../../conversations/sources/files/read-tickets.ts';
+import type { Clock } from '../../core/clock.ts';
+import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';
+import { type JsonObject, shownJson } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
+import { printable } from '../../plan/words.ts';
+import { openWriter } from '../../platform/client.ts';
+import { answers, callControl } from '../../server/control.ts';
+import { senderWords } from '../../server/conversation-log.ts';
+import { openMemoryStore } from '../../store/memory.ts';
+import type { NewContent } from '../../store/outbox.ts';
+import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { keepHeapSmall } from '../cli/small-heap.ts';
+import { type ConversationFlags, placeOf, withDesk } from './control.ts';
+
+export interface PushFlags extends ConversationFlags {
+  readonly dryRun?: boolean;
+  readonly account: string;
+  /** Domains whose mail is the team's. */
+  readonly teamDomains?: readonly string[];
+}
+
+/** `octavo conversations push FILE…`: takes files in and sends them, once. */
+export async function pushCommand(files: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
+  keepHeapSmall();
+  const { cwd } = around.terminal;
+  const paths = files.map((file) => resolve(cwd, file));
+  const missing = paths.findIndex((path) => !existsSync(path));
+  if (missing >= 0) {
+    throw new ConfigError(`${files[missing]}: there is no such file`);
+  }
+  if (flags.dryRun === true) {
+    return showOnly(paths, flags, around);
+  }
+  const place = await placeOf(flags, around);
+  const question: DeskQuestion = {
+    about: 'push',
+    files: paths,
+    account: flags.account,
+    teamDomains: [...(flags.teamDomains ?? [])],
+  };
+  if (await answers(place.socket)) {
+    const answer = await callControl(place.socket, {
+      ask: 'conversations',
+      organization: place.organization.id,
+      question,
+    });
+    return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, around);
+  }
+  return withPlatform(place.config, place.organization, around, async ({ connection, signal }) => {
+    const writer = openWriter(connection, { organization: place.organization.id, priority: 'person', signal });
+    let sent = 0;
+    const events: ConversationEvents = {
+      onSent: ({ items }) => {
+        sent += items;
+      },
+      onRefused: ({ key, reason }) =>
+        around.terminal.err(`${printable(key)} is refused, and kept as a dead letter: ${printable(reason)}\n`),
+    };
+    return withDesk(place, writer, events, around, async ({ ingestion, answer }) => {
+      const pushed = await ingestion.sendWhile((own) => answer(question, own));
+      const state = await ingestion.sender?.sendDue();
+      const exit = tellPushed(pushed, `${sent} sent`, flags, around);
+      if (around.signal.aborted) {
+        throw new CancelledError(`asked to stop; what is left waits in ${place.store}`);
+      }
+      if (state !== undefined && 'reason' in state) {
+        throw new TransientError(`${senderWords(state)}; what is left waits in ${place.store}`, false);
+      }
+      return exit;
+    });
+  });
+}
+
+type PushedSender = SenderState | { readonly kind: 'none' } | undefined;
+
+/** What becomes of what a daemon has taken in. */
+function daemonWords(sender: PushedSender): string {
+  if (sender?.kind === 'none') {
+    return 'they wait: the daemon runs with --dry-run and sends nothing; the next one without it sends them';
+  }
+  if (sender?.kind === 'stopped') {
+    return 'they wait: the daemon ends; the next one sends them';
+  }
+  return sender !== undefined && 'reason' in sender
+    ? `they wait, and the daemon sends them once it can: ${senderWords(sender)}`
+    : 'the daemon sends them';
+}
+
+/** Prints what would be sent, redacted; asks no platform and writes nothing. */
+async function showOnly(paths: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
+  const config = await readConfig(flags.config, around);
+  const { redact } = chooseOrganization(config, flags.organization).conversations;
+  // The state file, which has the key of ids, may be a daemon's: here they get one for this time alone.
+  const redactor = createRedactor(redactionOptions(redact), hiddenIds(randomBytes(32)));
+  const threads = new ShownThreads(around.clock);
+  let tickets = 0;
+  let rejected = 0;
+  for (const path of paths) {
+    for await (const { found } of readTickets(path, { account: flags.account, teamDomains: flags.teamDomains ?? [] })) {
+      if (around.signal.aborted) {
+        throw new CancelledError('asked to stop; nothing was sent');
+      }
+      const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, around.clock.now()) : found;
+      if (fate.kind === 'content' && fate.content.thread !== undefined) {
+        await threads.add(fate.content);
+        continue;
+      }
+      const shown = shownOf(found, fate, redactor);
+      tickets += shown.kind === 'content' ? 1 : 0;
+      rejected += shown.kind === 'rejected' ? 1 : 0;
+      around.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
+    }
+  }
+  for (const payload of await threads.payloads()) {
+    tickets += 1;
+    around.terminal.out(`${printable(payload)}\n`);
+  }
+  if (threads.hasMail) {
+    noteTeam(flags, around);
+  }
+  around.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
+  return rejected > 0 ? EXIT.invalid : EXIT.done;
+}
+
+/** A line for what was found: the conversation exactly as it would be sent, or why it would not be. */
+function shownOf(
+  found: Found,
+  fate: Admission | Exclude<Found, { kind: 'ticket' }>,
+  redactor: Redactor,
+): { readonly kind: 'content' | 'rejected' | 'skipped'; readonly line: string } {
+  if (fate.kind === 'content') {
+    return { kind: 'content', line: fate.content.payload };
+  }
+  const place = found.kind === 'rejected' ? found.place : keyOf(found, redactor);
+  if (fate.kind === 'rejected') {
+    return { kind: 'rejected', line: `${place}: ${fate.reason}` };
+  }
+  return { kind: 'skipped', line: `${place}: skipped (${fate.kind === 'gone' ? 'deleted' : fate.reason})` };
+}
+
+/** The conversations of mails, which are complete only when every file has been read: in memory, as an outbox has them. */
+class ShownThreads {
+  readonly #outbox = openMemoryStore().outbox('dry-run', {
+    items: Number.MAX_SAFE_INTEGER,
+    bytes: Number.MAX_SAFE_INTEGER,
+  });
+  readonly #clock: Clock;
+  hasMail = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async add(content: NewContent): Promise<void> {
+    this.hasMail = true;
+    await this.#outbox.put({ source: 'push', at: this.#clock.now(), entries: [content], counts: {} });
+  }
+
+  async payloads(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (;;) {
+      const batch = await this.#outbox.next({ items: 100, bytes: Number.MAX_SAFE_INTEGER, open: 1 }, this.#clock.now());
+      if (batch === null) {
+        return found;
+      }
+      append(
+        found,
+        batch.items.map(({ payload }) => payload),
+      );
+      await this.#outbox.sent(batch.id, this.#clock.now());
+    }
+  }
+}
+
+/** Who wrote a mail decides how it is understood, and nothing but a domain tells it. */
+function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: Surroundings): void {
+  if (teamDomains.length === 0) {
+    terminal.err("No team domains are set, so every mail counts as the customer's; name yours with --team-domains\n");
+  }
+}
+
+function keyOf(found: Exclude<Found, { kind: 'rejected' }>, redactor: Redactor): string {
+  switch (found.kind) {
+    case 'ticket':
+      return writableKey(found.ticket.key, redactor, found.ticket.people);
+    case 'skipped':
+      return writableKey(found.key, redactor, found.people);
+    default:
+      return writableKey(found.key, redactor);
+  }
+}
+
+function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, around: Surroundings): ExitCode {
+  const { terminal } = around;
+  const files = (answer.files ?? []) as readonly JsonObject[];
+  const rejected = files.reduce((sum, { rejected: count }) => sum + Number(count), 0);
+  if (flags.format === 'json') {
+    terminal.out(`${shownJson({ format: 'octavo.push/1', ...answer })}\n`);
+  } else {
+    for (const { file, tickets, skipped, rejected: refused, rejects } of files) {
+      const where = rejects === null ? '' : `; see ${String(rejects)}`;
+      terminal.out(`${String(file)}: ${tickets} tickets, ${skipped} skipped, ${refused} rejected${where}\n`);
+    }
+    terminal.out(`${sent}\n`);
+  }
+  if (files.some(({ threads }) => Number(threads) > 0)) {
+    noteTeam(flags, around);
+  }
+  return rejected > 0 ? EXIT.invalid : EXIT.done;
+}

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { redactionOptions } from '../../conversations/redact/options.ts';
+import { createRedactor, type Explained, type RedactionOptions } from '../../conversations/redact/redactor.ts';
+import { asUtf8, fileInput } from '../../conversations/sources/files/formats/input.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import type { Paint } from '../../plan/text-layout.ts';
+import { counted } from '../../plan/words.ts';
+import { DEFAULT_CONFIG } from '../cli/config-source.ts';
+import { chooseOrganization, readConfig, readConfigBlind, type Surroundings } from '../cli/setup.ts';
+import { paintFor } from '../cli/terminal.ts';
+
+interface RedactCommandOptions {
+  readonly explain?: boolean;
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/**
+ * `octavo redact FILE`: a text as it would be sent. With `--explain`, what would be taken out of it: on a terminal only,
+ * as it shows the values. Throws ConfigError.
+ */
+export async function redactCommand(
+  file: string,
+  options: RedactCommandOptions,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const { terminal } = around;
+  if (options.explain === true && !terminal.isOutTerminal) {
+    throw new ConfigError('--explain shows what is private, and so on a terminal only; this output goes elsewhere');
+  }
+  const redactor = createRedactor(await rules(options, around));
+  const text = await textOf(resolve(terminal.cwd, file), file);
+  const [explained] = redactor.explain(text);
+  if (explained !== undefined) {
+    const paint = paintFor(terminal.isOutTerminal, terminal.env);
+    const text = terminal.isOutTerminal ? inert(explained.redacted) : explained.redacted;
+    terminal.out(options.explain === true ? explanation(explained, paint) : text);
+  }
+  return EXIT.done;
+}
+
+/** The rules of the organization's configuration where there is one, else those that always hold. */
+async function rules({ config, organization }: RedactCommandOptions, around: Surroundings): Promise<RedactionOptions> {
+  if (config === undefined && !existsSync(resolve(around.terminal.cwd, DEFAULT_CONFIG))) {
+    return {};
+  }
+  // Nothing is sent anywhere, so the file that is there will do; what only the platform needs is not read.
+  const read =
+    config === undefined ? readConfigBlind(DEFAULT_CONFIG, organization ?? '', around) : readConfig(config, around);
+  const { conversations } = chooseOrganization(await read, organization);
+  return redactionOptions(conversations.redact);
+}
+
+async function textOf(path: string, name: string): Promise<string> {
+  try {
+    const pieces: Buffer[] = [];
+    for await (const piece of asUtf8(fileInput(path).open())) {
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString('utf8');
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Characters of a line that are shown on either side of a value. */
+const AROUND = 24;
+
+/** One line for each value: its place, its type, what replaces it, and the value among its neighbours. */
+function explanation({ text, spans }: Explained, paint: Paint): string {
+  let line = 1;
+  let lineStart = 0;
+  const rows = spans.map(({ type, start, end, placeholder }) => {
+    for (let next = text.indexOf('\n', lineStart); next >= 0 && next < start; next = text.indexOf('\n', lineStart)) {
+      line += 1;
+      lineStart = next + 1;
+    }
+    const lineEnd = text.indexOf('\n', end);
+    const before = text.slice(Math.max(lineStart, start - AROUND), start);
+    const after = text.slice(end, Math.min(lineEnd < 0 ? text.length : lineEnd, end + AROUND));
+    const value = paint.strong(paint.remove(`«${shown(text.slice(start, end))}»`));
+    const place = `${line}:${start - lineStart + 1}`.padEnd(9);
+    return `${place}${type.padEnd(9)}${placeholder.padEnd(14)} ${paint.faint(shown(before))}${value}${paint.faint(shown(after))}`;
+  });
+  const total =
+    spans.length === 0 ? 'Nothing would be taken out.' : `${counted(spans.length, 'value')} would be taken out.`;
+  return `${[...rows, ...(rows.length === 0 ? [] : ['']), total].join('\n')}\n`;
+}
+
+function shown(text: string): string {
+  return inert(text.replaceAll(/\r?\n/g, '⏎')).replaceAll('\t', '·');
+}
+
+/** A file is a stranger's: on a terminal it may not move the cursor, nor turn the reading direction. */
+function inert(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{C}\n\t]/gu, '·');
+}

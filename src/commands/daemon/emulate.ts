@@ -1,0 +1,108 @@
+import { resolve } from 'node:path';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { readRegularFile } from '../../core/regular-file.ts';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type EmulatorState,
+  type PlatformVersion,
+  type RateLimits,
+  startEmulator,
+} from '../../emulator/emulator.ts';
+import { FEATURE_NAMES } from '../cli/feature-names.ts';
+import { asked, type Surroundings } from '../cli/setup.ts';
+
+export interface EmulateFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly seed?: string;
+  readonly state?: string;
+  readonly latency?: number;
+  /** `60/2s` or `60/2s:first-call`. */
+  readonly limit?: string;
+  readonly faults?: number;
+  /** A version of the platform to be. */
+  readonly platform?: PlatformVersion;
+  /** Features that are on, by the names of {@link FEATURE_NAMES}. */
+  readonly with?: readonly string[];
+  /** Features that are off, by the names of {@link FEATURE_NAMES}. */
+  readonly without?: readonly string[];
+}
+
+/** `octavo emulate`: the embedded platform, until it is asked to end. */
+export async function emulateCommand(flags: EmulateFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal, clock, signal } = around;
+  const emulator = await start(flags.port, {
+    host: flags.host,
+    port: flags.port,
+    token: flags.token,
+    clock,
+    seed: flags.seed === undefined ? undefined : await readSeed(resolve(terminal.cwd, flags.seed), flags.seed),
+    file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
+    ...(flags.latency === undefined ? {} : { latency: flags.latency }),
+    platform: flags.platform,
+    features: { ...featuresNamed(flags.with, true), ...featuresNamed(flags.without, false) },
+    ...(flags.limit === undefined ? {} : { limits: readLimit(flags.limit) }),
+    ...(flags.faults === undefined
+      ? {}
+      : { faults: [{ rate: flags.faults / 100, fault: { kind: 'status', status: 503 } }] }),
+  });
+  terminal.out(
+    [
+      `export OCTAVO_BASE_URL=${emulator.url}`,
+      `export OCTAVO_TOKEN=${emulator.token}`,
+      `export OCTAVO_ORGANIZATION=${emulator.organization}`,
+      '',
+    ].join('\n'),
+  );
+  terminal.err('The embedded platform is running; the lines above are for the shell you work in. Ctrl-C ends it.\n');
+  try {
+    await asked(signal);
+  } finally {
+    await emulator.close();
+  }
+  return EXIT.done;
+}
+
+/** These features, on or off. */
+function featuresNamed(names: readonly string[] = [], isOn: boolean): EmulatorOptions['features'] {
+  const features = Object.entries(FEATURE_NAMES).filter(([, name]) => names.includes(name));
+  return Object.fromEntries(features.map(([feature]) => [feature, isOn]));
+}
+
+/** What does not let it start is the port, or a file that is no state of it. */
+async function start(port: number, options: EmulatorOptions): Promise<Emulator> {
+  try {
+    return await startEmulator(options);
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    throw new ConfigError(
+      isTaken
+        ? `port ${port} is taken; name another with --port, or leave it out`
+        : `the embedded platform cannot start: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** A seed, in bytes. */
+const LARGEST_SEED = 256 * 1_048_576;
+
+async function readSeed(path: string, name: string): Promise<EmulatorState> {
+  try {
+    return JSON.parse(readRegularFile(path, { limit: LARGEST_SEED }).toString('utf8')) as EmulatorState;
+  } catch (error) {
+    throw new ConfigError(`cannot read the seed ${name}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** `60/2s`: so many requests in each window of so many seconds. */
+function readLimit(text: string): RateLimits {
+  const match = /^(\d+)\/(\d+(?:\.\d+)?)s(?::(fixed|first-call))?$/.exec(text);
+  if (match === null) {
+    throw new ConfigError(`--limit ${JSON.stringify(text)} is not of the form 60/2s, or 60/2s:first-call`);
+  }
+  const kind = match[3] === 'first-call' ? 'first-call' : 'fixed';
+  return { all: { kind, limit: Number(match[1]), window: Number(match[2]) * 1000 } };
+}

@@ -1,0 +1,42 @@
+/** `octavo health`: asks the daemon of a configuration whether it is healthy, for the health check of a container. */
+import { request } from 'undici';
+import { z } from 'zod';
+import type { ListenAddress } from '../../config/values.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { readConfigBlind, type Surroundings } from '../cli/setup.ts';
+
+export interface HealthFlags {
+  /** Whether organizations must have been synchronized once, too. */
+  readonly ready?: boolean;
+  readonly config?: string;
+}
+
+/** How long an answer may take, in milliseconds. */
+const TIMEOUT = 4_000;
+const answer = z.object({ reasons: z.array(z.string()).catch([]) }).catch({ reasons: [] });
+
+/** Exits 0 where the daemon answers that it is healthy, and 1 with its reasons otherwise. Reads no secret. */
+export async function healthCommand(flags: HealthFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const { server } = await readConfigBlind(flags.config, '', around);
+  const url = addressOf(server.listen, flags.ready === true ? '/readyz' : '/healthz');
+  try {
+    const timeouts = { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT };
+    const { statusCode, body } = await request(url, { ...timeouts, signal: AbortSignal.timeout(TIMEOUT) });
+    const { reasons } = answer.parse(await body.json().catch(() => null));
+    terminal.out(`${[String(statusCode), ...reasons].join(': ')}\n`);
+    return statusCode === 200 ? EXIT.done : EXIT.failed;
+  } catch (error) {
+    terminal.err(`no answer from ${url}: ${messageOf(error)}\n`);
+    return EXIT.failed;
+  }
+}
+
+/** A daemon that listens on every address is asked on the loopback address. */
+function addressOf({ host, port }: ListenAddress, path: string): string {
+  if (port === 0) {
+    throw new ConfigError('server.listen has port 0, which is another port at every start; set a port');
+  }
+  const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}${path}`;
+}

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { createDaemon } from '../../daemon.ts';
+import { createLogger } from '../../log.ts';
+import { asked, readTrustedConfig, type Surroundings } from '../cli/setup.ts';
+import { keepHeapSmall } from '../cli/small-heap.ts';
+import { nextCommand } from '../plan/next-command.ts';
+
+export interface RunFlags {
+  readonly config?: string;
+  readonly once?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization and one poll of its sources. */
+export async function runCommand(flags: RunFlags, around: Surroundings): Promise<ExitCode> {
+  const config = await readTrustedConfig(flags.config, around);
+  if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
+    keepHeapSmall();
+  }
+  const log = createLogger({ ...config.log, secrets: config.secrets });
+  const { clock, random, version } = around;
+  // The log is read in other folders than the daemon runs in.
+  const file = flags.config === undefined ? undefined : resolve(around.terminal.cwd, flags.config);
+  const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
+  const dryRun = flags.dryRun === true;
+  const daemon = await createDaemon({ config, clock, random, log, version, dryRun, approveCommand });
+  const onHangup = () => {
+    for (const organization of daemon.organizations) {
+      void organization.trigger('hand');
+    }
+  };
+  process.on('SIGHUP', onHangup);
+  try {
+    if (flags.once === true) {
+      const areSent = await Promise.race([daemon.once(), asked(around.signal).then(() => false)]);
+      const outcomes = daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed');
+      return worstOf(areSent ? outcomes : [...outcomes, 'failed']);
+    }
+    await daemon.start();
+    await asked(around.signal);
+    log.info('asked to stop: nothing new is begun, what is in flight ends');
+    return EXIT.done;
+  } finally {
+    process.off('SIGHUP', onHangup);
+    await daemon.stop();
+    log.info('octavo has stopped');
+  }
+}
+
+function worstOf(outcomes: readonly ('done' | 'held' | 'failed')[]): ExitCode {
+  if (outcomes.includes('failed')) {
+    return EXIT.failed;
+  }
+  return outcomes.includes('held') ? EXIT.held : EXIT.done;
+}

@@ -1,0 +1,138 @@
+import { messageOf, RejectedError } from '../../core/errors.ts';
+import type { Reader } from '../../platform/client.ts';
+import {
+  isSection,
+  isSectionGroup,
+  isSiteSpace,
+  operations,
+  type StructureItem,
+} from '../../platform/operations/index.ts';
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly verdict: 'good' | 'warn' | 'bad';
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** Looks at one thing, by reading alone. What cannot be read is a finding too. */
+export type Probe = (reader: Reader) => Promise<Finding>;
+
+/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
+export const FEATURES: readonly Probe[] = [
+  feature('spaces', (reader) => reader.get(operations.listSpaces, { query: { limit: 1 } }), 'spaces can be listed'),
+  feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
+  feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
+  feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
+];
+
+/** A feature is there where its read does not answer 404. */
+function feature(
+  what: string,
+  read: (reader: Reader) => Promise<unknown>,
+  has: string,
+  lacks = 'this platform has none',
+): Probe {
+  return async (reader) => {
+    try {
+      await read(reader);
+      return good(what, has);
+    } catch (error) {
+      return error instanceof RejectedError && error.status === 404
+        ? note(what, lacks)
+        : { verdict: 'bad', what, detail: messageOf(error) };
+    }
+  };
+}
+
+export function good(what: string, detail: string): Finding {
+  return { verdict: 'good', what, detail };
+}
+
+export function note(what: string, detail: string): Finding {
+  return { verdict: 'warn', what, detail };
+}
+
+/** What shows on a site alone, of which the first is looked at. */
+export async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
+  const { items } = await reader.get(operations.listSites, { query: { limit: 1 } });
+  const [site] = items;
+  if (site === undefined) {
+    return [good('sites', 'there is none yet')];
+  }
+  const path = { siteId: site.id };
+  let structure: readonly StructureItem[] = [];
+  const readStructure = feature(
+    'sites',
+    async (each) => {
+      ({ structure } = await each.get(operations.getSiteStructure, { path }));
+    },
+    'sites, and their structure in one read',
+  );
+  const readGroups = feature(
+    'section groups',
+    (each) => each.get(operations.listSiteFindings, { path, query: { limit: 1 } }),
+    'sections are put into them by their own update (0.181 and later)',
+    'sections are put into them by the group’s operations (before 0.181)',
+  );
+  const [sites, groups] = await Promise.all([readStructure(reader), readGroups(reader)]);
+  const agents = site.agentsContext
+    ? good('agentsContext', 'sites say whether agents may see them')
+    : note('agentsContext', 'this platform has none (gone in 0.167): leave it out of manifests');
+  return [
+    sites,
+    // No read tells of those operations; the first move in a pass finds out, whatever is said here.
+    groups.verdict === 'warn' ? good(groups.what, groups.detail) : groups,
+    agents,
+    ...structureFindings(structure),
+  ];
+}
+
+/** What the items of a structure tell of the version. */
+function structureFindings(structure: readonly StructureItem[]): readonly Finding[] {
+  const items = [...itemsOf(structure)];
+  const [space] = items.filter(isSiteSpace);
+  const links = items.filter(({ object }) => object === 'site-external-link').length;
+  const findings: Finding[] = [];
+  if (space !== undefined) {
+    findings.push(
+      typeof space.hidden === 'boolean'
+        ? good('hidden', 'site spaces can be hidden')
+        : note('hidden', 'the platform does not tell it: before 0.167 no site space can be hidden'),
+    );
+  }
+  if (links > 0) {
+    const words = links === 1 ? '1 link to elsewhere' : `${links} links to elsewhere`;
+    findings.push(
+      good('external links', `${words} on the first site: no manifest declares them, they keep their places`),
+    );
+  }
+  return findings;
+}
+
+function* itemsOf(items: readonly StructureItem[]): Generator<StructureItem> {
+  for (const item of items) {
+    yield item;
+    if (isSectionGroup(item)) {
+      yield* itemsOf(item.children ?? []);
+    } else if (isSection(item)) {
+      yield* item.siteSpaces ?? [];
+    }
+  }
+}
+
+/** Listings of links show on a space alone, of which the first is asked. */
+export async function linkListings(reader: Reader): Promise<readonly Finding[]> {
+  const { items } = await reader.get(operations.listSpaces, { query: { limit: 1 } });
+  const spaceId = items[0]?.id;
+  if (spaceId === undefined) {
+    return [];
+  }
+  const probe = feature(
+    'link listings',
+    (each) => each.get(operations.listSpaceLinks, { path: { spaceId }, query: { limit: 1 } }),
+    'links and backlinks can be listed',
+    'this platform has none (gone in 0.201); Octavo needs none',
+  );
+  return [await probe(reader)];
+}

@@ -1,0 +1,124 @@
+import { posix, relative, resolve, sep } from 'node:path';
+import { ConfigError, SourceError } from '../../core/errors.ts';
+import { isDriftCommit } from '../../forge/drift-text.ts';
+import { repositoryAround } from '../../git/commit-info.ts';
+import { type Author, configuredAuthor, isIn, type MadeTree, makeTree, readCommit } from '../../git/make-commit.ts';
+import { RemoteBranches } from '../../git/remote-branch.ts';
+import { readTreeAt } from '../../git/tree-at.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { createManifestLoader } from '../../manifests/loader.ts';
+import type { Surroundings } from '../cli/setup.ts';
+import { type DriftFlags, type DriftPlace, type FoundDrift, pathInTree } from './drift.ts';
+
+export interface DriftPullFlags extends DriftFlags {
+  /** The branch that the pull request goes to; the remote's default one where it is not said. */
+  readonly onto?: string;
+  /** `Name <email>` of the commit. */
+  readonly author?: string;
+}
+
+/** Who commits where nobody says. */
+const SELF: Author = { name: 'Octavo', email: 'octavo@localhost' };
+
+/** Where drift is committed. */
+export interface DriftRepository {
+  readonly directory: string;
+  readonly remote: RemoteBranches;
+  /** The branch that pull requests go to. */
+  readonly onto: string;
+  readonly author: Author;
+  /** The folder of the manifests, from that of the repository; empty: that itself. */
+  readonly folder: string;
+}
+
+/** Throws ConfigError and SourceError where nothing can be committed and pushed. */
+export async function openDriftRepository(
+  { out, onto, author }: DriftPullFlags,
+  { terminal }: Surroundings,
+): Promise<DriftRepository> {
+  const path = resolve(terminal.cwd, out);
+  const directory = repositoryAround(path);
+  if (directory === null) {
+    throw new ConfigError(`--pull-request needs a git repository, and ${out} is in none`);
+  }
+  const remote = await RemoteBranches.of(directory);
+  return {
+    directory,
+    remote,
+    onto: onto ?? (await remote.defaultBranch()),
+    author: author === undefined ? ((await configuredAuthor(directory)) ?? SELF) : readAuthor(author),
+    folder: relative(directory, path).split(sep).join('/'),
+  };
+}
+
+function readAuthor(text: string): Author {
+  const [, name, email] = /^([^<>\p{Cc}]*[^<>\p{Cc}\s])\s*<([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u.exec(text) ?? [];
+  if (name === undefined || email === undefined) {
+    throw new ConfigError(`--author ${JSON.stringify(text)} is nobody; write "Name <email>"`);
+  }
+  return { name, email };
+}
+
+/** The manifests of a commit: whatever the work tree has is not looked at. */
+export async function manifestsAt(
+  { directory, folder }: DriftRepository,
+  commit: string,
+  { config, out }: DriftFlags,
+  { terminal }: Surroundings,
+): Promise<DriftPlace> {
+  const tree = await readTreeAt(directory, commit, folder === '' ? '.' : folder);
+  const own =
+    config === undefined ? {} : { config: relative(resolve(terminal.cwd, out), resolve(terminal.cwd, config)) };
+  const state = await createManifestLoader(kinds).load(tree, { root: folder, ...own });
+  return { tree, root: folder, loaded: { state, commit } };
+}
+
+/** The tree of a commit, with what was found written into it; null: nothing was. */
+export async function treeWith(
+  { directory, folder }: DriftRepository,
+  commit: string,
+  place: DriftPlace,
+  { drift }: FoundDrift,
+): Promise<MadeTree | null> {
+  if (drift.texts.size === 0) {
+    return null;
+  }
+  const texts = new Map<string, string>();
+  for (const [path, text] of drift.texts) {
+    // What is a link is written where it leads.
+    const real = posix.join(folder, await place.tree.resolve(pathInTree(place.root, path)));
+    if (texts.has(real) && texts.get(real) !== text) {
+      throw new SourceError(`${real} is named twice, and would have to say two things; write it by hand`);
+    }
+    texts.set(real, text);
+  }
+  return makeTree(directory, commit, texts);
+}
+
+/**
+ * What a branch of drift holds.
+ *
+ * | state | what it is |
+ * |---|---|
+ * | `absent` | there is none |
+ * | `taken` | somebody else's commit, which is lost if it is written over |
+ * | `same` | what is to be written, over the same text |
+ * | `other` | what was written before, or what the other branch has already |
+ */
+export type BranchState = 'absent' | 'taken' | 'same' | 'other';
+
+export async function stateOfBranch(
+  { directory }: DriftRepository,
+  tip: string | undefined,
+  base: string,
+  wanted: MadeTree | null,
+): Promise<BranchState> {
+  if (tip === undefined) {
+    return 'absent';
+  }
+  const { parents, message, tree, changes } = await readCommit(directory, tip);
+  if (parents.length !== 1 || !isDriftCommit(message, tree)) {
+    return (await isIn(directory, tip, base)) ? 'other' : 'taken';
+  }
+  return wanted !== null && JSON.stringify(wanted.changes) === JSON.stringify(changes) ? 'same' : 'other';
+}

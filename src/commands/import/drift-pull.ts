@@ -1,0 +1,281 @@
+import type { Address } from '../../core/address.ts';
+import type { FieldChange } from '../../core/change.ts';
+import type { Clock } from '../../core/clock.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf, SourceError } from '../../core/errors.ts';
+import { scopeOfFolder } from '../../core/scope.ts';
+import {
+  type DriftedResource,
+  type DriftReport,
+  driftBranch,
+  driftMessage,
+  driftPull,
+  goneComment,
+  resourceLines,
+} from '../../forge/drift-text.ts';
+import { keepPull } from '../../forge/keep-pull.ts';
+import { openPulls } from '../../forge/open-pulls.ts';
+import { steadily } from '../../forge/publish.ts';
+import type { OpenPull, PullBranches, Pulls } from '../../forge/pulls.ts';
+import { findRepository } from '../../forge/repository.ts';
+import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
+import { commitTree, type MadeTree } from '../../git/make-commit.ts';
+import type { Drift } from '../../import/drifted.ts';
+import { counted, printable } from '../../plan/words.ts';
+import { hasApplied } from '../../reconcile/applied.ts';
+import { chooseOrganization, readConfig, type Surroundings } from '../cli/setup.ts';
+import { scopeOf } from '../plan/planning.ts';
+import { findDrift } from './drift.ts';
+import {
+  type DriftPullFlags,
+  type DriftRepository,
+  manifestsAt,
+  openDriftRepository,
+  stateOfBranch,
+  treeWith,
+} from './drift-branch.ts';
+
+/** How often everything is looked at again, because a branch moved meanwhile. */
+const ROUNDS = 5;
+
+/**
+ * `octavo import --drift --pull-request`: commits what was changed behind the manifests' back on a branch of its own, and
+ * keeps one pull request open for it.
+ *
+ * | drift | the branch | is done |
+ * |---|---|---|
+ * | some | is absent, or was written before | a commit over the other branch's tip, pushed; the pull request is kept |
+ * | some | says it already | the pull request is kept, unless it was closed as it is: then it was declined |
+ * | none | was written before | it is deleted, the pull request closed with a comment |
+ * | either | has somebody else's commit, not merged yet | it stays as it is, and the pull request says so |
+ *
+ * The branch is the lock of runs at the same time: it is only ever moved from where it was seen. A run that finds it
+ * elsewhere begins anew, and so does one that finds the other branch moved, because the pull request was merged.
+ */
+export async function driftPullRequest(flags: DriftPullFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal, signal } = around;
+  const organization = chooseOrganization(await readConfig(flags.config, around, flags.out), flags.organization);
+  const pulls = flags.dryRun === true ? null : pullsOf(around);
+  const repository = await openDriftRepository(flags, around);
+  const scope = scopeOf(flags, organization) ?? scopeOfFolder(repository.folder);
+  const branches = { from: driftBranch(organization.id, scope), into: repository.onto };
+  const base = flags.base ?? (await appliedOf(repository, organization.id, scope));
+  const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, around);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    signal.throwIfAborted();
+    const said = await run.attempt(pulls);
+    if (said !== null) {
+      terminal.out(run.lines.map((line) => `${line}\n`).join(''));
+      terminal.err(`${said}\n`);
+      return EXIT.done;
+    }
+  }
+  throw new SourceError(`${branches.from} moves faster than it can be written; run it again later`);
+}
+
+/** `applied` where something of the scope was recorded as applied. Throws SourceError. */
+async function appliedOf(
+  { directory, folder }: DriftRepository,
+  organization: string,
+  scope: string,
+): Promise<'applied' | undefined> {
+  const refs = new AppliedRefs(await openRefHost(directory), organization);
+  await refs.fetch();
+  const place = { organization, scope, folder: scopeOfFolder(folder), repository: directory };
+  return (await hasApplied(refs, place)) ? 'applied' : undefined;
+}
+
+/** Throws ConfigError outside of a CI job, and where there is no token. */
+function pullsOf({ terminal, secrets, signal, version }: Surroundings): Pulls {
+  const at = findRepository(terminal.env);
+  if (at === null) {
+    throw new ConfigError(
+      '--pull-request is for CI jobs (GitHub, Gitea and Forgejo Actions, GitLab CI), and this is none; ' +
+        '--dry-run shows what it would do',
+    );
+  }
+  if (at.token === null) {
+    throw new ConfigError(`there is no ${at.tokenVariable} to open a pull request with`);
+  }
+  secrets?.add(at.token);
+  return openPulls(at, at.token, signal, `octavo/${version}`);
+}
+
+interface Attempt {
+  readonly pulls: Pulls;
+  readonly report: DriftReport;
+  /** The commit that drift is written over. */
+  readonly base: string;
+  /** The commit of the branch of drift. */
+  readonly tip: string | undefined;
+}
+
+class DriftRun {
+  /** What drifted, in the words of a plan. */
+  lines: readonly string[] = [];
+  readonly #flags: DriftPullFlags;
+  readonly #repository: DriftRepository;
+  readonly #branches: PullBranches;
+  readonly #around: Surroundings;
+  readonly #clock: Clock;
+  /** Whether another run, or a person, was at the branch while this one was. */
+  #wasMoved = false;
+
+  constructor(flags: DriftPullFlags, repository: DriftRepository, branches: PullBranches, around: Surroundings) {
+    const { clock, signal } = around;
+    this.#flags = flags;
+    this.#repository = repository;
+    this.#branches = branches;
+    this.#around = around;
+    this.#clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (milliseconds) => clock.sleep(milliseconds, signal),
+    };
+  }
+
+  /** What was done, in words; null where a branch moved meanwhile, so that all of it has to be looked at again. */
+  async attempt(pulls: Pulls | null): Promise<string | null> {
+    const { from, into } = this.#branches;
+    const tips = await this.#repository.remote.fetch([into, from]);
+    const base = tips.get(into);
+    if (base === undefined) {
+      throw new ConfigError(`the remote has no branch ${JSON.stringify(into)}; say with --onto which one`);
+    }
+    const place = await manifestsAt(this.#repository, base, this.#flags, this.#around);
+    const found = await findDrift(place, this.#flags, this.#around);
+    const report = reportOf(found.plan, found.drift);
+    this.lines = [
+      ...report.resources.flatMap(resourceLines),
+      ...report.left.map(({ address, reason }) => `  not written: ${printable(`${address}: ${reason}`)}`),
+    ];
+    const tree = await treeWith(this.#repository, base, place, found);
+    const tip = tips.get(from);
+    const state = await stateOfBranch(this.#repository, tip, base, tree);
+    if (pulls === null) {
+      return this.#dry(report, state);
+    }
+    const attempt = { pulls, report, base, tip };
+    if (state === 'taken' && !(await this.#isMerged(pulls, tip ?? ''))) {
+      return this.#leave(attempt);
+    }
+    if (tree === null) {
+      return this.#end(attempt);
+    }
+    return state === 'same' ? this.#keep(attempt, tip ?? '') : this.#write(attempt, tree);
+  }
+
+  #dry(report: DriftReport, state: string): string {
+    const { from, into } = this.#branches;
+    const { title } = driftPull(report, Number.POSITIVE_INFINITY, { isTaken: false });
+    if (state === 'taken') {
+      return `Somebody has committed to ${from}: it would be left as it is`;
+    }
+    const branch = state === 'absent' ? '' : `${from} would be deleted, and its pull request closed`;
+    return report.resources.length === 0
+      ? ['No drift to write', branch].filter((part) => part !== '').join(': ')
+      : `"${title}" would be a pull request from ${from} into ${into}`;
+  }
+
+  async #write({ pulls, report, base, tip }: Attempt, tree: MadeTree): Promise<string | null> {
+    const { directory, remote, author } = this.#repository;
+    const { from, into } = this.#branches;
+    const message = driftMessage(report, tree.id);
+    const commit = await commitTree(directory, { tree: tree.id, parent: base, message, author });
+    if ((await remote.push(from, commit, tip ?? null)) === 'moved') {
+      return this.#moved();
+    }
+    // What was merged meanwhile is no drift any more.
+    if ((await remote.fetch([into])).get(into) !== base) {
+      return this.#moved();
+    }
+    return this.#show({ pulls, report, base, tip: commit });
+  }
+
+  /** A pull request that was closed as it is was declined. */
+  async #keep(attempt: Attempt, tip: string): Promise<string> {
+    const { pulls } = attempt;
+    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    const declined = open === null ? await steadily(this.#clock, () => pulls.findDeclined(this.#branches, tip)) : null;
+    return declined === null
+      ? this.#show(attempt)
+      : `Pull request ${declined} was closed with exactly this in it: none is opened again as long as ${this.#branches.from} is there`;
+  }
+
+  async #show({ pulls, report }: Attempt): Promise<string> {
+    const { from } = this.#branches;
+    const text = driftPull(report, pulls.longest, { isTaken: false });
+    try {
+      const { pull, became } = await keepPull(pulls, this.#branches, text, this.#clock);
+      return `${nameOf(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
+    } catch (error) {
+      this.#around.terminal.err(
+        `${from} is pushed, and has no pull request yet; open one by hand, or run this again.\n`,
+      );
+      throw error;
+    }
+  }
+
+  /** What was merged as other commits (squashed, rebased) is in the other branch, though its commits are not. */
+  async #isMerged(pulls: Pulls, tip: string): Promise<boolean> {
+    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    return open === null && (await steadily(this.#clock, () => pulls.findMerged(this.#branches, tip))) !== null;
+  }
+
+  /** Somebody else's commit is not written over. */
+  async #leave({ pulls, report }: Attempt): Promise<string> {
+    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    if (open !== null) {
+      const text = driftPull(report, pulls.longest, { isTaken: true });
+      await keepPull(pulls, this.#branches, text, this.#clock);
+    }
+    const where = open === null ? '' : `; ${nameOf(open)} says so`;
+    return `Somebody has committed to ${this.#branches.from}: it is left as it is${where}. Merge it, or delete it`;
+  }
+
+  /** Without drift there is no branch, and no pull request. */
+  async #end({ pulls, report, tip }: Attempt): Promise<string | null> {
+    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    if (tip !== undefined && (await this.#repository.remote.push(this.#branches.from, null, tip)) === 'moved') {
+      return this.#moved();
+    }
+    if (open === null || (tip === undefined && this.#wasMoved)) {
+      return tip === undefined ? 'No drift to write' : `No drift to write: ${this.#branches.from} is deleted`;
+    }
+    await this.#close(pulls, open, report);
+    return `No drift to write: ${nameOf(open)} at ${pulls.label} is closed`;
+  }
+
+  async #close(pulls: Pulls, open: OpenPull, report: DriftReport): Promise<void> {
+    try {
+      await pulls.comment(open.number, goneComment(report));
+    } catch (error) {
+      this.#around.terminal.err(`No comment on ${nameOf(open)}: ${messageOf(error)}.\n`);
+    }
+    await steadily(this.#clock, () => pulls.close(open.number));
+  }
+
+  #moved(): null {
+    this.#wasMoved = true;
+    return null;
+  }
+}
+
+function nameOf({ number, url }: OpenPull): string {
+  return `Pull request ${number}${url === null ? '' : ` (${url})`}`;
+}
+
+/** What drifted, by resource. */
+function reportOf({ organization, title }: { organization: string; title: string }, drift: Drift): DriftReport {
+  const resources = new Map<Address, DriftedResource & { fields: FieldChange[] }>();
+  for (const { address, field, file, line, from, to } of drift.fields) {
+    const resource = resources.get(address) ?? { action: 'update', address, file, line, fields: [] };
+    const change = { path: field, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+    resource.fields.push(change);
+    resources.set(address, resource);
+  }
+  for (const place of drift.places) {
+    const known = resources.get(place.address);
+    resources.set(place.address, { ...place, fields: known?.fields ?? [] });
+  }
+  return { organization, title, resources: [...resources.values()], left: drift.left };
+}

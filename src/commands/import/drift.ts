@@ -1,0 +1,155 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { posix, relative, resolve } from 'node:path';
+import type { Change, Plan } from '../../core/change.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import type { FileTree } from '../../core/file-tree.ts';
+import { settledDrift } from '../../import/drift.ts';
+import type { Drift, DriftedField, DriftedPlace } from '../../import/drifted.ts';
+import { withFiles } from '../../import/overlay.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { createManifestLoader } from '../../manifests/loader.ts';
+import { differingTexts } from '../../plan/field-text.ts';
+import { computePlan } from '../../plan/plan.ts';
+import { counted, printable } from '../../plan/words.ts';
+import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
+import { passInputOver, planOnly } from '../plan/planning.ts';
+
+export interface DriftFlags {
+  /** The folder of the manifests. */
+  readonly out: string;
+  /** Names of kinds; empty: all. */
+  readonly kinds: readonly string[];
+  readonly base?: string;
+  readonly scope?: string;
+  readonly dryRun?: boolean;
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/** Manifests that drift is written into. */
+export interface DriftPlace {
+  readonly tree: FileTree;
+  /** Where they lie, as problems and sources say it. */
+  readonly root: string;
+  readonly loaded: LoadedFolder;
+}
+
+/** What drifted from the manifests of a place. */
+export interface FoundDrift {
+  readonly plan: Plan;
+  readonly drift: Drift;
+  /** The manifests as they were read, by the path that sources name. */
+  readonly before: ReadonlyMap<string, string>;
+}
+
+/** `octavo import --drift`: what was changed behind the manifests' back comes back into them, to be reviewed as a commit. */
+export async function importDrift(flags: DriftFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const folder = resolve(terminal.cwd, flags.out);
+  const loaded = await loadFolder(terminal.cwd, flags.out, flags.config);
+  const place = { tree: openFolder(folder), root: relative(terminal.cwd, folder), loaded };
+  const { drift, before } = await findDrift(place, flags, around);
+  if (flags.dryRun !== true) {
+    await writeTexts(drift, before, terminal.cwd);
+  }
+  terminal.out([...drift.fields.map(fieldLine), ...drift.places.map(placeLine)].join(''));
+  terminal.err(`${tellDrift(drift)}\n`);
+  return EXIT.done;
+}
+
+/** Plans over the manifests of a place, and finds how they come to say what there is. */
+export async function findDrift(place: DriftPlace, flags: DriftFlags, around: Surroundings): Promise<FoundDrift> {
+  const config = await readConfig(flags.config, around, flags.out);
+  const organization = chooseOrganization(config, flags.organization);
+  const { input, planned } = await withPlatform(config, organization, around, async (way) => {
+    const made = await passInputOver(place.loaded, flags.out, flags, config, organization, way.connection, around);
+    return { input: made, planned: await planOnly(made, way, around.terminal) };
+  });
+  const { observation, identity, plan } = planned;
+  const before = await textsOf(plan.changes, place);
+  const wanted = new Set(flags.kinds);
+  const partOf = (name: string) => kinds.find((kind) => kind.name === name)?.partOf ?? name;
+  const drift = await settledDrift(
+    {
+      kinds,
+      changes: plan.changes.filter(({ kind }) => wanted.size === 0 || wanted.has(partOf(kind))),
+      declared: input.declared,
+      bound: identity.bound,
+      base: input.base,
+      observation,
+      manifests: before,
+    },
+    async (texts) => {
+      const declared = await declaredWith(texts, place, flags, around);
+      const cost = () => plan.cost;
+      return computePlan({ ...input, declared, observation, cost }).plan.changes;
+    },
+  );
+  return { plan, drift, before };
+}
+
+/** A path as sources name it, inside of the tree. */
+export function pathInTree(root: string, path: string): string {
+  return root === '' ? path : posix.relative(root, path);
+}
+
+/** What the folder declares once these texts are in it. */
+async function declaredWith(
+  texts: ReadonlyMap<string, string>,
+  { tree, root }: DriftPlace,
+  { out, config }: DriftFlags,
+  { terminal }: Surroundings,
+) {
+  const folder = resolve(terminal.cwd, out);
+  const inside = new Map([...texts].map(([path, text]) => [pathInTree(root, path), text]));
+  const { declared } = await createManifestLoader(kinds).load(withFiles(tree, inside), {
+    root,
+    ...(config === undefined ? {} : { config: relative(folder, resolve(terminal.cwd, config)) }),
+  });
+  return declared;
+}
+
+/** The manifests that changes come from, by the path that their sources name. */
+async function textsOf(changes: readonly Change[], { tree, root }: DriftPlace): Promise<ReadonlyMap<string, string>> {
+  const paths = new Set(changes.flatMap(({ source }) => (source === null ? [] : [source.file])));
+  const read = async (path: string) => Buffer.from(await tree.read(pathInTree(root, path))).toString('utf8');
+  return new Map(await Promise.all([...paths].map(async (path) => [path, await read(path)] as const)));
+}
+
+async function writeTexts({ texts }: Drift, before: ReadonlyMap<string, string>, cwd: string): Promise<void> {
+  const disk = (path: string) => resolve(cwd, path);
+  for (const [path, text] of texts) {
+    try {
+      const read = before.get(path);
+      if (read !== undefined && (await readFile(disk(path), 'utf8')) !== read) {
+        throw new Error('it has changed since it was read; import again');
+      }
+      await writeFile(disk(path), text);
+    } catch (error) {
+      throw new ConfigError(`cannot write ${path}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+function fieldLine({ file, line, address, field, from, to }: DriftedField): string {
+  return `~ ${printable(`${file}:${line}  ${address}  ${field}`)}  ${differingTexts(from, to, false).join(' → ')}\n`;
+}
+
+function placeLine({ action, file, line, address }: DriftedPlace): string {
+  return `${action === 'delete' ? '-' : '→'} ${printable(`${file}:${line}  ${address}`)}\n`;
+}
+
+function tellDrift({ fields, places, left }: Drift): string {
+  const gone = places.filter(({ action }) => action === 'delete').length;
+  const moved = places.length - gone;
+  const done = [
+    ...(fields.length > 0 ? [`wrote ${counted(fields.length, 'field')}`] : []),
+    ...(gone > 0 ? [`took out ${counted(gone, 'resource')}`] : []),
+    ...(moved > 0 ? [`moved ${counted(moved, 'resource')}`] : []),
+  ].join(', ');
+  return [
+    ...left.map(({ address, reason }) => `not written: ${printable(`${address}: ${reason}`)}`),
+    done === '' ? 'No drift to write' : `${done[0]?.toUpperCase()}${done.slice(1)}`,
+  ].join('\n');
+}

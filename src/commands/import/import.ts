@@ -1,0 +1,247 @@
+import { stat } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import type { OrganizationConfig } from '../../config/config.ts';
+import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
+import type { FileTree } from '../../core/file-tree.ts';
+import { resolveManifestFolder } from '../../git/repository.ts';
+import type { Choice } from '../../import/choose.ts';
+import { type Existing, type Imported, importManifests } from '../../import/import.ts';
+import { type ImportedFile, SCHEMA_PATH } from '../../import/layout.ts';
+import { type ReadAll, readAll } from '../../import/read-all.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { manifestJsonSchema } from '../../manifests/json-schema.ts';
+import { createManifestLoader } from '../../manifests/loader.ts';
+import { findManifestFiles, isConfig } from '../../manifests/manifest-files.ts';
+import { printable, printableLines } from '../../plan/words.ts';
+import { openReader } from '../../platform/client.ts';
+import {
+  chooseOrganization,
+  RequestCount,
+  readConfig,
+  type Surroundings,
+  type Way,
+  withPlatform,
+} from '../cli/setup.ts';
+import { openFolder } from '../plan/desired.ts';
+import { showReading } from '../plan/progress.ts';
+import { importDrift } from './drift.ts';
+import { driftPullRequest } from './drift-pull.ts';
+import { writeImported } from './write-imported.ts';
+
+export interface ImportFlags {
+  readonly out: string;
+  readonly kind?: readonly string[];
+  readonly site?: readonly string[];
+  /** Writes what was changed behind the manifests' back into them. */
+  readonly drift?: boolean;
+  readonly base?: string;
+  readonly scope?: string;
+  /** With drift: commits that on a branch of its own, and keeps a pull request open for it. */
+  readonly pullRequest?: boolean;
+  readonly onto?: string;
+  readonly author?: string;
+  /** The folder whose manifests declare what is managed already; `true`: the working directory. */
+  readonly unmanaged?: string | true;
+  readonly dryRun?: boolean;
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/** `octavo import`: writes manifests for every resource that no manifest declares. A plan of the result is empty. */
+export async function importCommand(flags: ImportFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const choice = choiceOf(flags);
+  checkFlags(flags);
+  if (flags.drift === true) {
+    const drift = { ...flags, kinds: choice.kinds };
+    return flags.pullRequest === true ? driftPullRequest(drift, around) : importDrift(drift, around);
+  }
+  const place = await placeOf(flags, terminal.cwd);
+  const config = await readConfig(flags.config, around, flags.out);
+  const organization = chooseOrganization(config, flags.organization);
+  const existing = await existingIn(place);
+  const read = await withPlatform(config, organization, around, (way) => readFrom(organization, choice, way, around));
+  const { observation } = read;
+  checkSites(choice, read);
+  const { tree, load, folder } = place;
+  const imported = await importManifests({ kinds, observation, choice, tree, load, existing, folder });
+  const files = [...imported.files, ...(await editorFiles(place, imported.files))];
+  if (flags.dryRun === true) {
+    terminal.out(files.map(shownFile).join(''));
+  } else {
+    await writeImported(place.root, files);
+    terminal.out(files.map((file) => `${file.before === null ? '+' : '~'} ${relativeTo(place, file)}\n`).join(''));
+  }
+  terminal.err(`${tellImported(imported, read, existing)}\n`);
+  return EXIT.done;
+}
+
+function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
+  const known = kinds.filter(({ manifest }) => manifest !== null).map(({ name }) => name);
+  for (const name of kind) {
+    const whole = kinds.find((each) => each.name === name)?.partOf;
+    if (!known.includes(name)) {
+      const hint = whole === undefined ? `there are ${known.join(', ')}` : `it is imported with its ${whole}`;
+      throw new ConfigError(`--kind: nothing can be imported of kind ${JSON.stringify(name)}; ${hint}`);
+    }
+  }
+  // Sites that are named are wanted, whatever else is.
+  return { kinds: kind.length > 0 && site.length > 0 ? [...kind, 'site'] : kind, sites: site };
+}
+
+/** What says nothing where it stands is refused. */
+function checkFlags({ drift, unmanaged, site = [], base, scope, pullRequest, onto, author }: ImportFlags): void {
+  if (drift === true && (unmanaged !== undefined || site.length > 0)) {
+    throw new ConfigError('--drift is about what manifests declare already: --site and --unmanaged say nothing to it');
+  }
+  if (drift !== true && base !== undefined) {
+    throw new ConfigError('--base is for --drift, which tells by it what a commit is about to change');
+  }
+  if (drift !== true && scope !== undefined) {
+    throw new ConfigError('--scope requires --drift');
+  }
+  if (drift !== true && pullRequest === true) {
+    throw new ConfigError('--pull-request is for --drift');
+  }
+  if (pullRequest !== true && (onto !== undefined || author !== undefined)) {
+    throw new ConfigError('--onto and --author are for --pull-request');
+  }
+}
+
+function checkSites({ sites }: Choice, { observation }: ReadAll): void {
+  const found = observation.kinds.get('site') ?? [];
+  for (const name of sites) {
+    if (!found.some(({ id, title }) => id === name || title === name)) {
+      const titles = found.map(({ title }) => JSON.stringify(title)).sort();
+      const hint = titles.length === 0 ? 'there is none' : `there are ${titles.join(', ')}`;
+      throw new ConfigError(`--site: no site has the title or the id ${JSON.stringify(name)}; ${hint}`);
+    }
+  }
+}
+
+/** Where an import goes. */
+interface Place {
+  /** The folder of the manifests, on disk. */
+  readonly root: string;
+  /** The same, as it is called in messages. */
+  readonly shown: string;
+  /** Where new files go, from the root. */
+  readonly folder: string;
+  readonly tree: FileTree;
+  readonly load: { readonly root: string; readonly config?: string };
+}
+
+async function placeOf({ out, unmanaged, config }: ImportFlags, cwd: string): Promise<Place> {
+  const managed = unmanaged === true ? '.' : (unmanaged ?? out);
+  const [root, target] = [resolve(cwd, managed), resolve(cwd, out)];
+  const folder = relative(root, target);
+  if (folder === '..' || folder.startsWith(`..${sep}`)) {
+    throw new ConfigError(
+      `--out ${out} lies outside ${managed}, so that what is written there would be read by no plan`,
+    );
+  }
+  for (const path of [root, target]) {
+    const found = await stat(path).catch(() => null);
+    if (found !== null && !found.isDirectory()) {
+      throw new ConfigError(`${relative(cwd, path)} is no folder; name one for manifests`);
+    }
+  }
+  const isThere = (await stat(root).catch(() => null)) !== null;
+  if (isThere) {
+    resolveManifestFolder(root);
+  }
+  return {
+    root,
+    shown: managed,
+    folder: folder.split(sep).join('/'),
+    tree: isThere ? openFolder(root) : NOTHING,
+    load: { root: '', ...(config === undefined ? {} : { config: relative(root, resolve(cwd, config)) }) },
+  };
+}
+
+const NOTHING: FileTree = {
+  label: 'nothing',
+  list: async () => [],
+  read: () => Promise.reject(new ConfigError('there is nothing to read')),
+  resolve: () => Promise.reject(new ConfigError('there is nothing to read')),
+  checkNamed: () => Promise.reject(new ConfigError('there is nothing to read')),
+};
+
+/** What the manifests of a folder declare; null where there are none. Throws DesiredStateError. */
+async function existingIn({ tree, load }: Place): Promise<Existing | null> {
+  const files = await findManifestFiles(tree, await tree.list(), load.config ?? null);
+  const read = async (path: string) => Buffer.from(await tree.read(path)).toString('utf8');
+  const isManifest = await Promise.all(files.map(async ({ path }) => !isConfig(path, await read(path))));
+  if (!isManifest.includes(true)) {
+    return null;
+  }
+  const { declared, paths } = await createManifestLoader(kinds).load(tree, load);
+  // With their byte order marks: no byte of theirs is to be lost.
+  const texts = paths.map(async (path) => [path, await read(path)] as const);
+  return { declared, manifests: new Map(await Promise.all(texts)) };
+}
+
+async function readFrom(
+  { id }: OrganizationConfig,
+  choice: Choice,
+  { connection, signal }: Way,
+  { terminal }: Surroundings,
+): Promise<ReadAll> {
+  const count = new RequestCount();
+  const progress = showReading(terminal, () => count.reads);
+  const reader = openReader(connection, {
+    organization: id,
+    priority: 'person',
+    signal,
+    onRequest: (operation) => {
+      count.onRequest(operation);
+      progress.step();
+    },
+  });
+  const names = choice.kinds.length === 0 && choice.sites.length > 0 ? ['site'] : choice.kinds;
+  try {
+    return await readAll(kinds, names, reader);
+  } finally {
+    progress.end();
+  }
+}
+
+/** The schema that the first line of each manifest names, where that is not there yet. */
+async function editorFiles({ root }: Place, files: readonly ImportedFile[]): Promise<readonly ImportedFile[]> {
+  const isThere = (await stat(join(root, SCHEMA_PATH)).catch(() => null)) !== null;
+  return isThere || files.every(({ before }) => before !== null)
+    ? []
+    : [
+        {
+          path: SCHEMA_PATH,
+          text: `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n`,
+          before: null,
+          addresses: [],
+        },
+      ];
+}
+
+function shownFile({ path, text, addresses }: ImportedFile): string {
+  return path === SCHEMA_PATH
+    ? ''
+    : `--- ${printable(path)}${addresses.length === 0 ? ' (a file of its own)' : ''}\n${printableLines(text)}\n`;
+}
+
+function relativeTo({ shown }: Place, { path, addresses }: ImportedFile): string {
+  const entries = addresses.length === 0 ? '' : `  ${entriesWords(addresses.length)}`;
+  return `${shown === '.' ? '' : `${shown.replace(/\/$/, '')}/`}${printable(path)}${entries}`;
+}
+
+function entriesWords(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
+}
+
+function tellImported({ files, left }: Imported, { unread }: ReadAll, existing: Existing | null): string {
+  const count = files.reduce((sum, { addresses }) => sum + addresses.length, 0);
+  const besides = existing === null ? '' : `; what manifests declare already is as it was`;
+  return [
+    ...unread.map(({ kind, reason }) => `${kind} could not be read, and is left out: ${printable(reason)}`),
+    ...left.map(({ kind, title, reason }) => `left out: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
+    count === 0 ? `Nothing to import${besides}` : `Imported ${entriesWords(count)}${besides}`,
+  ].join('\n');
+}

@@ -1,0 +1,244 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { maskUrls } from '../../core/safe-url.ts';
+import { pathArgument, shellCommand } from '../../core/shell.ts';
+import { findForge } from '../../forge/find-forge.ts';
+import type { ForgeName } from '../../forge/pull-request.ts';
+import { initRepository, originOf, repositoryAround } from '../../git/commit-info.ts';
+import { SCHEMA_PATH } from '../../import/layout.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { manifestJsonSchema } from '../../manifests/json-schema.ts';
+import { printable } from '../../plan/words.ts';
+import type { Surroundings } from '../cli/setup.ts';
+import { nextCommand } from '../plan/next-command.ts';
+import { importCommand } from './import.ts';
+
+/** The forges that there is a workflow for, and none. */
+const INIT_FORGES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
+
+export interface InitFlags {
+  readonly forge?: (typeof INIT_FORGES)[number];
+  /** The workflow that brings drift back as pull requests, too. */
+  readonly drift?: boolean;
+  /** What the workflow installs, as `URL#COMMIT`. */
+  readonly install?: string;
+  /** False: no first import. */
+  readonly import: boolean;
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/**
+ * What the workflows of the examples install, for the reader to fill in. Neither can be anybody's: the domain is
+ * reserved, and no commit has that id.
+ */
+const PLACEHOLDER: Install = { source: 'https://git.example/OWNER/octavo.git', commit: '0'.repeat(40) };
+
+/** A repository of Octavo, and the full id of a commit of it: neither a tag nor a package can be put in its place. */
+interface Install {
+  readonly source: string;
+  readonly commit: string;
+}
+
+/** Reads `URL#COMMIT`. Throws ConfigError for what could mean something else tomorrow, or to a shell. */
+function readInstall(text: string): Install {
+  const [, source, commit] =
+    /^((?:https|ssh):\/\/(?:\w+@)?[\w.:-]+\/[\w./~-]+)#([0-9a-f]{40}(?:[0-9a-f]{24})?)$/.exec(text) ?? [];
+  if (source === undefined || commit === undefined) {
+    throw new ConfigError(
+      `--install ${JSON.stringify(maskUrls(text))} is not a repository and a full commit id; write one such as https://git.example/acme/octavo.git#${'0123456789'.repeat(4)}`,
+    );
+  }
+  return { source, commit };
+}
+
+/** Where each forge looks for what to run. */
+const WORKFLOWS: Readonly<Record<ForgeName, string>> = {
+  github: '.github/workflows/octavo.yaml',
+  gitlab: '.gitlab-ci.yml',
+  gitea: '.gitea/workflows/octavo.yaml',
+  bitbucket: 'bitbucket-pipelines.yml',
+};
+
+const EDITOR_FILE: StartingFile = {
+  path: '.vscode/extensions.json',
+  text: `${JSON.stringify({ recommendations: ['redhat.vscode-yaml'] }, null, 2)}\n`,
+};
+
+const STARTER = `# yaml-language-server: $schema=${SCHEMA_PATH}
+# What is declared in the manifests of this repository is what Octavo makes of the organization; what is left out is not
+# managed. "octavo import" writes what the organization has.
+organization: {}
+`;
+
+interface StartingFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * `octavo init [DIR]`: a repository to start from: manifests, what editors need, and the workflow for its forge. What is
+ * there already stays as it is.
+ */
+export async function initCommand(folder: string, flags: InitFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const root = resolve(terminal.cwd, folder);
+  const found = await stat(root).catch(() => null);
+  if (found !== null && !found.isDirectory()) {
+    throw new ConfigError(`${folder} is no folder; name one for the repository`);
+  }
+  const forge = await forgeOf(root, flags, around);
+  await mkdir(root, { recursive: true });
+  if (repositoryAround(root) === null) {
+    await initRepository(root);
+  }
+  // Forges and editors look in the repository's own folder, wherever in it the manifests are.
+  const repository = repositoryAround(root) ?? root;
+  const manifests = relative(repository, realpathSync(root)).split(sep).join('/') || '.';
+  const install = flags.install === undefined ? PLACEHOLDER : readInstall(flags.install);
+  const workflow = forge === null ? null : await workflowFile(forge, manifests, install, around);
+  const hadManifests = await hasManifests(root);
+  const schema = `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n`;
+  await writeNew(root, { path: SCHEMA_PATH, text: schema }, around);
+  await writeNew(repository, EDITOR_FILE, around);
+  if (workflow !== null) {
+    await writeNew(repository, workflow, around);
+    await offerDrift(forge, manifests, repository, { ...flags, install }, around);
+  }
+  if (forge === 'bitbucket' && manifests === '.') {
+    // The one workflow that would be read as a manifest.
+    await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, around);
+  }
+  if (!hadManifests && (await isToImport(flags, around))) {
+    // Of the flags, "drift" asks for a workflow here, and for something else there.
+    const { config, organization } = flags;
+    const named = {
+      ...(config === undefined ? {} : { config }),
+      ...(organization === undefined ? {} : { organization }),
+    };
+    await importCommand({ ...named, out: relative(terminal.cwd, root) || '.' }, around);
+  }
+  if (!(await hasManifests(root))) {
+    await writeNew(root, { path: 'organization.yaml', text: STARTER }, around);
+  }
+  terminal.err(nextSteps(folder, flags, workflow));
+  return EXIT.done;
+}
+
+async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroundings): Promise<ForgeName | null> {
+  if (forge !== undefined) {
+    return forge === 'none' ? null : forge;
+  }
+  const there = nearestFolder(root);
+  const repository = repositoryAround(there) ?? there;
+  const found = findForge(await originOf(there), (path) => existsSync(join(repository, path)));
+  if (found !== null) {
+    return found;
+  }
+  const choice = `Which forge: ${INIT_FORGES.join(', ')}? `;
+  const answer = terminal.ask === null ? '' : (await terminal.ask(choice)).trim().toLowerCase();
+  const chosen = INIT_FORGES.find((name) => name === answer);
+  if (chosen === undefined) {
+    throw new ConfigError(
+      `nothing tells which forge the repository is at; say it with --forge: ${INIT_FORGES.join(', ')}`,
+    );
+  }
+  return chosen === 'none' ? null : chosen;
+}
+
+/** The folder, or where it would be made. */
+function nearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+/** The workflow for drift, where it is one of its own; else where it is, or that there is none. */
+async function offerDrift(
+  forge: ForgeName | null,
+  folder: string,
+  repository: string,
+  { drift, install }: { readonly drift?: boolean; readonly install: Install },
+  around: Surroundings,
+): Promise<void> {
+  if (drift !== true) {
+    return;
+  }
+  if (forge === 'github' || forge === 'gitea') {
+    await writeNew(repository, await workflowFile(forge, folder, install, around, '-drift'), around);
+  } else if (forge !== null) {
+    around.terminal.err(
+      forge === 'gitlab'
+        ? `${WORKFLOWS.gitlab} has the job for drift: it runs where a pipeline schedule is made\n`
+        : 'No pull requests are opened at Bitbucket, so there is no workflow for drift\n',
+    );
+  }
+}
+
+/** The forge's workflow, for manifests in a folder of its repository. Throws ConfigError for one that needs quotes. */
+async function workflowFile(
+  forge: ForgeName,
+  folder: string,
+  install: Install,
+  { root }: Surroundings,
+  which: '' | '-drift' = '',
+): Promise<StartingFile> {
+  if (!/^[\w./-]+$/.test(folder)) {
+    throw new ConfigError(
+      `the workflow would have to name the folder ${JSON.stringify(folder)} to a shell; give it a name of letters, digits, "-" and "_"`,
+    );
+  }
+  const text = await readFile(new URL(`examples/pull-request/${forge}${which}.yaml`, root), 'utf8');
+  const path = WORKFLOWS[forge].replace(/(?=\.yaml$)/, which);
+  const named = text.replaceAll(PLACEHOLDER.source, install.source).replaceAll(PLACEHOLDER.commit, install.commit);
+  return { path, text: named.replace(/(?<=octavo (?:(?:validate|plan|apply)|import .*--out) )\.(?= |$)/gm, folder) };
+}
+
+async function writeNew(root: string, { path, text }: StartingFile, { terminal }: Surroundings): Promise<void> {
+  const file = join(root, path);
+  const shown = printable(relative(terminal.cwd, file));
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: 'wx' });
+    terminal.out(`+ ${shown}\n`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new ConfigError(`cannot write ${shown}: ${messageOf(error)}`, { cause: error });
+    }
+    terminal.err(`${shown} is there already, and stays as it is\n`);
+  }
+}
+
+/** Whether anything could be read as a manifest: a folder with some is not for a first import. */
+async function hasManifests(root: string): Promise<boolean> {
+  const all = await readdir(root, { recursive: true });
+  return all.some((path) => {
+    const parts = path.split(/[\\/]/);
+    const isSeen = !parts.some((part) => part.startsWith('.') || part === 'node_modules');
+    return isSeen && /\.ya?ml$/.test(path) && path !== 'config.yaml' && path !== WORKFLOWS.bitbucket;
+  });
+}
+
+/** A token that is there is used, unless a person who is asked does not want it. */
+async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise<boolean> {
+  const { OCTAVO_TOKEN = '' } = terminal.env;
+  if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
+    return false;
+  }
+  return terminal.ask === null || !/^n/i.test((await terminal.ask('Import what the organization has? [Y/n] ')).trim());
+}
+
+function nextSteps(
+  folder: string,
+  { config, organization, install }: InitFlags,
+  workflow: StartingFile | null,
+): string {
+  const name = pathArgument(folder);
+  const pin = `OCTAVO_SOURCE and OCTAVO_COMMIT in ${workflow?.path} to the commit of Octavo that you trust, and the variables that it names`;
+  const what = install === undefined ? pin : `the variables that ${workflow?.path} names`;
+  const set = workflow === null ? '' : `Set ${what}: pull requests then show their plans. `;
+  // What a manifest names must be tracked by git before it is read.
+  const add = shellCommand(['git', '-C', folder, 'add', '.']);
+  const validate = nextCommand(['validate', name], { config });
+  return `${set}Next: ${add} && ${validate} && ${nextCommand(['plan', name], { config, organization })}\n`;
+}

@@ -1,0 +1,47 @@
+import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { ConfigError, messageOf } from '../../core/errors.ts';
+import type { ImportedFile } from '../../import/layout.ts';
+import { printable } from '../../plan/words.ts';
+
+/**
+ * Writes all files into a folder, those that are named before those that name them. Never over what has changed
+ * meanwhile, and nothing at all where one of them has no folder that it could be in. Throws ConfigError.
+ */
+export async function writeImported(root: string, files: readonly ImportedFile[]): Promise<void> {
+  for (const { path } of files) {
+    await mustHavePlace(root, path);
+  }
+  const order = (file: ImportedFile) => (file.addresses.length === 0 ? 0 : file.before === null ? 1 : 2);
+  for (const file of files.toSorted((a, b) => order(a) - order(b))) {
+    const path = join(root, file.path);
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      if (file.before !== null && (await readFile(path, 'utf8')) !== file.before) {
+        throw new Error('it has changed since it was read; import again');
+      }
+      await writeFile(path, file.text, { flag: file.before === null ? 'wx' : 'w' });
+    } catch (error) {
+      throw new ConfigError(`cannot write ${printable(file.path)}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+/** What lies on the way to a file must be folders, and inside the root: what lies elsewhere is read by no plan. */
+async function mustHavePlace(root: string, path: string): Promise<void> {
+  const within = await realpath(root).catch(() => null);
+  const parts = path.split('/').slice(0, -1);
+  for (let length = 1; within !== null && length <= parts.length; length += 1) {
+    const folder = parts.slice(0, length).join('/');
+    const real = await realpath(join(root, folder)).catch(() => null);
+    if (real === null) {
+      return;
+    }
+    const inside = relative(within, real);
+    const isInside = inside !== '..' && !inside.startsWith(`..${sep}`);
+    if (!isInside || !(await stat(real)).isDirectory()) {
+      const what = isInside ? 'is no folder' : 'is a link that leaves the folder of the manifests';
+      throw new ConfigError(`cannot write ${printable(path)}: ${printable(folder)} ${what}`);
+    }
+  }
+}

@@ -1,0 +1,215 @@
+/** Applies a confirmed plan, waits for the platform's background work, and applies what depended on its results. */
+import { kindOf } from '../../core/address.ts';
+import type { ChangeResult, Plan } from '../../core/change.ts';
+import { AppError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { shownJson } from '../../core/json.ts';
+import { resultToJson } from '../../plan/render-json.ts';
+import { counted, printable, printableLines } from '../../plan/words.ts';
+import { openReader, openWriter, type Reader, type Writer } from '../../platform/client.ts';
+import type { Applied } from '../../reconcile/apply.ts';
+import { planFollowUp } from '../../reconcile/follow-up.ts';
+import type { Planned } from '../../reconcile/planning.ts';
+import { apply, outcomeOf } from '../../reconcile/reconcile.ts';
+import { unfinishedWork, type Waited, type Work, waitForWork } from '../../reconcile/wait.ts';
+import { RequestCount, type Surroundings, type Way } from '../cli/setup.ts';
+import { isAwaited, resultLine } from './apply-summary.ts';
+import { APPLY_PARALLEL, type CommandInput } from './planning.ts';
+import { showProgress, showWaiting } from './progress.ts';
+
+export interface RunOptions {
+  readonly format: 'text' | 'json';
+  /** The longest wait after the last write, in milliseconds; 0: no wait. */
+  readonly wait: number;
+  /** Whether changes that become possible during the wait may be applied too. */
+  readonly appliesPending: boolean;
+}
+
+type Pending = Plan['pending'];
+
+/** The result of an apply as a whole. */
+export interface Ended extends Applied {
+  readonly exit: ExitCode;
+}
+
+/**
+ * Applies a plan and reports the result. It waits for the background work that this apply has started and for the work
+ * that the plan found unfinished; then it applies the changes that depended on the results, and no others.
+ */
+export async function runApply(
+  input: CommandInput,
+  planned: Planned,
+  { connection, signal }: Way,
+  options: RunOptions,
+  around: Surroundings,
+): Promise<Ended> {
+  const { terminal, clock } = around;
+  const count = new RequestCount();
+  const run = new Run(input, planned, signal, options, around);
+  const client = { organization: input.organization, priority: 'apply' } as const;
+  const onRequest: typeof count.onRequest = (operation) => {
+    count.onRequest(operation);
+    run.noteRequest(operation.method);
+  };
+  const writer = openWriter(connection, { ...client, onRequest });
+  const applied = await run.run(writer, openReader(connection, { ...client, onRequest, signal }));
+  const exit = exitOf(planned, applied, { wait: options.wait, isStopped: signal.aborted }, terminal.err);
+  const requests = { reads: planned.observation.reads + count.reads, writes: count.writes };
+  if (options.format === 'json') {
+    terminal.out(`${shownJson(resultToJson(planned.plan, applied.results, requests, applied.pending))}\n`);
+  } else {
+    const waited = run.hasWaited ? clock.monotonic() - run.lastWrite : null;
+    terminal.out(resultLine(planned.plan, applied, { writes: count.writes, waited }));
+  }
+  return { ...applied, exit };
+}
+
+interface Clients {
+  readonly writer: Writer;
+  /** Its requests end when the process is asked to end. */
+  readonly poller: Reader;
+}
+
+class Run {
+  /** When the last write was sent, in monotonic milliseconds; the wait is counted from then. */
+  lastWrite: number;
+  hasWaited = false;
+  readonly #input: CommandInput;
+  readonly #planned: Planned;
+  readonly #signal: AbortSignal;
+  readonly #options: RunOptions;
+  readonly #around: Surroundings;
+
+  constructor(input: CommandInput, planned: Planned, signal: AbortSignal, options: RunOptions, around: Surroundings) {
+    this.#input = input;
+    this.#planned = planned;
+    this.#signal = signal;
+    this.#options = options;
+    this.#around = around;
+    this.lastWrite = around.clock.monotonic();
+  }
+
+  noteRequest(method: string): void {
+    if (method !== 'GET') {
+      this.lastWrite = this.#around.clock.monotonic();
+    }
+  }
+
+  async run(writer: Writer, poller: Reader): Promise<Applied> {
+    const { plan } = this.#planned;
+    const { wait, appliesPending } = this.#options;
+    const first = await this.#apply(this.#planned, { writer, poller, wait });
+    if (plan.verdict.state !== 'ready') {
+      return { ...first, pending: plan.pending };
+    }
+    // What an earlier apply has started matters only where what depends on it may be applied.
+    const earlier = appliesPending ? this.#planned.identity.bound : new Map();
+    const work = unfinishedWork(this.#input, earlier, first);
+    this.hasWaited = wait > 0 && work.length + first.pending.length > 0;
+    const waited = await this.#wait(work, poller);
+    const pending = merged(plan.pending, first.pending, waited.pending);
+    const isPossible = waited.finished.size > 0 && wait > 0 && !this.#signal.aborted;
+    if (isPossible && !appliesPending && plan.pending.some(isAwaited)) {
+      this.#around.terminal.err('What was pending may be possible now, and was not confirmed; run apply again\n');
+    }
+    return isPossible && appliesPending
+      ? this.#applyFollowUp({ ...first, pending }, merged(first.pending, waited.pending), waited.finished, {
+          writer,
+          poller,
+        })
+      : { ...first, pending };
+  }
+
+  #apply(planned: Planned, options: Clients & { readonly wait: number }): Promise<Applied> {
+    const { terminal, clock } = this.#around;
+    const progress = showProgress(terminal, planned.plan.changes.length);
+    return apply(this.#input, planned, {
+      ...options,
+      clock,
+      parallel: APPLY_PARALLEL,
+      signal: this.#signal,
+      abort: new AbortController().signal,
+      record: null,
+      onStart: progress.start,
+      onWait: progress.wait,
+      onResult: progress.result,
+    }).finally(progress.end);
+  }
+
+  #wait(work: readonly Work[], poller: Reader): Promise<Waited> {
+    const { terminal, clock } = this.#around;
+    const progress = showWaiting(terminal, clock, this.#options.wait);
+    return waitForWork(work, poller, {
+      clock,
+      signal: this.#signal,
+      deadline: this.lastWrite + this.#options.wait,
+      onPoll: progress.step,
+    }).finally(progress.end);
+  }
+
+  /** `working`: what the platform still works on. */
+  async #applyFollowUp(
+    first: Applied,
+    working: Pending,
+    finished: ReadonlySet<string>,
+    clients: Clients,
+  ): Promise<Applied> {
+    const { clock, terminal } = this.#around;
+    let next: Planned;
+    try {
+      next = await planFollowUp(this.#input, first.bindings, finished, clients.writer);
+    } catch (error) {
+      if (!(error instanceof AppError)) {
+        throw error;
+      }
+      terminal.err(`Pending changes could not be planned: ${printableLines(error.message)}\n`);
+      return first;
+    }
+    const wait = Math.max(0, this.lastWrite + this.#options.wait - clock.monotonic());
+    const then = next.plan.changes.length === 0 ? null : await this.#apply(next, { ...clients, wait });
+    const results = then?.results ?? [];
+    const handled = new Set([...results.map(({ address }) => address), ...next.identity.bound.keys()]);
+    const missed = this.#planned.plan.pending
+      .filter(({ address }) => kindOf(address) !== 'member' && !handled.has(address))
+      .map(({ address }) => ({ address, reason: 'something that it depends on was changed meanwhile; apply again' }));
+    return {
+      results: [...first.results, ...results],
+      bindings: new Map([...next.plan.bindings, ...first.bindings, ...(then?.bindings ?? [])]),
+      pending: merged(next.plan.pending, working, then?.pending ?? [], missed),
+    };
+  }
+}
+
+/** One entry for each address; the first wins. */
+function merged(...lists: readonly Pending[]): Pending {
+  return [
+    ...new Map(
+      lists
+        .flat()
+        .toReversed()
+        .map((each) => [each.address, each]),
+    ).values(),
+  ].toReversed();
+}
+
+/** Success means that everything declared is there, unless the user asked not to wait for it. */
+function exitOf(
+  planned: Planned,
+  { results, pending }: Applied,
+  { wait, isStopped }: { readonly wait: number; readonly isStopped: boolean },
+  err: (text: string) => void,
+): ExitCode {
+  const skipped = results.filter((result: ChangeResult) => result.status === 'skipped').length;
+  if (isStopped && skipped > 0) {
+    err(`Stopped: ${counted(skipped, 'change')} not begun\n`);
+    return EXIT.failed;
+  }
+  const open = planned.plan.verdict.state === 'ready' ? pending.filter(isAwaited) : [];
+  for (const { address, reason } of open) {
+    err(`Pending: ${printable(address)}: ${printable(reason)}\n`);
+  }
+  const outcome = outcomeOf(planned, results);
+  if (outcome !== 'done') {
+    return outcome === 'failed' ? EXIT.failed : EXIT.held;
+  }
+  return open.length > 0 && wait > 0 ? EXIT.pending : EXIT.done;
+}

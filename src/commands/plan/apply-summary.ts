@@ -1,0 +1,51 @@
+/** The last line of an apply: how many changes ended how, and what is still pending. */
+import { kindOf } from '../../core/address.ts';
+import type { ChangeResult, Plan } from '../../core/change.ts';
+import { summaryLine } from '../../plan/render-text.ts';
+import { counted, printable } from '../../plan/words.ts';
+import type { Applied } from '../../reconcile/apply.ts';
+
+/** Names of pending resources that the line shows. */
+const SHOWN = 3;
+
+interface Effort {
+  readonly writes: number;
+  /** Milliseconds from the last write to the end of the wait; null: no wait. */
+  readonly waited: number | null;
+}
+
+/** Renders the line, such as `12 applied, 1 still pending after 5 minutes: translation/guides-fr; 14 writes`. */
+export function resultLine(
+  plan: Plan,
+  { results, pending }: Pick<Applied, 'results' | 'pending'>,
+  { writes, waited }: Effort,
+): string {
+  const ended = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
+  const parts = (['applied', 'failed', 'skipped', 'held'] as const)
+    .filter((status) => ended(status) > 0)
+    .map((status) => `${ended(status)} ${status}`);
+  const open = pending.length === 0 ? [] : [pendingText(pending, waited)];
+  return parts.length === 0
+    ? `${[summaryLine(plan), ...open].join(', ')}\n`
+    : `${[...parts, ...open].join(', ')}; ${counted(writes, 'write')}\n`;
+}
+
+/** Whether the platform's work ends that a resource is pending. People join when they like, and are not waited for. */
+export function isAwaited({ address }: Plan['pending'][number]): boolean {
+  return kindOf(address) !== 'member';
+}
+
+function pendingText(pending: Plan['pending'], waited: number | null): string {
+  const names = pending.slice(0, SHOWN).map(({ address }) => printable(address));
+  const rest = pending.length - names.length;
+  const list = rest === 0 ? names.join(', ') : `${names.join(', ')} and ${rest} more`;
+  return waited === null || !pending.some(isAwaited)
+    ? `${pending.length} pending: ${list}`
+    : `${pending.length} still pending after ${elapsed(waited)}: ${list}`;
+}
+
+/** A time in milliseconds, such as `5 minutes` or `12 seconds`. */
+export function elapsed(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds < 120 ? counted(seconds, 'second') : counted(Math.round(seconds / 60), 'minute');
+}

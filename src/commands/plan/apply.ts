@@ -1,0 +1,189 @@
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { Plan } from '../../core/change.ts';
+import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../../core/errors.ts';
+import { readRegularFile } from '../../core/regular-file.ts';
+import { headOf } from '../../git/commit-info.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { createManifestLoader } from '../../manifests/loader.ts';
+import { counted } from '../../plan/words.ts';
+import type { Connection } from '../../platform/connection.ts';
+import { readElsewhere } from '../../reconcile/applied.ts';
+import type { PassInput } from '../../reconcile/reconcile.ts';
+import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { openRecord } from './apply-record.ts';
+import { runApply } from './apply-run.ts';
+import { isAwaited } from './apply-summary.ts';
+import { openRefs } from './desired.ts';
+import { approval } from './next-command.ts';
+import { renderPlan } from './plan.ts';
+import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
+import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
+
+export interface ApplyFlags extends PlanningFlags {
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+  readonly yes?: boolean;
+  /** The longest wait for the platform's background work, in milliseconds; 0: no wait. */
+  readonly wait: number;
+}
+
+/** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
+export async function applyCommand(target: string, flags: ApplyFlags, around: Surroundings): Promise<ExitCode> {
+  const config = await readConfig(flags.config, around, target);
+  const file = await planFileAt(resolve(around.terminal.cwd, target), target);
+  const organization = chooseOrganization(config, flags.organization ?? file?.organization);
+  return withPlatform(config, organization, around, async (way) => {
+    const { connection } = way;
+    const input =
+      file === null
+        ? await passInput(target, flags, config, organization, connection, around)
+        : await inputOfFile(file, target, { config, organization, connection }, flags, around);
+    const planned = await planOnly(input, way, around.terminal);
+    mustStillBe(file, planned.plan, input.policy);
+    mustBeApproved(flags, planned.plan);
+    const record = flags.record === true ? await openRecord(input, file !== null, around) : null;
+    around.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(around)));
+    const confirmed = await confirmation(planned.plan, flags, around);
+    if (confirmed === 'no') {
+      around.terminal.err('\nNot applied.\n');
+      return EXIT.failed;
+    }
+    const { format, wait } = flags;
+    const options = { format, wait, appliesPending: confirmed === 'all' };
+    const ended = await runApply(input, planned, way, options, around);
+    if (record !== null && ended.exit === EXIT.done) {
+      await record(ended);
+    }
+    return ended.exit;
+  });
+}
+
+async function planFileAt(path: string, name: string): Promise<PlanFile | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) {
+    throw new ConfigError(`${name} is neither a folder of manifests nor a plan file`);
+  }
+  if (found.isDirectory()) {
+    return null;
+  }
+  try {
+    return readPlanFile(readRegularFile(path, { limit: LARGEST_PLAN }).toString('utf8'), name);
+  } catch (error) {
+    throw error instanceof AppError ? error : new ConfigError(`cannot read ${name}: ${messageOf(error)}`);
+  }
+}
+
+/** A plan file, in bytes. */
+const LARGEST_PLAN = 256 * 1_048_576;
+
+async function inputOfFile(
+  file: PlanFile,
+  target: string,
+  { config, organization, connection }: FileContext,
+  flags: ApplyFlags,
+  around: Surroundings,
+): Promise<CommandInput> {
+  const known = [flags.base === undefined ? null : '--base', flags.scope === undefined ? null : '--scope'];
+  const [given] = known.filter((flag) => flag !== null);
+  if (given !== undefined) {
+    throw new ConfigError(`${given} cannot be combined with a plan file; create a new plan with the one you want`);
+  }
+  if (file.organization !== organization.id) {
+    throw new RefusedPlanError(`the plan is for ${file.organization}, and not for ${organization.id}`);
+  }
+  return {
+    ...file,
+    ...(await recordedBeside(file, target, flags, around)),
+    kinds,
+    policy: policyOf(config, organization, flags, around),
+    estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
+  };
+}
+
+interface FileContext {
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+  readonly connection: Connection;
+}
+
+/** What the repository around a plan file, or else around the working directory, records of the organization. */
+async function recordedBeside(
+  { organization, scope, folder }: PlanFile,
+  target: string,
+  { record }: ApplyFlags,
+  { terminal }: Surroundings,
+): Promise<Pick<CommandInput, 'place' | 'refs' | 'elsewhere'>> {
+  const head = (await headOf(dirname(resolve(terminal.cwd, target)))) ?? (await headOf(terminal.cwd));
+  if (head === null || folder === null) {
+    return { place: null, refs: null };
+  }
+  const place = { organization, scope, folder, repository: head.root };
+  const fetch = record === true ? 'always' : 'if-needed';
+  const refs = await openRefs(place, { base: undefined, fetch, warn: terminal.err });
+  return { place, refs, elsewhere: await readElsewhere(refs, place, head.commit, () => createManifestLoader(kinds)) };
+}
+
+/** A plan file is applied only if it still is the plan. */
+function mustStillBe(file: PlanFile | null, plan: Plan, policy: PassInput['policy']): void {
+  if (file === null) {
+    return;
+  }
+  const lines = differences(file, plan, policy).map((line) => `  ${line}`);
+  if (file.checksum !== plan.checksum || lines.length > 0) {
+    throw new RefusedPlanError(
+      ['the plan file is stale: something has changed since it was made', ...lines].join('\n'),
+    );
+  }
+}
+
+function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
+  const { approve } = flags;
+  if (approve !== undefined && approve !== plan.checksum && approve !== plan.heldChecksum) {
+    const held = plan.heldChecksum === null ? '' : `, and only what is held ${plan.heldChecksum}`;
+    throw new RefusedPlanError(
+      `${approve} is not the checksum of what would be done now: the plan has ${plan.checksum}${held}; review the plan again`,
+    );
+  }
+}
+
+/**
+ * What is confirmed: `all` by `--yes` or by an answer, which covers what is pending too; `plan` by its checksum, or where
+ * nothing has to be confirmed; or nothing. The checksum of what is held confirms only that. Throws ConfigError where the
+ * rest is not confirmed and nobody can be asked.
+ */
+async function confirmation(
+  plan: Plan,
+  { yes, approve, wait }: ApplyFlags,
+  { terminal }: Surroundings,
+): Promise<'all' | 'plan' | 'no'> {
+  const due = plan.changes.filter((change) => change.held === null && change.paused === null);
+  // What an approval has released is approvable, and not held any more.
+  const rest = approve === plan.heldChecksum ? due.filter((change) => !change.approvable) : due;
+  if (yes === true) {
+    return 'all';
+  }
+  if (plan.verdict.state !== 'ready' || rest.length === 0 || approve === plan.checksum) {
+    return 'plan';
+  }
+  const count = counted(rest.length, 'change');
+  if (terminal.ask === null) {
+    throw new ConfigError(
+      approve === undefined
+        ? 'no terminal to ask for confirmation; pass --yes to apply'
+        : `${approve} approves only what is held, and ${count} ${rest.length === 1 ? 'is' : 'are'} not; pass --yes to apply ${rest.length === 1 ? 'it' : 'them'} too`,
+    );
+  }
+  const besides = due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
+  const isAwaiting = wait > 0 && plan.pending.some(isAwaited);
+  const later = isAwaiting ? `, and what is pending once it is ready,` : '';
+  const said = await terminal.ask(`\nApply ${count}${besides}${later} to ${plan.organization}? Only "yes" is a yes: `);
+  return said.trim().toLowerCase() === 'yes' ? 'all' : 'no';
+}
+
+/** The plan goes where a person looks; the answer of `apply` is its result. */
+function toErr(around: Surroundings): Surroundings {
+  const { terminal } = around;
+  return { ...around, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };
+}

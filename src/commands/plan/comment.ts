@@ -1,0 +1,185 @@
+import { appendFile, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Plan } from '../../core/change.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AuthError, ConfigError, messageOf, RejectedError } from '../../core/errors.ts';
+import { failureComment, failureStatus, planComment, planStatus, type Room } from '../../forge/comment.ts';
+import type { CommitStatus, Forge } from '../../forge/forge.ts';
+import type { Marker } from '../../forge/marker.ts';
+import { openForge } from '../../forge/open-forge.ts';
+import { publish, steadily } from '../../forge/publish.ts';
+import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.ts';
+import { headOf, mergeBase } from '../../git/commit-info.ts';
+import type { Approval } from '../../plan/text-layout.ts';
+import { createRedactor } from '../../redact.ts';
+import { chooseOrganization, readConfigBlind, type Surroundings } from '../cli/setup.ts';
+import { scopeAt } from './desired.ts';
+import { scopeOf } from './planning.ts';
+
+/** Characters of a job summary: forges take a mebibyte, and a character has up to four bytes. */
+const LONGEST_SUMMARY = 250_000;
+
+interface ConfigFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly scope?: string;
+}
+
+/** What is asked of the pull request that a CI job runs for (`plan --comment`). */
+export interface PlanComment {
+  /** The base where the command line names none; undefined where the job is for no pull request. */
+  base(folder: string): Promise<string | undefined>;
+  /** Shows the plan; false where it should be there and is not, though the token may write it. */
+  show(plan: Plan, approval: Approval): Promise<boolean>;
+  /** Shows that there is no plan, and why, so that the one of an earlier commit is not taken for it. Never throws. */
+  showFailure(error: unknown, folder: string, flags: ConfigFlags): Promise<void>;
+}
+
+/** Finds out where the plan is to be shown. Throws ConfigError outside of a CI job. */
+export async function openPlanComment(around: Surroundings): Promise<PlanComment> {
+  const { terminal, secrets } = around;
+  const job = await findJob(terminal.env, (path) => readFile(path, 'utf8'));
+  if (job.label === null) {
+    throw new ConfigError(
+      '--comment is for CI jobs of pull requests (GitHub, Gitea and Forgejo Actions, GitLab CI), and this is none',
+    );
+  }
+  const { pull } = job;
+  if (pull === null) {
+    terminal.err(`No comment: this job of ${job.label} is for no pull request.\n`);
+    return { base: async () => undefined, show: async () => true, showFailure: async () => undefined };
+  }
+  secrets?.add(pull.token ?? '');
+  const place = new CommentPlace(job, pull, around);
+  return {
+    base: (folder) => baseOf(resolve(terminal.cwd, folder), pull),
+    show: (plan, approval) =>
+      place.show(plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approval)),
+    showFailure: async (error, folder, flags) => {
+      const of = await ownerOf(folder, flags, around);
+      if (of !== null) {
+        const message = createRedactor(secrets ?? [])(messageOf(error));
+        const body = (marker: Marker, room: Room) => failureComment(message, pull.head, marker, room);
+        await place.show(of, failureStatus(of), body);
+      }
+    },
+  };
+}
+
+async function baseOf(folder: string, { base }: PullRequest): Promise<string | undefined> {
+  const head = base === null ? null : await headOf(folder);
+  if (base === null || head === null) {
+    return undefined;
+  }
+  const commit = await mergeBase(head.root, base, 'HEAD');
+  if (commit === null) {
+    throw new ConfigError(
+      `${base}, which the pull request starts from, is not in this clone, or not its history; ` +
+        'clone all of it (fetch-depth: 0, GIT_DEPTH: 0), or name a base with --base',
+    );
+  }
+  return commit;
+}
+
+/** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
+async function ownerOf(folder: string, flags: ConfigFlags, around: Surroundings): Promise<Owner | null> {
+  try {
+    const config = await readConfigBlind(flags.config, flags.organization ?? '', around, folder);
+    const organization = chooseOrganization(config, flags.organization);
+    const scope = scopeOf(flags, organization) ?? (await scopeAt(resolve(around.terminal.cwd, folder)));
+    return { organization: organization.id, scope };
+  } catch {
+    // What is wrong with the configuration is what the command itself ends with.
+    return null;
+  }
+}
+
+/** What a comment and a status are of. */
+type Owner = Pick<Plan, 'organization' | 'scope'>;
+
+/** The comment of one pull request, and what stands in for it. */
+class CommentPlace {
+  readonly #job: CiJob;
+  readonly #pull: PullRequest;
+  readonly #around: Surroundings;
+  /** Ends its waits when the process is asked to end. */
+  readonly #clock: Clock;
+
+  constructor(job: CiJob, pull: PullRequest, around: Surroundings) {
+    const { clock, signal } = around;
+    this.#job = job;
+    this.#pull = pull;
+    this.#around = around;
+    this.#clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (milliseconds) => clock.sleep(milliseconds, signal),
+    };
+  }
+
+  async show(
+    { organization, scope }: Owner,
+    status: CommitStatus,
+    body: (marker: Marker, room: Room) => string,
+  ): Promise<boolean> {
+    const { signal, version } = this.#around;
+    const { token, tokenVariable, runUrl, run } = this.#pull;
+    const marker = { organization, scope, run };
+    const summary = () => body(marker, { longest: LONGEST_SUMMARY, runUrl });
+    const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
+    if (forge === null) {
+      const why = this.#pull.forge === 'bitbucket' ? 'none are written at Bitbucket' : `there is no ${tokenVariable}`;
+      await this.#standIn(why, summary());
+      return true;
+    }
+    const isShown = await this.#comment(forge, marker, body(marker, { longest: forge.longest, runUrl }), summary);
+    await this.#status(forge, status);
+    return isShown;
+  }
+
+  async #comment(forge: Forge, marker: Marker, body: string, summary: () => string): Promise<boolean> {
+    const { terminal } = this.#around;
+    try {
+      const published = await publish(forge, marker, body, this.#clock);
+      terminal.err(
+        published === 'outdated'
+          ? `A later run has commented on pull request ${this.#pull.number} already; its comment stays.\n`
+          : `The comment on pull request ${this.#pull.number} at ${forge.label} is ${published}.\n`,
+      );
+      return true;
+    } catch (error) {
+      await this.#standIn(messageOf(error), summary());
+      return isMissingPermission(error);
+    }
+  }
+
+  async #status(forge: Forge, status: CommitStatus): Promise<void> {
+    const { terminal } = this.#around;
+    try {
+      await steadily(this.#clock, () => forge.setStatus(status));
+    } catch (error) {
+      terminal.err(`No commit status: ${messageOf(error)}.\n`);
+    }
+  }
+
+  /** Says why there is no comment, and shows the plan where there is a place for it. */
+  async #standIn(why: string, markdown: string): Promise<void> {
+    const { terminal } = this.#around;
+    const { summaryFile } = this.#job;
+    if (summaryFile === null) {
+      terminal.err(`No comment: ${why}. All of it is in the output of this job.\n`);
+      return;
+    }
+    try {
+      await appendFile(summaryFile, `${markdown}\n`);
+      terminal.err(`No comment: ${why}. It is in the job summary instead.\n`);
+    } catch (error) {
+      terminal.err(`No comment: ${why}; and no job summary: ${messageOf(error)}.\n`);
+    }
+  }
+}
+
+/** Forges say "not found" of what a token may not see. */
+function isMissingPermission(error: unknown): boolean {
+  return error instanceof AuthError || (error instanceof RejectedError && error.status === 404);
+}

@@ -1,0 +1,165 @@
+/** Reads the manifests of a folder, the base that they are planned over, and what other scopes claim. */
+import { realpath, stat } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
+import type { Address } from '../../core/address.ts';
+import { ConfigError, messageOf } from '../../core/errors.ts';
+import type { FileTree } from '../../core/file-tree.ts';
+import type { Base } from '../../core/resource.ts';
+import { ROOT_SCOPE, scopeOfFolder } from '../../core/scope.ts';
+import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
+import { headOf, repositoryAround, resolveRef, trackedBelow } from '../../git/commit-info.ts';
+import { resolveManifestFolder } from '../../git/repository.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { type Belonging, openDiskTree } from '../../manifests/disk-tree.ts';
+import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
+import type { Elsewhere } from '../../plan/elsewhere.ts';
+import { readAppliedBase, readElsewhere, readRecordedBase, type ScopedFolder } from '../../reconcile/applied.ts';
+import { baseAt } from '../../reconcile/base-at.ts';
+
+/** The desired state of a folder, with the commit it is at. */
+export interface LoadedFolder {
+  readonly state: DesiredState;
+  /** Null outside a repository, and where files differ from the commit. */
+  readonly commit: string | null;
+}
+
+/** Reads the manifests of a folder. Throws DesiredStateError with every problem. */
+export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
+  const path = await folderAt(cwd, folder);
+  const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
+  // Git looks at the files while they are read here.
+  const looked = headOf(path);
+  const state = await loadTree(openFolder(path), relative(cwd, path), own);
+  const head = await looked;
+  return { state, commit: head === null || head.dirty ? null : head.commit };
+}
+
+/** The addresses that the manifests of a folder declare, whatever else is wrong with them. */
+export async function surveyFolder(cwd: string, folder: string): Promise<readonly Address[]> {
+  const path = await folderAt(cwd, folder);
+  return createManifestLoader(kinds).survey(openFolder(path));
+}
+
+/** The files of a folder. In a repository a manifest may name those that git tracks, else those that are not hidden. */
+export function openFolder(path: string): FileTree {
+  const belonging: Belonging =
+    repositoryAround(path) === null ? 'visible' : async () => (await trackedBelow(path)) ?? new Set();
+  return openDiskTree(path, belonging);
+}
+
+async function folderAt(cwd: string, folder: string): Promise<string> {
+  const path = resolve(cwd, folder);
+  if (!(await stat(path).catch(() => null))?.isDirectory()) {
+    throw new ConfigError(`${folder} is no folder; name the folder of the manifests`);
+  }
+  resolveManifestFolder(path);
+  return path;
+}
+
+async function loadTree(tree: FileTree, root: string, config?: string): Promise<DesiredState> {
+  return createManifestLoader(kinds).load(tree, { root, ...(config === undefined ? {} : { config }) });
+}
+
+/** Which base a plan is made over, and where it may be looked for. */
+export interface BaseOptions {
+  readonly organization: string;
+  /** A commit, branch or tag; `applied`: what the folder's scope last applied; undefined: none. */
+  readonly base: string | undefined;
+  /** An explicit scope; undefined: derived from the folder. */
+  readonly scope: string | undefined;
+  /** When the applied refs are fetched: always, where the remote answers (`warn` is told otherwise), or only if needed. */
+  readonly fetch: 'always' | 'if-possible' | 'if-needed';
+  readonly warn: (text: string) => void;
+}
+
+/** The base of a plan, and what else the repository records of the organization. */
+export interface FolderBase {
+  readonly base: Base;
+  readonly commit: string | null;
+  readonly scope: string;
+  readonly elsewhere: Elsewhere | undefined;
+  /** Null outside of a repository with a commit. */
+  readonly place: ScopedFolder | null;
+  readonly refs: AppliedRefs | null;
+}
+
+const makeLoader = () => createManifestLoader(kinds);
+
+/** Reads the base of a folder. Throws ConfigError, DesiredStateError and SourceError. */
+export async function loadBase(cwd: string, folder: string, options: BaseOptions): Promise<FolderBase> {
+  const { base: ref, organization } = options;
+  const path = resolve(cwd, folder);
+  const head = await headOf(path);
+  const scope = options.scope ?? (await scopeAt(path));
+  if (head === null) {
+    if (ref !== undefined) {
+      throw new ConfigError(`--base needs a git repository with a commit, and ${folder} is in none`);
+    }
+    return { base: null, commit: null, scope, elsewhere: undefined, place: null, refs: null };
+  }
+  const place = { organization, scope, folder: await folderInRepository(path), repository: head.root };
+  const refs = await openRefs(place, options);
+  const found =
+    ref === undefined
+      ? null
+      : ref === 'applied'
+        ? await readAppliedBase(refs, place, head.commit, makeLoader)
+        : await baseOfRef(refs, place, ref);
+  return {
+    base: found?.base ?? null,
+    commit: found?.commit ?? null,
+    scope,
+    elsewhere: await readElsewhere(refs, place, head.commit, makeLoader),
+    place,
+    refs,
+  };
+}
+
+/** The scope of a folder for which none is set. */
+export async function scopeAt(path: string): Promise<string> {
+  return scopeOfFolder(await folderInRepository(path));
+}
+
+/** The path of a folder inside its repository, with forward slashes; `.` for its root, and outside of any. */
+async function folderInRepository(path: string): Promise<string> {
+  const root = repositoryAround(path);
+  if (root === null) {
+    return ROOT_SCOPE;
+  }
+  return (
+    relative(root, await realpath(path))
+      .split(sep)
+      .join('/') || ROOT_SCOPE
+  );
+}
+
+/** Reads the applied refs of an organization. Throws SourceError where they must be fetched and cannot be. */
+export async function openRefs(
+  { organization, scope, repository }: ScopedFolder,
+  { base, fetch, warn }: Pick<BaseOptions, 'base' | 'fetch' | 'warn'>,
+): Promise<AppliedRefs> {
+  const refs = new AppliedRefs(await openRefHost(repository), organization);
+  await refs.readLocal();
+  // Without a network, what was fetched before has to do; where nothing was, the remote is asked all the same.
+  if (fetch === 'always' || (base === 'applied' && refs.tipOf(scope) === null)) {
+    await refs.fetch();
+  } else if (fetch === 'if-possible') {
+    await refs.fetch().catch((error: unknown) => {
+      warn(`Other scopes were not checked: ${messageOf(error)}.\n`);
+    });
+  }
+  return refs;
+}
+
+async function baseOfRef(refs: AppliedRefs, place: ScopedFolder, ref: string) {
+  const commit = await resolveRef(place.repository, ref);
+  if (commit === null) {
+    throw new ConfigError(
+      `--base ${JSON.stringify(ref)} is not a commit, branch or tag of this repository; fetch it first, or name another`,
+    );
+  }
+  if (ref.startsWith('refs/octavo/')) {
+    return readRecordedBase(refs, place, { tip: commit, ref }, makeLoader);
+  }
+  return { base: await baseAt(place.repository, commit, place.folder, makeLoader()), commit };
+}

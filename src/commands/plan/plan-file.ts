@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Change, Plan } from '../../core/change.ts';
+import { ConfigError, messageOf, RefusedPlanError } from '../../core/errors.ts';
+import { canonicalJson, isObject, type Json } from '../../core/json.ts';
+import type { Base, BaseEntry, Declared } from '../../core/resource.ts';
+import { planToJson } from '../../plan/render-json.ts';
+import type { CommandInput } from './planning.ts';
+
+const FORMAT = 'octavo.planfile/2';
+
+/** All that `apply` needs to make the same plan again: what was declared, and over which base. */
+export interface PlanFile {
+  readonly organization: string;
+  readonly scope: string;
+  /** The manifest folder inside its repository; null: outside of any. */
+  readonly folder: string | null;
+  readonly commit: string | null;
+  readonly baseCommit: string | null;
+  readonly checksum: string;
+  readonly declared: ReadonlyMap<string, Declared>;
+  readonly base: Base;
+  /** The changes as they were shown, to say what is different now. */
+  readonly changes: readonly Pick<Change, 'action' | 'address' | 'fields' | 'held' | 'paused'>[];
+  readonly verdict: Pick<Plan['verdict'], 'state'>;
+}
+
+/** As much of a plan file as is looked at here; the rest is under the seal. */
+const shape = z.object({
+  plan: z.object({
+    organization: z.string(),
+    scope: z.string(),
+    commit: z.string().nullable(),
+    base: z.string().nullable(),
+    checksum: z.string(),
+    verdict: z.object({ state: z.string() }),
+    changes: z.array(z.object({ action: z.string(), address: z.string(), fields: z.array(z.unknown()) })),
+  }),
+  folder: z.string().nullable(),
+  declared: z.array(z.object({ address: z.string(), kind: z.string(), fields: z.record(z.string(), z.unknown()) })),
+  base: z.array(z.object({ address: z.string(), kind: z.string() })).nullable(),
+});
+
+/** A plan as a file: the plan as JSON, what it was made from, and a seal over both. */
+export function writePlanFile(input: CommandInput, plan: Plan): string {
+  const content = {
+    plan: planToJson(plan) as Json,
+    folder: input.place?.folder ?? null,
+    declared: [...input.declared.values()] as unknown as Json,
+    base: input.base === null ? null : ([...input.base.values()] as unknown as Json),
+  };
+  return `${JSON.stringify({ format: FORMAT, seal: sealOf(content), ...content }, null, 2)}\n`;
+}
+
+/** Reads a plan file. Throws ConfigError where it is none, RefusedPlanError where it was altered. */
+export function readPlanFile(text: string, name: string): PlanFile {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError(`${name} is no plan file: ${messageOf(error)}; make one with octavo plan --out`, {
+      cause: error,
+    });
+  }
+  if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
+    throw notOfThisVersion(name);
+  }
+  const { seal, plan = null, folder = null, declared = null, base = null } = parsed as Record<string, Json>;
+  if (seal !== sealOf({ plan, folder, declared, base })) {
+    throw new RefusedPlanError(`${name} was altered after it was made; plan again`);
+  }
+  if (!shape.safeParse(parsed).success) {
+    throw notOfThisVersion(name);
+  }
+  const head = plan as unknown as PlanFile & { base: string | null };
+  const resources = declared as unknown as Declared[];
+  const entries = base as unknown as BaseEntry[] | null;
+  return {
+    organization: head.organization,
+    scope: head.scope,
+    folder: folder as string | null,
+    commit: head.commit,
+    baseCommit: head.base,
+    checksum: head.checksum,
+    declared: new Map(resources.map((resource) => [resource.address, resource])),
+    base: entries === null ? null : new Map(entries.map((entry) => [entry.address, entry])),
+    changes: head.changes,
+    verdict: head.verdict,
+  };
+}
+
+function notOfThisVersion(name: string): ConfigError {
+  return new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);
+}
+
+function sealOf(content: Readonly<Record<'plan' | 'folder' | 'declared' | 'base', Json>>): string {
+  return createHash('sha256').update(canonicalJson(content)).digest('hex');
+}
+
+/** What somebody let past damage control, knowing of it. */
+export interface LetPast {
+  readonly approved: readonly string[];
+  readonly allowDeletes: number;
+}
+
+/** What is different between the plan of a file and the plan now, a line for each change. */
+export function differences(file: PlanFile, now: Plan, letPast: LetPast): readonly string[] {
+  const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
+  const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
+  const gone = [...before.keys()].filter((id) => !after.has(id)).map((id) => `no longer needed: ${id}`);
+  const added = [...after.keys()].filter((id) => !before.has(id)).map((id) => `needed besides: ${id}`);
+  const other = [...after]
+    .filter(([id, change]) => {
+      const same = before.get(id);
+      return same !== undefined && canonicalJson(same.fields as never) !== canonicalJson(change.fields as never);
+    })
+    .map(([id]) => `from something else than before: ${id}`);
+  return [...gone, ...added, ...other, ...released(before, after, letPast), ...wholeReleased(file, now, letPast)];
+}
+
+type Shown = PlanFile['changes'][number];
+
+/** Changes that were shown to wait, and would be applied now: time has passed, or the configuration is another. */
+function released(
+  before: ReadonlyMap<string, Shown>,
+  after: ReadonlyMap<string, Shown>,
+  { approved }: LetPast,
+): readonly string[] {
+  return [...after].flatMap(([id, { held, paused }]) => {
+    const shown = before.get(id);
+    if (shown === undefined || held !== null || paused !== null) {
+      return [];
+    }
+    const waited = shown.paused !== null ? 'paused' : shown.held !== null && approved.length === 0 ? 'held' : null;
+    return waited === null ? [] : [`${waited} when it was planned, and not now: ${id}`];
+  });
+}
+
+function wholeReleased({ verdict }: PlanFile, now: Plan, { approved, allowDeletes }: LetPast): readonly string[] {
+  const isLetPast = verdict.state === 'held' && (approved.length > 0 || allowDeletes > 0);
+  return verdict.state === 'ready' || now.verdict.state !== 'ready' || isLetPast
+    ? []
+    : [`${verdict.state} as a whole when it was planned, and not now`];
+}

@@ -1,0 +1,144 @@
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import { ConfigError } from '../../core/errors.ts';
+import { isScope } from '../../core/scope.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { DEFAULT_POLICY } from '../../plan/policy.ts';
+import { openReader } from '../../platform/client.ts';
+import type { Connection } from '../../platform/connection.ts';
+import type { Planned } from '../../reconcile/planning.ts';
+import { type PassInput, plan } from '../../reconcile/reconcile.ts';
+import { RequestCount, type Surroundings, type Way } from '../cli/setup.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
+import { showReading } from './progress.ts';
+
+/** Changes that a command works on at the same time at most; the queue decides how many requests are in flight. */
+export const APPLY_PARALLEL = 100;
+
+/** What a person says about a plan on the command line. */
+export interface PlanningFlags {
+  readonly base?: string;
+  readonly config?: string;
+  readonly allowDeletes?: number;
+  readonly approve?: string;
+  /** A file that stands in the platform's place. */
+  readonly snapshot?: string;
+  /** The identity of the folder; derived from its path where absent. */
+  readonly scope?: string;
+  /** Whether what is applied is to be recorded. */
+  readonly record?: boolean;
+  /** Whether the plan is shown on a pull request. */
+  readonly comment?: boolean;
+}
+
+/** What one pass of a command works on, and where its result is recorded. */
+export interface CommandInput extends PassInput, Pick<FolderBase, 'place' | 'refs'> {
+  readonly scope: string;
+}
+
+/** Reads a folder and its base. Throws DesiredStateError before anything is asked of the platform. */
+export async function passInput(
+  folder: string,
+  flags: PlanningFlags,
+  config: Config,
+  organization: OrganizationConfig,
+  way: { readonly queue: Pick<Connection['queue'], 'estimate'> },
+  around: Surroundings,
+): Promise<CommandInput> {
+  const loaded = await loadFolder(around.terminal.cwd, folder, flags.config);
+  return passInputOver(loaded, folder, flags, config, organization, way, around);
+}
+
+/** The same over manifests that were read already, wherever they are from. */
+export async function passInputOver(
+  { state, commit }: LoadedFolder,
+  folder: string,
+  flags: PlanningFlags,
+  config: Config,
+  organization: OrganizationConfig,
+  { queue }: { readonly queue: Pick<Connection['queue'], 'estimate'> },
+  around: Surroundings,
+): Promise<CommandInput> {
+  const { cwd, err } = around.terminal;
+  const base = await loadBase(cwd, folder, {
+    organization: organization.id,
+    base: flags.base,
+    scope: scopeOf(flags, organization),
+    fetch: fetchOf(flags),
+    warn: err,
+  });
+  return {
+    organization: organization.id,
+    scope: base.scope,
+    ...(base.elsewhere === undefined ? {} : { elsewhere: base.elsewhere }),
+    place: base.place,
+    refs: base.refs,
+    kinds,
+    declared: state.declared,
+    commit,
+    base: base.base,
+    baseCommit: base.commit,
+    policy: policyOf(config, organization, flags, around),
+    estimate: (work) => queue.estimate(work, APPLY_PARALLEL),
+  };
+}
+
+/** The explicit scope of a command; undefined: derived from the folder. Throws ConfigError. */
+export function scopeOf(
+  { scope }: Pick<PlanningFlags, 'scope'>,
+  organization: Pick<OrganizationConfig, 'scope'>,
+): string | undefined {
+  if (scope !== undefined && !isScope(scope)) {
+    throw new ConfigError(
+      `--scope ${JSON.stringify(scope)} is not a scope; use letters, digits, ".", "_", "-" and "/", such as teams/docs`,
+    );
+  }
+  return scope ?? organization.scope;
+}
+
+/** What may be deleted or recorded is decided over what the remote has; a plan alone does not need the network. */
+function fetchOf({ base, snapshot, record, comment }: PlanningFlags): BaseOptions['fetch'] {
+  if (snapshot !== undefined) {
+    return 'if-needed';
+  }
+  return base === 'applied' || record === true ? 'always' : comment === true ? 'if-possible' : 'if-needed';
+}
+
+/** Damage control as it is configured, with what the command line lets past. */
+export function policyOf(
+  config: Config,
+  organization: OrganizationConfig,
+  flags: Pick<PlanningFlags, 'allowDeletes' | 'approve'>,
+  { clock }: Surroundings,
+): PassInput['policy'] {
+  return {
+    ...DEFAULT_POLICY,
+    prune: organization.prune,
+    confirm: organization.confirm,
+    limits: organization.limits,
+    user: config.platform.user,
+    now: clock.now(),
+    allowDeletes: flags.allowDeletes ?? 0,
+    approved: flags.approve === undefined ? [] : [flags.approve],
+  };
+}
+
+/** Plans with a client that has no way to write. */
+export async function planOnly(input: PassInput, { connection, signal }: Way, terminal: Terminal): Promise<Planned> {
+  const count = new RequestCount();
+  const progress = showReading(terminal, () => count.reads);
+  const reader = openReader(connection, {
+    organization: input.organization,
+    priority: 'person',
+    signal,
+    onRequest: (operation) => {
+      count.onRequest(operation);
+      progress.step();
+    },
+  });
+  try {
+    return await plan(input, reader, () => count.reads);
+  } finally {
+    progress.end();
+  }
+}

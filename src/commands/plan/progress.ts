@@ -1,0 +1,147 @@
+import type { Address } from '../../core/address.ts';
+import type { Change, ChangeResult } from '../../core/change.ts';
+import type { Clock } from '../../core/clock.ts';
+import { counted, printable } from '../../plan/words.ts';
+import { paintFor, type Terminal } from '../cli/terminal.ts';
+import { elapsed } from './apply-summary.ts';
+
+/** Shows how an apply goes: one line that changes on a terminal, a line for each result elsewhere. */
+export interface Progress {
+  start(change: Change): void;
+  /** The platform works on a change in the background. */
+  wait(change: Change): void;
+  result(result: ChangeResult): void;
+  /** Takes the changing line away. */
+  end(): void;
+}
+
+const DONE = { create: 'created', update: 'updated', move: 'moved', delete: 'deleted' } as const;
+
+/** Shows, on a terminal only, that reading goes on; gives what takes the line away. */
+export function showReading(terminal: Terminal, requests: () => number): { step(): void; end(): void } {
+  const live = isLive(terminal);
+  const paint = paintFor(terminal.isErrTerminal, terminal.env);
+  return {
+    step() {
+      if (live) {
+        terminal.err(`${CLEAR}${paint.faint(`  reading, ${counted(requests(), 'request')}`)}`);
+      }
+    },
+    end() {
+      if (live) {
+        terminal.err(CLEAR);
+      }
+    },
+  };
+}
+
+/** Milliseconds between two lines about a wait, where there is no terminal: CI systems end jobs that print nothing. */
+const HEARTBEAT = 60_000;
+
+/**
+ * Shows what an apply waits for: one changing line on a terminal; elsewhere a line at first, one for each result, and one
+ * a minute. `longest` is the longest wait in milliseconds.
+ */
+export function showWaiting(
+  terminal: Terminal,
+  clock: Clock,
+  longest: number,
+): { step(open: readonly Address[]): void; end(): void } {
+  const live = isLive(terminal);
+  const paint = paintFor(terminal.isErrTerminal, terminal.env);
+  const started = clock.monotonic();
+  let shown: readonly Address[] = [];
+  let shownAt = Number.NEGATIVE_INFINITY;
+  const showLine = (open: readonly Address[]) => {
+    const time = `${elapsed(clock.monotonic() - started)} of ${elapsed(longest)}`;
+    const line = `  waiting for the platform, ${time}: ${open.map(printable).join(', ')}`;
+    terminal.err(`${CLEAR}${paint.faint(line.slice(0, Math.max(10, terminal.columns - 1)))}`);
+  };
+  return {
+    step(open) {
+      const now = clock.monotonic();
+      if (live) {
+        showLine(open);
+      } else if (open.length !== shown.length || now - shownAt >= HEARTBEAT) {
+        for (const address of shown.filter((each) => !open.includes(each))) {
+          terminal.err(`ready    ${printable(address)}\n`);
+        }
+        terminal.err(`waiting  ${open.map(printable).join(', ')} (at most ${elapsed(longest - (now - started))})\n`);
+        shownAt = now;
+      }
+      shown = open;
+    },
+    end() {
+      if (live && shown.length > 0) {
+        terminal.err(CLEAR);
+      }
+    },
+  };
+}
+
+/** Back to the start of the line, with nothing on it. */
+const CLEAR = '\r\u001b[2K';
+
+function isLive(terminal: Terminal): boolean {
+  return terminal.isErrTerminal && terminal.env.TERM !== 'dumb';
+}
+
+/** Milliseconds in which lines are gathered: written one by one, they would cost more than the requests they tell of. */
+const GATHER = 50;
+
+/** Makes the progress for this terminal; `total` is how many changes there are. */
+export function showProgress(terminal: Terminal, total: number): Progress {
+  const paint = paintFor(terminal.isErrTerminal, terminal.env);
+  const live = isLive(terminal);
+  let ended = 0;
+  let current = '';
+  let lines = '';
+  const waiting = new Set<Address>();
+  let timer: NodeJS.Timeout | undefined;
+  const write = () => {
+    timer = undefined;
+    const line = `  ${ended}/${total} ${current}`.slice(0, Math.max(10, terminal.columns - 1));
+    terminal.err(live ? `${CLEAR}${lines}${paint.faint(line)}` : lines);
+    lines = '';
+  };
+  const writeSoon = () => {
+    timer ??= setTimeout(write, GATHER);
+  };
+  return {
+    start(change) {
+      if (live) {
+        current = printable(change.address);
+        writeSoon();
+      }
+    },
+    wait({ address }) {
+      current = `waiting for the platform: ${printable(address)}`;
+      if (!live && !waiting.has(address)) {
+        lines += `waiting  ${printable(address)}\n`;
+      }
+      if (live || !waiting.has(address)) {
+        writeSoon();
+      }
+      waiting.add(address);
+    },
+    result({ address, action, status, error }) {
+      ended += 1;
+      const name = printable(address);
+      if (status === 'failed') {
+        lines += `${paint.remove('failed')}   ${name}: ${printable(error ?? '')}\n`;
+      } else if (status === 'skipped') {
+        lines += `${paint.warn('skipped')}  ${name}: ${printable(error ?? '')}\n`;
+      } else if (status === 'applied' && !live) {
+        lines += `${DONE[action].padEnd(8)} ${name}\n`;
+      }
+      writeSoon();
+    },
+    end() {
+      clearTimeout(timer);
+      const rest = `${live ? CLEAR : ''}${lines}`;
+      if (rest !== '') {
+        terminal.err(rest);
+      }
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { Plan } from '../../core/change.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { readRegularFile } from '../../core/regular-file.ts';
+import { pathArgument } from '../../core/shell.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { counted, printable } from '../../plan/words.ts';
+import { openReader } from '../../platform/client.ts';
+import { planOver } from '../../reconcile/planning.ts';
+import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
+import { paceEstimate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
+import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
+import { SECRET } from '../../redact.ts';
+import { save } from '../cli/save.ts';
+import {
+  chooseOrganization,
+  RequestCount,
+  readConfig,
+  readConfigBlind,
+  type Surroundings,
+  type Way,
+  withPlatform,
+} from '../cli/setup.ts';
+import { nextCommand } from './next-command.ts';
+import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput } from './planning.ts';
+import { showReading } from './progress.ts';
+
+export interface SnapshotFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly out?: string;
+}
+
+/** `octavo snapshot`: writes the actual state to a file, without secrets and certificates. */
+export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings): Promise<ExitCode> {
+  const { terminal } = around;
+  const config = await readConfig(flags.config, around);
+  const organization = chooseOrganization(config, flags.organization);
+  const taken = await withPlatform(config, organization, around, (way) => take(organization.id, way, around));
+  const text = without(around.secrets ?? [], writeSnapshot(taken));
+  for (const [kind, of] of Object.entries(taken.kinds)) {
+    if ('unread' in of) {
+      terminal.err(`${kind} could not be read: ${printable(of.unread)}; plans that need it will say so\n`);
+    }
+  }
+  if (flags.out === undefined) {
+    terminal.out(text);
+  } else {
+    await save(resolve(terminal.cwd, flags.out), text);
+    const { config, out } = flags;
+    const next = nextCommand(['plan', '--snapshot', pathArgument(out)], { config, organization: flags.organization });
+    terminal.err(`The snapshot is in ${printable(out)}; plan over it with: ${next}\n`);
+  }
+  return EXIT.done;
+}
+
+/**
+ * A secret of the configuration is not likely to be on the platform; where it is, it stays there. What only looks like
+ * one is left as it is: a space may be called "Basic concepts".
+ */
+function without(secrets: Iterable<string>, text: string): string {
+  const known = [...secrets].filter((secret) => secret.length >= SHORTEST_SECRET);
+  return known.reduce((clean, secret) => clean.replaceAll(secret, SECRET), text);
+}
+
+/** Shorter ones stand in other words. */
+const SHORTEST_SECRET = 8;
+
+async function take(organization: string, { connection, signal }: Way, around: Surroundings): Promise<Snapshot> {
+  const count = new RequestCount();
+  const progress = showReading(around.terminal, () => count.reads);
+  const reader = openReader(connection, {
+    organization,
+    priority: 'person',
+    signal,
+    onRequest: (operation) => {
+      count.onRequest(operation);
+      progress.step();
+    },
+  });
+  try {
+    const queue = () => connection.queue.snapshot();
+    return await takeSnapshot({ kinds, reader, now: around.clock.now(), queue });
+  } finally {
+    progress.end();
+  }
+}
+
+/** The plan over a snapshot: the same as that over the platform in that state, with no token and no request. */
+export async function planOverSnapshot(
+  folder: string,
+  flags: PlanningFlags & { readonly organization?: string; readonly snapshot: string },
+  around: Surroundings,
+): Promise<{ readonly input: CommandInput; readonly plan: Plan }> {
+  const { terminal, clock } = around;
+  const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
+  const config = await readConfigBlind(flags.config, snapshot.organization, around, folder);
+  const organization = organizationOf(snapshot, config, flags);
+  const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, APPLY_PARALLEL);
+  const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, around);
+  const source = new SnapshotSource(snapshot);
+  const { plan } = await planOver(input, source, () => source.reads);
+  terminal.err(`Planned over the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
+  return { input, plan };
+}
+
+async function openSnapshot(file: string, cwd: string): Promise<Snapshot> {
+  const path = resolve(cwd, file);
+  let text: string;
+  try {
+    text = readRegularFile(path, { limit: LARGEST_SNAPSHOT }).toString('utf8');
+  } catch (error) {
+    throw new ConfigError(`cannot read the snapshot ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  return readSnapshot(text, file, kinds);
+}
+
+function organizationOf(
+  { organization: of }: Snapshot,
+  config: Config,
+  flags: { readonly organization?: string },
+): OrganizationConfig {
+  const wanted = flags.organization ?? (config.organizations.some(({ id }) => id === of) ? of : undefined);
+  const organization = chooseOrganization(config, wanted);
+  if (organization.id !== of) {
+    const names = `${JSON.stringify(of)}, and the plan is to be of ${JSON.stringify(organization.id)}`;
+    throw new ConfigError(`the snapshot is of organization ${names}; take one of that`);
+  }
+  return organization;
+}
+
+const HOUR = 3_600_000;
+
+/** Where it is worth a word: a snapshot shows nothing of what has changed since. */
+function ageWords(age: number): string {
+  return age < HOUR ? '' : `, ${counted(Math.floor(age / HOUR), 'hour')} old`;
+}

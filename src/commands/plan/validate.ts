@@ -1,0 +1,79 @@
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { DesiredStateError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { repositoryAround } from '../../git/commit-info.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { counted } from '../../plan/words.ts';
+import { toGitHub } from '../../report/github.ts';
+import { toJUnit } from '../../report/junit.ts';
+import type { Report, Tool } from '../../report/report.ts';
+import { toSarif } from '../../report/sarif.ts';
+import type { Surroundings } from '../cli/setup.ts';
+import { loadFolder } from './desired.ts';
+
+/** Formats that other programs read: they name files from the repository's root. */
+const REPORTS = { github: toGitHub, sarif: toSarif, junit: toJUnit } as const;
+
+export type ValidateFormat = 'text' | 'json' | keyof typeof REPORTS;
+
+/** `octavo validate [DIR]`: checks manifests, offline. Throws DesiredStateError with every problem. */
+export async function validate(
+  folder: string,
+  { format, config }: { readonly format: ValidateFormat; readonly config?: string },
+  around: Surroundings,
+): Promise<ExitCode> {
+  const { terminal } = around;
+  const loading = loadFolder(terminal.cwd, folder, config);
+  if (format !== 'text' && format !== 'json') {
+    return reportOn(loading, format, around);
+  }
+  const { state } = await loading;
+  const resources = state.declared.size;
+  terminal.out(
+    format === 'json'
+      ? `${JSON.stringify({ format: 'octavo.validation/1', valid: true, files: state.files, resources, problems: [] })}\n`
+      : `Valid: ${counted(resources, 'resource')} in ${counted(state.files, 'manifest')}\n`,
+  );
+  return EXIT.done;
+}
+
+async function reportOn(
+  loading: ReturnType<typeof loadFolder>,
+  format: keyof typeof REPORTS,
+  { terminal, version }: Surroundings,
+): Promise<ExitCode> {
+  let report: Report;
+  try {
+    report = { files: (await loading).state.paths, problems: [] };
+  } catch (error) {
+    if (!(error instanceof DesiredStateError)) {
+      throw error;
+    }
+    report = error;
+  }
+  const { files, problems } = report;
+  terminal.out(REPORTS[format](fromRoot(report, terminal.cwd), toolOf(version)));
+  // The problems themselves are in the answer, which the log of a CI job shows beside this.
+  terminal.err(
+    problems.length === 0
+      ? `Valid: ${counted(files.length, 'manifest')}\n`
+      : `${counted(problems.length, 'problem')} in ${counted(files.length, 'manifest')}\n`,
+  );
+  return problems.length === 0 ? EXIT.done : EXIT.invalid;
+}
+
+/** The same with files named from the root of the repository; as they are where there is none. */
+function fromRoot({ files, problems }: Report, cwd: string): Report {
+  const root = repositoryAround(cwd);
+  const here = root === null ? '' : realpathSync(cwd);
+  const named = (file: string) => {
+    const path = root === null ? file : relative(root, resolve(here, file));
+    return path.split(sep).join('/') || '.';
+  };
+  return { files: files.map(named), problems: problems.map((problem) => ({ ...problem, file: named(problem.file) })) };
+}
+
+function toolOf(version: string): Tool {
+  const rules = kinds.map(({ name }) => ({ id: name, description: `What declares a ${name} must be valid.` }));
+  return { version, rules };
+}

@@ -1,0 +1,68 @@
+import type { ContextRecordInput } from '../../platform/operations/site-context.ts';
+import type { Conversation } from '../model/conversation.ts';
+import type { Role } from '../model/ticket.ts';
+
+/** Longest title, in characters; a title is required. Source: docs/platform-notes.md#limits */
+const LONGEST_TITLE = 256;
+
+const HALF_PLACEHOLDER = /\[[A-Z][A-Z0-9_]{0,48}$/;
+const HALF_NUMBER = /[+(]?\d[\d\s().-]*$|\[[A-Z][A-Z0-9_]{0,48}$/;
+
+/** Who says a part, in the body. */
+const SPEAKERS: Readonly<Record<Role, string>> = { user: 'Customer', assistant: 'Assistant', 'team-member': 'Team' };
+
+/**
+ * Converts a conversation to a context record. The body is Markdown with the parts in order, each after its speaker.
+ * The subject becomes the title. A subject that is too long is kept whole in the description, and a missing one is
+ * replaced by the first words. The record contains nothing that is not in the redacted conversation.
+ * Source: docs/platform-notes.md#context-records
+ */
+export function contextRecordOf(conversation: Conversation): ContextRecordInput {
+  const { id, subject = '', parts, metadata = {} } = conversation;
+  const { url, createdAt, attributes = {} } = metadata;
+  const whole = oneLine(subject);
+  const title = cut(whole === '' ? firstWords(conversation) : whole);
+  return {
+    id,
+    type: 'ticket',
+    title,
+    ...(whole === '' || whole === title ? {} : { description: whole }),
+    body: parts.map(({ role, body }) => `**${SPEAKERS[role]}:**\n\n${body}`).join('\n\n'),
+    ...(url === undefined ? {} : { url }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(Object.keys(attributes).length === 0 ? {} : { metadata: attributes }),
+  };
+}
+
+/** What the customer says first, else what anybody does, else the id, which is never empty. */
+function firstWords({ id, parts }: Conversation): string {
+  const said = [...parts.filter(({ role }) => role === 'user'), ...parts];
+  const lines = said.flatMap(({ body }) => body.split('\n').map(oneLine));
+  return lines.find((line) => line !== '') ?? id;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
+}
+
+/**
+ * Cut where a reader sees the end of a character, and before half a placeholder or half a number: the first digits of a
+ * long one may look like what redaction takes out.
+ */
+function cut(text: string): string {
+  if ([...text].length <= LONGEST_TITLE) {
+    return text;
+  }
+  let kept = '';
+  let points = 0;
+  for (const { segment } of new Intl.Segmenter('und').segment(text)) {
+    points += [...segment].length;
+    if (points >= LONGEST_TITLE) {
+      break;
+    }
+    kept += segment;
+  }
+  const isInNumber = /^[\s().-]?\d/.test(text.slice(kept.length, kept.length + 2));
+  const whole = kept.replace(isInNumber ? HALF_NUMBER : HALF_PLACEHOLDER, '');
+  return `${whole.trimEnd()}…`;
+}

@@ -1,0 +1,56 @@
+import {
+  AuthError,
+  CancelledError,
+  NotThePlatformError,
+  RateLimitedError,
+  RejectedError,
+  TransientError,
+} from '../../core/errors.ts';
+
+/** What came of one request with conversations. */
+export type Outcome =
+  | { readonly kind: 'taken' | 'cancelled' }
+  /** Something in it is not as it should be. */
+  | { readonly kind: 'bad-content'; readonly reason: string }
+  /** It may have been taken. */
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** Only a person can change it. */
+  | { readonly kind: 'refused' | 'unsupported'; readonly reason: string; readonly maybeTaken: boolean };
+
+const CONTENT: readonly number[] = [400, 413, 422];
+const NOT_THERE: readonly number[] = [404, 405, 410];
+
+/** What the platform client's errors mean for a batch. */
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof RejectedError) {
+    return rejected(error);
+  }
+  if (error instanceof AuthError) {
+    return { kind: 'refused', reason: error.message, maybeTaken: false };
+  }
+  if (error instanceof NotThePlatformError) {
+    // Something stands in between; what it did with the request it does not say.
+    return { kind: 'refused', reason: error.message, maybeTaken: true };
+  }
+  if (error instanceof CancelledError) {
+    return { kind: 'cancelled' };
+  }
+  if (error instanceof RateLimitedError) {
+    return { kind: 'not-sent', reason: error.message };
+  }
+  if (error instanceof TransientError) {
+    return { kind: error.maybeDone ? 'lost' : 'not-sent', reason: error.message };
+  }
+  return { kind: 'lost', reason: `an unexpected ${error instanceof Error ? error.name : 'error'}` };
+}
+
+function rejected({ status, message }: RejectedError): Outcome {
+  if (CONTENT.includes(status)) {
+    return { kind: 'bad-content', reason: message };
+  }
+  if (NOT_THERE.includes(status)) {
+    return { kind: 'unsupported', reason: `this platform takes no conversations: ${message}`, maybeTaken: false };
+  }
+  return { kind: 'refused', reason: message, maybeTaken: false };
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { ConfigError } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Outbox } from '../../store/outbox.ts';
+import { LISTED } from '../polling/listing.ts';
+import type { Ingestion } from './ingestion.ts';
+import { pushFile } from './push.ts';
+
+const filter = { source: z.string().optional(), key: z.string().optional() };
+
+/** What a person may ask about conversations, of a daemon or of a state file that no daemon has. */
+export const deskQuestion = z.discriminatedUnion('about', [
+  z.strictObject({ about: z.literal('status') }),
+  z.strictObject({
+    about: z.literal('dead'),
+    ...filter,
+    limit: z.int().min(1).max(LISTED.most).default(LISTED.usual),
+  }),
+  z.strictObject({ about: z.literal('letter'), key: z.string() }),
+  z.strictObject({ about: z.literal('retry'), ...filter }),
+  z.strictObject({ about: z.literal('drop'), ...filter }),
+  /** `since`: milliseconds since the epoch. */
+  z.strictObject({ about: z.literal('resync'), source: z.string(), since: z.number() }),
+  /** Paths are absolute, on the machine of whoever is asked. */
+  z.strictObject({
+    about: z.literal('push'),
+    files: z.array(z.string()),
+    account: z.string(),
+    teamDomains: z.array(z.string()).default([]),
+  }),
+]);
+export type DeskQuestion = z.input<typeof deskQuestion>;
+
+export interface Desk {
+  readonly ingestion: Ingestion;
+  readonly outbox: Outbox;
+  /** The names that are configured. */
+  readonly sources: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Answers a question. Throws ConfigError for what is not there, StoreError, and SourceError for a file. */
+export async function answerDesk(desk: Desk, question: DeskQuestion): Promise<JsonObject> {
+  const { ingestion } = desk;
+  switch (question.about) {
+    case 'status':
+      return { ...plain(await ingestion.status()), outdated: Object.fromEntries(await ingestion.outdated()) };
+    case 'dead':
+      return lettersOf(desk, question);
+    case 'letter':
+      return letterOf(desk, question.key);
+    case 'retry':
+      return { count: await counted(ingestion.retry(filterOf(question)), question.key) };
+    case 'drop':
+      return { count: await counted(ingestion.dismiss(filterOf(question)), question.key) };
+    case 'resync':
+      mustBeThere(desk, question.source);
+      await ingestion.resync(question.source, question.since);
+      return { source: question.source, since: question.since };
+    default:
+      return pushAll(desk, question);
+  }
+}
+
+/** Who a pushed file's tickets come from. */
+const PUSH = 'push';
+
+async function pushAll(
+  { ingestion, signal }: Desk,
+  { files, account, teamDomains = [] }: Extract<DeskQuestion, { about: 'push' }>,
+): Promise<JsonObject> {
+  // Whoever pushes a file wants it sent: nothing rests.
+  const intake = ingestion.intake(PUSH, { quiet: 0 });
+  const pushed = [];
+  try {
+    for (const file of files) {
+      pushed.push(await pushFile(file, { read: { account, teamDomains }, intake, signal }));
+    }
+  } finally {
+    ingestion.endFiles(PUSH);
+  }
+  return { files: plainList(pushed), sender: plain(ingestion.sender?.state ?? { kind: 'none' }) };
+}
+
+/** The oldest ones, and how many there are besides. */
+async function lettersOf({ outbox }: Desk, question: Extract<DeskQuestion, { about: 'dead' }>): Promise<JsonObject> {
+  const letters = await outbox.dead(filterOf(question), question.limit ?? LISTED.usual);
+  const { sources } = await outbox.status();
+  const all = sources
+    .filter(({ source }) => question.source === undefined || source === question.source)
+    .reduce((sum, { dead }) => sum + dead, 0);
+  return { letters: plainList(letters), more: question.key === undefined ? Math.max(0, all - letters.length) : 0 };
+}
+
+async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {
+  const letter = await outbox.deadLetter(key);
+  if (letter === null) {
+    throw new ConfigError(`there is no dead letter ${JSON.stringify(key)}; conversations dead list shows them`);
+  }
+  const { payload, ...rest } = letter;
+  return { ...plain(rest), conversation: JSON.parse(payload) as Json };
+}
+
+async function counted(work: Promise<number>, key: string | undefined): Promise<number> {
+  const count = await work;
+  if (count === 0 && key !== undefined) {
+    throw new ConfigError(`there is no dead letter ${JSON.stringify(key)}; conversations dead list shows them`);
+  }
+  return count;
+}
+
+function mustBeThere({ sources }: Desk, source: string): void {
+  if (!sources.includes(source)) {
+    const known = sources.length === 0 ? 'none is configured' : `there is ${sources.join(', ')}`;
+    throw new ConfigError(`no source ${JSON.stringify(source)}; ${known}`);
+  }
+}
+
+function filterOf({ source, key }: { source?: string | undefined; key?: string | undefined }) {
+  return { ...(source === undefined ? {} : { source }), ...(key === undefined ? {} : { key }) };
+}
+
+function plain(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function plainList(values: readonly object[]): readonly JsonObject[] {
+  return values.map(plain);
+}

@@ -1,0 +1,264 @@
+import type { Clock, Random } from '../../core/clock.ts';
+import { type AppError, TransientError } from '../../core/errors.ts';
+import { append } from '../../core/lists.ts';
+import { endsWithin } from '../../core/within.ts';
+import type { Writer } from '../../platform/client.ts';
+import { ConversationsProbe } from '../../platform/conversations-probe.ts';
+import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox.ts';
+import { PlatformDestination } from '../delivery/destination.ts';
+import { ConversationSender } from '../delivery/sender.ts';
+import { Intake } from '../intake/intake.ts';
+import type { Redactor } from '../model/conversation.ts';
+import type { ConversationEvents, SenderState } from '../model/events.ts';
+import type { Delivery, PollingSource, Webhook } from '../model/source.ts';
+import { Bell } from '../model/wake-up-signal.ts';
+import { SourceLoop } from '../polling/source-loop.ts';
+
+/** One configured source: polled, told by a webhook, or both. */
+export interface IngestionSource {
+  readonly name: string;
+  readonly polling: PollingSource | null;
+  readonly webhook: Webhook | null;
+  /** Tells when there is something to poll for, until what it answers is called; absent: only time tells. */
+  readonly watch?: (onNew: () => void) => () => Promise<void>;
+  /** Milliseconds from the beginning of a poll to that of the next. */
+  readonly every: number;
+  /** Milliseconds that a first poll goes back. */
+  readonly since: number;
+}
+
+export interface IngestionOptions {
+  readonly sources: readonly IngestionSource[];
+  readonly outbox: Outbox;
+  readonly redactor: Redactor;
+  /** The organization's, with priority `ingestion`; null: nothing is sent. */
+  readonly writer: Writer | null;
+  /** Gives the id of the site that takes context records where the platform has no conversations; null: none does. */
+  readonly site?: (() => Promise<string>) | null;
+  /** Shared by all who want to know whether there are conversations. */
+  readonly probe?: ConversationsProbe;
+  /** Milliseconds for which a solved ticket rests before it is sent. */
+  readonly quiet: number;
+  /** Conversations and bytes in one request at most. */
+  readonly batch: { readonly count: number; readonly bytes: number };
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: ConversationEvents;
+}
+
+/** How a webhook request is answered. */
+export interface WebhookAnswer {
+  readonly status: 202 | 400 | 401 | 404 | 415 | 503;
+  /** For whoever sent it; null with 202. */
+  readonly reason: string | null;
+}
+
+export interface IngestionStatus {
+  readonly sender: SenderState;
+  readonly outbox: Omit<OutboxStatus, 'sources'>;
+  readonly sources: readonly (SourceStatus & {
+    /** Milliseconds since a poll last came to its end; null: none has. */
+    readonly polledAgo: number | null;
+    /** Milliseconds for which the oldest content has been waiting; null: none waits. */
+    readonly waitingFor: number | null;
+    /** Why the last poll, or the last look at what has rested, failed; null: neither did. */
+    readonly error: string | null;
+  })[];
+}
+
+/** Milliseconds after which a single poll is looked after without having told anything. */
+const LOOK_AGAIN = 1000;
+
+/** An organization's conversations, from their sources to the platform. */
+export class Ingestion {
+  readonly sender: ConversationSender | null;
+  readonly #options: IngestionOptions;
+  readonly #work = new Bell();
+  readonly #room = new Bell();
+  readonly #intakes = new Map<string, Intake>();
+  readonly #loops = new Map<string, SourceLoop>();
+  readonly #webhooks: ReadonlyMap<string, Webhook>;
+  readonly #stopping = new AbortController();
+  /** Sources that wait for room. */
+  readonly #pressed = new Set<string>();
+  #running: readonly Promise<void>[] = [];
+  readonly #watches: (() => Promise<void>)[] = [];
+
+  constructor(options: IngestionOptions) {
+    const { outbox, writer, site = null, probe = new ConversationsProbe(), batch, clock, random, events } = options;
+    const { sources } = options;
+    this.#options = options;
+    this.#webhooks = new Map(sources.flatMap(({ name, webhook }) => (webhook === null ? [] : [[name, webhook]])));
+    const bells = { work: this.#work, room: this.#room };
+    const destination =
+      writer === null ? null : new PlatformDestination({ writer, site, probe, bytes: batch.bytes, events });
+    this.sender =
+      destination === null
+        ? null
+        : new ConversationSender({ outbox, destination, batch, clock, random, events, ...bells });
+    for (const { name, polling, every, since } of sources) {
+      const hints = new Bell();
+      const intake = this.intake(name, { hints });
+      this.#intakes.set(name, intake);
+      if (polling !== null) {
+        const loop = { source: polling, intake, outbox, every, since, clock, random, hints, events };
+        this.#loops.set(name, new SourceLoop(loop));
+      }
+    }
+  }
+
+  /** Another way in, which is not configured: files that are pushed by hand. `quiet`: milliseconds, as in the options. */
+  intake(source: string, over: { readonly quiet?: number; readonly hints?: Bell } = {}): Intake {
+    const { outbox, redactor, clock } = this.#options;
+    const events: ConversationEvents = {
+      ...this.#options.events,
+      onPressure: (pressure) => {
+        this.#pressed[pressure.isFull ? 'add' : 'delete'](pressure.source);
+        this.#options.events.onPressure?.(pressure);
+      },
+    };
+    const { quiet = this.#options.quiet, hints = new Bell() } = over;
+    return new Intake({ source, outbox, redactor, quiet, clock, events, hints, work: this.#work, room: this.#room });
+  }
+
+  /** What was taken in by such a way has come to its end. */
+  endFiles(source: string): void {
+    this.#options.events.onFilesEnd?.({ source });
+  }
+
+  /** Polls and sends from now on. */
+  start(): void {
+    this.sender?.start();
+    this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
+    for (const { name, watch } of this.#options.sources) {
+      const end = watch?.(() => this.#loops.get(name)?.hurry());
+      append(this.#watches, end === undefined ? [] : [end]);
+    }
+  }
+
+  /** One poll of every source. Answers why the failed ones failed, by name. */
+  async pollOnce(signal: AbortSignal): Promise<ReadonlyMap<string, AppError>> {
+    await Promise.all([...this.#loops.values()].map((loop) => loop.round(signal)));
+    const failed = [...this.#loops].flatMap(([name, { error }]) => (error === null ? [] : [[name, error] as const]));
+    return new Map(failed);
+  }
+
+  /** One poll of every source, and all sent that is due then. Answers whether nothing failed. Throws StoreError. */
+  async once(): Promise<boolean> {
+    const isPolled = await this.sendWhile(
+      async (signal) => (await this.pollOnce(signal)).size === 0 && !signal.aborted,
+    );
+    const state = await this.sender?.sendDue();
+    // A platform without conversations is not a failure: what was found stays in the outbox.
+    // Source: docs/platform-notes.md#changes-by-version
+    return isPolled && !(state !== undefined && 'reason' in state && state.kind !== 'unsupported');
+  }
+
+  /**
+   * Sends what is due while something is taken in, and after it. Where the outbox is full and nothing can be sent, the
+   * signal aborts with a TransientError: nobody is there to wait for room. Throws what `take` throws, and StoreError.
+   */
+  async sendWhile<T>(take: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { outbox, clock } = this.#options;
+    const ending = new AbortController();
+    let isTaking = true;
+    const taken = take(AbortSignal.any([this.#stopping.signal, ending.signal])).finally(() => {
+      isTaking = false;
+      this.#work.ring();
+    });
+    // It is waited for below, and may fail before.
+    taken.catch(() => {});
+    while (isTaking && !this.#stopping.signal.aborted) {
+      const seen = this.#work.rings;
+      const state = await this.sender?.sendDue();
+      if (this.#pressed.size > 0 && this.#work.rings === seen && (await outbox.status()).isFull) {
+        const why = state !== undefined && 'reason' in state ? state.reason : 'what is in it rests';
+        ending.abort(new TransientError(`the outbox is full, and nothing can be sent now: ${why}`, false));
+      }
+      await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);
+    }
+    const result = await taken;
+    await this.sender?.sendDue();
+    return result;
+  }
+
+  /** Takes no more, and lets what is in flight to the platform end within so many milliseconds. */
+  async stop(milliseconds: number): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#watches.map((end) => end()));
+    await Promise.all([
+      this.sender?.stop(milliseconds),
+      endsWithin(this.#options.clock, milliseconds, [...this.#running]),
+    ]);
+    await Promise.all(this.#options.sources.map(({ polling }) => polling?.close()));
+  }
+
+  /** Takes a webhook request: good ones are durable before they are answered. Throws StoreError. */
+  async deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
+    const webhook = this.#webhooks.get(source);
+    const intake = this.#intakes.get(source);
+    if (webhook === undefined || intake === undefined) {
+      return { status: 404, reason: 'no such webhook' };
+    }
+    const heard = webhook.hear(delivery);
+    if (heard.kind === 'refused') {
+      return { status: heard.status, reason: heard.reason };
+    }
+    const kept = await intake.hear(heard);
+    return kept === 'full' ? { status: 503, reason: 'no room now; later' } : { status: 202, reason: null };
+  }
+
+  /** The next poll of a source goes back to `since`, in milliseconds since the epoch, and begins at once. */
+  async resync(source: string, since: number): Promise<void> {
+    await this.#options.outbox.reset(source, since);
+    this.#loops.get(source)?.hurry();
+  }
+
+  /** Dead letters wait again. Answers how many. */
+  async retry(filter: DeadFilter): Promise<number> {
+    const count = await this.#options.outbox.retry(filter, this.#options.clock.now());
+    this.#work.ring();
+    for (const loop of this.#loops.values()) {
+      loop.wake();
+    }
+    return count;
+  }
+
+  /** Dead letters are forgotten, and not taken again as they are. Answers how many. */
+  async dismiss(filter: DeadFilter): Promise<number> {
+    const count = await this.#options.outbox.dismiss(filter);
+    this.#room.ring();
+    return count;
+  }
+
+  /** How many wait per source that were redacted by other settings, or other rules, than now. Throws StoreError. */
+  outdated(): Promise<ReadonlyMap<string, number>> {
+    const { outbox, redactor } = this.#options;
+    return outbox.outdated(redactor.version);
+  }
+
+  /** Throws StoreError. */
+  async status(): Promise<IngestionStatus> {
+    const { outbox, clock } = this.#options;
+    const { sources, ...rest } = await outbox.status();
+    const now = clock.now();
+    const seen = new Set(sources.map(({ source }) => source));
+    const unseen = this.#options.sources.filter(({ name }) => !seen.has(name)).map(({ name }) => nothingOf(name));
+    return {
+      sender: this.sender?.state ?? { kind: 'stopped' },
+      outbox: rest,
+      sources: [...sources, ...unseen].map((source) => ({
+        ...source,
+        polledAgo: source.polledAt === null ? null : now - source.polledAt,
+        waitingFor: source.waitingSince === null ? null : now - source.waitingSince,
+        error: this.#loops.get(source.source)?.error?.message ?? null,
+      })),
+    };
+  }
+}
+
+/** Of a source that has never given anything. */
+function nothingOf(source: string): SourceStatus {
+  const none = { waiting: 0, waitingSince: null, sending: 0, inDoubt: 0, dead: 0, hints: 0, counts: {} };
+  return { source, cursor: null, polledAt: null, ...none };
+}

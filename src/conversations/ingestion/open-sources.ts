@@ -1,0 +1,88 @@
+import type { ConversationsConfig } from '../../config/conversations.ts';
+import type { Clock, Random } from '../../core/clock.ts';
+import type { Note } from '../../store/store.ts';
+import type { Webhook } from '../model/source.ts';
+import { standardWebhook } from '../polling/standard-webhook.ts';
+import { openDropFolder } from '../sources/files/drop-folder.ts';
+import { openFreshdesk } from '../sources/freshdesk/freshdesk.ts';
+import { freshdeskWebhook } from '../sources/freshdesk/webhook.ts';
+import { openGithub } from '../sources/github/github.ts';
+import { githubWebhook } from '../sources/github/webhook.ts';
+import { openIntercom } from '../sources/intercom/intercom.ts';
+import { intercomWebhook } from '../sources/intercom/webhook.ts';
+import { zendeskWebhook } from '../sources/zendesk/webhook.ts';
+import { openZendesk } from '../sources/zendesk/zendesk.ts';
+import type { IngestionSource } from './ingestion.ts';
+
+/** What every source needs besides its settings. */
+export interface SourceSurroundings {
+  /** The organization's note of this topic: what a source must keep besides its cursor. */
+  readonly note: (topic: string) => Note;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+type SourceConfig = ConversationsConfig['sources'][number];
+type Ways = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
+
+/** The sources of a configuration, and no connection yet; the only list of them. */
+export function openSources(config: ConversationsConfig, around: SourceSurroundings): readonly IngestionSource[] {
+  return config.sources.map((source) => ({
+    name: source.name,
+    every: source.poll,
+    since: source.since,
+    ...waysOf(source, { ...around, name: source.name }),
+  }));
+}
+
+function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly name: string }): Ways {
+  const { name, clock } = around;
+  const { zendesk, intercom, freshdesk, github, webhook, folder } = source;
+  const signed = <T>(secret: T | undefined, make: (secret: T) => Webhook) =>
+    secret === undefined ? null : make(secret);
+  if (zendesk !== undefined) {
+    return {
+      polling: openZendesk({ ...zendesk, ...around, note: around.note(`tokens/${name}`) }),
+      webhook: signed(zendesk.webhookSecret, (secret) => zendeskWebhook({ name, secret })),
+    };
+  }
+  if (intercom !== undefined) {
+    return {
+      polling: openIntercom({ ...intercom, ...around }),
+      webhook: signed(intercom.clientSecret, (secret) => intercomWebhook({ name, secret })),
+    };
+  }
+  if (freshdesk !== undefined) {
+    const { webhookHeader: header, webhookSecret } = freshdesk;
+    return {
+      polling: openFreshdesk({ ...freshdesk, ...around }),
+      webhook: signed(webhookSecret, (secret) => freshdeskWebhook({ name, header, secret })),
+    };
+  }
+  if (github !== undefined) {
+    return {
+      polling: openGithub({ ...github, ...around }),
+      webhook: signed(github.webhookSecret, (secret) =>
+        githubWebhook({ name, secret, repositories: github.repositories }),
+      ),
+    };
+  }
+  if (folder !== undefined) {
+    const { path, account, after, rejects = null, teamDomains, columns } = folder;
+    const read = { teamDomains, csv: { columns: present(columns) } };
+    const polling = openDropFolder({ name, account, folder: path, after, rejects, clock, read });
+    return { polling, webhook: null, watch: (onNew) => polling.watch(onNew) };
+  }
+  return {
+    polling: null,
+    webhook: standardWebhook({ name, account: webhook?.account, secrets: webhook?.secrets ?? [] }),
+  };
+}
+
+/** Columns that are named. */
+function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,89 @@
+import { AppError, CancelledError, messageOf, SourceError } from '../../core/errors.ts';
+import type { Intake } from '../intake/intake.ts';
+import { fileInput } from '../sources/files/formats/input.ts';
+import { type FileRecord, LARGEST_BATCH, type ReadOptions, sizeOf } from '../sources/files/formats/record.ts';
+import { readTickets } from '../sources/files/read-tickets.ts';
+import { appendRejects, rejectFileOf } from '../sources/files/reject-file.ts';
+
+/** What a file that was pushed had in it. */
+export interface PushedFile {
+  readonly file: string;
+  readonly records: number;
+  readonly tickets: number;
+  /** Of those, threads of mails. */
+  readonly threads: number;
+  readonly skipped: number;
+  readonly rejected: number;
+  /** Where what was rejected or has nothing to say is listed, with lines and reasons; null: nothing is. */
+  readonly rejects: string | null;
+}
+
+export interface PushOptions {
+  readonly read: ReadOptions;
+  readonly intake: Intake;
+  readonly signal: AbortSignal;
+}
+
+/** Records that become durable together. */
+const BATCH = 100;
+
+/**
+ * Takes a file in, once: what is unchanged since an earlier push is not sent again. Resolves when all of it is durable.
+ * Throws SourceError, StoreError, and CancelledError once the signal aborts.
+ */
+export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
+  const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
+  let batch: FileRecord[] = [];
+  let size = 0;
+  let listed = 0;
+  let threads = 0;
+  const rejects = rejectFileOf(path);
+  const flush = async () => {
+    try {
+      listed += await appendRejects(rejects, batch);
+    } catch (error) {
+      throw new SourceError(`cannot write ${rejects}, which lists what is rejected: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    await intake.take(
+      batch.map(({ found }) => found),
+      {},
+      signal,
+    );
+    batch = [];
+    size = 0;
+  };
+  try {
+    for await (const record of readTickets(fileInput(path, signal), read)) {
+      signal.throwIfAborted();
+      counts[record.found.kind] += 1;
+      threads += record.found.kind === 'ticket' && record.found.ticket.mails !== undefined ? 1 : 0;
+      batch.push(record);
+      size += sizeOf(record.found);
+      if (batch.length === BATCH || size >= LARGEST_BATCH) {
+        await flush();
+      }
+    }
+    if (batch.length > 0) {
+      await flush();
+    }
+  } catch (error) {
+    throw signal.aborted ? stopped(signal.reason) : error;
+  }
+  return {
+    file: path,
+    records: counts.ticket + counts.skipped + counts.gone + counts.rejected,
+    tickets: counts.ticket,
+    threads,
+    skipped: counts.skipped + counts.gone,
+    rejected: counts.rejected,
+    rejects: listed === 0 ? null : rejects,
+  };
+}
+
+function stopped(reason: unknown): AppError {
+  const words =
+    'asked to stop: what was taken in is kept; push again for the rest, what is unchanged is not sent twice';
+  return reason instanceof AppError ? reason : new CancelledError(words);
+}

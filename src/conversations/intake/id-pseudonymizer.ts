@@ -1,0 +1,48 @@
+import { createHmac } from 'node:crypto';
+import { isObject } from '../../core/json.ts';
+import type { Note, Store } from '../../store/store.ts';
+
+/** What stands for an id that may not be written: the same for the same id, and nobody can try out whose it is. */
+export type HideId = (id: string) => string;
+
+const KEY_BYTES = 32;
+const DIGITS = 24;
+
+/** `key`: random, and kept from everybody: who has it can try out ids. */
+export function hiddenIds(key: Uint8Array): HideId {
+  return (id) => `hidden-${createHmac('sha256', key).update(id).digest('hex').slice(0, DIGITS)}`;
+}
+
+/**
+ * With the key of an organization, which is made once and kept in the state file. `makeKey` gives so many random bytes.
+ * Throws StoreError.
+ */
+export async function hiddenIdsOf(
+  store: Pick<Store, 'note'>,
+  organization: string,
+  makeKey: (bytes: number) => Uint8Array,
+): Promise<HideId> {
+  const note = store.note(`conversation-ids/${organization}`);
+  return hiddenIds((await keptKey(note)) ?? (await newKey(note, makeKey(KEY_BYTES))));
+}
+
+/** The same for each of them, by its id. */
+export async function openHiddenIds(
+  store: Pick<Store, 'note'>,
+  organizations: readonly { readonly id: string }[],
+  makeKey: (bytes: number) => Uint8Array,
+): Promise<ReadonlyMap<string, HideId>> {
+  const opened = organizations.map(async ({ id }) => [id, await hiddenIdsOf(store, id, makeKey)] as const);
+  return new Map(await Promise.all(opened));
+}
+
+async function keptKey(note: Note): Promise<Uint8Array | null> {
+  const kept = await note.read();
+  const key = isObject(kept) && typeof kept.key === 'string' ? Buffer.from(kept.key, 'base64') : null;
+  return key?.length === KEY_BYTES ? key : null;
+}
+
+async function newKey(note: Note, key: Uint8Array): Promise<Uint8Array> {
+  await note.write({ key: Buffer.from(key).toString('base64') });
+  return key;
+}

@@ -1,0 +1,89 @@
+import type * as z from 'zod';
+import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
+import type { Found } from './ticket.ts';
+
+/**
+ * Reads an answer that everything behind it depends on, such as a page of tickets. Throws NotThePlatformError, which
+ * names the members that are not as documented and no value.
+ */
+export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unknown, what: string): z.output<Schema> {
+  const read = schema.safeParse(body);
+  if (!read.success) {
+    throw new NotThePlatformError(`${what}: ${membersOf(read.error)}`);
+  }
+  return read.data;
+}
+
+/** Thrown while one ticket is read: that ticket cannot be, and the others can. */
+class UnreadableRecord extends Error {}
+
+/** Reads one record. Throws UnreadableRecord. */
+export function readRecord<Schema extends z.ZodType>(schema: Schema, record: unknown): z.output<Schema> {
+  const read = schema.safeParse(record);
+  if (!read.success) {
+    throw new UnreadableRecord(membersOf(read.error));
+  }
+  return read.data;
+}
+
+/** What of a list can be read, for lists whose members are of use one by one, such as people. */
+export function readable<Schema extends z.ZodType>(
+  schema: Schema,
+  list: readonly unknown[] | null | undefined,
+): z.output<Schema>[] {
+  return (list ?? []).flatMap((item) => {
+    const read = schema.safeParse(item);
+    return read.success ? [read.data] : [];
+  });
+}
+
+/**
+ * Reads one ticket. A permanent failure of this ticket alone becomes a rejection, so that the other tickets continue.
+ * Any other failure is thrown. Source: docs/helpdesk-notes.md#delivery-rules
+ */
+export async function orRejected(place: string, read: () => Promise<Found>): Promise<Found> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof UnreadableRecord || error instanceof RejectedError) {
+      return { kind: 'rejected', place, reason: error.message };
+    }
+    throw error;
+  }
+}
+
+/**
+ * Does so for all items at once, as far as the queue allows, and keeps their order. The first failure ends the others
+ * and is thrown once all have ended: what is left undone of a batch is not taken for done.
+ */
+export async function readAll<T, R>(
+  items: readonly T[],
+  signal: AbortSignal,
+  read: (item: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failure = new AbortController();
+  const both = AbortSignal.any([signal, failure.signal]);
+  let first: { readonly error: unknown } | null = null;
+  const outcomes = await Promise.allSettled(
+    items.map(async (item) => {
+      try {
+        return await read(item, both);
+      } catch (error) {
+        first ??= { error };
+        failure.abort();
+        throw error;
+      }
+    }),
+  );
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') {
+      throw first?.error ?? outcome.reason;
+    }
+    return outcome.value;
+  });
+}
+
+function membersOf(error: z.ZodError): string {
+  const members = [...new Set(error.issues.map(({ path }) => path.join('.') || 'all of it'))];
+  return `not as documented: ${members.slice(0, 3).join(', ')}`;
+}

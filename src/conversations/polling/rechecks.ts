@@ -1,0 +1,150 @@
+import type { Clock, Random } from '../../core/clock.ts';
+import { AppError, AuthError, RateLimitedError, SourceError } from '../../core/errors.ts';
+import { largest } from '../../core/lists.ts';
+import type { Outbox, Recheck } from '../../store/outbox.ts';
+import type { Intake } from '../intake/intake.ts';
+import { tellable } from '../model/app-error.ts';
+import { growingPause } from '../model/backoff.ts';
+import type { ConversationEvents } from '../model/events.ts';
+import type { PollingSource } from '../model/source.ts';
+import type { Found } from '../model/ticket.ts';
+
+export interface RechecksOptions {
+  readonly source: PollingSource;
+  readonly intake: Intake;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: ConversationEvents;
+}
+
+/** Tickets that are looked at, and kept, at once: so that they go in batches. */
+const RECHECKS = 20;
+const FIRST_PAUSE = 5000;
+const LONGEST_PAUSE = 15 * 60_000;
+/** So many failures and nothing else are taken for the provider's, and not for these tickets'. */
+const MOST_FAILURES = 3;
+
+interface Failure {
+  /** How often in a row. */
+  readonly times: number;
+  readonly error: AppError;
+  readonly pause: number;
+  /** When it is tried again, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/**
+ * Looks once more, at the end of its rest, at each ticket of a source whose polls do not tell that one is deleted or
+ * marked as spam. What is still as it was may go then; anything else takes its place, or withdraws it. One that cannot
+ * be looked at stays, and is tried again after a growing pause; others go on.
+ */
+export class Rechecks {
+  /** When there will be something to look at, on the monotonic scale; as of the last `follow`. */
+  dueAt = Number.POSITIVE_INFINITY;
+  readonly #options: RechecksOptions;
+  /** Those that could not be looked at, by key. */
+  readonly #failures = new Map<string, Failure>();
+  #closedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RechecksOptions) {
+    this.#options = options;
+  }
+
+  /** Why something could not be looked at; null: nothing waits for that. */
+  get error(): AppError | null {
+    return this.#failures.values().next().value?.error ?? null;
+  }
+
+  /** Looks at all that is due. Answers the keys that were looked at. Throws StoreError, and the signal's reason. */
+  async follow(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const { outbox, source, clock } = this.#options;
+    this.dueAt = Number.POSITIVE_INFINITY;
+    const looked = new Set<string>();
+    for (let isMore = true; isMore && clock.monotonic() >= this.#closedUntil; ) {
+      const due = await outbox.rechecks(source.name, clock.now(), RECHECKS);
+      isMore = due.length === RECHECKS;
+      if (!isMore) {
+        this.#forgetOthers(due, clock.now());
+      }
+      for (const key of await this.#lookAt(due, signal)) {
+        looked.add(key);
+      }
+    }
+    const at = await outbox.recheckAt(source.name);
+    if (at !== null) {
+      // What came due meanwhile is not hurried for: whatever is the matter, this never goes round and round.
+      const pause = at > clock.now() ? at - clock.now() : FIRST_PAUSE;
+      this.dueAt = Math.max(this.#closedUntil, clock.monotonic() + pause);
+    }
+    return looked;
+  }
+
+  /** What would be tried again now and does not wait any more was withdrawn, or confirmed by a poll. */
+  #forgetOthers(due: readonly Recheck[], now: number): void {
+    const waiting = new Set(due.map(({ key }) => key));
+    for (const [key, { until }] of this.#failures) {
+      if (until <= now && !waiting.has(key)) {
+        this.#failures.delete(key);
+      }
+    }
+  }
+
+  async #lookAt(due: readonly Recheck[], signal: AbortSignal): Promise<readonly string[]> {
+    const { source, intake, clock } = this.#options;
+    const lookedAt = clock.now();
+    const looks = await Promise.all(
+      due.map(async (recheck) => ({ ...recheck, found: await fetched(source, recheck, signal) })),
+    );
+    signal.throwIfAborted();
+    const found: Found[] = [];
+    const rechecked: string[] = [];
+    const failures: Failure[] = [];
+    for (const look of looks) {
+      if (look.found instanceof AppError) {
+        failures.push(await this.#fail(look.key, look.found));
+      } else {
+        found.push(look.found);
+        rechecked.push(look.key);
+        this.#failures.delete(look.key);
+      }
+    }
+    if (rechecked.length > 0) {
+      await intake.take(found, { lookedAt, rechecked }, signal);
+    }
+    const isOver = failures.length >= MOST_FAILURES && rechecked.length === 0;
+    const pauses = failures.filter(({ error }) => isOver || isOfAll(error)).map(({ pause }) => pause);
+    this.#closedUntil = Math.max(this.#closedUntil, clock.monotonic() + largest(pauses));
+    return rechecked;
+  }
+
+  async #fail(key: string, error: AppError): Promise<Failure> {
+    const { source, outbox, clock, random, events } = this.#options;
+    const times = (this.#failures.get(key)?.times ?? 0) + 1;
+    const growing = growingPause(times, FIRST_PAUSE, LONGEST_PAUSE, random);
+    const pause = error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
+    const until = clock.now() + pause;
+    await outbox.postponeRecheck(source.name, key, until);
+    const failure = { times, error, pause, until };
+    this.#failures.set(key, failure);
+    if (times === 1 && error.disposition === 'stall' && !isOfAll(error)) {
+      const reason = `it is not sent before it could be read once more: ${error.message}`;
+      events.onRejected?.({ source: source.name, place: key, reason });
+    }
+    return failure;
+  }
+}
+
+async function fetched(source: PollingSource, { key, id }: Recheck, signal: AbortSignal): Promise<Found | AppError> {
+  try {
+    const found = await source.fetch(id, signal);
+    return found.kind === 'rejected' ? new SourceError(`${source.name}: ${key}: ${found.reason}`) : found;
+  } catch (error) {
+    return tellable(error, source.name);
+  }
+}
+
+/** What fails for every ticket alike. */
+function isOfAll(error: AppError): boolean {
+  return error instanceof RateLimitedError || (error instanceof AuthError && error.status !== 403);
+}

@@ -1,0 +1,154 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import * as z from 'zod';
+import { ConfigError } from '../../core/errors.ts';
+import { textOfHtml } from '../model/html.ts';
+import type { Delivery, Heard, Webhook } from '../model/source.ts';
+import { type Found, problemOfKey } from '../model/ticket.ts';
+import { headerOf, isJson, jsonOfBody, refused } from './signature.ts';
+
+export interface StandardWebhookOptions {
+  readonly name: string;
+  /** Ids carry it; the name, where nothing is said. */
+  readonly account?: string | undefined;
+  /** Keys that begin with `whsec_`; any of them is good, so that one can be replaced without a gap. */
+  readonly secrets: readonly string[];
+}
+
+/** How far a delivery's timestamp may be from when it came in, in milliseconds. */
+const TOLERANCE = 300_000;
+/**
+ * Longest id of a conversation, in characters. An id from a webhook is shorter by the account that is put before it.
+ * Source: docs/platform-notes.md#limits
+ */
+const LONGEST_ID = 255;
+/** Conversations in one request: each is redacted before it is answered, and what is wrong with it is told. */
+const LONGEST_LIST = 1000;
+
+// What is not in the contract is refused and not dropped: it may say that something is private.
+const partSchema = z.strictObject({
+  type: z.literal('message'),
+  role: z.enum(['user', 'assistant', 'team-member']),
+  body: z.string(),
+});
+
+const conversationSchema = z.strictObject({
+  id: z.string().min(1).max(LONGEST_ID),
+  parts: z.array(partSchema),
+  subject: z.string().nullish(),
+  metadata: z
+    .strictObject({
+      url: z.url({ protocol: /^https?$/ }).nullish(),
+      attributes: z.record(z.string(), z.string()).nullish(),
+      createdAt: z.iso.datetime({ offset: true }).nullish(),
+    })
+    .nullish(),
+});
+
+/**
+ * Generic webhook, signed over the raw bytes as Standard Webhooks defines it. The body is what the platform itself
+ * accepts: one conversation or an array. Throws ConfigError for an invalid key.
+ * Source: docs/helpdesk-notes.md#standard-webhooks
+ */
+export function standardWebhook({ name, account = name, secrets }: StandardWebhookOptions): Webhook {
+  const keys = secrets.map((secret) => readKey(name, secret));
+  return {
+    name,
+    hear(delivery): Heard {
+      if (!isJson(delivery.headers)) {
+        return refused(415, 'the content type is not application/json');
+      }
+      const id = headerOf(delivery.headers, 'webhook-id');
+      if (id === null || !isGenuine(delivery, id, keys)) {
+        return refused(401, 'the signature is missing, wrong or too old');
+      }
+      const body = jsonOfBody(delivery.body);
+      if (typeof body !== 'object' || body === null) {
+        return refused(400, 'the body is no conversation and no list of them');
+      }
+      if (Array.isArray(body) && body.length > LONGEST_LIST) {
+        return refused(400, `the list has ${body.length} conversations; ${LONGEST_LIST} at once are taken`);
+      }
+      const found = Array.isArray(body)
+        ? body.map((one, index) => read(account, one, `[${index}]`))
+        : [read(account, body, '')];
+      const [only] = found;
+      return !Array.isArray(body) && only?.kind === 'rejected'
+        ? refused(400, only.reason)
+        : { kind: 'found', delivery: id, found };
+    },
+  };
+}
+
+function readKey(name: string, secret: string): Buffer {
+  const encoded = secret.trim().replace(/^whsec_/, '');
+  if (!/^[A-Za-z0-9+/]{20,}={0,2}$/.test(encoded)) {
+    throw new ConfigError(`webhook ${name}: a key is whsec_ and base64, 16 bytes at least`);
+  }
+  return Buffer.from(encoded, 'base64');
+}
+
+function isGenuine({ headers, body, receivedAt }: Delivery, id: string, keys: readonly Buffer[]): boolean {
+  const timestamp = headerOf(headers, 'webhook-timestamp') ?? '';
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(receivedAt - Number(timestamp) * 1000) > TOLERANCE) {
+    return false;
+  }
+  const given = (headerOf(headers, 'webhook-signature') ?? '').split(' ').flatMap((one) => {
+    const [version, signature = ''] = one.split(',');
+    return version === 'v1' ? [Buffer.from(signature, 'base64')] : [];
+  });
+  let isGood = false;
+  for (const key of keys) {
+    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+    for (const signature of given) {
+      // All are compared, so that the time it takes does not say which key was good.
+      isGood = (signature.length === expected.length && timingSafeEqual(signature, expected)) || isGood;
+    }
+  }
+  return isGood;
+}
+
+function read(account: string, value: unknown, place: string): Found {
+  const conversation = conversationSchema.safeParse(value);
+  if (!conversation.success) {
+    return { kind: 'rejected', place: `webhook/${account}${place}`, reason: reasonOf(conversation.error) };
+  }
+  const { id, parts, subject, metadata } = conversation.data;
+  const key = `webhook/${account}/${id}`;
+  const problem = problemOfKey(key);
+  if (problem !== null) {
+    return { kind: 'rejected', place: `webhook/${account}${place}`, reason: problem };
+  }
+  const said = parts.map(({ role, body }) => ({ role, body: textOf(body) })).filter(({ body }) => body !== '');
+  if (!said.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: said.length === 0 ? 'empty' : 'no-customer' };
+  }
+  return {
+    kind: 'ticket',
+    ticket: {
+      key,
+      subject: subject ?? '',
+      createdAt: metadata?.createdAt ?? null,
+      settledAt: null,
+      url: metadata?.url ?? null,
+      attributes: metadata?.attributes ?? {},
+      parts: said,
+      people: [],
+      completeness: null,
+    },
+  };
+}
+
+/** A body is Markdown or HTML: what is HTML from its first character to its last is made text. */
+function textOf(body: string): string {
+  const text = body.trim();
+  return /^<(?:!doctype\b|[a-z][a-z0-9]*[\s/>])[\s\S]*>$/i.test(text) ? textOfHtml(text) : text;
+}
+
+/** Names members of the contract and what is wrong with them: no value, and no name that the sender made up. */
+function reasonOf({ issues }: z.ZodError): string {
+  const reasons = issues.map(({ path, code }) => {
+    const member = path[1] === 'attributes' ? path.slice(0, 2) : path;
+    return `${member.join('.') || 'all of it'} (${code.replaceAll('_', ' ')})`;
+  });
+  return `no conversation: ${reasons.slice(0, 3).join(', ')}`;
+}

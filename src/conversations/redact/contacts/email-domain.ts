@@ -1,0 +1,22 @@
+/** Tells real e-mail domains from names that only look like one, and makes the result of a finder of addresses. */
+import { parse } from 'tldts';
+import type { Found } from '../model/found.ts';
+
+/** Not in any list of public suffixes, and yet what addresses end in: reserved names (RFC 2606) and private networks. */
+const PRIVATE_SUFFIXES = new Set(['example', 'test', 'invalid', 'local', 'internal', 'lan', 'corp']);
+
+export function email(start: number, end: number, key: string): Found {
+  return { type: 'email', label: 'EMAIL', start, end, key: key.normalize('NFC').toLowerCase() };
+}
+
+/** Whether a name ends in a real public suffix, or in a reserved or private one, and has a label before it. */
+export function isDomain(name: string): boolean {
+  if (/^-|-$|\.\.|-\.|\.-/.test(name)) {
+    return false;
+  }
+  const { isIcann, isPrivate, publicSuffix, domain, isIp } = parse(name, { allowPrivateDomains: true });
+  if (isIp === true || publicSuffix === null || domain === null) {
+    return isPrivate === true && domain === null && name.includes('.');
+  }
+  return isIcann === true || isPrivate === true || PRIVATE_SUFFIXES.has(publicSuffix);
+}

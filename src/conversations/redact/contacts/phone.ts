@@ -1,0 +1,258 @@
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  Metadata,
+  type PhoneNumber,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
+import { ConfigError } from '../../../core/errors.ts';
+import { runsOf, type Stretch, stretchesFrom } from '../model/digits.ts';
+import type { Finder, Found } from '../model/found.ts';
+import { contextOf, type PhoneContext } from './phone-context.ts';
+import { isLikeAmount, isLikeList, isLikeVersion, isRound, isWrittenSo } from './phone-format.ts';
+
+/** The fewest and most digits of a number (E.164, and the prefix for calls abroad). */
+const FEWEST = 7;
+const MOST = 17;
+/** Groups of one digit are prefixes and area codes; where there are more, it is a list. */
+const SINGLES = 3;
+const GROUPS = 6;
+const SEPARATOR =
+  /^(?: {1,2}|[-./]| [-–/] |[-.]? {0,2}\(0?\) {0,2}|\)(?:[-. ]{0,2}| [-–/] )| ?[-–./]? ?\(|\s?\r?\n[ >]{0,4})$/;
+/** Between two numbers of one person. */
+const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
+/** A number that goes on in a word, or in another number. */
+const RUNS_ON = /^(?:[\p{L}\p{N}_%@\\]|[-.:/][\p{L}\p{N}]|,\p{N})/u;
+/** The next cell of a record, after a number with a plus or with separators that has a cell of its own. */
+const NEXT_CELL = /^,["']?\p{N}/u;
+/** Scripts that put no space between a number and a word. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]$/u;
+const UNSPACED_NEXT = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
+/** The fewest digits of a number that nothing announces: after a zero, without separators, in groups; and of one after a label that is of no country of the settings. */
+const TRUNK_FEWEST = 9;
+const LABELLED_FEWEST = 8;
+const BARE_FEWEST = 10;
+const GROUPED_FEWEST = 9;
+const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
+
+/** Where the text says it, a number of so many digits is one, whoever it was given to. */
+const TOLD = 10;
+/** Dates and times of day, however they are written; seconds since the epoch. */
+const DATED =
+  /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
+const EPOCH = /^1[4-9]\d{8}$/;
+/** The largest numbers of 31 and 32 bits, and their neighbours. */
+const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
+
+/**
+ * Finds phone numbers: with a plus those of any country, without one those of the regions, as libphonenumber knows
+ * them. Throws ConfigError for a region that is none.
+ */
+export function phoneFinder(regions: readonly string[]): Finder {
+  const countries = regions.map((region) => countryOf(region));
+  return (text) => {
+    const found: Found[] = [];
+    for (const run of runsOf(text, SEPARATOR, 8)) {
+      for (let first = 0; first < run.groups.length; first += 1) {
+        const phone = phoneFrom(
+          text,
+          stretchesFrom(text, run, first, FEWEST, MOST),
+          countries,
+          found.at(-1)?.end ?? -1,
+        );
+        if (phone !== null) {
+          found.push(phone.found);
+          first = phone.last;
+        }
+      }
+    }
+    return found;
+  };
+}
+
+interface Country {
+  readonly code: CountryCode;
+  /** Numbers are dialled with a zero first: one without it is mostly something else. */
+  readonly hasTrunkZero: boolean;
+  /** Whether digits can be a number written for this country, with its prefix or its calling code: quick, not exact. */
+  mayBe(digits: string): boolean;
+}
+
+/** What the library's metadata knows of a country and its types do not tell. */
+interface NumberingPlan {
+  nationalPrefix(): string | undefined;
+  nationalNumberPattern(): string;
+  nationalPrefixForParsing(): string | undefined;
+}
+
+function countryOf(region: string): Country {
+  const code = getCountries().find((known) => known === region.toUpperCase());
+  if (code === undefined) {
+    throw new ConfigError(`no phone region ${JSON.stringify(region)}; two letters of ISO 3166, such as "US" or "DE"`);
+  }
+  const metadata = new Metadata();
+  metadata.selectNumberingPlan(code);
+  const plan = metadata.numberingPlan as unknown as NumberingPlan;
+  const own = new RegExp(`^(?:${plan.nationalNumberPattern()})$`);
+  const prefix = plan.nationalPrefix();
+  // With the code of a carrier, or of a mobile network between area and number.
+  const dialled = new RegExp(`^(?:${plan.nationalPrefixForParsing() ?? '(?!)'})`);
+  const calling = getCountryCallingCode(code);
+  return {
+    code,
+    hasTrunkZero: prefix === '0',
+    mayBe(digits) {
+      const isWithin = prefix !== undefined && digits.startsWith(prefix) && own.test(digits.slice(prefix.length));
+      const isDialled = digits.startsWith('0') && digits.length > 10 && dialled.test(digits);
+      return (
+        isWithin ||
+        isDialled ||
+        own.test(digits) ||
+        (digits.startsWith(calling) && own.test(digits.slice(calling.length)))
+      );
+    },
+  };
+}
+
+function phoneFrom(text: string, stretches: readonly Stretch[], countries: readonly Country[], lastEnd: number) {
+  for (const stretch of stretches) {
+    const place = placeOf(text, stretch, lastEnd);
+    const number = place === null ? null : numberOf(stretch, place, countries);
+    if (place !== null && number !== null) {
+      const extension = EXTENSION.exec(text.slice(place.end, place.end + 20))?.[0].length ?? 0;
+      const end = place.end + extension;
+      const found: Found = { type: 'phone', label: 'PHONE', start: place.start, end, key: number };
+      return { found, last: stretch.last };
+    }
+  }
+  return null;
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly written: string;
+  readonly isInternational: boolean;
+  readonly context: PhoneContext;
+}
+
+/** Where the whole number stands, with its plus and its brackets; null where it is a piece of something else. */
+function placeOf(text: string, { start: first, end, sizes }: Stretch, lastEnd: number): Place | null {
+  if (sizes.length > GROUPS || sizes.filter((size) => size === 1).length > SINGLES) {
+    return null;
+  }
+  const signs = /(?:\(?\+ ?\(?|\()$/.exec(text.slice(Math.max(0, first - 3), first))?.[0] ?? '';
+  // A bracket around all of a number is the sentence's.
+  const head = signs === '(' && !text.slice(first, end).includes(')') ? '' : signs;
+  const start = first - head.length;
+  const isPiece = /[\p{L}\p{N}_$€£#@\\%]$|[\p{N}_][-.,/:]$|(?:^|\s)[-.,]$|\+$/u;
+  const near = text.slice(Math.max(0, start - 2), start);
+  const after = text.slice(end, end + 20);
+  const isUnspaced = UNSPACED.test(near);
+  const isRecord = head.includes('+') && /\d[,;]$/.test(near);
+  const isCell = (isRecord || /[^\d\s][,;]$/.test(near)) && (head !== '' || sizes.length > 1) && NEXT_CELL.test(after);
+  if (
+    (isPiece.test(near) && !isUnspaced && !isRecord) ||
+    (RUNS_ON.test(after) && !EXTENSION.test(after) && !UNSPACED_NEXT.test(after) && !isCell)
+  ) {
+    return null;
+  }
+  const isInternational = head.includes('+');
+  const isNext = lastEnd >= 0 && start - lastEnd < 6 && NEXT.test(text.slice(lastEnd, start));
+  const context = contextOf(text, start, end, isNext);
+  if (isTwoNumbers(text.slice(first, end)) || (!isInternational && !context.isCalled && isInTable(text, first, end))) {
+    return null;
+  }
+  const isGlued = !isInternational && /[\p{L}][-./]$/u.test(near) && !context.isCalled;
+  return isGlued ? null : { start, end, written: text.slice(start, end), isInternational, context };
+}
+
+/** `01296 335361 / 07985 379024`: a slash or dash with spaces joins an area code and its number, but not two numbers. */
+function isTwoNumbers(written: string): boolean {
+  const [left = 0, right = 0] = written.split(/ [-–/] /, 2).map((part) => part.replaceAll(/\D/g, '').length);
+  return left < written.length && right > 0 && (left >= 8 || (left >= 6 && right >= 6));
+}
+
+/** A number in groups among other numbers, or over two lines: rows of figures, a drawing, a dump. */
+function isInTable(text: string, start: number, end: number): boolean {
+  const isSplit = text.slice(start, end).includes('\n');
+  return (
+    isSplit ||
+    /\d[ \t]{1,2}$/.test(text.slice(Math.max(0, start - 3), start)) ||
+    /^[ \t]{1,2}\d/.test(text.slice(end, end + 3))
+  );
+}
+
+/** The number as E.164, or its digits where no country of the settings has it; null where it is none. */
+function numberOf(stretch: Stretch, place: Place, countries: readonly Country[]): string | null {
+  if (place.isInternational) {
+    const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
+    return number?.isPossible() === true ? number.number : null;
+  }
+  const abroad = /^(?:00|011)([1-9]\d{6,14})$/.exec(stretch.digits)?.[1];
+  const number = abroad === undefined ? undefined : parsePhoneNumberFromString(`+${abroad}`);
+  const isLong = stretch.digits.length >= LABELLED_FEWEST;
+  const isTold = stretch.digits.length >= TOLD && place.context.isCalled;
+  const possible = countries.filter(({ mayBe }) => isTold || mayBe(stretch.digits));
+  const mayBe = number !== undefined || possible.length > 0 || (isLong && place.context.isLabelled);
+  if (!mayBe || isSomethingElse(place, stretch)) {
+    return null;
+  }
+  if (number?.isValid() === true) {
+    return number.number;
+  }
+  for (const country of possible) {
+    const own = ownNumber(stretch, place, country);
+    if (own !== null) {
+      return own.number;
+    }
+  }
+  const isAnyones = isLong && place.context.isLabelled && !isLikeVersion(place.written, stretch.sizes);
+  return isAnyones ? stretch.digits : null;
+}
+
+function ownNumber(stretch: Stretch, place: Place, country: Country): PhoneNumber | null {
+  const own = parsePhoneNumberFromString(stretch.digits, country.code);
+  if (own === undefined) {
+    return null;
+  }
+  const isTold = stretch.digits.length >= TOLD && place.context.isCalled;
+  const isOwn = own.isValid() ? isMeant(own, stretch, place, country) : isTold && own.isPossible();
+  return isOwn ? own : null;
+}
+
+/** Whether a valid number is meant as one: what announces it, or the way in which it is written. */
+function isMeant(own: PhoneNumber, stretch: Stretch, { written, context }: Place, { hasTrunkZero }: Country): boolean {
+  if (context.isCalled) {
+    return true;
+  }
+  if (stretch.sizes.length === 1) {
+    const isDialled = stretch.digits.startsWith('0') && stretch.digits.length >= TRUNK_FEWEST;
+    const isMobile = own.getType() === 'MOBILE';
+    const isBare = (!hasTrunkZero || isMobile) && stretch.digits.length >= BARE_FEWEST;
+    return context.isAlone || (context.isCell && isDialled) || ((isDialled || isBare) && context.isProse);
+  }
+  const isExact = hasTrunkZero && !stretch.digits.startsWith('0') && !written.includes('(');
+  if (!isWrittenSo(own, stretch, isExact) || (isLikeAmount(written) && !context.isAlone && !context.isLast)) {
+    return false;
+  }
+  // Few digits in groups are many things.
+  return stretch.digits.length >= GROUPED_FEWEST || context.isAlone || context.isCell || stretch.digits.startsWith('0');
+}
+
+function isSomethingElse({ written, context }: Place, { sizes }: Stretch): boolean {
+  if (DATED.test(written)) {
+    return true;
+  }
+  if (context.isCalled) {
+    return false;
+  }
+  if (/\/$/.test(context.before) || isLikeVersion(written, sizes) || isLikeList(written) || context.isCounted) {
+    return true;
+  }
+  const isPlain = /^\d+$/.test(written);
+  return (
+    isPlain && (EPOCH.test(written) || LIMIT.test(written) || isRound(written) || context.isField || context.isCode)
+  );
+}

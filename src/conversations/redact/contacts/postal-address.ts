@@ -1,0 +1,138 @@
+/** Finds postal addresses by the label before them, on one line or on several, or by a phrase such as "I live at". */
+import type { Finder, Found } from '../model/found.ts';
+import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
+import { isAddressLabel } from './postal-labels.ts';
+
+/** A place in the world has a number, or says that it is a street, a square, a district. */
+const PLACE =
+  /[\p{L}].*\d|\d.*[\p{L}]|[省市区區县縣镇鎮乡鄉村街路巷弄号號楼樓室都道府県町丁目番地]|[시군구동읍면리로길]\s|(?:street|road|avenue|lane|straße|strasse|platz|weg|rue|avenida|calle|praça|piazza|via|ulica|улица|проспект)/iu;
+/** What no address has: code, links, hexadecimal numbers, placeholders, prose of machines. */
+const NO_PLACE =
+  /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
+/** The signs and words after which the value of a label begins. */
+const SEPARATOR =
+  /[:：=|\t\n]|<\/(?:th|td|dt|b|strong|label|span)>| (?:[-–—]|is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|[は是为為은는]/g;
+const LONGEST = 240;
+/** The lines of an address under its label. */
+const LINES = 5;
+
+/** Postal addresses, by the label before them: up to the end of the line, of the cell or of the quotes. */
+export const findAddresses: Finder = (text) => {
+  const found: Found[] = [];
+  let done = 0;
+  for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
+    const isOnLine = sign !== '\n';
+    if (index >= done && (isOnLine || isEndOfLabel(text, index)) && isAddressLabel(text, index)) {
+      const value = valueAfter(text, isOnLine ? index + sign.length : index);
+      if (value !== null) {
+        const key = text.slice(value.start, value.end).replaceAll(/\s+/g, ' ').toLowerCase();
+        found.push({ type: 'address', label: 'ADDRESS', ...value, key });
+        done = value.end;
+      }
+    }
+  }
+  for (const { index } of text.matchAll(DIGITS)) {
+    const phrase = index < done ? undefined : LIVING.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
+    const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);
+    if (value !== null) {
+      found.push({
+        type: 'address',
+        label: 'ADDRESS',
+        ...value,
+        key: text.slice(value.start, value.end).toLowerCase(),
+      });
+      done = value.end;
+    }
+  }
+  return [...found, ...inColumns(text)];
+};
+
+/** Addresses in the columns of a table whose headings announce them. */
+function inColumns(text: string): readonly Found[] {
+  return cellsUnder(
+    text,
+    (heading, headings) => isAddressLabel(`${heading}:`, heading.length + 1) && !isTechnicalTable(headings),
+  ).flatMap(({ cell: { text: value, start, end } }) =>
+    value.length >= 6 && PLACE.test(value) && !NO_PLACE.test(value)
+      ? [{ type: 'address', label: 'ADDRESS', start, end, key: value.toLowerCase() }]
+      : [],
+  );
+}
+
+/** A line may be a label as a whole: it ends in a letter, markup aside. */
+function isEndOfLabel(text: string, at: number): boolean {
+  return /[\p{L}\p{M}][*_ \r]{0,4}$/u.test(text.slice(Math.max(0, at - 8), at));
+}
+
+const DIGITS = /(?<!\d)\d{1,5}(?!\d)/g;
+/** How far before the first number of an address the phrase that announces it ends, in characters. */
+const LIVING_REACH = 64;
+/** Phrases before an address, and its beginning up to the first number. */
+const LIVING =
+  /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})([^\n\d:：]{0,32})$/u;
+
+interface Value {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What may stand between a label and its value: signs, quotes, tags, and one end of line. */
+const GAP =
+  /(?:[ \t"'*_|:：`]|\\{1,3}["']|<\/?[a-z]{1,8}(?: [^<>\n]{0,80})?>){0,12}(?:\r?\n[ \t>]{0,8}(?:[*•–-] )?(?:<[a-z]{1,8}(?: [^<>\n]{0,80})?>)?)?["']?/uy;
+
+function valueAfter(text: string, from: number): Value | null {
+  GAP.lastIndex = from;
+  const gap = GAP.exec(text)?.[0] ?? '';
+  const start = from + gap.length;
+  const stretch = text.slice(start, start + LONGEST);
+  const first = stretch.slice(0, endOfFirst(stretch, gap));
+  const isBelow = gap.includes('\n');
+  if (isBelow && !isAddressLine(first)) {
+    return null;
+  }
+  const value = stretch.slice(0, furtherLines(stretch, first.length, isBelow)).replace(/[\s.,"'*_\\]+$/, '');
+  const plain = value.replaceAll(/\s*\n[ \t>]*/g, ' ');
+  return plain.length >= 6 && PLACE.test(plain) && !NO_PLACE.test(plain) ? { start, end: start + value.length } : null;
+}
+
+/** The end of a line of prose or of a cell: a sentence, markup, another label. An abbreviation ends no sentence. */
+const LINE_END =
+  /\r?\n|[|｜\t]|\\{0,3}["<>{}]|[;；]|\s{3,}|\s•\s|(?:(?<=[\p{L}\p{M}]{5}|\d)\.|[!?！？])\s+(?=\p{Lu}\p{Ll}+ \p{Ll})|[。！？]|(?:[,，]|\s{2})\s?(?=\p{L}[\p{L}.-]{1,20}\s?[:：])|\.\s(?!(?:No|Nr|Kat|Daire|Apt|Blok|Sok)\s?[:：])(?=\p{L}[\p{L}.-]{2,20}\s?[:：])/u;
+
+function endOfFirst(stretch: string, gap: string): number {
+  const quote = /["']$/.exec(gap)?.[0];
+  const end = quote === undefined ? stretch.search(LINE_END) : stretch.search(/\\{0,3}["\n]|'(?!\p{L})/u);
+  return end < 0 ? stretch.length : end;
+}
+
+/** A line that an address goes on in: a postal code and a place, a suite, a city and its state. */
+const FURTHER =
+  /^(?:\p{L}{0,3}-?\d{3,7}[ -]\p{Lu}|(?:[Ss]uite|[Aa]pt|[Aa]partment|[Uu]nit|[Ff]loor|[Bb]uilding|[Cc]\/[Oo]|[Pp]\.?[Oo]\.? [Bb]ox|[Ee]tage|[Éé]tage|[Pp]iso|[Aa]pp?\.|кв|дом)(?![\p{L}])|\p{Lu}[\p{L}.' -]{1,30},? (?:[A-Z]{2}(?![\p{L}])|\p{Lu}{0,2}\d{3,6})|\p{Lu}[\p{L}.' -]{1,30}, \p{Lu}[\p{L}.' -]{1,30}$)/u;
+const LINE = /\r?\n[ \t>]{0,8}([^\r\n<|"]{0,80})(?=(<\/[a-z]|["|])?)/uy;
+
+/** Where the lines of an address end. Below a label, any line that could be one belongs to it. */
+function furtherLines(stretch: string, first: number, isBelow: boolean): number {
+  let end = first;
+  for (let line = 1; line < LINES; line += 1) {
+    LINE.lastIndex = end;
+    const next = LINE.exec(stretch);
+    const text = next?.[1]?.replace(/\\+$/, '') ?? '';
+    if (next === null || !isAddressLine(text) || !(FURTHER.test(text) || isBelow)) {
+      break;
+    }
+    end = next.index + next[0].length;
+    if (next[2] !== undefined) {
+      break;
+    }
+  }
+  return end;
+}
+
+/** What no line of an address begins with or contains. */
+const NO_LINE = /^(?:[-–*#•+·=~]|\d{1,2}[.)] |\[)|[:：@`{}<>=$|]|[.!?。！？]$(?<!\p{L}{1,4}\.)|:\/\//u;
+/** Three words of a sentence in a row. */
+const PROSE = /(?:^|\s)\p{Ll}[\p{Ll}\p{M}'’]+ \p{Ll}[\p{Ll}\p{M}'’]+ \p{Ll}[\p{Ll}\p{M}'’]+/u;
+
+function isAddressLine(line: string): boolean {
+  return line.trim().length > 1 && line.length <= 80 && !NO_LINE.test(line.trim()) && !PROSE.test(line);
+}

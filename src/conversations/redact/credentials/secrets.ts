@@ -1,0 +1,98 @@
+/** Keys, tokens and passwords: by their shape, by the words before them, and by their place in a URL, a header or a file. */
+
+import { fold } from '../model/fold.ts';
+import type { Finder } from '../model/found.ts';
+import { findCommandSecrets } from './command-line.ts';
+import { findFileSecrets } from './credential-files.ts';
+import { findPairs } from './credential-pairs.ts';
+import { findTableSecrets } from './credential-tables.ts';
+import { findHeaderSecrets } from './http-headers.ts';
+import { findKeys, type Stretch } from './key-shapes.ts';
+import { isPlaceholder } from './non-secrets.ts';
+import { stretchesOf } from './stretches.ts';
+
+export const findSecrets: Finder = (text) => {
+  const view = fold(text);
+  return [
+    ...pemBlocks(text),
+    ...findKeys(text),
+    ...findHeaderSecrets(text),
+    ...userInfo(text),
+    ...grants(text),
+    ...findPairs(text, view),
+    ...findCommandSecrets(text),
+    ...findFileSecrets(text),
+    ...findTableSecrets(text, view),
+  ].map(({ start, end }) => ({ type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) }));
+};
+
+const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+/** The longest private key, in characters. */
+const PEM_LONGEST = 20_000;
+/** A piece of a block that has no end: base64, its headers, and what may be around its lines. */
+const PEM_PIECE =
+  /\\n|[\s>|"']{1,64}|[A-Za-z0-9+/=]{16,256}|[A-Za-z0-9+/=]{1,15}(?=\\n|\r?\n|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n/y;
+
+function pemBlocks(text: string): readonly Stretch[] {
+  const found: Stretch[] = [];
+  const ends = [...text.matchAll(PEM_END)].map((match) => match.index + match[0].length);
+  let nextEnd = 0;
+  let done = 0;
+  for (const {
+    index,
+    0: { length },
+  } of text.matchAll(PEM_BEGIN)) {
+    if (index < done) {
+      continue;
+    }
+    while ((ends[nextEnd] ?? Number.POSITIVE_INFINITY) < index) {
+      nextEnd += 1;
+    }
+    const end = ends[nextEnd];
+    const isWhole = end !== undefined && end - index <= PEM_LONGEST;
+    done = isWhole ? end : endOfRest(text, index + length);
+    found.push({ start: index, end: done });
+  }
+  return found;
+}
+
+function endOfRest(text: string, start: number): number {
+  let end = start;
+  for (let at = start; at - start < PEM_LONGEST; at = PEM_PIECE.lastIndex) {
+    PEM_PIECE.lastIndex = at;
+    const piece = PEM_PIECE.exec(text)?.[0];
+    if (piece === undefined) {
+      break;
+    }
+    end = /[A-Za-z0-9]/.test(piece) ? at + piece.length : end;
+  }
+  return end;
+}
+
+/** What a URL may hold before its host. A password that nobody has encoded may have a slash or an @ in it. */
+const AUTHORITY = /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg;
+const SSH_USER = /^(?:git|hg|svn)$/;
+/** `user:password@`, `${USER}:${PASSWORD}@`: what documentation prints. */
+const SAMPLE_USER =
+  /^(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd)$/i;
+
+function userInfo(text: string): readonly Stretch[] {
+  return stretchesOf(AUTHORITY, text, (value) => {
+    const password = value.slice(value.indexOf(':') + 1);
+    return !SSH_USER.test(value) && !SAMPLE_USER.test(value) && !isPlaceholder(password);
+  });
+}
+
+/** In a query: codes that grant access to anyone who has them. */
+const GRANT =
+  /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
+/** As in lists of accounts: `ana@example.com:password`. */
+const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
+
+function grants(text: string): readonly Stretch[] {
+  return [
+    ...stretchesOf(GRANT, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value) && !isPlaceholder(value)),
+    ...stretchesOf(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
+  ];
+}

@@ -1,0 +1,106 @@
+import type { RedactionType } from '../../model/conversation.ts';
+
+/** Something to take out of a text: from `start` up to `end`, in UTF-16 units of the text it was looked for in. */
+export interface Found {
+  readonly type: RedactionType;
+  readonly start: number;
+  readonly end: number;
+  /** Equal values have equal keys, however they are written: an address in lower case, a number as E.164. */
+  readonly key: string;
+  /** The word in its placeholder: `EMAIL` in `[EMAIL_1]`. */
+  readonly label: string;
+}
+
+/** Looks for one kind of thing; pure, and in time linear in the text. */
+export type Finder = (text: string) => readonly Found[];
+
+/** A placeholder, ours or one that stood there before: nothing is looked for inside, so that redaction is idempotent. */
+export const PLACEHOLDER = /\[([A-Z][A-Z0-9_]{0,39})_([1-9]\d{0,6})\]/g;
+
+interface Interval {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * What is taken out where finders disagree: the one that comes first in the list names the value, and takes in what a
+ * later one would have taken beyond its ends, so that no rest of either stays. Placeholders stay as they are, and so
+ * does what is allowed, unless a secret is made of it.
+ *
+ * @returns in order of position, none touching another
+ */
+export function settle(found: readonly Found[], allowed: readonly Found[], text: string): readonly Found[] {
+  const placeholders = [...text.matchAll(PLACEHOLDER)].map(({ index, 0: whole }) => ({
+    start: index,
+    end: index + whole.length,
+  }));
+  const kept = joined([...placeholders, ...allowed]);
+  const ranked = found
+    .flatMap((item, rank) =>
+      outside(item, item.type === 'secret' ? placeholders : kept, text).map((piece) => ({ piece, rank })),
+    )
+    .sort((a, b) => a.piece.start - b.piece.start || a.rank - b.rank);
+  const merged: { piece: Found; rank: number }[] = [];
+  for (const next of ranked) {
+    const last = merged.at(-1);
+    if (last === undefined || next.piece.start >= last.piece.end) {
+      merged.push(next);
+      continue;
+    }
+    const winner = next.rank < last.rank ? next : last;
+    const end = Math.max(last.piece.end, next.piece.end);
+    merged[merged.length - 1] = { rank: winner.rank, piece: { ...winner.piece, start: last.piece.start, end } };
+  }
+  return merged.map(({ piece }) => piece);
+}
+
+/** In order, and those that overlap as one. */
+function joined(intervals: readonly Interval[]): readonly Interval[] {
+  const merged: Interval[] = [];
+  for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last !== undefined && start < last.end) {
+      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, end) };
+    } else {
+      merged.push({ start, end });
+    }
+  }
+  return merged;
+}
+
+/** The pieces of something found that are no placeholder, and that say anything. */
+function outside(item: Found, kept: readonly Interval[], text: string): readonly Found[] {
+  const inside = within(kept, item);
+  if (inside.length === 0) {
+    return [item];
+  }
+  const pieces: Found[] = [];
+  let start = item.start;
+  for (const gap of [...inside, { start: item.end, end: item.end }]) {
+    const piece = text.slice(start, gap.start);
+    if (start < gap.start && /[\p{L}\p{N}]/u.test(piece)) {
+      pieces.push({ ...item, start, end: gap.start, key: `${item.key} ${piece}` });
+    }
+    start = Math.max(start, gap.end);
+  }
+  return pieces;
+}
+
+/** The intervals that overlap another, found by halving: there may be thousands. */
+function within(sorted: readonly Interval[], { start, end }: Interval): readonly Interval[] {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.end ?? 0) <= start) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const overlapping: Interval[] = [];
+  for (let index = low; (sorted[index]?.start ?? Number.POSITIVE_INFINITY) < end; index += 1) {
+    overlapping.push(sorted[index] as Interval);
+  }
+  return overlapping;
+}

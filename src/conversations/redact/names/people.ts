@@ -1,0 +1,211 @@
+import type { Person } from '../../model/ticket.ts';
+import type { Finder, Found } from '../model/found.ts';
+import { hasCjk, namesGivenAway, patternsOfName } from './cjk-names.ts';
+import { fold } from './fold-name.ts';
+import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
+
+/** Between two words of a name: at most so many characters that are no letter or digit. */
+const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
+/** Up to this many different first words are searched for one by one, which is faster than checking every word. */
+const FEW = 64;
+
+/** The address or name of a person: `[PERSON_1]` for all of what one person is called. */
+export interface People {
+  readonly finder: Finder;
+  /** The person that an address belongs to, as a key; or undefined. */
+  ownerOf(email: string): string | undefined;
+}
+
+/** No people at all, where they are not to be looked for. */
+export const nobody: People = { finder: () => [], ownerOf: () => undefined };
+
+interface Names {
+  /** By their first word. */
+  readonly phrases: Map<string, Phrase[]>;
+  readonly known: Map<string, string>;
+  readonly patterns: { readonly pattern: RegExp; readonly key: string }[];
+}
+
+/**
+ * What the ticket's own people are called, looked for as whole words: case, accents and line ends do not matter. Names
+ * that the conversation announces are looked for only where they are written and placed like names.
+ */
+export function peopleOf(
+  people: readonly Person[],
+  isAllowed: (value: string) => boolean,
+  announced: readonly string[] = [],
+): People {
+  const owners = new Map<string, string>();
+  const names: Names = { phrases: new Map(), known: new Map(), patterns: [] };
+  for (const [index, person] of people.entries()) {
+    const emails = person.emails
+      .map((email) => email.trim().normalize('NFC').toLowerCase())
+      .filter((email) => email !== '');
+    const key =
+      emails.map((email) => owners.get(email)).find((owner) => owner !== undefined) ?? keyOf(person, index, people);
+    for (const email of emails) {
+      owners.set(email, owners.get(email) ?? key);
+    }
+    for (const name of person.names.filter((each) => !each.includes('@') && !isAllowed(each))) {
+      addName(names, name, key, false);
+    }
+  }
+  for (const name of announced.filter((each) => !isAllowed(each))) {
+    addName(names, name, announcedKey(names, name), true);
+  }
+  return { finder: (text) => findPeople(text, names), ownerOf: (email) => owners.get(email) };
+}
+
+/** Who is announced under a name that is known already, or under a part of it, is that person. */
+function announcedKey({ known }: Names, name: string): string {
+  const words = phrasesOf(name);
+  return words.map((each) => known.get(each.join(' '))).find((key) => key !== undefined) ?? `person ${name}`;
+}
+
+function addName({ phrases, known, patterns }: Names, name: string, key: string, isAnnounced: boolean): void {
+  for (const source of patternsOfName(name)) {
+    patterns.push({ pattern: new RegExp(source, 'gu'), key });
+  }
+  // Two letters are a name only where one is announced.
+  const short = isAnnounced && /^\p{Lu}\p{Ll}$/u.test(name) ? [[name.toLowerCase()]] : [];
+  for (const words of [...phrasesOf(name), ...short]) {
+    const id = words.join(' ');
+    if (!known.has(id)) {
+      known.set(id, key);
+      const first = words[0] as string;
+      const needs =
+        words.length > 1
+          ? 'nothing'
+          : isWordToo(first) || first.length < 3
+            ? 'place'
+            : isAnnounced
+              ? 'capital'
+              : 'nothing';
+      const phrase: Phrase = { words, key, needs };
+      phrases.set(
+        first,
+        [...(phrases.get(first) ?? []), phrase].sort((a, b) => b.words.length - a.words.length),
+      );
+    }
+  }
+}
+
+/** One person may come twice, as who asked and as who wrote: equal names without other addresses are one person. */
+function keyOf(person: Person, index: number, people: readonly Person[]): string {
+  const names = new Set(person.names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' ')));
+  const same = people.findIndex((other) => other.names.some((name) => names.has(fold(name).text.trim())));
+  return `person ${same < 0 ? index : Math.min(same, index)}`;
+}
+
+function findPeople(text: string, { phrases, patterns }: Names): readonly Found[] {
+  const cjk = hasCjk(text) ? findCjk(text, patterns) : [];
+  if (phrases.size === 0) {
+    return cjk;
+  }
+  const folded = fold(text);
+  const found: Found[] = [...cjk];
+  let done = 0;
+  for (const { start, word } of startsOf(folded.text, phrases)) {
+    if (start < done) {
+      continue;
+    }
+    for (const phrase of phrases.get(word) ?? []) {
+      const end = endOf(phrase, folded.text, start);
+      const isHere = end !== null && isMeant(phrase, text, folded.from(start), folded.to(end));
+      if (end !== null && isHere) {
+        found.push({
+          type: 'person',
+          label: 'PERSON',
+          key: phrase.key,
+          start: folded.from(start),
+          end: folded.to(end),
+        });
+        done = end;
+      }
+      if (end !== null) {
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+function findCjk(text: string, patterns: Names['patterns']): readonly Found[] {
+  const known = patterns.flatMap(({ pattern, key }) =>
+    [...text.matchAll(pattern)]
+      .filter(([value]) => value !== '')
+      .map(
+        ({ index, 0: value }): Found => ({
+          type: 'person',
+          label: 'PERSON',
+          key,
+          start: index,
+          end: index + value.length,
+        }),
+      ),
+  );
+  const away = namesGivenAway(text).map(
+    ({ name, start, end }): Found => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
+  );
+  return [...known, ...away];
+}
+
+const WORD = /[\p{L}\p{N}]+/gu;
+const LETTER = /[\p{L}\p{N}]/u;
+
+interface Start {
+  readonly start: number;
+  readonly word: string;
+}
+
+/** Where a first word stands as a whole word, in order. */
+function startsOf(text: string, phrases: ReadonlyMap<string, unknown>): readonly Start[] {
+  if (phrases.size > FEW) {
+    return [...text.matchAll(WORD)]
+      .filter(([word]) => phrases.has(word))
+      .map(({ index, 0: word }) => ({ start: index, word }));
+  }
+  const starts: Start[] = [];
+  for (const word of phrases.keys()) {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+      if (!isLetter(text, at - 1) && !isLetter(text, at + word.length)) {
+        starts.push({ start: at, word });
+      }
+    }
+  }
+  return starts.sort((a, b) => a.start - b.start);
+}
+
+function isLetter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (!(code >= 0xd800 && code < 0xe000)) {
+    return code >= 0 && LETTER.test(text[at] as string);
+  }
+  const from = code >= 0xdc00 ? at - 1 : at;
+  return LETTER.test(String.fromCodePoint(text.codePointAt(from) ?? 0));
+}
+
+/** Where a phrase that begins here ends; null where other words follow. */
+function endOf({ words }: Phrase, text: string, start: number): number | null {
+  let end = start + (words[0] as string).length;
+  for (const word of words.slice(1)) {
+    const gap = gapAt(text, end);
+    if (!text.startsWith(word, end + gap) || isLetter(text, end + gap + word.length)) {
+      return null;
+    }
+    if (!GAP.test(text.slice(end, end + gap))) {
+      return null;
+    }
+    end += gap + word.length;
+  }
+  return end;
+}
+
+/** How many characters up to the next word: more than a few are no gap within a name. */
+function gapAt(text: string, from: number): number {
+  let gap = 0;
+  while (gap < 8 && from + gap < text.length && !isLetter(text, from + gap)) {
+    gap += 1;
+  }
+  return gap;
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { access, constants, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import type { Clock } from '../../../core/clock.ts';
+import { messageOf, SourceError } from '../../../core/errors.ts';
+import { fileInput } from './formats/input.ts';
+import { isRejectFile } from './reject-file.ts';
+import { isSettled, isUnfinishedName, type Look, lookAt } from './settled.ts';
+
+/** A file in a drop folder that nobody writes any more. */
+export interface Dropped {
+  readonly name: string;
+  readonly path: string;
+  readonly look: Look;
+}
+
+export interface Refused {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Where files go that were read. */
+const PROCESSED = 'processed';
+/** Looks at a file that is still being written, one every stable time, before it is left to the next poll. */
+const LOOKS = 2;
+/** As much of a SHA-256 as is kept: thousands of them go into one cursor. */
+const DIGITS = 24;
+
+/** Lists, checks and puts away the files of one folder; remembers how they looked last. */
+export class FolderReader {
+  readonly #folder: string;
+  readonly #after: 'keep' | 'move' | 'delete';
+  readonly #clock: Clock;
+  readonly #stable: number;
+  #looks = new Map<string, Look>();
+  /** Digests by how the file looked, so that what is kept in the folder is not read at every poll. */
+  #digests = new Map<string, { readonly look: Look; readonly digest: string }>();
+  #told = new Map<string, string>();
+
+  constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
+    this.#folder = folder;
+    this.#after = after;
+    this.#clock = clock;
+    this.#stable = stable;
+  }
+
+  /** Files to read, the oldest first, and what is refused and was not reported before. Throws SourceError. */
+  async list(
+    signal: AbortSignal,
+  ): Promise<{ readonly files: readonly Dropped[]; readonly refused: readonly Refused[] }> {
+    let listed = await this.#look();
+    for (let looks = 1; listed.isBusy && looks < LOOKS; looks++) {
+      await this.#clock.sleep(this.#stable, signal);
+      listed = await this.#look();
+    }
+    this.#digests = new Map([...this.#digests].filter(([name]) => this.#looks.has(name)));
+    const refused = listed.refused.filter(({ name, reason }) => this.#told.get(name) !== reason);
+    this.#told = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
+    return { files: listed.files.toSorted(byAge), refused };
+  }
+
+  async #look() {
+    const files: Dropped[] = [];
+    const refused: Refused[] = [];
+    const looks = new Map<string, Look>();
+    let isBusy = false;
+    for (const name of await this.#names()) {
+      const path = join(this.#folder, name);
+      const inspected = await this.#inspect(path);
+      if (typeof inspected === 'string') {
+        refused.push({ name, reason: inspected });
+      }
+      if (inspected === null || typeof inspected === 'string') {
+        continue;
+      }
+      const { size, mtimeMs: mtime, ino: inode } = inspected;
+      const look = lookAt(this.#looks.get(name), { size, mtime, inode }, this.#clock.now());
+      looks.set(name, look);
+      if (isSettled(look, this.#clock.now(), this.#stable)) {
+        files.push({ name, path, look });
+      } else {
+        isBusy = true;
+      }
+    }
+    this.#looks = looks;
+    return { files, refused, isBusy };
+  }
+
+  async #names(): Promise<string[]> {
+    try {
+      const names = await readdir(this.#folder);
+      const own = (name: string) => name === PROCESSED || isRejectFile(name) || isUnfinishedName(name);
+      return names.filter((name) => !own(name)).toSorted();
+    } catch (error) {
+      throw new SourceError(`cannot read the folder ${this.#folder}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** The status of a file, or the reason why it is refused; null: it no longer exists. */
+  async #inspect(path: string): Promise<Stats | string | null> {
+    try {
+      let stats = await lstat(path);
+      if (stats.isSymbolicLink()) {
+        const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#folder)]);
+        if (to === null || !to.startsWith(folder + sep)) {
+          return 'is a link that leads out of the folder, or nowhere';
+        }
+        stats = await stat(path);
+      }
+      if (!stats.isFile()) {
+        return stats.isDirectory() ? 'is a folder: only files are read, none below it' : 'is no file';
+      }
+      await access(path, constants.R_OK);
+      return stats;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      return code === 'ENOENT' ? null : `cannot be read (${code ?? 'error'})`;
+    }
+  }
+
+  /**
+   * Identifies the file by its content and by when it was written: one that has the content of an earlier file is another
+   * file, and is read again. Throws SourceError.
+   */
+  async digest({ name, path, look }: Dropped, signal: AbortSignal): Promise<string> {
+    const known = this.#digests.get(name);
+    if (known !== undefined && isSameLook(known.look, look)) {
+      return known.digest;
+    }
+    const hash = createHash('sha256').update(`${look.mtime}\n`);
+    try {
+      for await (const piece of fileInput(path, signal).open()) {
+        hash.update(piece);
+      }
+    } catch (error) {
+      throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    }
+    const digest = hash.digest('hex').slice(0, DIGITS);
+    this.#digests.set(name, { look, digest });
+    return digest;
+  }
+
+  /** Whether the file is still what was listed: nobody wrote to it while it was read. */
+  async isAsListed({ path, look }: Dropped): Promise<boolean> {
+    const stats = await stat(path).catch(() => null);
+    return stats !== null && isSameLook(look, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
+  }
+
+  /** Moves or deletes a file that was read to its end. Returns false if it stays. Throws SourceError. */
+  async putAway(file: Dropped): Promise<boolean> {
+    if (this.#after === 'keep' || !(await this.isAsListed(file))) {
+      return false;
+    }
+    try {
+      if (this.#after === 'delete') {
+        await rm(file.path, { force: true });
+      } else {
+        await this.#move(file);
+      }
+      return true;
+    } catch (error) {
+      throw new SourceError(`cannot ${this.#after} ${file.path}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Under another name where there is one like it: nothing is written over. */
+  async #move({ name, path }: Dropped): Promise<void> {
+    const folder = join(dirname(path), PROCESSED);
+    await mkdir(folder, { recursive: true });
+    const target = (copy: number) => join(folder, copy === 1 ? name : `${copy}-${name}`);
+    await rename(path, target(await firstFree(async (copy) => (await lstat(target(copy)).catch(() => null)) === null)));
+  }
+}
+
+/** A free number from 1 on, by galloping and then halving: a name that is dropped every hour has thousands of copies. */
+async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<number> {
+  let taken = 0;
+  let free = 1;
+  while (!(await isFree(free))) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (await isFree(middle)) {
+      free = middle;
+    } else {
+      taken = middle;
+    }
+  }
+  return free;
+}
+
+const naturally = new Intl.Collator('en', { numeric: true });
+
+/** What was written earlier is read earlier; of files that were written together, `2.eml` comes before `10.eml`. */
+function byAge(a: Dropped, b: Dropped): number {
+  return a.look.mtime - b.look.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
+}
+
+function isSameLook(a: Omit<Look, 'since'>, b: Omit<Look, 'since'>): boolean {
+  return a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
+}

@@ -1,0 +1,94 @@
+import type { Role } from '../../../model/ticket.ts';
+import { momentOf } from './native.ts';
+import type { CsvOptions } from './record.ts';
+
+const REQUIRED = ['ticket_id', 'author_role', 'body'] as const;
+const OPTIONAL = ['subject', 'created_at', 'public', 'status', 'url', 'author_name', 'author_email'] as const;
+type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
+
+/** Where each column stands in a row. */
+export type Columns = Readonly<Partial<Record<Column, number>>>;
+
+/** What one row says. */
+export interface Message {
+  readonly ticket: string;
+  readonly subject: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number | null;
+  readonly role: Role;
+  readonly body: string;
+  readonly isPublic: boolean;
+  readonly status: string;
+  readonly url: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+const plain = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+
+/** Finds the columns in the first line, or says what is there and what is expected. */
+export function columnsOf(header: readonly string[], options: CsvOptions): Columns | { readonly problem: string } {
+  const there = header.map(plain);
+  const columns: Partial<Record<Column, number>> = {};
+  const missing: string[] = [];
+  for (const column of [...REQUIRED, ...OPTIONAL]) {
+    const configured = options.columns?.[column];
+    const at = there.indexOf(plain(configured ?? column));
+    if (at >= 0) {
+      columns[column] = at;
+    } else if (configured !== undefined || (REQUIRED as readonly string[]).includes(column)) {
+      missing.push(configured ?? column);
+    }
+  }
+  if (missing.length === 0) {
+    return columns;
+  }
+  // A file without a header has a customer's words in its first line: a name, too, looks like a name of a column.
+  const isHeader = Object.keys(columns).length > 0;
+  const names = header.map((name) => name.trim()).filter((name) => /^[\p{L}][\p{L}\d _.-]{0,39}$/u.test(name));
+  const has = isHeader ? names.slice(0, 30).join(', ') : 'no names of columns';
+  return { problem: `has no column ${missing.join(', ')}; its first line has: ${has}` };
+}
+
+const ROLES = new Map<string, Role>([
+  ...['user', 'customer', 'end_user', 'requester', 'contact', 'client', 'visitor'].map(
+    (name) => [name, 'user'] as const,
+  ),
+  ...['team_member', 'agent', 'admin', 'staff', 'support', 'team', 'operator'].map(
+    (name) => [name, 'team-member'] as const,
+  ),
+  ...['assistant', 'bot', 'ai'].map((name) => [name, 'assistant'] as const),
+]);
+const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
+
+/** A row as a message, or what is wrong with it. What does not say clearly that it is public is not. */
+export function messageOf(fields: readonly string[], columns: Columns, width: number): Message | { problem: string } {
+  if (fields.length !== width) {
+    return { problem: `has ${fields.length} columns, and the first line has ${width}` };
+  }
+  const field = (column: Column) => fields[columns[column] ?? -1] ?? '';
+  const ticket = field('ticket_id').trim();
+  if (ticket === '') {
+    return { problem: 'has no ticket_id' };
+  }
+  const role = ROLES.get(plain(field('author_role')));
+  if (role === undefined) {
+    return { problem: 'has an author_role that is none of user, team-member, assistant, nor another word for one' };
+  }
+  return {
+    ticket,
+    subject: field('subject').trim(),
+    at: momentOf(field('created_at')),
+    role,
+    body: field('body'),
+    isPublic: PUBLIC.has(field('public').trim().toLowerCase()),
+    status: field('status').trim().toLowerCase(),
+    url: field('url').trim(),
+    name: field('author_name').trim(),
+    email: field('author_email').trim(),
+  };
+}

@@ -1,0 +1,200 @@
+import type { Found, Person, Ticket } from '../../../model/ticket.ts';
+import { type Columns, columnsOf, type Message, messageOf } from './csv-columns.ts';
+import { rowsOf } from './csv-rows.ts';
+import { asUtf8, type FileInput } from './input.ts';
+import { linesOf } from './lines.ts';
+import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
+
+/** What one pass over a file may hold of tickets whose last row it has not come to, in UTF-16 units. */
+const HELD = 32 * 1024 * 1024;
+/** Tickets in one file: each costs some hundred bytes while it is read. */
+const MOST_TICKETS = 1_000_000;
+/** How often a file is read over again for tickets whose rows lie far apart. */
+const MOST_PASSES = 100;
+const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
+
+const noAttributes: Ticket['attributes'] = {};
+
+export interface CsvLimits {
+  readonly held: number;
+  readonly tickets: number;
+  readonly passes: number;
+}
+
+/**
+ * CSV: each row a message, each ticket as many rows, which need not stand together. A first pass counts each ticket's
+ * rows; later ones hold a ticket until its last row. Where too much would have to be held, the rest waits for the next
+ * pass: nothing that is not redacted touches the disk.
+ */
+export async function* readCsv(
+  input: FileInput,
+  options: ReadOptions,
+  limits: CsvLimits = { held: HELD, tickets: MOST_TICKETS, passes: MOST_PASSES },
+): AsyncGenerator<Found> {
+  const longest = options.longest ?? LONGEST;
+  const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));
+  const reader = new CsvReader(input, options, delimiter, longest);
+  const counts = new Map<string, number>();
+  for await (const each of reader.messages(true)) {
+    if ('kind' in each) {
+      yield each;
+    } else {
+      counts.set(each.ticket, (counts.get(each.ticket) ?? 0) + 1);
+      if (counts.size > limits.tickets) {
+        yield rejected(input.name, 1, `has more than ${limits.tickets} tickets: split it, and nothing of it was read`);
+        return;
+      }
+    }
+  }
+  for (let pass = 1; counts.size > 0; pass++) {
+    if (pass > limits.passes) {
+      yield rejected(input.name, 1, `has ${counts.size} tickets whose rows lie too far apart: sort it by ticket_id`);
+      return;
+    }
+    yield* onePass(reader, counts, limits.held);
+  }
+}
+
+/** Yields the tickets whose rows fit, and takes them out of the counts. */
+async function* onePass(reader: CsvReader, counts: Map<string, number>, most: number): AsyncGenerator<Found> {
+  const open = new Map<string, { messages: Message[]; line: number; size: number }>();
+  const later = new Set<string>();
+  let held = 0;
+  for await (const each of reader.messages(false)) {
+    if ('kind' in each || !counts.has(each.ticket) || later.has(each.ticket)) {
+      continue;
+    }
+    const ticket = open.get(each.ticket) ?? { messages: [], line: each.line, size: 0 };
+    const size = each.body.length + each.subject.length + 200;
+    if (held + size > most && open.size > (open.has(each.ticket) ? 1 : 0)) {
+      later.add(each.ticket);
+      open.delete(each.ticket);
+      held -= ticket.size;
+      continue;
+    }
+    open.set(each.ticket, ticket);
+    ticket.size += size;
+    held += size;
+    ticket.messages.push(each);
+    const isTooLarge = ticket.size > reader.longest;
+    if (isTooLarge || ticket.messages.length === counts.get(each.ticket)) {
+      open.delete(each.ticket);
+      counts.delete(each.ticket);
+      held -= ticket.size;
+      yield isTooLarge
+        ? reader.rejected(ticket.line, largerThan(reader.longest))
+        : reader.found(ticket.messages, ticket.line);
+    }
+  }
+  // A file that changes while it is read would have none of them ever end.
+  for (const [id, { line }] of open) {
+    counts.delete(id);
+    yield reader.rejected(line, 'has rows that went away while the file was read');
+  }
+  if (later.size === 0) {
+    counts.clear();
+  }
+}
+
+class CsvReader {
+  readonly longest: number;
+  readonly #input: FileInput;
+  readonly #options: ReadOptions;
+  readonly #delimiter: string;
+
+  constructor(input: FileInput, options: ReadOptions, delimiter: string, longest: number) {
+    this.#input = input;
+    this.#options = options;
+    this.#delimiter = delimiter;
+    this.longest = longest;
+  }
+
+  rejected(line: number, reason: string): Found {
+    return rejected(this.#input.name, line, reason);
+  }
+
+  /** Every row as a message; what is wrong, where it is asked for. */
+  async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | Found> {
+    let columns: Columns | null = null;
+    let width = 0;
+    for await (const rows of rowsOf(this.#input, this.#delimiter, this.longest)) {
+      for (const row of rows) {
+        const said = 'problem' in row ? row : columns === null ? null : messageOf(row.fields, columns, width);
+        if (said !== null) {
+          if (!('problem' in said)) {
+            yield { ...said, line: row.line };
+          } else if (problems) {
+            yield this.rejected(row.line, said.problem);
+          }
+          if (columns === null) {
+            return;
+          }
+        } else if ('fields' in row) {
+          const header = columnsOf(row.fields, this.#options.csv ?? {});
+          if ('problem' in header) {
+            yield* problems ? [this.rejected(row.line, header.problem as string)] : [];
+            return;
+          }
+          columns = header;
+          width = row.fields.length;
+        }
+      }
+    }
+  }
+
+  found(messages: readonly Message[], line: number): Found {
+    return placed(foundOf(messages, this.#options.account), this.#input.name, line);
+  }
+}
+
+/** Rows of one ticket: by date where all have one, else as they stand. */
+function foundOf(rows: readonly Message[], account: string): Found {
+  const isDated = rows.every(({ at }) => at !== null);
+  const messages = isDated ? rows.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0)) : rows;
+  const key = `file/${account}/${messages[0]?.ticket}`;
+  const people = peopleOf(messages);
+  const status = messages.map((each) => each.status).findLast((each) => each !== '') ?? '';
+  if (!SETTLED.has(status)) {
+    return { kind: 'skipped', key, reason: 'open', people };
+  }
+  const shown = messages.filter(({ isPublic, body }) => isPublic && body.trim() !== '');
+  if (shown.length === 0) {
+    return { kind: 'skipped', key, reason: messages.some(({ isPublic }) => !isPublic) ? 'private' : 'empty', people };
+  }
+  if (!shown.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: 'no-customer', people };
+  }
+  const first = messages.find(({ at }) => at !== null)?.at ?? null;
+  const ticket: Ticket = {
+    key,
+    subject: messages.find(({ subject }) => subject !== '')?.subject ?? '',
+    createdAt: first === null ? null : new Date(first).toISOString(),
+    settledAt: null,
+    url: messages.find(({ url }) => url !== '')?.url ?? null,
+    attributes: status === '' ? noAttributes : { status },
+    parts: shown.map(({ role, body }) => ({ role, body })),
+    people,
+    completeness: null,
+  };
+  return { kind: 'ticket', ticket };
+}
+
+function peopleOf(messages: readonly Message[]): Person[] {
+  const people = new Map<string, Person>();
+  for (const { name, email } of messages) {
+    if (name !== '' || email !== '') {
+      people.set(`${name}\n${email}`, { names: name === '' ? [] : [name], emails: email === '' ? [] : [email] });
+    }
+  }
+  return [...people.values()];
+}
+
+/** The one of comma, semicolon and tab that the first line has most of, outside quotes. */
+async function delimiterOf(input: FileInput, longest: number): Promise<string> {
+  for await (const lines of linesOf(asUtf8(input.open()), longest)) {
+    const first = lines[0]?.bytes?.toString('utf8').replace(/"[^"]*"/g, '') ?? '';
+    const count = (delimiter: string) => first.split(delimiter).length;
+    return [';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best), ',');
+  }
+  return ',';
+}

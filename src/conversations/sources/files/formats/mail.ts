@@ -1,0 +1,78 @@
+import PostalMime, { type Address, type Email } from 'postal-mime';
+import { textOfHtml } from '../../../model/html.ts';
+import type { Person, SkipReason } from '../../../model/ticket.ts';
+import { ownWords } from './own-words.ts';
+
+/** A mail as far as it matters. */
+export interface Mail {
+  readonly subject: string;
+  /** In lower case; empty where there is none. */
+  readonly from: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number | null;
+  /** What its sender wrote, without quotation and signature. */
+  readonly words: string;
+  readonly people: readonly Person[];
+  /** Why it is not a person's mail. */
+  readonly skip: SkipReason | null;
+}
+
+/** Reads a mail (RFC 5322, MIME), or says what is wrong with it. Never throws. */
+export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly problem: string }> {
+  let email: Email;
+  try {
+    email = await PostalMime.parse(bytes, { maxNestingDepth: 50, attachmentEncoding: 'arraybuffer' });
+  } catch {
+    // The parser's own words may quote the mail.
+    return { problem: 'is a mail that cannot be read: it is nested too deep, or its header is too large' };
+  }
+  const [from] = mailboxes(email.from === undefined ? [] : [email.from]);
+  if (from === undefined && email.date === undefined && email.messageId === undefined) {
+    return { problem: 'is no mail: it has no From, no Date and no Message-ID' };
+  }
+  const text = email.text ?? '';
+  const at = Date.parse(email.date ?? '');
+  return {
+    subject: email.subject?.trim() ?? '',
+    from: from?.emails[0]?.toLowerCase() ?? '',
+    at: Number.isNaN(at) ? null : at,
+    words: ownWords(text.trim() === '' ? textOfHtml(email.html ?? '') : text),
+    people: mailboxes([
+      ...(email.from === undefined ? [] : [email.from]),
+      ...(email.replyTo ?? []),
+      ...(email.to ?? []),
+      ...(email.cc ?? []),
+    ]),
+    skip: skipReason(email),
+  };
+}
+
+/** Returns why a mail is skipped: it is automatic, list mail, a bounce or spam. Source: docs/helpdesk-notes.md#mail */
+function skipReason(email: Email): SkipReason | null {
+  const header = (name: string) =>
+    email.headers
+      .find(({ key }) => key === name)
+      ?.value.trim()
+      .toLowerCase();
+  if (header('x-spam-flag') === 'yes') {
+    return 'spam';
+  }
+  const automatic = header('auto-submitted');
+  const isBounce = header('return-path') === '<>' || /^multipart\/report\b/.test(header('content-type') ?? '');
+  return (automatic !== undefined && !/^no\b/.test(automatic)) ||
+    /^(?:bulk|list|junk)\b/.test(header('precedence') ?? '') ||
+    header('list-id') !== undefined ||
+    isBounce
+    ? 'bulk'
+    : null;
+}
+
+function mailboxes(addresses: readonly Address[]): Person[] {
+  return addresses
+    .flatMap((address) => address.group ?? [address])
+    .map(({ name, address }) => ({
+      names: name.trim() === '' ? [] : [name.trim()],
+      emails: address === undefined || address === '' ? [] : [address],
+    }))
+    .filter(({ names, emails }) => names.length + emails.length > 0);
+}

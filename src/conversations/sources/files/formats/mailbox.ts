@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import type { Found, Person } from '../../../model/ticket.ts';
+import type { FileInput } from './input.ts';
+import { type Line, linesOf } from './lines.ts';
+import { type Mail, mailOf } from './mail.ts';
+import { HeaderReader } from './mail-headers.ts';
+import { LONGEST, largerThan, type ReadOptions, rejected } from './record.ts';
+import { type Envelope, type Thread, threadsOf } from './threads.ts';
+
+/** Lines of the largest length that a mail has are short; of a longer one only its end matters. */
+const LONGEST_LINE = 1024 * 1024;
+/** Mails in one file: each costs some hundred bytes while it is read. */
+const MOST_MAILS = 1_000_000;
+/** A mail with its attachments is larger than a ticket's words. */
+const MAIL_FACTOR = 2;
+/** `From ana@acme.example Sat Jan  3 01:05:34 2026`: what a person writes at a line's beginning has no such time. */
+const SEPARATOR = /^From .*\d{1,2}:\d\d/;
+const ESCAPED = /^>+From /;
+
+/** One mail: a thread of its own. */
+export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<Found> {
+  const header = new HeaderReader();
+  let end = 0;
+  for await (const lines of linesOf(input.open(), LONGEST_LINE)) {
+    for (const line of lines) {
+      end = line.end;
+      if (header.isOpen) {
+        header.push(line.bytes);
+      }
+    }
+  }
+  yield* readThreads(input, [{ line: 1, start: 0, end, threading: header.threading() }], false, options);
+}
+
+/** A mailbox (mboxrd, and what is close to it): each thread a ticket. A first pass finds where each mail stands. */
+export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGenerator<Found> {
+  const mails: Envelope[] = [];
+  let isEmpty = true;
+  for await (const mail of envelopesOf(input)) {
+    isEmpty = false;
+    if (mail.start === mail.end) {
+      yield rejected(input.name, mail.line, 'is no mail: nothing follows its line "From "');
+    } else if (mails.push(mail) > MOST_MAILS) {
+      yield rejected(input.name, 1, `has more than ${MOST_MAILS} mails: split it; nothing of it was read`);
+      return;
+    }
+  }
+  if (isEmpty) {
+    yield rejected(input.name, 1, 'is no mailbox: no line begins with "From " and has a time');
+  }
+  yield* readThreads(input, mails, true, options);
+}
+
+async function* envelopesOf(input: FileInput): AsyncGenerator<Envelope> {
+  let open: { line: number; start: number; header: HeaderReader } | null = null;
+  let mayBegin = true;
+  let end = 0;
+  for await (const lines of linesOf(input.open(), LONGEST_LINE)) {
+    for (const line of lines) {
+      if (mayBegin && isSeparator(line)) {
+        if (open !== null) {
+          yield { line: open.line, start: open.start, end: line.start, threading: open.header.threading() };
+        }
+        open = { line: line.number, start: line.end, header: new HeaderReader() };
+      } else if (open?.header.isOpen === true) {
+        open.header.push(line.bytes);
+      }
+      mayBegin = line.bytes?.length === 0;
+      end = line.end;
+    }
+  }
+  if (open !== null) {
+    yield { line: open.line, start: open.start, end, threading: open.header.threading() };
+  }
+}
+
+function isSeparator({ bytes, start, end }: Line): boolean {
+  if (bytes === null || bytes.length === 0 || bytes.length > 1000 || bytes[0] !== 0x46) {
+    return false;
+  }
+  const text = bytes.toString('latin1');
+  const isCutOff = end - start === bytes.length;
+  return SEPARATOR.test(text) || (isCutOff && (text.startsWith('From ') || 'From '.startsWith(text)));
+}
+
+/** A mail, and where it stands in its thread. */
+interface ReadMail {
+  readonly envelope: Envelope;
+  readonly mail: Mail;
+}
+
+async function* readThreads(
+  input: FileInput,
+  mails: readonly Envelope[],
+  isEscaped: boolean,
+  options: ReadOptions,
+): AsyncGenerator<Found> {
+  const longest = MAIL_FACTOR * (options.longest ?? LONGEST);
+  for (const thread of threadsOf(mails)) {
+    const read: ReadMail[] = [];
+    let isRejected = false;
+    for (const envelope of thread.mails) {
+      const mail = await readMail(input, envelope, isEscaped, longest);
+      if ('problem' in mail) {
+        isRejected = true;
+        yield rejected(input.name, envelope.line, mail.problem);
+      } else {
+        read.push({ envelope, mail });
+      }
+    }
+    if (read.length > 0 || !isRejected) {
+      yield foundOf(thread, read, options.teamDomains ?? []);
+    }
+  }
+}
+
+async function readMail(input: FileInput, { start, end }: Envelope, isEscaped: boolean, longest: number) {
+  if (end - start > longest) {
+    return { problem: largerThan(longest) };
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of input.open({ start, end })) {
+    pieces.push(piece);
+  }
+  const bytes = Buffer.concat(pieces);
+  return await mailOf(isEscaped ? withoutEscapes(bytes) : bytes);
+}
+
+/** mboxrd: a line `From ` inside a mail has one `>` more than its sender gave it. */
+function withoutEscapes(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1');
+  return text.includes('>From ')
+    ? Buffer.from(
+        text
+          .split('\n')
+          .map((line) => (ESCAPED.test(line) ? line.slice(1) : line))
+          .join('\n'),
+        'latin1',
+      )
+    : bytes;
+}
+
+function foundOf(thread: Thread, mails: readonly ReadMail[], teamDomains: readonly string[]): Found {
+  const key = `mail/${digest(rootName(thread, mails))}`;
+  const own = mails.filter(({ mail }) => mail.skip === null);
+  if (own.length === 0) {
+    const reason = mails.find(({ mail }) => mail.skip !== null)?.mail.skip ?? 'empty';
+    return { kind: 'skipped', key, reason, isOneOfMany: true };
+  }
+  const written = own.filter(({ mail }) => mail.words !== '');
+  if (written.length === 0) {
+    return { kind: 'skipped', key, reason: 'empty', isOneOfMany: true };
+  }
+  const dates = own.flatMap(({ mail: { at } }) => (at === null ? [] : [at]));
+  const ticket = {
+    key,
+    subject: own.find(({ mail }) => mail.subject !== '')?.mail.subject ?? '',
+    createdAt: dates[0] === undefined ? null : new Date(dates[0]).toISOString(),
+    settledAt: dates.at(-1) ?? null,
+    url: null,
+    attributes: { channel: 'email' },
+    parts: written.map(({ mail: { from, words } }) => {
+      return { role: isTeam(from, teamDomains) ? 'team-member' : 'user', body: words } as const;
+    }),
+    people: distinct(mails.flatMap(({ mail }) => mail.people)),
+    completeness: null,
+    mails: {
+      ids: written.map(({ envelope, mail }) => ({ id: idOf(envelope, mail), at: mail.at })),
+      links: linksOf(mails),
+    },
+  };
+  return { kind: 'ticket', ticket };
+}
+
+/** A mail without a Message-ID is known by what it says. */
+function rootName({ root }: Thread, mails: readonly ReadMail[]): string {
+  return root === '' ? JSON.stringify(mails.map(({ mail }) => contentOf(mail))) : root;
+}
+
+function contentOf({ from, at, subject, words }: Mail): readonly unknown[] {
+  return [from, at, subject, words];
+}
+
+function idOf({ threading }: Envelope, mail: Mail): string {
+  return digest(threading.id === '' ? JSON.stringify(contentOf(mail)) : threading.id);
+}
+
+/** Hashes of the ids of these mails and of those that they refer to, by which mails of other files find them. */
+function linksOf(mails: readonly ReadMail[]): readonly string[] {
+  return [
+    ...new Set(
+      mails.flatMap(({ envelope, mail }) => [idOf(envelope, mail), ...envelope.threading.parents.map(digest)]),
+    ),
+  ];
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 40);
+}
+
+/** Nobody is taken for the team whose domain was not named. */
+function isTeam(from: string, teamDomains: readonly string[]): boolean {
+  const domain = from.slice(from.lastIndexOf('@') + 1);
+  return teamDomains.some((each) => domain === each.toLowerCase() || domain.endsWith(`.${each.toLowerCase()}`));
+}
+
+function distinct(people: readonly Person[]): Person[] {
+  return [...new Map(people.map((person) => [JSON.stringify(person).toLowerCase(), person])).values()];
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { textOfHtml } from '../../../model/html.ts';
+import type { Found } from '../../../model/ticket.ts';
+import { decidedByTicket, ticketOf } from '../../zendesk/ticket.ts';
+import type { WireComment, WireUser } from '../../zendesk/wire.ts';
+import { momentOf } from './native.ts';
+
+const id = z.union([z.number().int().nonnegative(), z.string().regex(/^\d+$/).transform(Number)]);
+const text = z.string().nullish().catch(null);
+/** People stand in the ticket itself, as far as the export has them. */
+const person = z.object({ id: id.nullish().catch(null), name: text, alias: text, email: text, role: text });
+const someone = person.nullish().catch(null);
+const sender = z.object({ name: text, address: text }).nullish();
+const via = z
+  .object({
+    channel: z.union([z.string(), z.number()]).nullish(),
+    source: z.object({ from: sender, to: sender }).nullish(),
+  })
+  .nullish()
+  .catch(null);
+const comment = z.object({
+  author_id: id.nullish(),
+  author: someone,
+  public: z.boolean().nullish(),
+  plain_body: z.string().nullish(),
+  body: z.string().nullish(),
+  html_body: z.string().nullish(),
+  created_at: z.string().nullish(),
+  via,
+});
+const schema = z.object({
+  id,
+  url: text,
+  subject: z.string().nullish(),
+  status: z.string(),
+  created_at: text,
+  updated_at: text,
+  solved_at: text,
+  metric_set: z.object({ solved_at: text }).nullish().catch(null),
+  requester_id: id.nullish(),
+  requester: someone,
+  submitter: someone,
+  assignee: someone,
+  collaborator: z.array(someone).nullish().catch(null),
+  brand_id: id.nullish().catch(null),
+  tags: z.array(z.string()).nullish().catch(null),
+  via,
+  comment_count: z.number().int().nonnegative().nullish().catch(null),
+  comments: z.array(comment),
+});
+type Exported = z.output<typeof schema>;
+
+/**
+ * Converts a ticket of a Zendesk export, or returns what is wrong with it. The result equals what the Zendesk source
+ * makes of the same ticket, so that a ticket from both is one, and unchanged. The account is that of the ticket's own
+ * URL, where it has one. Source: docs/helpdesk-notes.md#zendesk
+ */
+export function foundOfExport(value: object, account: string): Found | { readonly problem: string } {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    const path = (parsed.error.issues[0]?.path ?? []).slice(0, 3).join('.');
+    return { problem: `${path} is missing, or not what a Zendesk export has there` };
+  }
+  const exported = parsed.data;
+  const address = /^https:\/\/([a-z0-9-]+)\.zendesk\.com\//i.exec(exported.url ?? '');
+  const subdomain = address?.[1]?.toLowerCase() ?? account;
+  const wire = {
+    ...exported,
+    created_at: momentOf(exported.created_at) === null ? null : exported.created_at,
+    requester_id: exported.requester_id ?? exported.requester?.id,
+    metric_set: { solved_at: exported.solved_at ?? exported.metric_set?.solved_at },
+  };
+  const comments = commentsOf(exported);
+  const found =
+    decidedByTicket(subdomain, wire) ?? ticketOf(subdomain, wire, { comments, log: null, users: usersOf(exported) });
+  return found.kind === 'ticket' && address === null ? { ...found, ticket: { ...found.ticket, url: null } } : found;
+}
+
+/** By date where all have one. What does not say that it is public is not. */
+function commentsOf({ comments }: Exported): WireComment[] {
+  const dated = comments.map((each) => ({ each, at: momentOf(each.created_at) }));
+  const sorted = dated.some(({ at }) => at === null) ? dated : dated.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  return sorted.map(({ each }, index) => ({
+    id: index,
+    author_id: each.author_id ?? each.author?.id,
+    public: each.public === true,
+    plain_body: each.plain_body,
+    body: each.body ?? textOfHtml(each.html_body ?? ''),
+    via: each.via,
+  }));
+}
+
+/** Everybody who is named, by id; who has none stands under a number that no id is. */
+function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, WireUser> {
+  const users = new Map<number, WireUser>();
+  const named = [requester, submitter, assignee, ...(collaborator ?? []), ...comments.map(({ author }) => author)];
+  for (const each of named) {
+    if (each !== null && each !== undefined) {
+      const key = each.id ?? -1 - users.size;
+      users.set(key, { ...users.get(key), ...each, id: key });
+    }
+  }
+  return users;
+}

@@ -1,0 +1,134 @@
+import { extname } from 'node:path';
+import { messageOf, SourceError } from '../../../core/errors.ts';
+import type { Found } from '../../model/ticket.ts';
+import { readCsv } from './formats/csv.ts';
+import { asUtf8, type FileInput, fileInput, firstBytes, NOT_REGULAR } from './formats/input.ts';
+import { readJson, readNdjson } from './formats/json.ts';
+import { readEml, readMbox } from './formats/mailbox.ts';
+import { type FileRecord, type Format, type ReadOptions, rejected } from './formats/record.ts';
+
+/** How much of a file is looked at to find out what it is. */
+const LOOK = 1024 * 1024;
+const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<Found>>> = {
+  json: readJson,
+  ndjson: readNdjson,
+  csv: readCsv,
+  eml: readEml,
+  mbox: readMbox,
+};
+const EXTENSIONS: Readonly<Record<string, Format>> = {
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.eml': 'eml',
+  '.mbox': 'mbox',
+};
+
+/**
+ * The tickets of a file, one by one, whatever its size: what cannot be read is told as rejected, with its line, and
+ * reading goes on behind it. A file that cannot be read at all is one rejected record. Throws SourceError where the
+ * disk fails in the middle.
+ */
+export async function* readTickets(source: string | FileInput, options: ReadOptions): AsyncGenerator<FileRecord> {
+  const input = typeof source === 'string' ? fileInput(source) : source;
+  let index = 0;
+  let head: Buffer;
+  try {
+    head = await firstBytes(input, LOOK);
+  } catch (error) {
+    yield { index, found: rejected(input.name, 1, `cannot be read: ${codeOf(error)}`) };
+    return;
+  }
+  const format = await formatOf(input.name, head, options.format);
+  if (typeof format === 'object') {
+    yield { index, found: rejected(input.name, 1, format.problem) };
+    return;
+  }
+  try {
+    for await (const found of READERS[format](input, options)) {
+      yield { index, found };
+      index += 1;
+    }
+  } catch (error) {
+    throw isOfDisk(error)
+      ? new SourceError(`${input.name}: cannot be read: ${messageOf(error)}`, { cause: error })
+      : error;
+  }
+}
+
+function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string' && 'syscall' in error;
+}
+
+function codeOf(error: unknown): string {
+  const code = isOfDisk(error) ? error.code : undefined;
+  const known: Readonly<Record<string, string>> = {
+    EACCES: 'no permission (EACCES)',
+    EPERM: 'no permission (EPERM)',
+    EISDIR: 'it is a folder',
+    [NOT_REGULAR]: 'it is not a regular file',
+    ENOENT: 'there is no such file',
+  };
+  return known[code ?? ''] ?? code ?? 'the disk fails';
+}
+
+/** What a file is: as told, by its name's end, or by its first bytes. */
+async function formatOf(name: string, head: Buffer, told: Format | undefined): Promise<Format | { problem: string }> {
+  if (head.length === 0) {
+    return { problem: 'the file is empty' };
+  }
+  const extension = EXTENSIONS[extname(name).toLowerCase()];
+  const isMail = extension === 'eml' || extension === 'mbox' || told === 'eml' || told === 'mbox';
+  const text = await textOfHead(head);
+  if (text === null && !isMail) {
+    return { problem: 'is no text: it looks like an archive or another binary file' };
+  }
+  return told ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is none of JSON, NDJSON, CSV, eml and mbox' };
+}
+
+/** Null: no text. */
+async function textOfHead(head: Buffer): Promise<string | null> {
+  async function* once() {
+    yield head;
+  }
+  const pieces: Buffer[] = [];
+  for await (const piece of asUtf8(once())) {
+    pieces.push(piece);
+  }
+  const bytes = Buffer.concat(pieces);
+  return bytes.subarray(0, 64 * 1024).includes(0) ? null : bytes.toString('utf8');
+}
+
+function formatOfText(text: string): Format | null {
+  const start = text.trimStart();
+  if (start.startsWith('[') || start.startsWith('{')) {
+    return isLineByLine(start) ? 'ndjson' : 'json';
+  }
+  if (/^From \S/.test(start)) {
+    return 'mbox';
+  }
+  if (/^[!-9;-~]+:[ \t]/.test(start) && /^(?:from|message-id|received|return-path|date):/im.test(start)) {
+    return 'eml';
+  }
+  const line = start.slice(0, Math.max(0, start.indexOf('\n')));
+  return /[,;\t]/.test(line) ? 'csv' : null;
+}
+
+/** Whether JSON is one record a line, as exports that are called `.json` often are. */
+function isLineByLine(text: string): boolean {
+  const [first = '', ...rest] = text.split('\n', 1000).map((line) => line.trim());
+  if (!first.startsWith('{') || /^\{\s*"(?:tickets|conversations)"\s*:/.test(first)) {
+    return false;
+  }
+  return isJson(first) ? rest.some((line) => line.startsWith('{')) : /[^[{,:]$/.test(first) && rest[0]?.[0] === '{';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

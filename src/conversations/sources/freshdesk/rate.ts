@@ -1,0 +1,16 @@
+import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-headers.ts';
+
+/**
+ * Length of a window, in seconds. Freshdesk does not say when a window ends: a minute from now is never too early.
+ * Source: docs/helpdesk-notes.md#freshdesk
+ */
+const WINDOW = 60;
+
+/** Reads `X-RateLimit-Total`, `X-RateLimit-Remaining` and `Retry-After`, which are those of the whole account. */
+export function readFreshdeskRate(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): RateHeaders {
+  const total = headers['x-ratelimit-total'];
+  const read = readRateHeaders({ ...headers, 'x-ratelimit-limit': total });
+  return { ...read, reset: read.remaining === null ? null : WINDOW };
+}

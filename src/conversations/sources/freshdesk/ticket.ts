@@ -1,0 +1,145 @@
+import { textOfHtml } from '../../model/html.ts';
+import { People } from '../../model/people.ts';
+import type { Found, Part, Person, Role, SkipReason } from '../../model/ticket.ts';
+import type { WireConversation, WireTicket } from './wire.ts';
+
+const SETTLED = { resolved: 4, closed: 5 };
+/** Ticket sources whose first message is the team's. Source: docs/helpdesk-notes.md#freshdesk */
+const BY_TEAM = new Set([10, 14]);
+/** Ticket source whose conversation repeats the description. Source: docs/helpdesk-notes.md#freshdesk */
+const WEB_CHAT = 15;
+const CHANNELS: Readonly<Record<number, string>> = {
+  1: 'email',
+  2: 'portal',
+  3: 'phone',
+  7: 'chat',
+  9: 'feedback-widget',
+  10: 'outbound-email',
+  15: 'web-chat',
+};
+
+export function keyOf(domain: string, id: number | string): string {
+  return `freshdesk/${domain}/${id}`;
+}
+
+/** What the ticket alone decides, without its conversations; null: they must be read. */
+export function decidedByTicket(domain: string, ticket: WireTicket): Found | null {
+  const key = keyOf(domain, ticket.id);
+  if (ticket.deleted === true) {
+    return { kind: 'gone', key };
+  }
+  const reason = reasonOf(ticket);
+  return reason === null ? null : { kind: 'skipped', key, reason };
+}
+
+function reasonOf({ spam, status }: WireTicket): SkipReason | null {
+  if (spam === true) {
+    return 'spam';
+  }
+  return Object.values(SETTLED).includes(status) ? null : 'open';
+}
+
+/**
+ * Makes a ticket of what was read; `authors`: those of the conversations that are known, by id. Neither the status nor
+ * the time of the last update is among its attributes: a resolved ticket is closed by itself some days later, and would
+ * be sent again for nothing.
+ */
+export function ticketOf(
+  domain: string,
+  wire: WireTicket,
+  conversations: readonly WireConversation[],
+  authors: ReadonlyMap<number, Person>,
+): Found {
+  const key = keyOf(domain, wire.id);
+  const ordered = [...conversations].sort((a, b) => timeOf(a.created_at) - timeOf(b.created_at) || a.id - b.id);
+  const shown = ordered.filter((one) => !one.private);
+  const parts = partsOf(wire, shown);
+  if (!parts.some(({ role }) => role === 'user')) {
+    const nothing = shown.length < conversations.length ? 'private' : 'empty';
+    return { kind: 'skipped', key, reason: parts.length === 0 ? nothing : 'no-customer' };
+  }
+  return {
+    kind: 'ticket',
+    ticket: {
+      key,
+      subject: wire.subject ?? '',
+      createdAt: wire.created_at ?? null,
+      settledAt: settledAt(wire),
+      url: `https://${domain}.freshdesk.com/a/tickets/${wire.id}`,
+      attributes: attributesOf(wire),
+      parts,
+      people: peopleOf(wire, ordered, authors),
+      // Freshdesk does not say how many messages there are.
+      completeness: null,
+      // Its list leaves out what was deleted or is spam.
+      recheck: String(wire.id),
+    },
+  };
+}
+
+function partsOf(wire: WireTicket, shown: readonly WireConversation[]): Part[] {
+  const description = textOf(wire.description_text, wire.description);
+  const messages = shown.map((one) => ({
+    role: (one.incoming === true ? 'user' : 'team-member') satisfies Role as Role,
+    body: textOf(one.body_text, one.body),
+  }));
+  const repeated = wire.source === WEB_CHAT && sameWords(messages[0]?.body ?? '', description);
+  const first: Part = { role: BY_TEAM.has(wire.source ?? 0) ? 'team-member' : 'user', body: description };
+  return [...(repeated ? [] : [first]), ...messages].filter(({ body }) => body !== '');
+}
+
+/** The text, or where there is none the text of the HTML. */
+function textOf(text: string | null | undefined, html: string | null | undefined): string {
+  const plain = (text ?? '').trim();
+  return plain === '' ? textOfHtml(html ?? '') : plain;
+}
+
+function sameWords(a: string, b: string): boolean {
+  const words = (text: string) => text.split(/\s+/).join(' ');
+  return words(a) === words(b);
+}
+
+function settledAt({ status, stats, updated_at: updated }: WireTicket): number | null {
+  const { resolved_at: resolved, closed_at: closed } = stats ?? {};
+  const times = status === SETTLED.resolved ? [resolved, closed, updated] : [closed, resolved, updated];
+  return times.map((time) => Date.parse(time ?? '')).find((time) => !Number.isNaN(time)) ?? null;
+}
+
+function attributesOf({ source, tags }: WireTicket): Record<string, string> {
+  return {
+    ...(source == null ? {} : { channel: CHANNELS[source] ?? String(source) }),
+    ...(tags == null || tags.length === 0 ? {} : { tags: [...tags].sort().join(', ') }),
+  };
+}
+
+/** Also those who wrote only what is private: they are named in what is not. */
+function peopleOf(wire: WireTicket, all: readonly WireConversation[], authors: ReadonlyMap<number, Person>): Person[] {
+  const people = new People();
+  people.add([wire.requester?.name], [wire.requester?.email]);
+  for (const { names, emails } of authors.values()) {
+    people.add(names, emails);
+  }
+  for (const address of [wire, ...all].flatMap((one) => one.cc_emails ?? [])) {
+    addAddress(people, address);
+  }
+  for (const { from_email: address } of all) {
+    addAddress(people, address ?? '');
+  }
+  return people.all();
+}
+
+/** `Bo Example <bo@example.org>`, or the address alone. */
+function addAddress(people: People, address: string): void {
+  const trimmed = address.trim();
+  const start = trimmed.indexOf('<');
+  const inner = trimmed.endsWith('>') && start >= 0 ? trimmed.slice(start + 1, -1) : '';
+  if (inner === '' || /[<>\s]/.test(inner)) {
+    people.add([], [address.includes('@') ? address : '']);
+  } else {
+    people.add([trimmed.slice(0, start).trim().replaceAll('"', '').trim()], [inner]);
+  }
+}
+
+function timeOf(time: string | null | undefined): number {
+  return Date.parse(time ?? '') || 0;
+}

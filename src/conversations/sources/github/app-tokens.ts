@@ -1,0 +1,91 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import * as z from 'zod';
+import type { Clock, Random } from '../../../core/clock.ts';
+import { ConfigError } from '../../../core/errors.ts';
+import { readAnswer } from '../../model/answers.ts';
+import { openProviderClient } from '../../polling/provider-client.ts';
+import { RenewedToken } from '../../polling/renewed-token.ts';
+import { isGithubRefusal, readGithubRate } from './rate.ts';
+
+export interface AppTokensOptions {
+  readonly app: { readonly id: number; readonly installation: number; readonly privateKey: string };
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The tokens of an app's installation; each is good for an hour. */
+export interface AppTokens {
+  readonly access: RenewedToken;
+  close(): Promise<void>;
+}
+
+/** Seconds by which a claim lies in the past, as GitHub's clock may be behind; and how long it is good for, at most. */
+const BEHIND = 60;
+const LIFE = 600;
+/** A token is renewed so many milliseconds before it expires. */
+const EARLY = 300_000;
+
+const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() });
+
+/** Throws ConfigError where the key cannot be read. PEM of PKCS #1, as GitHub hands it out, or of PKCS #8. */
+export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTokensOptions): AppTokens {
+  const key = readKey(app.privateKey);
+  const closing = new AbortController();
+  const client = openProviderClient({
+    label: 'GitHub',
+    baseUrl,
+    userAgent,
+    headers: async () => ({ authorization: `Bearer ${await claim(app.id, key, clock.now())}` }),
+    rate: readGithubRate,
+    isRefusal: isGithubRefusal,
+    concurrency: 1,
+    clock,
+    random,
+  });
+  const ask = async () => {
+    const name = 'get an installation token';
+    const path = `/app/installations/${app.installation}/access_tokens`;
+    const { body } = await client.request({ name, method: 'POST', path, signal: closing.signal });
+    const { token, expires_at: expires } = readAnswer(tokenSchema, body, `GitHub: ${name}`);
+    return { token, until: (Date.parse(expires) || 0) - EARLY };
+  };
+  return {
+    access: new RenewedToken(clock, ask),
+    async close() {
+      closing.abort();
+      await client.close();
+    },
+  };
+}
+
+/** `now`: milliseconds since the epoch. */
+function claim(app: number, key: KeyObject, now: number): Promise<string> {
+  const issuedAt = Math.floor(now / 1000) - BEHIND;
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'RS256' })
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + LIFE)
+    .setIssuer(String(app))
+    .sign(key);
+}
+
+function readKey(pem: string): KeyObject {
+  // In the environment its lines are often written as one.
+  const key = keyOrNull(pem.replaceAll('\\n', '\n'));
+  if (key?.asymmetricKeyType !== 'rsa') {
+    throw new ConfigError('github.app.privateKey: an RSA private key as PEM without a passphrase is expected');
+  }
+  return key;
+}
+
+/** The error is left out on purpose: it may quote the key. */
+function keyOrNull(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return null;
+  }
+}

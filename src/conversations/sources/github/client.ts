@@ -1,0 +1,132 @@
+import type { Clock, Random } from '../../../core/clock.ts';
+import { AuthError, NotThePlatformError, RateLimitedError } from '../../../core/errors.ts';
+import { isObject } from '../../../core/json.ts';
+import { pathBelow } from '../../polling/next-link.ts';
+import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
+import { type AppTokens, openAppTokens } from './app-tokens.ts';
+import { isGithubRefusal, LEAST_WAIT, readGithubRate } from './rate.ts';
+
+export interface GithubClientOptions {
+  readonly baseUrl: string;
+  /** Either this or `app`. */
+  readonly token?: string;
+  readonly app?: { readonly id: number; readonly installation: number; readonly privateKey: string };
+  readonly userAgent: string;
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface GithubRequest {
+  readonly name: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly accepts?: readonly number[];
+  readonly signal: AbortSignal;
+}
+
+/** The way to GitHub: follows what was renamed, renews tokens, and knows refusals that only their text tells. */
+export interface GithubClient {
+  /** Throws AppError. */
+  get(request: GithubRequest): Promise<ProviderAnswer>;
+  close(): Promise<void>;
+}
+
+const MOVED = [301, 302, 307, 308];
+const MOST_MOVES = 5;
+/** Refusals in a row after which whoever asked is told. */
+const MOST_REFUSALS = 5;
+
+/** Throws ConfigError where an app's key cannot be read. */
+export function openGithubClient(options: GithubClientOptions): GithubClient {
+  const tokens = options.app === undefined ? null : openAppTokens({ ...options, app: options.app });
+  const client = openProviderClient({
+    label: 'GitHub',
+    baseUrl: options.baseUrl,
+    userAgent: options.userAgent,
+    headers: async () => ({
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      authorization: `Bearer ${tokens === null ? (options.token ?? '') : await tokens.access.token()}`,
+    }),
+    rate: readGithubRate,
+    isRefusal: isGithubRefusal,
+    concurrency: options.concurrency,
+    clock: options.clock,
+    random: options.random,
+  });
+  return new Client(options, client, tokens);
+}
+
+class Client implements GithubClient {
+  readonly #baseUrl: string;
+  readonly #clock: Clock;
+  readonly #client: ProviderClient;
+  readonly #tokens: AppTokens | null;
+  #refusals = 0;
+  /** On the monotonic scale: nothing is sent before. */
+  #closedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor({ baseUrl, clock }: GithubClientOptions, client: ProviderClient, tokens: AppTokens | null) {
+    this.#baseUrl = baseUrl;
+    this.#clock = clock;
+    this.#client = client;
+    this.#tokens = tokens;
+  }
+
+  async get(request: GithubRequest): Promise<ProviderAnswer> {
+    let { path } = request;
+    for (let moves = 0; moves <= MOST_MOVES; moves += 1) {
+      const answer = await this.#authorized({ ...request, path });
+      if (!MOVED.includes(answer.status)) {
+        return answer;
+      }
+      path = pathBelow(this.#baseUrl, String(answer.headers.location ?? ''), `GitHub: ${request.name}`);
+    }
+    throw new NotThePlatformError(`GitHub: ${request.name}: it moves on and on`);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#client.close(), this.#tokens?.close()]);
+  }
+
+  #authorized(request: GithubRequest): Promise<ProviderAnswer> {
+    const ask = () => this.#unrefused(request);
+    return this.#tokens === null ? ask() : this.#tokens.access.authorized(ask);
+  }
+
+  /** A refusal whose headers do not show it closes the way for everybody: a minute at least, twice that the next time. */
+  async #unrefused(request: GithubRequest): Promise<ProviderAnswer> {
+    const { name, signal } = request;
+    for (;;) {
+      for (let wait = this.#wait(); wait > 0; wait = this.#wait()) {
+        await this.#clock.sleep(wait, signal);
+      }
+      const sentAt = this.#clock.monotonic();
+      const answer = await this.#client.request({ ...request, accepts: [...MOVED, 403, ...(request.accepts ?? [])] });
+      if (answer.status !== 403) {
+        this.#refusals = 0;
+        return answer;
+      }
+      if (!isTextOfRefusal(answer.body)) {
+        throw new AuthError(`GitHub: ${name}: status 403: the token may not do this`, 403);
+      }
+      if (sentAt >= this.#closedUntil) {
+        this.#refusals += 1;
+        this.#closedUntil = this.#clock.monotonic() + LEAST_WAIT * 2 ** (this.#refusals - 1);
+      }
+      if (this.#refusals >= MOST_REFUSALS) {
+        throw new RateLimitedError(`GitHub: ${name}: refused for the rate again and again`, this.#wait());
+      }
+    }
+  }
+
+  #wait(): number {
+    return Math.max(0, this.#closedUntil - this.#clock.monotonic());
+  }
+}
+
+function isTextOfRefusal(body: unknown): boolean {
+  const texts = isObject(body) ? [body.message, body.documentation_url] : [];
+  return texts.some((text) => typeof text === 'string' && /rate[ -]limit/i.test(text));
+}

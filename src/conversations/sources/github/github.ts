@@ -1,0 +1,234 @@
+import type { ConversationsConfig } from '../../../config/conversations.ts';
+import type { Clock, Random } from '../../../core/clock.ts';
+import { RejectedError, TransientError } from '../../../core/errors.ts';
+import { isObject, type Json, sameJson } from '../../../core/json.ts';
+import { orRejected, readRecord } from '../../model/answers.ts';
+import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
+import type { Found } from '../../model/ticket.ts';
+import { nextLink, pathBelow } from '../../polling/next-link.ts';
+import { SeenVersions } from '../../polling/recent-versions.ts';
+import { pollUpdated, type Reached, reachedOf } from '../../polling/updated-poll.ts';
+import { type GithubClient, openGithubClient } from './client.ts';
+import { readHint } from './hint.ts';
+import { decidedByIssue, type IssueRules, keyOf, ticketOf } from './issue.ts';
+import { IssueList, type Tag } from './issue-list.ts';
+import { commentsSchema, issueSchema, type ListedIssue, type WireComment, type WireIssue } from './wire.ts';
+
+export type GithubSettings = NonNullable<ConversationsConfig['sources'][number]['github']>;
+
+export interface GithubOptions extends Omit<GithubSettings, 'webhookSecret'> {
+  readonly name: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Requests in flight at most; 4 where absent. */
+  readonly concurrency?: number;
+}
+
+/** Where one repository stands. */
+type Place = {
+  readonly reached: Reached;
+  /** What the first page was when nothing was left to read; null: not known. */
+  readonly tag: Tag | null;
+};
+
+/** Where all of them stand, by their names as configured. */
+type Places = {
+  readonly batch: number;
+  readonly repositories: Readonly<Record<string, Place>>;
+};
+
+/** Lists may be behind what they list; what was read already is not read again. In milliseconds. */
+const LOOKBACK = 3_600_000;
+/** Comments of one issue: beyond so many pages the list does not end. */
+const MOST_CHILD_PAGES = 1000;
+const GONE = [404, 410];
+const REPOSITORY_GONE = new Set([404, 410, 451]);
+
+/**
+ * GitHub issues: those of each repository in the order of their last change, then the comments of each closed one. Open
+ * ones are listed as well, as an issue that was opened again must not be sent. Throws ConfigError for an unreadable key.
+ */
+export function openGithub(options: GithubOptions): PollingSource {
+  return new Github(options, openGithubClient({ ...options, concurrency: options.concurrency ?? 4 }));
+}
+
+class Github implements PollingSource {
+  readonly name: string;
+  readonly #options: GithubOptions;
+  readonly #rules: IssueRules;
+  readonly #client: GithubClient;
+  readonly #seen: ReadonlyMap<string, SeenVersions>;
+
+  constructor(options: GithubOptions, client: GithubClient) {
+    this.name = options.name;
+    this.#options = options;
+    this.#rules = { team: new Set(options.team.map((login) => login.toLowerCase())), declined: options.declined };
+    this.#client = client;
+    this.#seen = new Map(options.repositories.map((repository) => [repository, new SeenVersions()]));
+  }
+
+  /** A repository that is not there holds up no other; it is told when all others are done. */
+  async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
+    let places = placesOf(cursor, since, this.#options.repositories);
+    for (const seen of this.#seen.values()) {
+      seen.startAfter(places.batch);
+    }
+    let missing: RejectedError | null = null;
+    for (const repository of this.#options.repositories) {
+      try {
+        for await (const { found, batch, place } of this.#pollOne(repository, places, signal)) {
+          places = { batch, repositories: { ...places.repositories, [repository]: place } };
+          yield { found, cursor: places };
+        }
+      } catch (error) {
+        if (!(error instanceof RejectedError)) {
+          throw error;
+        }
+        missing ??= rejectionOf(repository, error);
+      }
+    }
+    if (missing !== null) {
+      throw missing;
+    }
+  }
+
+  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+    const hint = readHint(id);
+    const repository = this.#options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
+    if (hint?.nodeId != null && repository === undefined) {
+      // Its repository was taken out of the configuration.
+      return { kind: 'gone', key: keyOf(hint.nodeId) };
+    }
+    if (hint === null || repository === undefined) {
+      return { kind: 'rejected', place: id, reason: 'no issue of a repository of this source' };
+    }
+    return orRejected(id, async () => {
+      const issue = await this.#issue(repository, hint.number, signal);
+      if (issue === null) {
+        await this.#mustBeReadable(repository, signal);
+      }
+      if (hint.nodeId !== null && issue?.node_id !== hint.nodeId) {
+        return { kind: 'gone', key: keyOf(hint.nodeId) };
+      }
+      if (issue === null || issue.pull_request != null) {
+        return { kind: 'rejected', place: id, reason: 'no issue has this number' };
+      }
+      return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async *#pollOne(repository: string, { batch: last, repositories }: Places, signal: AbortSignal) {
+    const place = repositories[repository] as Place;
+    const { clock, baseUrl } = this.#options;
+    const list = new IssueList({ client: this.#client, repository, tag: place.tag, clock, baseUrl, signal });
+    let { reached } = place;
+    let batch = last;
+    const progress = pollUpdated<ListedIssue>({
+      list,
+      reached,
+      lookback: LOOKBACK,
+      seen: this.#seen.get(repository) as SeenVersions,
+      batch,
+      isWanted: (issue) => issue.pull_request == null,
+      idOf: (issue) => issue.node_id,
+      read: (issue, ended) => this.#read(repository, issue, ended),
+      signal,
+    });
+    for await (const { found, ...now } of progress) {
+      ({ reached, batch } = now);
+      yield { found, batch, place: { reached, tag: null } satisfies Place };
+    }
+    // Only now: what the tag stands for has been given out, and is durable where this cursor is.
+    if (list.tag !== null && !sameJson(list.tag, place.tag)) {
+      yield { found: [], batch, place: { reached, tag: list.tag } satisfies Place };
+    }
+  }
+
+  #read(repository: string, record: ListedIssue, signal: AbortSignal): Promise<Found> {
+    return orRejected(keyOf(record.node_id), async () => {
+      const issue = readRecord(issueSchema, record);
+      return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
+    });
+  }
+
+  /** Where comments seem to be missing, one may have been deleted since the issue was read: then it is read once more. */
+  async #thread(repository: string, listed: WireIssue, signal: AbortSignal): Promise<Found> {
+    let issue: WireIssue | null = listed;
+    let comments = await this.#comments(repository, listed.number, signal);
+    if (comments !== null && comments.length < (listed.comments ?? 0)) {
+      issue = await this.#issue(repository, listed.number, signal);
+      comments = await this.#comments(repository, listed.number, signal);
+    }
+    if (issue === null || comments === null || issue.node_id !== listed.node_id) {
+      return { kind: 'gone', key: keyOf(listed.node_id) };
+    }
+    return decidedByIssue(issue, this.#rules) ?? ticketOf(repository, issue, comments, this.#rules);
+  }
+
+  /** Throws RejectedError where the whole repository is out of reach: that says nothing of one issue. */
+  async #mustBeReadable(repository: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.get({ name: 'list issues', path: `/repos/${repository}/issues?per_page=1`, signal });
+    } catch (error) {
+      throw error instanceof RejectedError ? rejectionOf(repository, error) : error;
+    }
+  }
+
+  /** Null where there is none any more. */
+  async #issue(repository: string, number: number, signal: AbortSignal): Promise<WireIssue | null> {
+    const path = `/repos/${repository}/issues/${number}`;
+    const answer = await this.#client.get({ name: 'get issue', path, accepts: GONE, signal });
+    return GONE.includes(answer.status) ? null : readRecord(issueSchema, answer.body);
+  }
+
+  /** All of them; null where there is no such issue any more. */
+  async #comments(repository: string, number: number, signal: AbortSignal): Promise<WireComment[] | null> {
+    const byId = new Map<string, WireComment>();
+    const name = 'list comments';
+    let path: string | null = `/repos/${repository}/issues/${number}/comments?per_page=100`;
+    for (let pages = 0; path !== null; pages += 1) {
+      if (pages >= MOST_CHILD_PAGES) {
+        throw new TransientError(`GitHub: ${name}: the list does not end`, false);
+      }
+      const answer = await this.#client.get({ name, path, accepts: GONE, signal });
+      if (GONE.includes(answer.status)) {
+        return null;
+      }
+      for (const comment of readRecord(commentsSchema, answer.body)) {
+        byId.set(comment.node_id, comment);
+      }
+      const next = nextLink(answer.headers.link);
+      path = next === null ? null : pathBelow(this.#options.baseUrl, next, `GitHub: ${name}`);
+    }
+    return [...byId.values()];
+  }
+}
+
+function rejectionOf(repository: string, error: RejectedError): RejectedError {
+  const words = REPOSITORY_GONE.has(error.status)
+    ? `GitHub: ${repository}: there is no such repository, it has no issues, or the token may not read them`
+    : error.message;
+  return new RejectedError(`${words} (status ${error.status})`, error.status, { cause: error });
+}
+
+function placesOf(cursor: Json, since: number, names: readonly string[]): Places {
+  const own = isObject(cursor) ? cursor : {};
+  const kept = isObject(own.repositories) ? own.repositories : {};
+  const places = names.map((name) => {
+    const place = kept[name];
+    const { reached, tag } = isObject(place) ? place : {};
+    return [name, { reached: reachedOf(reached as Json, since), tag: tagOf(tag) } satisfies Place] as const;
+  });
+  return { batch: typeof own.batch === 'number' ? own.batch : 0, repositories: Object.fromEntries(places) };
+}
+
+function tagOf(value: unknown): Tag | null {
+  return isObject(value) && typeof value.path === 'string' && typeof value.etag === 'string'
+    ? { path: value.path, etag: value.etag }
+    : null;
+}

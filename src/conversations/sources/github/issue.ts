@@ -1,0 +1,101 @@
+import { People } from '../../model/people.ts';
+import type { Found, Part, Role } from '../../model/ticket.ts';
+import { hintOf } from './hint.ts';
+import type { WireComment, WireIssue } from './wire.ts';
+
+export interface IssueRules {
+  /**
+   * Logins of the team, in lower case: private members appear as contributors. Source: docs/helpdesk-notes.md#github
+   */
+  readonly team: ReadonlySet<string>;
+  /** Whether issues closed as not planned or duplicate are sent as well. */
+  readonly declined: boolean;
+}
+
+const TEAM = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+const DECLINED = new Set(['not_planned', 'duplicate']);
+
+/** Survives that the repository is renamed. */
+export function keyOf(nodeId: string): string {
+  return `github/${nodeId}`;
+}
+
+/** What the issue alone decides, without its comments; null: they must be read. */
+export function decidedByIssue(issue: WireIssue, { declined }: IssueRules): Found | null {
+  const key = keyOf(issue.node_id);
+  if (issue.state !== 'closed') {
+    return { kind: 'skipped', key, reason: 'open' };
+  }
+  if (isBot(issue.user)) {
+    return { kind: 'skipped', key, reason: 'bot' };
+  }
+  return !declined && DECLINED.has(issue.state_reason ?? '') ? { kind: 'skipped', key, reason: 'declined' } : null;
+}
+
+/** Makes a ticket of an issue and all its comments. `repository` as configured: `acme/product`. */
+export function ticketOf(
+  repository: string,
+  issue: WireIssue,
+  comments: readonly WireComment[],
+  rules: IssueRules,
+): Found {
+  const key = keyOf(issue.node_id);
+  const written = comments.filter((comment) => !isBot(comment.user) && !isMinimized(comment));
+  const parts = [issue, ...written].flatMap((one) => partOf(one, rules));
+  if (!parts.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: parts.length === 0 ? 'empty' : 'no-customer' };
+  }
+  const closed = Date.parse(issue.closed_at ?? '');
+  return {
+    kind: 'ticket',
+    ticket: {
+      key,
+      subject: issue.title ?? '',
+      createdAt: issue.created_at ?? null,
+      settledAt: Number.isNaN(closed) ? null : closed,
+      url: issue.html_url ?? null,
+      attributes: attributesOf(repository, issue),
+      parts,
+      people: peopleOf([issue, ...comments]),
+      completeness: issue.comments == null ? null : { reported: issue.comments, fetched: comments.length },
+      // Its list leaves out what was deleted, moved elsewhere or hidden.
+      recheck: hintOf(repository, issue),
+    },
+  };
+}
+
+type Written = Pick<WireIssue, 'body' | 'user' | 'author_association'>;
+
+function partOf({ body, user, author_association: association }: Written, { team }: IssueRules): Part[] {
+  const text = (body ?? '').trim();
+  const isTeam = TEAM.has(association ?? '') || team.has((user?.login ?? '').toLowerCase());
+  const role: Role = isTeam ? 'team-member' : 'user';
+  return text === '' ? [] : [{ role, body: text }];
+}
+
+function isBot(user: WireIssue['user']): boolean {
+  return user != null && (user.type === 'Bot' || user.login.endsWith('[bot]'));
+}
+
+function isMinimized({ minimized }: WireComment): boolean {
+  return minimized != null && minimized !== false;
+}
+
+function attributesOf(repository: string, { number, labels }: WireIssue): Record<string, string> {
+  const names = (labels ?? []).flatMap((label) => (typeof label === 'string' ? label : (label.name ?? [])));
+  return {
+    repository,
+    issue_number: String(number),
+    ...(names.length === 0 ? {} : { labels: names.sort().join(', ') }),
+  };
+}
+
+function peopleOf(written: readonly Written[]) {
+  const people = new People();
+  for (const { user } of written) {
+    if (!isBot(user)) {
+      people.add([user?.login, user?.name], [user?.email]);
+    }
+  }
+  return people.all();
+}

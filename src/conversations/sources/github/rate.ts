@@ -1,0 +1,22 @@
+import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-headers.ts';
+
+type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Least wait after a refusal without a wait or a reset, in milliseconds. Source: docs/helpdesk-notes.md#github */
+export const LEAST_WAIT = 60_000;
+
+/**
+ * Reads GitHub's headers. `retryAfter` is what to wait should this be a refusal: where `Retry-After` is missing and
+ * something is left, it is a limit that no header shows, and no reset ends it.
+ */
+export function readGithubRate(headers: HeaderRecord): RateHeaders {
+  const read = readRateHeaders(headers);
+  const endsAtReset = read.remaining === 0 && read.reset !== null;
+  return { ...read, retryAfter: read.retryAfter ?? (endsAtReset ? null : LEAST_WAIT) };
+}
+
+/** Reports whether an answer is a refusal: GitHub also uses 403 for it. Source: docs/helpdesk-notes.md#github */
+export function isGithubRefusal(status: number, headers: HeaderRecord): boolean {
+  const { remaining, retryAfter } = readRateHeaders(headers);
+  return status === 403 && (remaining === 0 || retryAfter !== null);
+}

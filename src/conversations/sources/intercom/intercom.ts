@@ -1,0 +1,213 @@
+import type { Clock, Random } from '../../../core/clock.ts';
+import { TransientError } from '../../../core/errors.ts';
+import { isObject } from '../../../core/json.ts';
+import { append } from '../../../core/lists.ts';
+import { readRateHeaders } from '../../../queue/model/rate-headers.ts';
+import { orRejected, readAll, readAnswer, readRecord } from '../../model/answers.ts';
+import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
+import type { Found } from '../../model/ticket.ts';
+import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
+import { decidedByState, keyOf, ticketOf, type Workspace } from './ticket.ts';
+import { openWindow, standOf, type Window } from './window.ts';
+import { conversationSchema, deletedSchema, itemSchema, searchSchema } from './wire.ts';
+
+export interface IntercomOptions {
+  readonly name: string;
+  readonly appId: string;
+  readonly token: string;
+  readonly region: 'us' | 'eu' | 'au';
+  /** How far each poll goes back again, in milliseconds. */
+  readonly lookback: number;
+  readonly baseUrl?: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Requests in flight at most; 4 where absent. */
+  readonly concurrency?: number;
+}
+
+/**
+ * API version that is pinned; otherwise the workspace's setting would apply. Source: docs/helpdesk-notes.md#intercom
+ */
+const VERSION = '2.16';
+const PAGE = 50;
+const DELETED_PAGE = 60;
+/** Statuses for a position that has expired. */
+const NO_POSITION = [400, 404, 422];
+
+/**
+ * Intercom: the conversations that were deleted since the beginning of a fixed window of update times, then a search
+ * over the window, oldest first, and each closed conversation in full. What is deleted while a window is read is told
+ * with the next one, which begins before this one's end.
+ */
+export function openIntercom(options: IntercomOptions): PollingSource {
+  const suffix = options.region === 'us' ? '' : `${options.region}.`;
+  const client = openProviderClient({
+    label: 'Intercom',
+    baseUrl: options.baseUrl ?? `https://api.${suffix}intercom.io`,
+    userAgent: options.userAgent,
+    headers: async () => ({ authorization: `Bearer ${options.token}`, 'intercom-version': VERSION }),
+    rate: readRateHeaders,
+    concurrency: options.concurrency ?? 4,
+    clock: options.clock,
+    random: options.random,
+  });
+  return new Intercom(options, { appId: options.appId, inbox: `https://app.${suffix}intercom.com` }, client);
+}
+
+class Intercom implements PollingSource {
+  readonly name: string;
+  readonly #workspace: Workspace;
+  /** Seconds. */
+  readonly #lookback: number;
+  readonly #clock: Clock;
+  readonly #client: ProviderClient;
+  /** Whether the workspace lists what was deleted, as far as is known. */
+  #tellsDeleted = false;
+
+  constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {
+    this.name = name;
+    this.#lookback = Math.ceil(lookback / 1000);
+    this.#workspace = workspace;
+    this.#clock = clock;
+    this.#client = client;
+  }
+
+  async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
+    const now = Math.floor(this.#clock.now() / 1000);
+    const stand = standOf(cursor, this.#workspace.appId);
+    if (stand === null) {
+      yield* this.#readWindow({ from: Math.floor(since / 1000), until: now, after: null }, signal);
+      return;
+    }
+    if (!('bookmark' in stand)) {
+      // What a poll before this one did not finish.
+      yield* this.#readWindow(stand, signal);
+    }
+    const bookmark = 'bookmark' in stand ? stand.bookmark : stand.until;
+    yield* this.#readWindow(openWindow(bookmark, this.#lookback, now), signal);
+  }
+
+  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+    return /^\d{1,30}$/.test(id)
+      ? this.#conversation(id, signal)
+      : { kind: 'rejected', place: keyOf(this.#workspace, id), reason: 'no id of a conversation' };
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async *#readWindow(window: Window, signal: AbortSignal): AsyncIterable<Batch> {
+    const account = this.#workspace.appId;
+    const deleted = await this.#deleted(window.from, signal);
+    this.#tellsDeleted = deleted !== null;
+    let told: readonly Found[] = deleted ?? [];
+    let position: Window | null = window;
+    while (position !== null) {
+      const { from, until }: Window = position;
+      const { items, next } = await this.#search(position, signal);
+      const found = await readAll(items, signal, (item, ended) => this.#read(item, ended));
+      const cursor = next === null ? { account, bookmark: until } : { account, from, until, after: next };
+      yield { found: [...told, ...found], cursor };
+      told = [];
+      position = next === null ? null : { from, until, after: next };
+    }
+  }
+
+  /** One page of a window; its first one where the position is not taken any more. */
+  async #search(position: Window, signal: AbortSignal) {
+    let { after } = position;
+    let answer = await this.#searchAfter(position, after, signal);
+    if (answer.status >= 400) {
+      after = null;
+      answer = await this.#searchAfter(position, after, signal);
+    }
+    const { conversations, pages } = readAnswer(searchSchema, answer.body, 'Intercom: search conversations');
+    const next = pages?.next?.starting_after ?? null;
+    if (next !== null && next === after) {
+      throw new TransientError('Intercom: search conversations: the search neither goes on nor ends', false);
+    }
+    return { items: conversations, next };
+  }
+
+  #searchAfter({ from, until }: Window, after: string | null, signal: AbortSignal): Promise<ProviderAnswer> {
+    const field = 'updated_at';
+    return this.#client.request({
+      name: 'search conversations',
+      method: 'POST',
+      path: '/conversations/search',
+      body: {
+        query: {
+          operator: 'AND',
+          value: [
+            // Whether it means «or equal» differs between what is documented and what was seen: so it does not matter.
+            { field, operator: '>', value: from - 1 },
+            { field, operator: '<', value: until },
+          ],
+        },
+        sort: { field, order: 'ascending' },
+        pagination: { per_page: PAGE, ...(after === null ? {} : { starting_after: after }) },
+      },
+      accepts: after === null ? [] : NO_POSITION,
+      signal,
+    });
+  }
+
+  #read(record: unknown, signal: AbortSignal): Promise<Found> {
+    const id = isObject(record) && (typeof record.id === 'string' || typeof record.id === 'number') ? record.id : '?';
+    return orRejected(keyOf(this.#workspace, String(id)), async () => {
+      const item = readRecord(itemSchema, record);
+      return decidedByState(this.#workspace, item) ?? (await this.#conversation(item.id, signal));
+    });
+  }
+
+  #conversation(id: string, signal: AbortSignal): Promise<Found> {
+    const key = keyOf(this.#workspace, id);
+    return orRejected(key, async () => {
+      const answer = await this.#client.request({
+        name: 'get conversation',
+        path: `/conversations/${encodeURIComponent(id)}?display_as=plaintext`,
+        accepts: [404],
+        signal,
+      });
+      if (answer.status === 404) {
+        return { kind: 'gone', key };
+      }
+      const found = ticketOf(this.#workspace, readRecord(conversationSchema, answer.body));
+      return found.kind !== 'ticket' || this.#tellsDeleted
+        ? found
+        : { kind: 'ticket', ticket: { ...found.ticket, recheck: id } };
+    });
+  }
+
+  /**
+   * What was deleted since then, newest first: what is deleted meanwhile moves others to later pages, and none away.
+   * Null where the workspace has no such list.
+   */
+  async #deleted(since: number, signal: AbortSignal): Promise<Found[] | null> {
+    const found: Found[] = [];
+    for (let page = 1; ; page += 1) {
+      const query = new URLSearchParams({ page: String(page), per_page: String(DELETED_PAGE), order: 'desc' });
+      const answer = await this.#client.request({
+        name: 'list deleted conversations',
+        path: `/conversations/deleted?${query}`,
+        // Not every workspace has this list.
+        accepts: [404],
+        signal,
+      });
+      if (answer.status === 404) {
+        return null;
+      }
+      const list = readAnswer(deletedSchema, answer.body, 'Intercom: list deleted conversations');
+      const recent = list.conversations.filter(({ deleted_at: at }) => at == null || at >= since);
+      append(
+        found,
+        recent.map(({ id }): Found => ({ kind: 'gone', key: keyOf(this.#workspace, id) })),
+      );
+      if (recent.length < list.conversations.length || page >= (list.pages?.total_pages ?? 0)) {
+        return found;
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { textOfHtml } from '../../model/html.ts';
+import { People } from '../../model/people.ts';
+import type { Found, Part, Role, SkipReason } from '../../model/ticket.ts';
+import type { WireAuthor, WireConversation, WirePart } from './wire.ts';
+
+/** Kinds of part that may be messages; notes and whatever is new are none. */
+const MESSAGES = new Set(['open', 'comment', 'quick_reply', 'close', 'assignment']);
+/** Plain text is asked for; a body that is HTML from its first to its last character came as such all the same. */
+const HTML = /^\s*<(p|div|h[1-6]|ul|ol|blockquote)\b[^>]*>[\s\S]*<\/(?:p|div|h[1-6]|ul|ol|blockquote)>\s*$/i;
+
+/** The account: a workspace, and where its inbox is. */
+export interface Workspace {
+  readonly appId: string;
+  readonly inbox: string;
+}
+
+export function keyOf({ appId }: Workspace, id: string): string {
+  return `intercom/${appId}/${id}`;
+}
+
+/** What its state alone decides; null: it must be read. */
+export function decidedByState(workspace: Workspace, { id, state }: { id: string; state: string }): Found | null {
+  return state === 'closed' ? null : { kind: 'skipped', key: keyOf(workspace, id), reason: 'open' };
+}
+
+/** Makes a ticket of a conversation. Its state and the time of its last update are no part of what is sent. */
+export function ticketOf(workspace: Workspace, wire: WireConversation): Found {
+  const decided = decidedByState(workspace, wire);
+  if (decided !== null) {
+    return decided;
+  }
+  const key = keyOf(workspace, wire.id);
+  const messages = messagesOf(wire);
+  const parts = messages.flatMap((message) => partOf(message) ?? []);
+  if (!parts.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: reasonWithoutCustomer(wire, messages) };
+  }
+  const { conversation_parts: told, statistics, created_at: created, updated_at: updated } = wire;
+  const reported = statistics?.count_conversation_parts ?? told.total_count ?? null;
+  const closed = statistics?.last_close_at ?? updated ?? null;
+  return {
+    kind: 'ticket',
+    ticket: {
+      key,
+      subject: textOf(wire.source?.subject) || textOf(wire.title),
+      createdAt: created == null ? null : new Date(created * 1000).toISOString(),
+      settledAt: closed === null ? null : closed * 1000,
+      url: `${workspace.inbox}/a/inbox/_/inbox/conversation/${wire.id}`,
+      attributes: attributesOf(wire),
+      parts,
+      people: peopleOf(wire),
+      completeness: reported === null ? null : { reported, fetched: told.conversation_parts.length },
+    },
+  };
+}
+
+/** The message that began it, and those that followed; none that was redacted. */
+function messagesOf({ source, conversation_parts: told }: WireConversation): WirePart[] {
+  const first = source == null ? [] : [{ ...source, part_type: 'open' }];
+  return [...first, ...told.conversation_parts].filter(
+    (part) => MESSAGES.has(part.part_type) && part.redacted !== true && textOf(part.body) !== '',
+  );
+}
+
+function partOf({ author, body }: WirePart): Part | null {
+  const role = roleOf(author);
+  return role === null ? null : { role, body: textOf(body) };
+}
+
+/** Null: a machine that only passes things on, or nobody who is known. */
+function roleOf(author: WireAuthor): Role | null {
+  if (author?.from_ai_agent === true) {
+    return 'assistant';
+  }
+  switch (author?.type) {
+    case 'user':
+    case 'lead':
+    case 'contact':
+      return 'user';
+    case 'admin':
+    case 'team':
+      return 'team-member';
+    default:
+      return null;
+  }
+}
+
+function reasonWithoutCustomer(
+  { conversation_parts: told }: WireConversation,
+  messages: readonly WirePart[],
+): SkipReason {
+  if (messages.length === 0) {
+    const isNoted = told.conversation_parts.some(({ part_type: type, body }) => type.startsWith('note') && body);
+    return isNoted ? 'private' : 'empty';
+  }
+  return messages.every(({ author }) => author?.type === 'bot') ? 'bot' : 'no-customer';
+}
+
+function textOf(body: string | null | undefined): string {
+  const text = body ?? '';
+  return HTML.test(text) ? textOfHtml(text) : text.trim();
+}
+
+function attributesOf({ source, tags }: WireConversation): Record<string, string> {
+  const names = (tags?.tags ?? []).map(({ name }) => name).sort();
+  return {
+    ...(source?.type == null ? {} : { channel: source.type }),
+    ...(names.length === 0 ? {} : { tags: names.join(', ') }),
+  };
+}
+
+function peopleOf({ source, teammates, conversation_parts: told }: WireConversation) {
+  const people = new People();
+  const authors = [
+    source?.author,
+    ...told.conversation_parts.map(({ author }) => author),
+    ...(teammates?.admins ?? []),
+  ];
+  for (const author of authors) {
+    if (author?.type !== 'bot') {
+      people.add([author?.name], [author?.email]);
+    }
+  }
+  return people.all();
+}

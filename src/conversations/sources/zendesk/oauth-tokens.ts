@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Clock, Random } from '../../../core/clock.ts';
+import { AuthError } from '../../../core/errors.ts';
+import { endsWithin } from '../../../core/within.ts';
+import type { Note } from '../../../store/store.ts';
+import { readAnswer } from '../../model/answers.ts';
+import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
+import { type FreshToken, RenewedToken } from '../../polling/renewed-token.ts';
+import { readZendeskRate } from './rate.ts';
+
+/** An OAuth client, and the refresh token with which it begins. */
+export interface OauthSettings {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly refreshToken: string;
+}
+
+export interface OauthTokensOptions {
+  readonly oauth: OauthSettings;
+  /** The name of the source, for messages. */
+  readonly name: string;
+  readonly baseUrl: string;
+  /** Where the tokens are kept; nobody else may read it. */
+  readonly note: Note;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface OauthTokens {
+  readonly access: RenewedToken;
+  close(): Promise<void>;
+}
+
+/** What there is to go on with. Times are milliseconds since the epoch. */
+const keptSchema = z.object({
+  /** Which settings it began with: others begin anew. */
+  origin: z.string(),
+  refreshToken: z.string().min(1),
+  access: z.object({ token: z.string().min(1), until: z.number() }).nullable(),
+});
+type Kept = z.output<typeof keptSchema>;
+
+const grantSchema = z.object({
+  access_token: z.string().min(1),
+  /** Absent where it may be used again. */
+  refresh_token: z.string().min(1).nullish(),
+  /** Seconds; absent where the access token does not expire. */
+  expires_in: z.number().positive().nullish(),
+});
+const refusalSchema = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) });
+
+const RENEW = 'renew the access token';
+const REFUSED = [400, 401, 403];
+/**
+ * An access token is renewed this long before it expires, in milliseconds: or a tenth of its life, where that is less.
+ */
+const EARLY = 300_000;
+const NEVER = Number.MAX_SAFE_INTEGER;
+/** Milliseconds that a renewal on its way gets to end. */
+const CLOSING = 2000;
+
+/**
+ * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once, and its answer has the
+ * next one; the previous access token ends then. The next refresh token is therefore stored before the new access token
+ * is used. A new refresh token in the configuration replaces the stored one. Source: docs/helpdesk-notes.md#zendesk
+ */
+export function openOauthTokens(options: OauthTokensOptions): OauthTokens {
+  const { baseUrl, userAgent, clock, random } = options;
+  const client = openProviderClient({
+    label: 'Zendesk',
+    baseUrl,
+    userAgent,
+    headers: async () => ({}),
+    rate: readZendeskRate,
+    concurrency: 1,
+    clock,
+    random,
+  });
+  const chain = new TokenChain(options, client);
+  return {
+    access: new RenewedToken(clock, (isRefused) => chain.renew(isRefused)),
+    async close() {
+      await chain.close();
+      await client.close();
+    },
+  };
+}
+
+class TokenChain {
+  readonly #options: OauthTokensOptions;
+  readonly #client: ProviderClient;
+  readonly #closing = new AbortController();
+  #kept: Kept | null = null;
+  /** Whether what is kept is durable. */
+  #isDurable = true;
+  /** The renewal that is on its way. */
+  #renewal: Promise<FreshToken> | undefined;
+
+  constructor(options: OauthTokensOptions, client: ProviderClient) {
+    this.#options = options;
+    this.#client = client;
+  }
+
+  /**
+   * A renewal that is on its way may end, and what it brings is kept: the refresh token it was made with serves no
+   * more.
+   */
+  async close(): Promise<void> {
+    await endsWithin(this.#options.clock, CLOSING, [this.#renewal?.catch(() => undefined)]);
+    this.#closing.abort();
+  }
+
+  /** The access token to go on with; what was kept serves where it is good. Throws AppError. */
+  renew(isRefused: boolean): Promise<FreshToken> {
+    this.#renewal = this.#renewed(isRefused);
+    return this.#renewal;
+  }
+
+  async #renewed(isRefused: boolean): Promise<FreshToken> {
+    const { clock } = this.#options;
+    this.#kept ??= await this.#load();
+    // It could not be written when it came; it must not be asked for again before it is.
+    await this.#save();
+    const { access } = this.#kept;
+    if (access !== null && !isRefused && access.until > clock.now()) {
+      return access;
+    }
+    const { next, access: fresh } = await this.#ask(this.#kept);
+    this.#kept = next;
+    this.#isDurable = false;
+    await this.#save();
+    return fresh;
+  }
+
+  async #load(): Promise<Kept> {
+    const { oauth, baseUrl, note } = this.#options;
+    const own = [baseUrl, oauth.clientId, oauth.refreshToken];
+    const origin = createHash('sha256').update(JSON.stringify(own)).digest('hex');
+    const kept = keptSchema.safeParse(await note.read());
+    return kept.data?.origin === origin ? kept.data : { origin, refreshToken: oauth.refreshToken, access: null };
+  }
+
+  async #save(): Promise<void> {
+    if (!this.#isDurable) {
+      await this.#options.note.write(this.#kept);
+      this.#isDurable = true;
+    }
+  }
+
+  async #ask(kept: Kept): Promise<{ readonly next: Kept; readonly access: FreshToken }> {
+    const { oauth, clock } = this.#options;
+    const askedAt = clock.now();
+    const answer = await this.#client.request({
+      name: RENEW,
+      method: 'POST',
+      path: '/oauth/tokens',
+      body: {
+        grant_type: 'refresh_token',
+        refresh_token: kept.refreshToken,
+        client_id: oauth.clientId,
+        client_secret: oauth.clientSecret,
+      },
+      accepts: REFUSED,
+      signal: this.#closing.signal,
+    });
+    if (REFUSED.includes(answer.status)) {
+      throw this.#refusal(answer);
+    }
+    const grant = readAnswer(grantSchema, answer.body, `Zendesk: ${RENEW}`);
+    const life = grant.expires_in == null ? null : grant.expires_in * 1000;
+    const until = life === null ? NEVER : askedAt + life - Math.min(EARLY, life / 10);
+    const access = { token: grant.access_token, until };
+    return { next: { ...kept, refreshToken: grant.refresh_token ?? kept.refreshToken, access }, access };
+  }
+
+  /** Only Zendesk's word for it is told, and nothing else of the answer. */
+  #refusal({ status, body }: ProviderAnswer): AuthError {
+    const { name } = this.#options;
+    const code = refusalSchema.safeParse(body).data?.error ?? `status ${status}`;
+    const words =
+      code === 'invalid_client'
+        ? 'the client is not known: set clientId and clientSecret as Zendesk shows them'
+        : 'the refresh token is not accepted: it was used, withdrawn or has expired, or this process was ended while it ' +
+          'was renewed. Let the client make a new one, and set it as refreshToken';
+    return new AuthError(`Zendesk: ${RENEW} of ${JSON.stringify(name)} (${code}): ${words}`, 401);
+  }
+}

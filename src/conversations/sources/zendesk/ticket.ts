@@ -1,0 +1,163 @@
+import { textOfHtml } from '../../model/html.ts';
+import { People } from '../../model/people.ts';
+import type { Found, Part, Role, SkipReason } from '../../model/ticket.ts';
+import type { WireComment, WireEvent, WireTicket, WireUser } from './wire.ts';
+
+/** What was read of one ticket. */
+export interface Thread {
+  readonly comments: readonly WireComment[];
+  /** Of tickets whose comments say nothing; null where it was not read. */
+  readonly log: readonly WireEvent[] | null;
+  /** Everybody who was told along with it, by id. */
+  readonly users: ReadonlyMap<number, WireUser>;
+}
+
+const SETTLED = new Set(['solved', 'closed']);
+const MERGED = 'closed_by_merge';
+const MESSAGING = /messaging|chat/i;
+
+export function keyOf(subdomain: string, id: number | string): string {
+  return `zendesk/${subdomain}/${id}`;
+}
+
+/** What the ticket alone decides, without its comments; null: they must be read. */
+export function decidedByTicket(subdomain: string, ticket: WireTicket): Found | null {
+  const key = keyOf(subdomain, ticket.id);
+  if (ticket.status === 'deleted') {
+    return { kind: 'gone', key };
+  }
+  const reason = reasonOf(ticket);
+  return reason === null ? null : { kind: 'skipped', key, reason };
+}
+
+function reasonOf(ticket: WireTicket): SkipReason | null {
+  if (!SETTLED.has(ticket.status)) {
+    return 'open';
+  }
+  return ticket.tags?.includes(MERGED) === true ? 'merged' : null;
+}
+
+/**
+ * Reports whether the conversation log must be read: comments have few or none of the messages of a messaging ticket.
+ * Source: docs/helpdesk-notes.md#zendesk
+ */
+export function needsLog(ticket: WireTicket, comments: readonly WireComment[]): boolean {
+  return MESSAGING.test(String(ticket.via?.channel ?? '')) || !comments.some((comment) => isShown(comment));
+}
+
+/**
+ * Makes a ticket of what was read. Not among its attributes are the status and the time of the last update: a solved
+ * ticket is closed by itself some days later, and would be sent again for nothing.
+ */
+export function ticketOf(subdomain: string, wire: WireTicket, thread: Thread): Found {
+  const key = keyOf(subdomain, wire.id);
+  const logged = (thread.log ?? []).flatMap((event) => partOfEvent(event, wire, thread.users) ?? []);
+  const parts = logged.length > 0 ? logged : thread.comments.flatMap((comment) => partOfComment(comment, wire, thread));
+  if (!parts.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: reasonWithoutCustomer(parts, thread) };
+  }
+  return {
+    kind: 'ticket',
+    ticket: {
+      key,
+      subject: wire.subject ?? '',
+      createdAt: wire.created_at ?? null,
+      settledAt: settledAt(wire),
+      url: `https://${subdomain}.zendesk.com/agent/tickets/${wire.id}`,
+      attributes: attributesOf(wire),
+      parts,
+      people: peopleOf(wire, thread),
+      completeness:
+        wire.comment_count == null ? null : { reported: wire.comment_count, fetched: thread.comments.length },
+    },
+  };
+}
+
+function reasonWithoutCustomer(parts: readonly Part[], { comments, log }: Thread): SkipReason {
+  if (parts.length > 0) {
+    return 'no-customer';
+  }
+  const hidden = comments.some((comment) => !comment.public) || (log ?? []).some((event) => !isPublic(event));
+  return hidden ? 'private' : 'empty';
+}
+
+function settledAt(wire: WireTicket): number | null {
+  const solved = Date.parse(wire.metric_set?.solved_at ?? '');
+  if (!Number.isNaN(solved)) {
+    return solved;
+  }
+  const updated = Date.parse(wire.updated_at ?? '');
+  return Number.isNaN(updated) ? (wire.generated_timestamp ?? 0) * 1000 || null : updated;
+}
+
+function attributesOf({ via, tags, brand_id: brand }: WireTicket): Record<string, string> {
+  return {
+    ...(via?.channel == null ? {} : { channel: String(via.channel) }),
+    ...(tags == null || tags.length === 0 ? {} : { tags: [...tags].sort().join(', ') }),
+    ...(brand == null ? {} : { brand: String(brand) }),
+  };
+}
+
+function isShown(comment: WireComment): boolean {
+  return comment.public && textOfComment(comment) !== '';
+}
+
+/** Some plain bodies keep the entity of the space that does not break. */
+function textOfComment({ plain_body: plain, body }: WireComment): string {
+  return (plain ?? body ?? '').replaceAll('&nbsp;', ' ').trim();
+}
+
+function partOfComment(comment: WireComment, wire: WireTicket, { users }: Thread): Part[] {
+  return isShown(comment) ? [{ role: roleOf(comment.author_id, wire, users), body: textOfComment(comment) }] : [];
+}
+
+/** Nobody is taken for a customer of whom the helpdesk does not say so. */
+function roleOf(author: number | null | undefined, wire: WireTicket, users: Thread['users']): Role {
+  if (author == null) {
+    return 'team-member';
+  }
+  return author === wire.requester_id || users.get(author)?.role === 'end-user' ? 'user' : 'team-member';
+}
+
+function isPublic({ type, metadata }: WireEvent): boolean {
+  return type === 'Messaging::ConversationMessage' ? metadata?.public !== false : metadata?.public === true;
+}
+
+function partOfEvent(event: WireEvent, wire: WireTicket, users: Thread['users']): Part | null {
+  const { type, author, content } = event;
+  if (!isPublic(event) || (type !== 'Comment' && type !== 'Messaging::ConversationMessage')) {
+    return null;
+  }
+  const written = content?.text ?? content?.body ?? '';
+  const isHtml = content?.type === 'html' || (type === 'Comment' && content?.text == null);
+  const body = isHtml ? textOfHtml(written) : written.trim();
+  return body === '' ? null : { role: roleOfEvent(author, wire, users), body };
+}
+
+function roleOfEvent(author: WireEvent['author'], wire: WireTicket, users: Thread['users']): Role {
+  switch (author?.type) {
+    case 'user':
+    case 'end-user':
+      return 'user';
+    case 'bot':
+      return 'assistant';
+    default:
+      return roleOf(author?.['zen:support:user_id'], wire, users);
+  }
+}
+
+function peopleOf(wire: WireTicket, { comments, log, users }: Thread) {
+  const people = new People();
+  for (const { name, alias, email } of users.values()) {
+    people.add([name, alias], [email]);
+  }
+  for (const via of [wire.via, ...comments.map((comment) => comment.via)]) {
+    people.add([via?.source?.from?.name], [via?.source?.from?.address]);
+    // The name beside the address it was sent to is the product's, mostly.
+    people.add([], [via?.source?.to?.address]);
+  }
+  for (const { author } of log ?? []) {
+    people.add(author?.type === 'bot' ? [] : [author?.display_name], []);
+  }
+  return people.all();
+}

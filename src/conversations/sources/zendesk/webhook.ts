@@ -1,0 +1,51 @@
+import * as z from 'zod';
+import type { Delivery, Heard, Webhook } from '../../model/source.ts';
+import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
+
+/** How far a delivery's timestamp may be from when it came in, in milliseconds: older ones are replayed ones. */
+const TOLERANCE = 300_000;
+
+const eventSchema = z.object({
+  type: z.string(),
+  detail: z.object({ id: z.union([z.string().regex(/^\d+$/), z.number().int().nonnegative()]) }).nullish(),
+});
+
+/**
+ * Zendesk's event webhook. Its signature is the base64 of HMAC-SHA256 over timestamp and raw body, with the characters
+ * of the secret as the key. Source: docs/helpdesk-notes.md#zendesk
+ */
+export function zendeskWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
+  return {
+    name,
+    hear(delivery) {
+      if (!isJson(delivery.headers)) {
+        return refused(415, 'the content type is not application/json');
+      }
+      return isGenuine(delivery, secret) ? read(delivery) : refused(401, 'the signature is missing, wrong or too old');
+    },
+  };
+}
+
+function isGenuine({ headers, body, receivedAt }: Delivery, secret: string): boolean {
+  const signature = headerOf(headers, 'x-zendesk-webhook-signature');
+  const timestamp = headerOf(headers, 'x-zendesk-webhook-signature-timestamp');
+  if (signature === null || timestamp === null) {
+    return false;
+  }
+  const signed = isSignedBy(signature, { algorithm: 'sha256', secret, encoding: 'base64' }, timestamp, body);
+  return signed && Math.abs(receivedAt - Date.parse(timestamp)) <= TOLERANCE;
+}
+
+function read({ headers, body }: Delivery): Heard {
+  const event = eventSchema.safeParse(jsonOfBody(body));
+  if (!event.success) {
+    return refused(400, 'the body is no event');
+  }
+  const { type, detail } = event.data;
+  const isOfTicket = type.startsWith('zen:event-type:ticket.') && detail != null;
+  return {
+    kind: 'hints',
+    delivery: headerOf(headers, 'x-zendesk-webhook-invocation-id'),
+    ids: isOfTicket ? [String(detail.id)] : [],
+  };
+}
