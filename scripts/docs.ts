@@ -47,7 +47,7 @@ export function commandLine(): Command {
 function manifestsPage(): string {
   return manifestReference(kinds).replace(
     '\n\n',
-    `\n\n${NOTE}\n\nEvery section and field. What the words mean is in [Concepts](concepts.md).\n\n`,
+    `\n\n${NOTE}\n\nThis page lists every section and field. [Concepts](concepts.md) explains keys, references and omitted fields.\n\n`,
   );
 }
 

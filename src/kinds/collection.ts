@@ -8,10 +8,10 @@ import { entry, key, type Level, level, plainKey, text } from './schema.ts';
 import { says, written } from './written.ts';
 
 const schema = entry({
-  title: text({ min: 1, max: 50, example: 'Handbook' }).optional().describe('What the collection is called.'),
-  description: text({ max: 100, example: 'How we work' }).optional().describe('What it is for.'),
-  parent: key('A key of `collections`; `null`: at the top.', 'collection').nullable().optional(),
-  defaultLevel: level.optional().describe('What everyone in the organization may do; `null`: nothing by default.'),
+  title: text({ min: 1, max: 50, example: 'Handbook' }).optional().describe('The title of the collection.'),
+  description: text({ max: 100, example: 'How we work' }).optional().describe('The description of the collection.'),
+  parent: key('A key of `collections`; `null` means the top level.', 'collection').nullable().optional(),
+  defaultLevel: level.optional().describe('Default access for everyone in the organization; `null` means no access.'),
 });
 
 interface CollectionFields {
@@ -38,7 +38,7 @@ export const collection: Kind = {
     single: false,
     key: plainKey,
     entry: schema,
-    summary: 'Collections that spaces and other collections live in.',
+    summary: 'Collections, which contain spaces and other collections.',
     example: 'handbook: { title: Handbook, defaultLevel: read }',
     declare(name, fields, context) {
       if (fields.title === undefined && fields.id === undefined) {

@@ -6,11 +6,11 @@ import { ref, request } from './request.ts';
 import { emailKey, entry, ROLES, role } from './schema.ts';
 
 const schema = entry({
-  role: role.nullable().optional().describe('What the person may do; `null` makes a guest.'),
+  role: role.nullable().optional().describe('The role in the organization; `null` makes the person a guest.'),
   sso: z
     .literal(true, { error: 'must be true: the mark cannot be taken back; leave the field out instead' })
     .optional()
-    .describe('Marks the person as signing in through single sign-on. The mark cannot be taken back.'),
+    .describe('The person signs in through single sign-on. This cannot be undone.'),
 });
 
 /**
@@ -29,7 +29,7 @@ export const member: Kind = {
     key: emailKey,
     normalizeKey: (email) => email.toLowerCase(),
     entry: schema,
-    summary: 'People by email: their role, and whether they sign in through single sign-on.',
+    summary: 'Members of the organization by email address: role and single sign-on.',
     example: 'ana@acme.example: { role: admin, sso: true }',
     declare(key, written, context) {
       context.add({

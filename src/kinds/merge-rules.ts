@@ -27,9 +27,9 @@ const email = z
 
 const rule = z
   .strictObject({
-    rule: z.enum([...WITH_USERS, ...BARE, 'custom']).describe('What has to hold before a change request is merged.'),
-    users: z.array(email).optional().describe('People by email, for the rules that name people.'),
-    expression: text({ min: 1, max: 1024 }).optional().describe('For `custom`: the condition.'),
+    rule: z.enum([...WITH_USERS, ...BARE, 'custom']).describe('Conditions for merging a change request.'),
+    users: z.array(email).optional().describe('Email addresses, for rules that name people.'),
+    expression: text({ min: 1, max: 1024 }).optional().describe('The condition, for `custom`.'),
   })
   .superRefine((value, context) => {
     const named = (WITH_USERS as readonly string[]).includes(value.rule);
@@ -49,8 +49,8 @@ type Types = 'inherit' | 'none' | 'rules';
 export function mergeRules(types: readonly [Types, ...Types[]]) {
   return z
     .strictObject({
-      type: z.enum(types).describe('`rules`: those listed here apply.'),
-      rules: z.array(rule).optional().describe('The rules, with `type: rules`.'),
+      type: z.enum(types).describe('`rules` applies the rules in `rules`.'),
+      rules: z.array(rule).optional().describe('The rules, for `type: rules`.'),
     })
     .superRefine((value, context) => {
       if ((value.type === 'rules') !== (value.rules !== undefined)) {

@@ -17,15 +17,15 @@ const schema = entry({
     .union(
       [
         z.strictObject({
-          url: url('https://acme.example/openapi.json').describe('An address that the platform fetches.'),
+          url: url('https://acme.example/openapi.json').describe('URL that the platform fetches.'),
         }),
         fileOnly,
       ],
       { error: 'must be { url: … } or { file: … }' },
     )
     .optional()
-    .describe('Where the specification comes from: an address the platform fetches, or a file of this repository.'),
-  visibility: z.enum(['private', 'public']).optional().describe('`public`: anyone with the link can read it.'),
+    .describe('The specification: a URL that the platform fetches, or a file in this repository.'),
+  visibility: z.enum(['private', 'public']).optional().describe('`public` lets anyone with the link read it.'),
 });
 
 interface SpecFields {

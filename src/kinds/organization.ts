@@ -33,12 +33,12 @@ const schema = z.strictObject({
     example: 'Acme',
   })
     .optional()
-    .describe('What the organization is called.'),
+    .describe('The name of the organization.'),
   emailDomains: z
     .array(domain)
     .meta({ examples: [['acme.example']] })
     .optional()
-    .describe('People with an address of these domains may join.'),
+    .describe('People with an email address in these domains can join.'),
   hostname: text({
     min: 3,
     max: 32,
@@ -48,22 +48,22 @@ const schema = z.strictObject({
   })
     .optional()
     .describe('The default host name of public content.'),
-  defaultRole: role.nullable().optional().describe('The role of new people; `null`: guest.'),
+  defaultRole: role.nullable().optional().describe('The role of new members; `null` makes them guests.'),
   defaultContent: z
     .strictObject({ site: key('A key of `sites`.', 'site') })
     .nullable()
     .optional()
-    .describe('What people see first; `null` takes it away.'),
+    .describe('The first content that people see; `null` clears it.'),
   logo: url('https://acme.example/logo.svg')
     .nullable()
     .optional()
-    .describe('Where the logo is. It cannot be read back, so it is compared with what was last applied.'),
-  sso: z.boolean().optional().describe('Whether everyone has to sign in through single sign-on.'),
-  ai: z.boolean().optional().describe('Whether AI features are on.'),
+    .describe('URL of the logo. The platform does not return it, so Octavo compares it with the last applied value.'),
+  sso: z.boolean().optional().describe('Whether everyone must sign in through single sign-on.'),
+  ai: z.boolean().optional().describe('Whether AI features are enabled.'),
   inviteLinks: z.boolean().optional().describe('Whether people can be invited by link.'),
   mergeRules: mergeRules(['none', 'rules'])
     .optional()
-    .describe('What has to hold before a change request is merged, wherever a space does not say otherwise.'),
+    .describe('Conditions for merging a change request, unless a space overrides them.'),
   ...common,
 });
 

@@ -13,19 +13,19 @@ import { written } from './written.ts';
 const LONGEST_CERTIFICATE = 10_000;
 
 const schema = entry({
-  label: text({ min: 1, max: 30, example: 'Okta' }).optional().describe('What people see when they sign in.'),
+  label: text({ min: 1, max: 30, example: 'Okta' }).optional().describe('The name that people see when they sign in.'),
   entityID: text({ max: 1024, example: 'https://okta.example/entity' })
     .optional()
-    .describe('The identity provider’s entity id.'),
-  ssoURL: url('https://okta.example/sso').optional().describe('Where the identity provider takes sign-ins.'),
+    .describe('The entity ID of the identity provider.'),
+  ssoURL: url('https://okta.example/sso').optional().describe('The sign-in URL of the identity provider.'),
   certificate: textOrFile({
     max: LONGEST_CERTIFICATE,
     example: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----',
   })
     .optional()
-    .describe('The identity provider’s certificate (PEM), usually `{ file: certs/okta.pem }`.'),
-  defaultTeam: key('A key of `teams`: the team that new people join. Cannot be cleared.', 'team').optional(),
-  defaultRole: role.nullable().optional().describe('The role of new people; `null`: guest.'),
+    .describe('The certificate of the identity provider (PEM), usually `{ file: certs/okta.pem }`.'),
+  defaultTeam: key('A key of `teams`: the team that new members join. It cannot be cleared.', 'team').optional(),
+  defaultRole: role.nullable().optional().describe('The role of new members; `null` makes them guests.'),
 });
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;

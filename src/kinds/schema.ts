@@ -217,23 +217,23 @@ export const commonShape = {
     .describe('Binds the key to the resource with this id, whatever its title.'),
   renamedFrom: text({ min: 1, max: 255, example: 'Guides' })
     .optional()
-    .describe('The title it had before a rename; needed only by plans that have no base.'),
+    .describe('The previous title; needed only for plans without a base.'),
   protect: z
     .boolean()
     .optional()
-    .describe('Never deleted. Holds until a commit has set it to false and has been applied.'),
+    .describe('Prevents deletion, until a commit that sets it to `false` has been applied.'),
   paused: z
     .strictObject({
-      reason: text({ min: 1, max: 500, example: 'until the launch is over' }).describe('Why nothing is applied.'),
+      reason: text({ min: 1, max: 500, example: 'until the launch is over' }).describe('The reason, shown in plans.'),
       until: day.optional().describe('The first day on which changes are applied again, in UTC.'),
     })
     .optional()
-    .describe('Changes are shown in plans and not applied.'),
+    .describe('Shows changes in plans but does not apply them.'),
   ignore: z
     .array(z.string())
     .meta({ examples: [['title']] })
     .optional()
-    .describe('Fields that are set when the resource is created and left alone ever after.'),
+    .describe('Fields that are set on create and never changed afterwards.'),
 };
 
 /** An entry of a manifest: a mapping with the members of every resource and the kind's own, and no others. */

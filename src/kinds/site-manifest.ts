@@ -12,38 +12,41 @@ const ownKey = z.string().regex(KEY_PATTERN, { error: `is not a key (${KEY_WORDS
 const condition = text({ max: 1024, example: 'visitor.claims.locale == "fr"' })
   .nullable()
   .optional()
-  .describe('An expression that decides who sees it; `null`: everyone.');
+  .describe('Expression that decides who can see it; `null` means everyone.');
 const icon = text({ max: 50, example: 'book' })
   .nullable()
   .optional()
-  .describe('The name of an icon; `null` takes it away.');
+  .describe('The name of an icon; `null` removes it.');
 
 const siteSpace = z.strictObject({
-  key: ownKey.meta({ description: 'Its key, unique in its section.', examples: ['en'] }),
+  key: ownKey.meta({ description: 'The key, unique in its section.', examples: ['en'] }),
   space: key(
-    'A key of `spaces`, or of `translations`: then it is the space that the translation makes.',
+    'A key of `spaces`, or of `translations` for the space that the translation creates.',
     'space',
     'translation',
   ),
-  path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('Its path on the site.'),
+  path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('The path on the site.'),
   condition,
-  hidden: z.boolean().optional().describe('Whether navigation leaves it out; from 0.167 of the platform on.'),
+  hidden: z.boolean().optional().describe('Hides it from navigation; requires platform 0.167 or later.'),
   ...commonShape,
 });
 type WrittenSiteSpace = z.output<typeof siteSpace>;
 
 const section = z.strictObject({
   section: ownKey.meta({ description: 'The key of the section, unique in the site.', examples: ['guides'] }),
-  title: text({ min: 2, max: 128, example: 'Guides' }).optional().describe('What the section is called.'),
+  title: text({ min: 2, max: 128, example: 'Guides' }).optional().describe('The title of the section.'),
   icon,
-  path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('Its path on the site.'),
+  path: text({ min: 1, max: 100, example: 'guides' }).optional().describe('The path on the site.'),
   description: text({ max: 256, example: 'From the first step on' })
     .nullable()
     .optional()
-    .describe('What it is about; `null` takes it away.'),
+    .describe('The description; `null` removes it.'),
   condition,
-  default: key('The key of the one of its spaces that is shown first.', 'site-space').optional(),
-  spaces: z.array(siteSpace).min(1, { error: 'needs at least one space' }).describe('Its spaces, in order.'),
+  default: key('The key of the space that is shown first.', 'site-space').optional(),
+  spaces: z
+    .array(siteSpace)
+    .min(1, { error: 'needs at least one space' })
+    .describe('The spaces of the section, in order.'),
   ...commonShape,
 });
 type WrittenSection = z.output<typeof section>;
@@ -58,7 +61,7 @@ interface WrittenGroup {
 
 const group: z.ZodType<WrittenGroup> = z.strictObject({
   group: ownKey.meta({ description: 'The key of the group, unique in the site.', examples: ['developers'] }),
-  title: text({ min: 1, max: 100, example: 'Developers' }).optional().describe('What the group is called.'),
+  title: text({ min: 1, max: 100, example: 'Developers' }).optional().describe('The title of the group.'),
   icon,
   get items(): z.ZodType<(WrittenSection | WrittenGroup)[]> {
     return z.array(sectionOrGroup).describe('Sections and groups, in order.');
@@ -74,17 +77,19 @@ const structureItem: z.ZodType<WrittenSection | WrittenGroup | WrittenSiteSpace>
 );
 
 export const siteSchema = entry({
-  title: text({ min: 2, max: 128, example: 'Acme Help' }).optional().describe('What the site is called.'),
+  title: text({ min: 2, max: 128, example: 'Acme Help' }).optional().describe('The title of the site.'),
   type: z
     .enum(['basic', 'premium', 'ultimate'])
     .optional()
-    .describe('The plan of a new site. It cannot be changed later, and is not compared.'),
+    .describe('The plan of a new site. Octavo sets it on create only, and does not compare it.'),
   visibility: z
     .enum(['public', 'unlisted', 'share-link', 'visitor-auth'])
     .optional()
-    .describe('Who may read it: anyone; anyone, not indexed; those with a secret link; those with a token.'),
-  published: z.boolean().optional().describe('Whether it is live for those.'),
-  basename: text({ min: 1, max: 100, example: 'help' }).optional().describe('A short path name.'),
+    .describe(
+      'Who can read the site: anyone (`public`); anyone, but not indexed by search engines (`unlisted`); visitors with a secret link (`share-link`); visitors with a token (`visitor-auth`).',
+    ),
+  published: z.boolean().optional().describe('Whether the site is live.'),
+  basename: text({ min: 1, max: 100, example: 'help' }).optional().describe('A short name for the path of the site.'),
   proxy: text({
     max: 512,
     pattern: PROXY,
@@ -93,11 +98,11 @@ export const siteSchema = entry({
   })
     .nullable()
     .optional()
-    .describe('Where it is served from through a proxy; `null` takes it away.'),
+    .describe('Host and path of a proxy that serves the site; `null` removes it.'),
   agentsContext: z
     .enum(['included', 'excluded'])
     .optional()
-    .describe('Whether the agent can read it. Versions of the platform from 0.167 on have no such setting.'),
+    .describe('Whether the agent can read the site. Platform 0.167 and later do not have this setting.'),
   adaptiveContent: z
     .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
     .optional()
@@ -108,14 +113,14 @@ export const siteSchema = entry({
       'The schema of visitor claims, usually `{ file: schemas/visitor.json }`: each claim has a type and a description, and each object has `additionalProperties: false`.',
     ),
   default: key(
-    'The key of the section shown first, or of the site space where there are no sections.',
+    'The key of the section that is shown first, or of the site space if there are no sections.',
     'section',
     'site-space',
   ).optional(),
   structure: z
     .array(structureItem)
     .optional()
-    .describe('Its sections and groups, or its spaces where it has no sections, in display order.'),
+    .describe('Sections and groups, or spaces if the site has no sections, in display order.'),
 });
 export type WrittenSite = z.output<typeof siteSchema>;
 

@@ -22,20 +22,18 @@ import { entry, key, LANGUAGES, type Language, type Level, level, plainKey, text
 import { says, written } from './written.ts';
 
 const schema = entry({
-  title: text({ min: 1, max: 50, example: 'Guides' }).optional().describe('What the space is called.'),
+  title: text({ min: 1, max: 50, example: 'Guides' }).optional().describe('The title of the space.'),
   emoji: text({ min: 1, max: 50, example: '1f4d8' })
     .refine(isEmoji, { error: 'must be an emoji, such as 📘, or its code points, such as 1f4d8' })
     .nullable()
     .optional()
-    .describe('The emoji before the title; `null` takes it away.'),
-  collection: key('A key of `collections` that it lives in; `null`: at the top.', 'collection').nullable().optional(),
-  language: z.enum(LANGUAGES).optional().describe('The language of its content.'),
-  editMode: z.enum(['live', 'locked']).optional().describe('`locked`: nobody edits it directly.'),
-  defaultLevel: level.optional().describe('What everyone in the organization may do; `null`: nothing by default.'),
-  mergeRules: mergeRules(['inherit', 'none', 'rules'])
-    .optional()
-    .describe('What has to hold before a change request is merged.'),
-  duplicateOf: key('A key of `spaces` that it is made a copy of, when it is created.', 'space').optional(),
+    .describe('The emoji before the title; `null` removes it.'),
+  collection: key('A key of `collections`; `null` means the top level.', 'collection').nullable().optional(),
+  language: z.enum(LANGUAGES).optional().describe('The language of the content.'),
+  editMode: z.enum(['live', 'locked']).optional().describe('`locked` prevents direct edits.'),
+  defaultLevel: level.optional().describe('Default access for everyone in the organization; `null` means no access.'),
+  mergeRules: mergeRules(['inherit', 'none', 'rules']).optional().describe('Conditions for merging a change request.'),
+  duplicateOf: key('A key of `spaces`. A new space is created as a copy of that space.', 'space').optional(),
 });
 
 interface SpaceFields {
@@ -70,7 +68,7 @@ export const space: Kind = {
     single: false,
     key: plainKey,
     entry: schema,
-    summary: 'Spaces: what pages live in. Adopted by id or by title, or created.',
+    summary: 'Spaces, which contain pages.',
     example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
     declare(name, fields, context) {
       if (fields.title === undefined && fields.id === undefined) {

@@ -17,16 +17,16 @@ const person = z
 const teamRole = z.enum(['owner', 'member']);
 
 const schema = entry({
-  title: text(LIMITS).optional().describe('What the team is called.'),
+  title: text(LIMITS).optional().describe('The title of the team.'),
   membership: z
     .enum(['exact', 'additive'])
     .default('exact')
-    .describe('`exact`: the members are those declared, and nobody else. `additive`: others may be there too.'),
+    .describe('`exact` allows only the declared members. `additive` also allows others.'),
   members: z
     .record(person, teamRole)
     .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
     .optional()
-    .describe('People by email, each `owner` (can manage the team) or `member`.'),
+    .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
 });
 
 /** Teams and their members. Source: docs/platform-notes.md#teams */
@@ -45,7 +45,7 @@ export const team: Kind = {
     single: false,
     key: plainKey,
     entry: schema,
-    summary: 'Teams, who is in them, and as what.',
+    summary: 'Teams and their members.',
     example: `writers:
   title: Docs writers
   membership: exact

@@ -13,19 +13,19 @@ import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from
 import { written } from './written.ts';
 
 const schema = entry({
-  space: key('A key of `spaces`: what is translated.', 'space'),
-  from: z.enum(LANGUAGES).describe('The language of that space.'),
-  to: z.enum(LANGUAGES).describe('The language wanted.'),
+  space: key('A key of `spaces`: the space to translate.', 'space'),
+  from: z.enum(LANGUAGES).describe('The language of the source space.'),
+  to: z.enum(LANGUAGES).describe('The target language.'),
   instructions: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' })
     .optional()
-    .describe('What the translator is told, in Markdown; in place or as `{ file: path }`.'),
+    .describe('Instructions for the translator, in Markdown; inline or as `{ file: path }`.'),
   rerun: z
     .enum(['on-change', 'never'])
     .default('never')
-    .describe('`on-change`: runs again when the content of the space has changed since it ran last.'),
+    .describe('`on-change` runs the translation again when the content of the space has changed since the last run.'),
   run: text({ max: 100, example: '2030-01' })
     .optional()
-    .describe('Any text; runs the translation again each time it changes.'),
+    .describe('Any text. The translation runs again each time you change it.'),
 });
 
 type Translation = Answer<typeof operations.listTranslations>['items'][number];

@@ -20,7 +20,7 @@ export function manifestReference(kinds: readonly Kind[]): string {
   const [first] = sections;
   const parts = [
     '# Manifests',
-    'A manifest is a YAML file of these sections. A field that is left out is not managed.',
+    'A manifest is a YAML file with one or more of these sections. A field that you omit is not managed.',
     sections.map(({ manifest }) => `- [\`${manifest.section}\`](#${manifest.section}): ${manifest.summary}`).join('\n'),
     ...sections.map((kind) => sectionPart(kind, entrySchema(kind, schema, words), words)),
   ];
@@ -43,7 +43,7 @@ function sectionPart(kind: SectionKind, entry: JsonSchema, words: SchemaWords): 
   const rows = rowsOf(entry, '', words).filter(({ field }) => !isCommon(field));
   return [
     `## ${section}`,
-    single ? summary : `${summary}\n\nA key is ${key.words}.`,
+    single ? summary : `${summary}\n\nKey format: ${key.words}.`,
     `\`\`\`yaml\n${section}:\n${indented}\n\`\`\``,
     table(rows),
   ].join('\n\n');

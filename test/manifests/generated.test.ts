@@ -56,7 +56,7 @@ describe('the reference page', () => {
     ['fields of items', '| `pages[].page` | text; required | Its key. |'],
     [
       'what every resource may have',
-      '| `paused.reason` | text, 1 to 500 characters; required | Why nothing is applied. |',
+      '| `paused.reason` | text, 1 to 500 characters; required | The reason, shown in plans. |',
     ],
   ])('shows %s', (_what, text) => {
     expect(page).toContain(text);
