@@ -6,7 +6,7 @@ import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
 import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
 import { shownJson } from './core/json.ts';
-import { printableLines } from './plan/words.ts';
+import { printableLines } from './plan/render/words.ts';
 import { createRedactor } from './redact.ts';
 
 /** The package's folder: this file is one below it, as source and as what is built. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Writable } from 'node:stream';
 import { type Logger, destination as openDestination, pino } from 'pino';
-import { printableLines } from './plan/words.ts';
+import { printableLines } from './plan/render/words.ts';
 import { createRedactor, SECRET } from './redact.ts';
 
 export type { Logger } from 'pino';

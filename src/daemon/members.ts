@@ -1,6 +1,6 @@
 import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { OrganizationReconciler } from '../reconcile/organization.ts';
+import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { OrganizationClusters } from './clusters.ts';
 import type { OrganizationConversations } from './conversations.ts';
 import type { Reconciliation } from './reconciliation.ts';

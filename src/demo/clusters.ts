@@ -1,7 +1,7 @@
 import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Emulator } from '../emulator/emulator.ts';
-import { printable } from '../plan/words.ts';
+import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import { toMarkdown } from '../platform/rich-document.ts';

@@ -1,5 +1,5 @@
 import type { ConversationEvents, Taken } from '../conversations/model/events.ts';
-import { counted, printable } from '../plan/words.ts';
+import { counted, printable } from '../plan/render/words.ts';
 import { Moments, type Stage } from './stage.ts';
 
 /** Conversations so far. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import type { Paint } from '../plan/text-layout.ts';
+import type { Paint } from '../plan/render/text-layout.ts';
 
 /** What the story is told with. */
 export interface Stage {

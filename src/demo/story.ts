@@ -1,9 +1,9 @@
 import type { ChangeResult, Plan } from '../core/change.ts';
-import { renderPlanText } from '../plan/render-text.ts';
-import { counted, printable } from '../plan/words.ts';
+import { renderPlanText } from '../plan/render/text.ts';
+import { counted, printable } from '../plan/render/words.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { PassEnd, PassEvents } from '../reconcile/pass.ts';
+import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
 import type { AcmeRepository } from './acme-repository.ts';
 import { type ClusterCast, tellOpenings } from './clusters.ts';
 import { Moments, type Stage } from './stage.ts';

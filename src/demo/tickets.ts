@@ -1,5 +1,5 @@
-import { textWidth } from '../plan/text-width.ts';
-import { printable } from '../plan/words.ts';
+import { textWidth } from '../plan/render/text-width.ts';
+import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/operation.ts';

@@ -1,9 +1,9 @@
 import type { Plan } from '../core/change.ts';
 import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
-import { codeSpan, fenced, planMarkdown } from '../plan/render-markdown.ts';
-import { summaryLine } from '../plan/render-text.ts';
-import { type Approval, takeLines } from '../plan/text-layout.ts';
-import { printable, printableLines } from '../plan/words.ts';
+import { codeSpan, fenced, planMarkdown } from '../plan/render/markdown.ts';
+import { summaryLine } from '../plan/render/text.ts';
+import { type Approval, takeLines } from '../plan/render/text-layout.ts';
+import { printable, printableLines } from '../plan/render/words.ts';
 import type { CommitStatus } from './forge.ts';
 import { type Marker, writeMarker } from './marker.ts';
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
-import { fieldLines } from '../plan/field-text.ts';
-import { codeSpan, fenced } from '../plan/render-markdown.ts';
-import { takeLines } from '../plan/text-layout.ts';
-import { counted, printable, printableLines } from '../plan/words.ts';
+import { fieldLines } from '../plan/render/field-text.ts';
+import { codeSpan, fenced } from '../plan/render/markdown.ts';
+import { takeLines } from '../plan/render/text-layout.ts';
+import { counted, printable, printableLines } from '../plan/render/words.ts';
 import type { PullText } from './pulls.ts';
 
 /** One resource that is not as the manifests say, and how they come to say it: from what is declared to what is there. */

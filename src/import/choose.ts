@@ -1,6 +1,6 @@
 import type { Actual, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type ActualState, referencesIn } from './actual-state.ts';
+import { type ActualState, referencesIn } from './model/actual-state.ts';
 
 /** Which part of an organization is wanted. */
 export interface Choice {

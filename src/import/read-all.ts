@@ -2,7 +2,7 @@ import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Reader } from '../platform/client.ts';
-import { type Found, platformSource, settleAll } from '../reconcile/actual-source.ts';
+import { type Found, platformSource, settleAll } from '../reconcile/observe/actual-source.ts';
 
 /** Everything there is of some kinds. */
 export interface ReadAll {

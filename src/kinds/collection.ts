@@ -1,5 +1,5 @@
 import { idRef } from '../core/resource.ts';
-import { reference } from '../plan/diff.ts';
+import { reference } from '../plan/model/diff.ts';
 import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, manifestRules, namesWithin, Reference } from './manifest.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
-import { reference } from '../plan/diff.ts';
+import { reference } from '../plan/model/diff.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { manifestRules, Reference } from './manifest.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
-import { reference } from '../plan/diff.ts';
+import { reference } from '../plan/model/diff.ts';
 import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, manifestRules, Reference } from './manifest.ts';

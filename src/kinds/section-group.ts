@@ -1,5 +1,5 @@
-import { reference } from '../plan/diff.ts';
-import { counted } from '../plan/words.ts';
+import { reference } from '../plan/model/diff.ts';
+import { counted } from '../plan/render/words.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { present, ref, request } from './request.ts';

@@ -1,7 +1,7 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
-import { reference } from '../plan/diff.ts';
-import { counted } from '../plan/words.ts';
+import { reference } from '../plan/model/diff.ts';
+import { counted } from '../plan/render/words.ts';
 import { operations, type Section } from '../platform/operations/index.ts';
 import type { Input } from '../platform/operations/operation.ts';
 import type { Kind } from './kind.ts';

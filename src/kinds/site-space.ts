@@ -1,5 +1,5 @@
 import { RejectedError } from '../core/errors.ts';
-import { reference } from '../plan/diff.ts';
+import { reference } from '../plan/model/diff.ts';
 import { operations, type SiteSpace } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { present, ref, request } from './request.ts';

@@ -1,7 +1,7 @@
 import { RejectedError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
-import { reference } from '../plan/diff.ts';
+import { reference } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations, type PublishResult, type SectionGroup, type Site } from '../platform/operations/index.ts';
 import { collect, type Kind, type Told } from './kind.ts';

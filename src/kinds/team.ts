@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
-import { counted } from '../plan/words.ts';
+import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind, type Told } from './kind.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RejectedError } from '../core/errors.ts';
 import { idRef } from '../core/resource.ts';
-import { reference } from '../plan/diff.ts';
+import { reference } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Answer } from '../platform/operations/operation.ts';

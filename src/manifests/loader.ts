@@ -4,14 +4,14 @@ import type { FileEntry, FileTree } from '../core/file-tree.ts';
 import type { Declared } from '../core/resource.ts';
 import { Suggestions } from '../core/suggest.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { FileReader, type ManifestLimits } from './file-reader.ts';
-import { indexKinds, type KindIndex } from './kind-index.ts';
-import { type CachedManifest, ManifestCache } from './manifest-cache.ts';
-import { findManifestFiles } from './manifest-files.ts';
-import { compareSources, mergeManifests } from './merge.ts';
-import { createYamlReader } from './parse-yaml.ts';
-import type { ReadManifest } from './read-manifest.ts';
-import { type Settled, settleManifests } from './settle.ts';
+import { FileReader, type ManifestLimits } from './files/file-reader.ts';
+import { type CachedManifest, ManifestCache } from './files/manifest-cache.ts';
+import { findManifestFiles } from './files/manifest-files.ts';
+import { indexKinds, type KindIndex } from './read/kind-index.ts';
+import { compareSources, mergeManifests } from './read/merge.ts';
+import { createYamlReader } from './read/parse-yaml.ts';
+import type { ReadManifest } from './read/read-manifest.ts';
+import { type Settled, settleManifests } from './read/settle.ts';
 
 /** What the manifests of one tree declare. */
 export interface DesiredState {
@@ -40,7 +40,7 @@ export interface ManifestLoader {
   survey(tree: FileTree, options?: LoadOptions): Promise<readonly Address[]>;
 }
 
-export type { ManifestLimits } from './file-reader.ts';
+export type { ManifestLimits } from './files/file-reader.ts';
 
 const DEFAULT_LIMITS: ManifestLimits = {
   manifestBytes: 10 * 1_048_576,

@@ -1,6 +1,6 @@
 import type { AccessChange, Change } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
-import type { KindRules } from './rules.ts';
+import type { KindRules } from './model/rules.ts';
 
 /** Who gains or loses what, person by person, and the change that causes it. */
 export function accessChanges(kinds: readonly KindRules[], changes: readonly Change[]): readonly AccessChange[] {

@@ -2,11 +2,11 @@ import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { keepLast, withoutFolded } from './deletions.ts';
-import { diffFields, keptValue, type Surroundings, wantedFields } from './diff.ts';
-import type { Identity } from './identity.ts';
-import { parentsFirst } from './parents-first.ts';
+import type { Identity } from './identity/identity.ts';
+import { diffFields, keptValue, type Surroundings, wantedFields } from './model/diff.ts';
+import { parentsFirst } from './model/parents-first.ts';
+import type { KindRules, RulesContext } from './model/rules.ts';
 import type { Prune } from './policy.ts';
-import type { KindRules, RulesContext } from './rules.ts';
 
 /** What is to be done, before it is ordered and before damage control has looked at it. */
 export interface Draft {

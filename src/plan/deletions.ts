@@ -2,8 +2,8 @@ import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
 import type { Observation } from '../core/resource.ts';
-import type { Identity } from './identity.ts';
-import type { KindRules } from './rules.ts';
+import type { Identity } from './identity/identity.ts';
+import type { KindRules } from './model/rules.ts';
 
 /**
  * Leaves out the deletions that happen by themselves because what the resource is part of is deleted. A protected part

@@ -2,11 +2,11 @@ import type { Address } from '../core/address.ts';
 import type { Change, Verdict } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
 import type { Actual, Base, Observation, Place } from '../core/resource.ts';
-import { keptValue } from './diff.ts';
-import { fightPause } from './fight.ts';
-import type { Identity } from './identity.ts';
+import { fightPause } from './identity/flapping.ts';
+import type { Identity } from './identity/identity.ts';
+import { keptValue } from './model/diff.ts';
+import type { KindRules } from './model/rules.ts';
 import type { Policy } from './policy.ts';
-import type { KindRules } from './rules.ts';
 
 /** Number of owned resources from which the percentage limit applies. See docs/concepts.md#what-waits. */
 const SHARE_FROM = 10;

@@ -4,15 +4,15 @@ import { DesiredStateError } from '../core/errors.ts';
 import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
-import { arrangeSiblings } from './arrange.ts';
 import { draftChanges } from './changes.ts';
 import { heldChecksum, planChecksum } from './checksum.ts';
-import { type Elsewhere, leaveToOthers, overlapProblems } from './elsewhere.ts';
 import { holdChanges, judge, lockOuts } from './guard.ts';
-import { type Identity, identify } from './identity.ts';
-import { type Ordering, orderChanges } from './order.ts';
+import { type Elsewhere, leaveToOthers, overlapProblems } from './identity/elsewhere.ts';
+import { type Identity, identify } from './identity/identity.ts';
+import type { KindRules } from './model/rules.ts';
+import { arrangeSiblings } from './order/arrange.ts';
+import { type Ordering, orderChanges } from './order/order.ts';
 import type { Policy } from './policy.ts';
-import type { KindRules } from './rules.ts';
 
 /** All that a plan is made from. */
 export interface PlanInput {

@@ -1,4 +1,4 @@
-import type { Undone } from './fight.ts';
+import type { Undone } from './identity/flapping.ts';
 
 /** What becomes of resources that are no longer declared: one answer, or one for each kind. */
 export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;

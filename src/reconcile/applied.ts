@@ -10,7 +10,7 @@ import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
 import { isIn, isShallow } from '../git/make-commit.ts';
 import { readTreeAt } from '../git/tree-at.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
-import { type Claim, Elsewhere } from '../plan/elsewhere.ts';
+import { type Claim, Elsewhere } from '../plan/identity/elsewhere.ts';
 import { type AppliedRecord, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
 import { baseAt } from './base-at.ts';
 

@@ -4,11 +4,11 @@ import type { Clock } from '../core/clock.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { Writes } from '../kinds/request.ts';
 import type { Reader, Writer } from '../platform/client.ts';
+import { VersionMemory } from './observe/version-memory.ts';
 import type { Planned } from './planning.ts';
 import { pollUntil, WORKING } from './poll.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
 import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
-import { VersionMemory } from './version-memory.ts';
 
 /** How far a change got: all its requests were made, some were or may have been, or certainly nothing was done. */
 export type Reach = 'all' | 'part' | 'nothing';

@@ -5,11 +5,11 @@ import { DependencyNotReadyError } from '../core/errors.ts';
 import { sameJson } from '../core/json.ts';
 import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { keptValue } from '../plan/diff.ts';
-import { type Identity, identify } from '../plan/identity.ts';
+import { type Identity, identify } from '../plan/identity/identity.ts';
+import { keptValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
-import { platformSource } from './actual-source.ts';
-import { observe } from './observe.ts';
+import { platformSource } from './observe/actual-source.ts';
+import { observe } from './observe/observe.ts';
 import type { Bindings } from './sending.ts';
 
 export interface LocatorOptions {

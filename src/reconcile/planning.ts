@@ -4,14 +4,14 @@ import type { Base, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Writes } from '../kinds/request.ts';
 import { pruneOf } from '../plan/changes.ts';
-import type { Elsewhere } from '../plan/elsewhere.ts';
-import type { Ordering } from '../plan/order.ts';
+import type { Elsewhere } from '../plan/identity/elsewhere.ts';
+import type { Ordering } from '../plan/order/order.ts';
 import { computePlan, type PlannedChanges } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader } from '../platform/client.ts';
 import type { Work } from '../queue/estimate/simulation.ts';
-import { type ActualSource, platformSource } from './actual-source.ts';
-import { observe } from './observe.ts';
+import { type ActualSource, platformSource } from './observe/actual-source.ts';
+import { observe } from './observe/observe.ts';
 import { couldLockOut, ownUser } from './own-user.ts';
 import { dueSteps, isLast, requestsOf, stepsOf } from './steps.ts';
 

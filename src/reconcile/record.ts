@@ -3,7 +3,7 @@ import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject, sameJson } from '../core/json.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { keptFields } from '../plan/diff.ts';
+import { keptFields } from '../plan/model/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
 import type { Reach } from './apply.ts';
 import type { Planned } from './planning.ts';

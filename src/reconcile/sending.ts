@@ -10,7 +10,7 @@ import {
 import { isObject } from '../core/json.ts';
 import { type PlannedRequest, Ref, RefMap } from '../kinds/request.ts';
 import type { Writer } from '../platform/client.ts';
-import type { VersionMemory } from './version-memory.ts';
+import type { VersionMemory } from './observe/version-memory.ts';
 
 /** Ids by address, growing while a plan is applied. */
 export type Bindings = Map<Address, string>;

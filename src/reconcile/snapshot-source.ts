@@ -2,7 +2,7 @@ import { DependencyNotReadyError } from '../core/errors.ts';
 import type { Actual } from '../core/resource.ts';
 import type { Further, Kind, Told } from '../kinds/kind.ts';
 import { estimateSeconds } from '../queue/estimate/estimate.ts';
-import { type ActualSource, type Asks, type Found, isAsked, together, withTold } from './actual-source.ts';
+import { type ActualSource, type Asks, type Found, isAsked, together, withTold } from './observe/actual-source.ts';
 import type { Estimate } from './planning.ts';
 import type { Listing, Pace, Snapshot } from './snapshot.ts';
 

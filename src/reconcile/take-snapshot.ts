@@ -2,10 +2,10 @@ import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/safe-url.ts';
 import type { Further, Kind, Told } from '../kinds/kind.ts';
-import { keptValue } from '../plan/diff.ts';
+import { keptValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import type { QueueSnapshot } from '../queue/model/snapshot.ts';
-import { list, settleAll } from './actual-source.ts';
+import { list, settleAll } from './observe/actual-source.ts';
 import type { Listing, Pace, Snapshot } from './snapshot.ts';
 
 export interface TakeOptions {

@@ -1,4 +1,4 @@
-import { printable } from '../plan/words.ts';
+import { printable } from '../plan/render/words.ts';
 import type { Report } from './report.ts';
 
 /**

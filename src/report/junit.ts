@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../core/errors.ts';
-import { counted, noCommand, printable } from '../plan/words.ts';
+import { counted, noCommand, printable } from '../plan/render/words.ts';
 import { type Report, ruleOf, type Tool } from './report.ts';
 
 /** Problems as JUnit XML: a test case for each manifest, which fails with all that is wrong in it. */

@@ -1,6 +1,6 @@
 import type { Problem } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
-import { printable } from '../plan/words.ts';
+import { printable } from '../plan/render/words.ts';
 import { MANIFEST_RULE, type Report, type Rule, ruleOf, type Tool } from './report.ts';
 
 /** Problems as SARIF 2.1.0, for code scanning: one run, with every rule there is. */

@@ -1,10 +1,10 @@
 import { changeId, type Plan } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
-import { fightWords, restEnds } from '../plan/fight.ts';
-import { summaryLine } from '../plan/render-text.ts';
+import { fightWords, restEnds } from '../plan/identity/flapping.ts';
+import { summaryLine } from '../plan/render/text.ts';
 import type { QueueEvent, QueueSnapshot } from '../queue/model/snapshot.ts';
-import type { PassEvents } from '../reconcile/pass.ts';
+import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import type { Metrics, QueueObservation } from './metrics.ts';
 import { failingChange, reasonOf } from './trouble.ts';
 

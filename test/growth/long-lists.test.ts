@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nextLink } from '../../src/conversations/polling/next-link.ts';
 import { append, largest, smallest } from '../../src/core/lists.ts';
 import { withoutTrailingSlashes } from '../../src/core/trim.ts';
-import { codeSpan, fenced } from '../../src/plan/render-markdown.ts';
+import { codeSpan, fenced } from '../../src/plan/render/markdown.ts';
 
 const MANY = 500_000;
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settledDrift } from '../../src/import/drift.ts';
-import type { Drift } from '../../src/import/drifted.ts';
+import { settledDrift } from '../../src/import/drift/drift.ts';
+import type { Drift } from '../../src/import/drift/drifted.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { kindCases } from '../contract/kind-cases.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';

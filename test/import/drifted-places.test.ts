@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settledDrift } from '../../src/import/drift.ts';
+import { settledDrift } from '../../src/import/drift/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isMap, isSeq, parse, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { ManifestText } from '../../src/import/manifest-text.ts';
-import { arranged, piecesOf, removalAt } from '../../src/import/spans.ts';
+import { ManifestText } from '../../src/import/text/manifest-text.ts';
+import { arranged, piecesOf, removalAt } from '../../src/import/text/spans.ts';
 
 const BODIES = [
   (id: number) => `- id: ${id}\n`,

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseIgnoreRules } from '../../src/manifests/ignore-rules.ts';
+import { parseIgnoreRules } from '../../src/manifests/files/ignore-rules.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
 import { sameJson } from '../../src/core/json.ts';
-import { differingTexts, fieldLines, valueText } from '../../src/plan/field-text.ts';
+import { differingTexts, fieldLines, valueText } from '../../src/plan/render/field-text.ts';
 
 const x = (count: number) => 'x'.repeat(count);
 

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
-import { fightPause, fightWords, isFight, restEnds, type Undone, undoneAfter } from '../../src/plan/fight.ts';
+import {
+  fightPause,
+  fightWords,
+  isFight,
+  restEnds,
+  type Undone,
+  undoneAfter,
+} from '../../src/plan/identity/flapping.ts';
 import { actual, planOf, short } from '../support/planning.ts';
 
 const MINUTE = 60_000;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Json, shownJson } from '../../src/core/json.ts';
-import { planToJson } from '../../src/plan/render-json.ts';
-import { renderPlanText } from '../../src/plan/render-text.ts';
-import { PLAIN } from '../../src/plan/text-layout.ts';
-import { printable, printableLines } from '../../src/plan/words.ts';
+import { planToJson } from '../../src/plan/render/json.ts';
+import { renderPlanText } from '../../src/plan/render/text.ts';
+import { PLAIN } from '../../src/plan/render/text-layout.ts';
+import { printable, printableLines } from '../../src/plan/render/words.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { actual, planOf } from '../support/planning.ts';
 

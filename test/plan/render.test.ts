@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { planToJson } from '../../src/plan/render-json.ts';
-import { renderPlanMarkdown } from '../../src/plan/render-markdown.ts';
-import { renderPlanText } from '../../src/plan/render-text.ts';
-import { PLAIN } from '../../src/plan/text-layout.ts';
+import { planToJson } from '../../src/plan/render/json.ts';
+import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
+import { renderPlanText } from '../../src/plan/render/text.ts';
+import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';

@@ -3,8 +3,8 @@ import type { Change } from '../../src/core/change.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { section } from '../../src/kinds/section.ts';
 import type { Writer } from '../../src/platform/client.ts';
+import { VersionMemory, type Ways } from '../../src/reconcile/observe/version-memory.ts';
 import { sendPlanned } from '../../src/reconcile/sending.ts';
-import { VersionMemory, type Ways } from '../../src/reconcile/version-memory.ts';
 
 const refused = (status: number, message = `refused (${status})`) => new RejectedError(message, status);
 

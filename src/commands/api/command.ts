@@ -5,7 +5,7 @@ import { shownJson } from '../../core/json.ts';
 import { LARGEST_FILE, readRegularFile } from '../../core/regular-file.ts';
 import { maskUrls, maskUrlsIn } from '../../core/safe-url.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
-import { printableLines } from '../../plan/words.ts';
+import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
-import { type Paint, PLAIN } from '../../plan/text-layout.ts';
+import { type Paint, PLAIN } from '../../plan/render/text-layout.ts';
 
 /** Where a command writes, and what it is told. Passed in, so that commands can be tested without a process. */
 export interface Terminal {

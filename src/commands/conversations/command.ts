@@ -2,7 +2,7 @@ import type { DeskQuestion } from '../../conversations/ingestion/control-api.ts'
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { largest } from '../../core/lists.ts';
-import { printable } from '../../plan/words.ts';
+import { printable } from '../../plan/render/words.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import type { Surroundings } from '../cli/setup.ts';
 import { askDesk, type ConversationFlags } from './control.ts';

@@ -15,7 +15,7 @@ import type { Clock } from '../../core/clock.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';
 import { type JsonObject, shownJson } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
-import { printable } from '../../plan/words.ts';
+import { printable } from '../../plan/render/words.ts';
 import { openWriter } from '../../platform/client.ts';
 import { answers, callControl } from '../../server/control.ts';
 import { senderWords } from '../../server/conversation-log.ts';

@@ -1,6 +1,6 @@
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import type { Paint } from '../../plan/text-layout.ts';
+import type { Paint } from '../../plan/render/text-layout.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';

@@ -6,13 +6,13 @@ import type { FileTree } from '../../core/file-tree.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import type { Choice } from '../../import/choose.ts';
 import { type Existing, type Imported, importManifests } from '../../import/import.ts';
-import { type ImportedFile, SCHEMA_PATH } from '../../import/layout.ts';
 import { type ReadAll, readAll } from '../../import/read-all.ts';
+import { type ImportedFile, SCHEMA_PATH } from '../../import/text/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { manifestJsonSchema } from '../../manifests/json-schema.ts';
+import { findManifestFiles, isConfig } from '../../manifests/files/manifest-files.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
-import { findManifestFiles, isConfig } from '../../manifests/manifest-files.ts';
-import { printable, printableLines } from '../../plan/words.ts';
+import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
+import { printable, printableLines } from '../../plan/render/words.ts';
 import { openReader } from '../../platform/client.ts';
 import {
   chooseOrganization,

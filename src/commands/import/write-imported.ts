@@ -1,8 +1,8 @@
 import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { ConfigError, messageOf } from '../../core/errors.ts';
-import type { ImportedFile } from '../../import/layout.ts';
-import { printable } from '../../plan/words.ts';
+import type { ImportedFile } from '../../import/text/layout.ts';
+import { printable } from '../../plan/render/words.ts';
 
 /**
  * Writes all files into a folder, those that are named before those that name them. Never over what has changed

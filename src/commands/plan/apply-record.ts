@@ -2,7 +2,7 @@
 import { ConfigError, RefusedPlanError } from '../../core/errors.ts';
 import { type AppliedRefs, appliedRef } from '../../git/applied-refs.ts';
 import { isIn } from '../../git/make-commit.ts';
-import { printable } from '../../plan/words.ts';
+import { printable } from '../../plan/render/words.ts';
 import { idsOf, recordApplied, type ScopedFolder } from '../../reconcile/applied.ts';
 import type { Applied } from '../../reconcile/apply.ts';
 import type { Surroundings } from '../cli/setup.ts';

@@ -1,8 +1,8 @@
 /** The last line of an apply: how many changes ended how, and what is still pending. */
 import { kindOf } from '../../core/address.ts';
 import type { ChangeResult, Plan } from '../../core/change.ts';
-import { summaryLine } from '../../plan/render-text.ts';
-import { counted, printable } from '../../plan/words.ts';
+import { summaryLine } from '../../plan/render/text.ts';
+import { counted, printable } from '../../plan/render/words.ts';
 import type { Applied } from '../../reconcile/apply.ts';
 
 /** Names of pending resources that the line shows. */

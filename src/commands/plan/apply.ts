@@ -7,7 +7,7 @@ import { readRegularFile } from '../../core/regular-file.ts';
 import { headOf } from '../../git/commit-info.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
-import { counted } from '../../plan/words.ts';
+import { counted } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { readElsewhere } from '../../reconcile/applied.ts';
 import type { PassInput } from '../../reconcile/reconcile.ts';

@@ -10,7 +10,7 @@ import { openForge } from '../../forge/open-forge.ts';
 import { publish, steadily } from '../../forge/publish.ts';
 import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.ts';
 import { headOf, mergeBase } from '../../git/commit-info.ts';
-import type { Approval } from '../../plan/text-layout.ts';
+import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
 import { chooseOrganization, readConfigBlind, type Surroundings } from '../cli/setup.ts';
 import { scopeAt } from './desired.ts';

@@ -10,9 +10,9 @@ import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
 import { headOf, repositoryAround, resolveRef, trackedBelow } from '../../git/commit-info.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { type Belonging, openDiskTree } from '../../manifests/disk-tree.ts';
+import { type Belonging, openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
-import type { Elsewhere } from '../../plan/elsewhere.ts';
+import type { Elsewhere } from '../../plan/identity/elsewhere.ts';
 import { readAppliedBase, readElsewhere, readRecordedBase, type ScopedFolder } from '../../reconcile/applied.ts';
 import { baseAt } from '../../reconcile/base-at.ts';
 

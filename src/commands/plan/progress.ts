@@ -1,7 +1,7 @@
 import type { Address } from '../../core/address.ts';
 import type { Change, ChangeResult } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
-import { counted, printable } from '../../plan/words.ts';
+import { counted, printable } from '../../plan/render/words.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
 import { elapsed } from './apply-summary.ts';
 

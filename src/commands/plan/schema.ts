@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { manifestJsonSchema } from '../../manifests/json-schema.ts';
+import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import type { Surroundings } from '../cli/setup.ts';
 import { surveyFolder } from './desired.ts';
 

@@ -5,7 +5,7 @@ import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.t
 import { readRegularFile } from '../../core/regular-file.ts';
 import { pathArgument } from '../../core/shell.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { counted, printable } from '../../plan/words.ts';
+import { counted, printable } from '../../plan/render/words.ts';
 import { openReader } from '../../platform/client.ts';
 import { planOver } from '../../reconcile/planning.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';

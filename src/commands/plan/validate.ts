@@ -3,7 +3,7 @@ import { relative, resolve, sep } from 'node:path';
 import { DesiredStateError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { repositoryAround } from '../../git/commit-info.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { counted } from '../../plan/words.ts';
+import { counted } from '../../plan/render/words.ts';
 import { toGitHub } from '../../report/github.ts';
 import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';

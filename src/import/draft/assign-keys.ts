@@ -1,0 +1,134 @@
+import { keyOf } from '../../core/address.ts';
+import { canonicalJson, isObject, type Json } from '../../core/json.ts';
+import { type Actual, isIdRef } from '../../core/resource.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { plainKey } from '../../kinds/schema.ts';
+import type { ActualState } from '../model/actual-state.ts';
+import { type ChosenKey, chooseKeys, type Nameless } from './keys.ts';
+
+/** The keys of what is declared, and of what is to be. */
+export interface Keys {
+  /** Whole: `help/guides/en` for a site space. */
+  readonly whole: ReadonlyMap<Actual, string>;
+  /** What a person should know about how a key was chosen. */
+  readonly notes: ReadonlyMap<Actual, string>;
+}
+
+interface Assigning {
+  readonly kinds: readonly Kind[];
+  readonly state: ActualState;
+  /** Resources with an entry of their own. */
+  readonly chosen: ReadonlySet<Actual>;
+  /** Addresses of what manifests declare already. */
+  readonly settled: ReadonlyMap<Actual, string>;
+  /** All addresses that manifests declare, also of what is not there. */
+  readonly declared: Iterable<string>;
+}
+
+/** Chooses a key for everything that is to be declared, each kind after those it refers to. */
+export function assignKeys(input: Assigning): Keys {
+  const keys = new KeyAssigner(input);
+  for (const kind of input.kinds) {
+    keys.assign(kind);
+  }
+  return keys;
+}
+
+class KeyAssigner implements Keys {
+  readonly whole = new Map<Actual, string>();
+  readonly notes = new Map<Actual, string>();
+  readonly #input: Assigning;
+  readonly #declared: ReadonlyMap<string, readonly string[]>;
+
+  constructor(input: Assigning) {
+    this.#input = input;
+    for (const [actual, address] of input.settled) {
+      this.whole.set(actual, keyOf(address));
+    }
+    const addresses = [...input.declared].map((address) => address.split(/\/(.*)/s) as [string, string?]);
+    this.#declared = new Map(
+      [...Map.groupBy(addresses, ([kind]) => kind)].map(([kind, of]) => [kind, of.map(([, key = '']) => key)]),
+    );
+  }
+
+  assign(kind: Kind): void {
+    if (kind.manifest === null) {
+      this.#parts(kind);
+      return;
+    }
+    const actuals = [...this.#input.chosen].filter((actual) => actual.kind === kind.name);
+    if (kind.manifest.single || kind.manifest.key !== plainKey) {
+      // Its key is its name on the platform: an email address, a slug.
+      for (const actual of actuals) {
+        this.whole.set(actual, kind.manifest.single ? '' : actual.title);
+      }
+      return;
+    }
+    const nameless = actuals.map((actual) => this.#nameless(kind, actual, this.#order(actual)));
+    for (const [actual, { key, note }] of chooseKeys(nameless, this.#taken(kind))) {
+      this.#keep(actual, key, note);
+    }
+  }
+
+  #parts(kind: Kind): void {
+    const owners = [...this.#input.chosen].filter((actual) => actual.kind === kind.partOf);
+    for (const owner of owners) {
+      const parts = this.#input.state.allPartsOf(owner).filter((part) => part.kind === kind.name);
+      for (const [prefix, siblings] of Map.groupBy(parts, (part) => this.#prefixOf(kind, part, owner))) {
+        const nameless = siblings.map((part, index) => this.#nameless(kind, part, String(index).padStart(8, '0')));
+        for (const [part, { key, note }] of chooseKeys(nameless, [])) {
+          this.#keep(part, `${prefix}/${key}`, note);
+        }
+      }
+    }
+  }
+
+  #prefixOf(kind: Kind, part: Actual, owner: Actual): string {
+    const [holder = owner] = this.#input.state.meantBy(kind.goesWith?.(part.fields));
+    return this.whole.get(holder) ?? '';
+  }
+
+  #nameless(kind: Kind, item: Actual, order: string): Nameless<Actual> {
+    return { item, kind: kind.name, names: kind.names(item, { keyOfRef: (ref) => this.#nameOf(ref) }), order };
+  }
+
+  /** The key of what a reference means; its title as long as it has none. */
+  #nameOf(reference: Json | undefined): string | null {
+    const meant = this.#input.state.meantBy(reference);
+    const known = meant.find((actual) => this.whole.has(actual)) ?? meant.find((each) => this.#input.chosen.has(each));
+    return known === undefined ? null : (this.whole.get(known) ?? known.title);
+  }
+
+  /** What it says of itself, and only then its id: keys are to be the same in an organization that is made of these. */
+  #order(actual: Actual): string {
+    return `${canonicalJson([actual.title, this.#named(actual.fields)])} ${actual.id}`;
+  }
+
+  #named(value: Json | undefined): Json {
+    if (isIdRef(value)) {
+      return this.#nameOf(value as unknown as Json);
+    }
+    if (Array.isArray(value)) {
+      return value.map((each) => this.#named(each));
+    }
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#named(member as Json)]))
+      : (value ?? null);
+  }
+
+  #taken(kind: Kind): readonly string[] {
+    const sharing = this.#input.kinds.filter(
+      (other) => kind.sharesKeysWith?.includes(other.name) || other.sharesKeysWith?.includes(kind.name),
+    );
+    const names = [kind.name, ...sharing.map(({ name }) => name)];
+    const chosen = [...this.whole].flatMap(([actual, key]) => (names.includes(actual.kind) ? [key] : []));
+    return [...chosen, ...names.flatMap((name) => this.#declared.get(name) ?? [])];
+  }
+
+  #keep(actual: Actual, key: string, note: ChosenKey['note']): void {
+    this.whole.set(actual, key);
+    if (note !== null) {
+      this.notes.set(actual, note);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { posix } from 'node:path';
+import type { Json } from '../../core/json.ts';
+import type { Actual } from '../../core/resource.ts';
+import { hasUrlSecrets } from '../../core/safe-url.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { type DescribeContext, type Described, FileContent } from '../../kinds/manifest.ts';
+import type { SectionKind } from '../../manifests/read/kind-index.ts';
+import type { ActualState } from '../model/actual-state.ts';
+import type { Decisions } from '../model/decisions.ts';
+import type { Keys } from './assign-keys.ts';
+
+/** An entry as it is to be written. */
+export interface DraftEntry {
+  readonly kind: SectionKind;
+  readonly key: string;
+  readonly actual: Actual;
+  readonly value: Described;
+}
+
+/** Entries as they are to be written. */
+export interface Draft {
+  readonly entries: readonly DraftEntry[];
+  /** What a person should know, by the mapping that it is about. */
+  readonly notes: ReadonlyMap<object, readonly string[]>;
+  /** The resource that each mapping declares. */
+  readonly resources: ReadonlyMap<object, Actual>;
+  /** Files besides manifests. */
+  readonly files: readonly FileContent[];
+}
+
+export interface Drafting {
+  readonly kinds: readonly Kind[];
+  readonly state: ActualState;
+  readonly chosen: ReadonlySet<Actual>;
+  readonly keys: Keys;
+  readonly decisions: Decisions;
+  /** Also what a new resource has anyway. */
+  readonly whole?: boolean;
+  /** A path that no other file has. */
+  freePath(path: string, text: string): string;
+}
+
+/** Describes everything chosen. What cannot be declared is noted among the decisions, and left out. */
+export function makeDraft(drafting: Drafting): Draft {
+  const drafts = new Drafter(drafting);
+  for (const kind of drafting.kinds) {
+    if (kind.manifest !== null) {
+      drafts.describe(kind as SectionKind);
+    }
+  }
+  return drafts;
+}
+
+class Drafter implements Draft {
+  readonly entries: DraftEntry[] = [];
+  readonly notes = new Map<object, readonly string[]>();
+  readonly resources = new Map<object, Actual>();
+  readonly files: FileContent[] = [];
+  readonly #drafting: Drafting;
+  readonly #said = new Map<Actual, string[]>();
+
+  constructor(drafting: Drafting) {
+    this.#drafting = drafting;
+  }
+
+  describe(kind: SectionKind): void {
+    const { chosen, keys, decisions } = this.#drafting;
+    const actuals = [...chosen].filter((actual) => actual.kind === kind.name);
+    for (const actual of actuals) {
+      const key = keys.whole.get(actual) ?? '';
+      const value = kind.manifest.describe(actual, this.#context(key));
+      if (typeof value === 'string') {
+        decisions.leave(actual, value);
+      } else {
+        this.entries.push({ kind, key, actual, value });
+      }
+    }
+    for (const [mapping, actual] of this.resources) {
+      this.#note(mapping, actual);
+    }
+  }
+
+  #context(entryKey: string): DescribeContext {
+    const { state, keys, decisions, freePath, whole = false } = this.#drafting;
+    return {
+      whole,
+      keyOf: (actual) => posix.basename(keys.whole.get(actual) ?? ''),
+      keyOfRef: (reference) => this.#keyOfRef(reference),
+      partsOf: (actual) => state.partsOf(actual).filter((part) => !decisions.left.has(part)),
+      resource: (actual, members) => this.#resource(actual, members),
+      file: (folder, extension, text) => {
+        const path = freePath(`${folder}/${entryKey}.${extension}`, text);
+        const file = new FileContent(path, path, text);
+        if (!hasUrlSecrets(text)) {
+          this.files.push(file);
+        }
+        return file;
+      },
+      note: (actual, text) => void this.#said.set(actual, [...(this.#said.get(actual) ?? []), text]),
+      bind: (actual) => decisions.bind(actual),
+    };
+  }
+
+  #keyOfRef(reference: Json | undefined): string | null {
+    const { kinds, state, keys, decisions } = this.#drafting;
+    const hasKey = (each: Actual) =>
+      keys.whole.has(each) || kinds.some(({ name, givenAddress }) => name === each.kind && givenAddress !== undefined);
+    const meant = state.meantBy(reference).find(hasKey);
+    if (meant === undefined || decisions.left.has(meant)) {
+      return null;
+    }
+    return keys.whole.get(meant) ?? meant.title;
+  }
+
+  #resource(actual: Actual, members: Described): Described {
+    const { ids, dropped, ignored } = this.#drafting.decisions;
+    this.#dropSecrets(actual, members);
+    const without = dropped.get(actual);
+    const kept = Object.entries(members).filter(([name, value]) => value !== undefined && !without?.has(name));
+    // The key of a part stands first in its mapping.
+    const isPart = actual.within !== null;
+    const bound = ids.has(actual) ? [['id', actual.id] as const] : [];
+    const rest = ignored.has(actual) ? [['ignore', [...(ignored.get(actual) ?? [])]] as const] : [];
+    const mapping = Object.fromEntries([
+      ...kept.slice(0, isPart ? 1 : 0),
+      ...bound,
+      ...kept.slice(isPart ? 1 : 0),
+      ...rest,
+    ]);
+    this.resources.set(mapping, actual);
+    return mapping;
+  }
+
+  /** A URL with a password or a token in it does not belong in a repository, whatever field it is in. */
+  #dropSecrets(actual: Actual, members: Described): void {
+    const { decisions } = this.#drafting;
+    for (const [name, value] of Object.entries(members)) {
+      if (hasUrlSecrets(value)) {
+        decisions.drop(actual, name, 'a URL in it holds a password or a token');
+        // It may have been what the resource is recognized by.
+        if (actual.kind !== 'organization') {
+          decisions.bind(actual);
+        }
+      }
+    }
+  }
+
+  #note(mapping: object, actual: Actual): void {
+    const { keys, decisions } = this.#drafting;
+    const key = keys.notes.get(actual);
+    const notes = [
+      ...(key === undefined ? [] : [`key: ${key}`]),
+      ...(this.#said.get(actual) ?? []),
+      ...[...(decisions.dropped.get(actual) ?? [])].map(([name, reason]) => `${name}: left out, as ${reason}`),
+      ...(decisions.ids.has(actual) && !this.#said.has(actual)
+        ? ['id: nothing else tells it from another one for sure']
+        : []),
+      ...[...(decisions.ignored.get(actual) ?? [])].map((name) => `ignore: ${name} is not as it can be declared`),
+    ];
+    if (notes.length > 0) {
+      this.notes.set(mapping, notes);
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/** Searches for the edits that write drift into manifests and leave a plan without it. */
+import { type Change, changeId } from '../../core/change.ts';
+import { DesiredStateError } from '../../core/errors.ts';
+import { DriftContext } from './drift-context.ts';
+import { driftOf } from './drift-finder.ts';
+import type { Drift, DriftedPlace, DriftInput } from './drifted.ts';
+
+/** Gives the changes of a plan over manifests with these texts. Throws DesiredStateError where they cannot be read. */
+export type Replan = (texts: ReadonlyMap<string, string>) => Promise<readonly Change[]>;
+
+/**
+ * Finds edits of the manifests that declare what was changed behind their back, and checks them by planning again: an
+ * edit that breaks a manifest, that changes something else, or that does not remove its difference is rejected, and
+ * reported as left. Ends after at most four plans for each edit.
+ */
+export async function settledDrift(input: DriftInput, replan: Replan): Promise<Drift> {
+  const context = new DriftContext(input);
+  const rejected = new Set<string>();
+  for (;;) {
+    const drift = driftOf(context, { rejected, only: null });
+    const edits = inDependencyOrder(drift, input);
+    const { accepted, changes } = await new EditSearch(context, replan, rejected).accept(edits);
+    if (accepted.size === edits.length) {
+      return { ...drift, left: [...drift.left, ...displaced(drift, changes, context)] };
+    }
+    // At least one more than before, so that this ends.
+    for (const edit of edits) {
+      if (!accepted.has(edit)) {
+        rejected.add(edit);
+      }
+    }
+  }
+}
+
+/** Edits so that each comes after those it needs: fields, then removals of what refers before what is referred to. */
+function inDependencyOrder({ fields, places }: Drift, { kinds }: DriftInput): readonly string[] {
+  const rank = new Map(kinds.map(({ name }, index) => [name, -index]));
+  const rankOf = ({ address }: DriftedPlace) => rank.get(address.split('/', 1)[0] ?? '') ?? 0;
+  const removals = places.filter(({ action }) => action === 'delete').toSorted((a, b) => rankOf(a) - rankOf(b));
+  const orders = places.filter(({ action }) => action === 'move');
+  return [...new Set([...fields, ...removals, ...orders].map(({ edit }) => edit))];
+}
+
+/** Items of lists that a plan still moves, only because something left is created or moved next to them. */
+function displaced({ left }: Drift, changes: readonly Change[], context: DriftContext): Drift['left'] {
+  const reported = new Set(left.map(({ address }) => address));
+  return changes
+    .filter(({ address, anchor, place }) => anchor !== null && place !== null && !reported.has(address))
+    .filter(({ action, place }) => action === 'move' && !context.isOrderedByCommit(place?.list ?? ''))
+    .map(({ address }) => ({ address, reason: 'is moved by the plan next to something that is left' }));
+}
+
+/** What a plan says of a set of edits. */
+interface Verdict {
+  readonly isFine: boolean;
+  readonly changes: readonly Change[];
+  /** Edits whose difference is still there. */
+  readonly inVain: ReadonlySet<string>;
+}
+
+class EditSearch {
+  readonly #context: DriftContext;
+  readonly #rejected: ReadonlySet<string>;
+  readonly #replan: Replan;
+  readonly #known: ReadonlySet<string>;
+  readonly #accepted = new Set<string>();
+  /** Of the plan over what is accepted. */
+  #changes: readonly Change[];
+
+  constructor(context: DriftContext, replan: Replan, rejected: ReadonlySet<string>) {
+    this.#context = context;
+    this.#rejected = rejected;
+    this.#replan = replan;
+    this.#known = new Set(context.input.changes.flatMap(differences));
+    this.#changes = context.input.changes;
+  }
+
+  /** The edits that can be made together, found with one plan where all can. */
+  async accept(edits: readonly string[]): Promise<{ accepted: ReadonlySet<string>; changes: readonly Change[] }> {
+    await this.#add(edits);
+    // What was tried too early, before what it needs.
+    const missing = edits.filter((edit) => !this.#accepted.has(edit));
+    if (missing.length > 0 && missing.length < edits.length) {
+      await this.#add(missing);
+    }
+    return { accepted: this.#accepted, changes: this.#changes };
+  }
+
+  /** Halves a group until what does not fit is found. */
+  async #add(group: readonly string[]): Promise<void> {
+    if (group.length === 0) {
+      return;
+    }
+    const { isFine, inVain, changes } = await this.#try(new Set([...this.#accepted, ...group]));
+    if (isFine) {
+      this.#changes = changes;
+      for (const edit of group) {
+        this.#accepted.add(edit);
+      }
+      return;
+    }
+    const hopeful = group.filter((edit) => !inVain.has(edit));
+    if (hopeful.length < group.length) {
+      await this.#add(hopeful);
+    } else if (group.length > 1) {
+      const middle = Math.ceil(group.length / 2);
+      await this.#add(group.slice(0, middle));
+      await this.#add(group.slice(middle));
+    }
+  }
+
+  async #try(only: ReadonlySet<string>): Promise<Verdict> {
+    const drift = driftOf(this.#context, { rejected: this.#rejected, only });
+    try {
+      const changes = await this.#replan(drift.texts);
+      const inVain = editsInVain(drift, changes);
+      const isNew = changes.some((change) => differences(change).some((each) => !this.#known.has(each)));
+      return { isFine: !isNew && inVain.size === 0, changes, inVain };
+    } catch (error) {
+      if (error instanceof DesiredStateError) {
+        return { isFine: false, changes: [], inVain: new Set() };
+      }
+      throw error;
+    }
+  }
+}
+
+/** What a change would do, so that two plans can be compared. Which items of a list move to order it does not matter. */
+function differences(change: Change): readonly string[] {
+  const { action, address, place, anchor, fields } = change;
+  if (action === 'create' || action === 'delete') {
+    return [changeId(change)];
+  }
+  const paths = fields.filter(({ path }) => path !== 'position').map(({ path }) => `${changeId(change)} ${path}`);
+  return anchor === null ? paths : [...paths, `order ${place?.list ?? address}`];
+}
+
+/** Edits whose difference a plan over them still shows. */
+function editsInVain({ fields, places }: Drift, changes: readonly Change[]): ReadonlySet<string> {
+  const open = new Set(changes.flatMap(({ address, fields: of }) => of.map(({ path }) => `${address} ${path}`)));
+  const created = new Set(changes.filter(({ action }) => action === 'create').map(({ address }) => address));
+  // What is created in a list moves others, whatever their order is.
+  const growing = new Set(
+    changes.flatMap(({ action, place }) => (action === 'create' && place !== null ? [place.list] : [])),
+  );
+  const unordered = new Set(
+    changes.flatMap(({ anchor, place }) =>
+      anchor !== null && place !== null && !growing.has(place.list) ? [place.list] : [],
+    ),
+  );
+  return new Set([
+    ...fields.filter(({ address, field }) => open.has(`${address} ${field}`)).map(({ edit }) => edit),
+    ...places
+      .filter(({ action, address, list }) => (action === 'delete' ? created.has(address) : unordered.has(list ?? '')))
+      .map(({ edit }) => edit),
+  ]);
+}

@@ -1,0 +1,41 @@
+import type { Actual } from '../../core/resource.ts';
+
+/** What was found out about how resources have to be written, from one try to the next. */
+export class Decisions {
+  /** Told by their id alone. */
+  readonly ids = new Set<Actual>();
+  /** Fields that cannot be written, with the reason. */
+  readonly dropped = new Map<Actual, Map<string, string>>();
+  /** Fields that would be changed right away, whatever is written. */
+  readonly ignored = new Map<Actual, Set<string>>();
+  /** Resources that cannot be declared, with the reason. */
+  readonly left = new Map<Actual, string>();
+  /** Counts up with everything that is found out. */
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  bind(actual: Actual): void {
+    this.#count += this.ids.has(actual) ? 0 : 1;
+    this.ids.add(actual);
+  }
+
+  drop(actual: Actual, field: string, reason: string): void {
+    const fields = this.dropped.get(actual) ?? new Map<string, string>();
+    this.#count += fields.has(field) ? 0 : 1;
+    this.dropped.set(actual, fields.set(field, reason));
+  }
+
+  ignore(actual: Actual, field: string): void {
+    const fields = this.ignored.get(actual) ?? new Set<string>();
+    this.#count += fields.has(field) ? 0 : 1;
+    this.ignored.set(actual, fields.add(field));
+  }
+
+  leave(actual: Actual, reason: string): void {
+    this.#count += this.left.has(actual) ? 0 : 1;
+    this.left.set(actual, reason);
+  }
+}

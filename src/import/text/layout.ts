@@ -1,0 +1,159 @@
+import { posix } from 'node:path';
+import { addressOf, kindOf } from '../../core/address.ts';
+import type { Declared } from '../../core/resource.ts';
+import type { FileContent } from '../../kinds/manifest.ts';
+import type { SectionKind } from '../../manifests/read/kind-index.ts';
+import { printable } from '../../plan/render/words.ts';
+import type { Draft, DraftEntry } from '../draft/draft.ts';
+import { appendEntries } from './append.ts';
+import { yamlOf } from './yaml-text.ts';
+
+/** A file as it is to be written. */
+export interface ImportedFile {
+  /** From the folder of the manifests, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** What is there now, and stays, each byte of it; null for a new file. */
+  readonly before: string | null;
+  /** The addresses of the entries that are new in it. */
+  readonly addresses: readonly string[];
+}
+
+export interface LayoutOptions {
+  readonly draft: Draft;
+  readonly declared: readonly Declared[];
+  /** The texts of the manifests that are there. */
+  readonly manifests: ReadonlyMap<string, string>;
+  /** Where new files go, from the folder of the manifests; empty: right there. */
+  readonly folder: string;
+  /** Whether resources have parts, so that each of a kind deserves a file of its own. */
+  hasParts(kind: string): boolean;
+  isTaken(path: string): boolean;
+}
+
+/** The schema that editors check manifests with, from the folder of the manifests. */
+export const SCHEMA_PATH = '.octavo/schema.json';
+
+/** Puts entries into files as a person would: a file for each section, and one for each site. */
+export function layOut(options: LayoutOptions): readonly ImportedFile[] {
+  const { draft } = options;
+  const layout = new Layout(options);
+  for (const [path, entries] of pathsOf(options)) {
+    for (const [section, those] of Map.groupBy(entries, ({ kind }) => kind.manifest.section)) {
+      layout.put(path, section, those);
+    }
+  }
+  const named = draft.files
+    .filter(({ path }) => !options.isTaken(path))
+    .map(({ path, text }: FileContent) => ({ path, text, before: null, addresses: [] }));
+  return [...named, ...layout.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+class Layout {
+  readonly files = new Map<string, ImportedFile>();
+  readonly #options: LayoutOptions;
+
+  constructor(options: LayoutOptions) {
+    this.#options = options;
+  }
+
+  /** Behind what is in the manifest of that path already, where there is one; else into new manifests. */
+  put(path: string, section: string, entries: readonly DraftEntry[]): void {
+    const { draft, manifests } = this.#options;
+    const before = manifests.get(path);
+    if (before === undefined) {
+      this.#add({ path, text: newManifest(entries, path, draft), before: null, addresses: [] }, entries);
+      return;
+    }
+    // A manifest may hold several sections, each with entries to come.
+    const file = this.files.get(path) ?? { path, text: before, before, addresses: [] };
+    const text = appendEntries(file.text, section, entriesText(entries, path, draft));
+    if (text !== null) {
+      this.#add({ ...file, text }, entries);
+      return;
+    }
+    for (const [own, those] of Map.groupBy(entries, (entry) => defaultPath(entry, this.#options))) {
+      const free = freePath(own, (each) => this.#options.isTaken(each) || this.files.has(each));
+      this.#add({ path: free, text: newManifest(those, free, draft), before: null, addresses: [] }, those);
+    }
+  }
+
+  #add(file: ImportedFile, entries: readonly DraftEntry[]): void {
+    const addresses = [...file.addresses, ...entries.map(({ kind, key }) => addressOf(kind.name, key))];
+    this.files.set(file.path, { ...file, addresses });
+  }
+}
+
+function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntry[]> {
+  const paths = new Map<string, DraftEntry[]>();
+  const sorted = options.draft.entries.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const homes = new Map<string, string | null>();
+  for (const entry of sorted) {
+    const { name } = entry.kind;
+    if (!homes.has(name)) {
+      homes.set(name, homeOf(name, options));
+    }
+    const path = homes.get(name) ?? defaultPath(entry, options);
+    const entries = paths.get(path) ?? [];
+    entries.push(entry);
+    paths.set(path, entries);
+  }
+  return paths;
+}
+
+/** The manifest that has most of a kind already; null where there is none, or each has a file of its own. */
+function homeOf(kind: string, { declared, folder, manifests, hasParts }: LayoutOptions): string | null {
+  const counts = new Map<string, number>();
+  for (const { address, source } of declared) {
+    const isInside = folder === '' || source.file.startsWith(`${folder}/`);
+    if (kindOf(address) === kind && isInside && manifests.has(source.file)) {
+      counts.set(source.file, (counts.get(source.file) ?? 0) + 1);
+    }
+  }
+  const [most] = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  return most === undefined || (hasParts(kind) && most[1] === 1) ? null : most[0];
+}
+
+function defaultPath({ kind, key }: DraftEntry, { folder, hasParts, isTaken, manifests }: LayoutOptions): string {
+  const { section } = kind.manifest;
+  const path = posix.join(folder, hasParts(kind.name) ? `${section}/${key}.yaml` : `${section}.yaml`);
+  return isTaken(path) && !manifests.has(path) ? freePath(path, isTaken) : path;
+}
+
+/** The same path with a number, where it is taken. */
+export function freePath(path: string, isTaken: (path: string) => boolean): string {
+  const { dir, name, ext } = posix.parse(path);
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? path : posix.join(dir, `${name}-${number}${ext}`);
+    if (!isTaken(free)) {
+      return free;
+    }
+  }
+}
+
+function newManifest(entries: readonly DraftEntry[], path: string, draft: Draft): string {
+  const section = entries[0]?.kind.manifest as SectionKind['manifest'];
+  const schema = posix.relative(posix.dirname(path), SCHEMA_PATH);
+  const shown = schema.startsWith('.') && !schema.startsWith('..') ? `./${schema}` : schema;
+  const body = entriesText(entries, path, draft).replace(/^(?=.)/gm, '  ');
+  return `# yaml-language-server: $schema=${shown}\n${section.section}:\n${body}`;
+}
+
+function entriesText(entries: readonly DraftEntry[], path: string, draft: Draft): string {
+  const [first] = entries;
+  const value =
+    first?.kind.manifest.single === true
+      ? first.value
+      : Object.fromEntries(entries.map((entry) => [entry.key, entry.value]));
+  const notes = first?.kind.manifest.single === true ? single(first, draft) : '';
+  return `${notes}${yamlOf(value, { notes: draft.notes, nameOf: (file) => nameFrom(path, file) })}`;
+}
+
+/** What is to be known of a section that is the one resource itself has no key to stand before. */
+function single({ value }: DraftEntry, { notes }: Draft): string {
+  return (notes.get(value) ?? []).map((note) => `# ${printable(note)}\n`).join('');
+}
+
+function nameFrom(manifest: string, { path }: FileContent): string {
+  return posix.relative(posix.dirname(manifest), path);
+}

@@ -1,0 +1,103 @@
+import { Document, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { FileContent } from '../../kinds/manifest.ts';
+import { printable } from '../../plan/render/words.ts';
+
+/** What a person should know about mappings: comments before them. */
+export type Notes = ReadonlyMap<object, readonly string[]>;
+
+interface Style {
+  readonly notes: Notes;
+  /** What a file is called in this manifest. */
+  nameOf(file: FileContent): string;
+}
+
+/** Longest collection that is written on one line, in characters. */
+const LONGEST_LINE = 100;
+/** Characters that do not show, or show something else than is there: written out, so that a review sees them. */
+const UNSEEN =
+  /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
+
+/** A mapping in YAML, its members in their order. What other readers of YAML take for something else is quoted. */
+export function yamlOf(value: object, style: Style): string {
+  const document = new Document(null, { version: '1.2', schema: 'core', compat: 'yaml-1.1' });
+  const root = new Converter(style).mapping(value, 0);
+  root.flow = false;
+  document.contents = root as never;
+  const text = document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER });
+  return text.replace(UNSEEN, written);
+}
+
+class Converter {
+  readonly #style: Style;
+
+  constructor(style: Style) {
+    this.#style = style;
+  }
+
+  mapping(value: object, depth: number): YAMLMap {
+    const map = new YAMLMap();
+    for (const [name, member] of Object.entries(value)) {
+      map.items.push(new Pair(this.#noted(scalar(name), member), this.#node(member, depth + 1)));
+    }
+    map.flow = this.#length(value) + 2 * depth <= LONGEST_LINE;
+    return map;
+  }
+
+  #node(value: unknown, depth: number): Node {
+    if (Array.isArray(value)) {
+      const list = new YAMLSeq();
+      list.items = value.map((item) => this.#noted(this.#node(item, depth + 1), item));
+      list.flow = this.#length(value) + 2 * depth <= LONGEST_LINE;
+      return list;
+    }
+    if (value instanceof FileContent) {
+      return this.mapping({ file: this.#style.nameOf(value) }, depth);
+    }
+    return typeof value === 'object' && value !== null ? this.mapping(value, depth) : scalar(value);
+  }
+
+  #noted<Of extends Node>(node: Of, value: unknown): Of {
+    const notes = this.#style.notes.get(value as object) ?? [];
+    if (notes.length > 0) {
+      node.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n');
+    }
+    return node;
+  }
+
+  /** Of a value on one line; infinite where it has more than one, or a comment inside. */
+  #length(value: unknown): number {
+    if (value instanceof FileContent) {
+      return this.#style.nameOf(value).length + '{ file:  }'.length;
+    }
+    if (typeof value === 'string') {
+      return value.includes('\n') ? Number.POSITIVE_INFINITY : value.length + 2;
+    }
+    if (typeof value !== 'object' || value === null) {
+      return String(value).length;
+    }
+    const isList = Array.isArray(value);
+    let length = 2;
+    for (const [name, member] of Object.entries(value)) {
+      const hasNote = this.#style.notes.has(member as object);
+      length += hasNote ? Number.POSITIVE_INFINITY : this.#length(member) + 2 + (isList ? 0 : name.length + 2);
+    }
+    return length;
+  }
+}
+
+function scalar(value: unknown): Scalar {
+  const node = new Scalar(value);
+  if (typeof value === 'string' && (value.search(UNSEEN) !== -1 || hasUnseenEnd(value))) {
+    node.type = Scalar.QUOTE_DOUBLE;
+  }
+  return node;
+}
+
+/** A text over lines whose last ones are empty, or end in spaces: whoever trims a file would change it. */
+function hasUnseenEnd(text: string): boolean {
+  return text.includes('\n') && text.replace(/\n$/, '') !== text.trimEnd();
+}
+
+function written(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}

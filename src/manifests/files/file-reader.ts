@@ -1,0 +1,139 @@
+import type { Problem } from '../../core/errors.ts';
+import { messageOf, SourceError } from '../../core/errors.ts';
+import type { FileEntry } from '../../core/file-tree.ts';
+import { UNREAD_FILE } from '../read/check-entry.ts';
+import type { KindIndex } from '../read/kind-index.ts';
+import { Lines, START } from '../read/lines.ts';
+import type { YamlFile } from '../read/parse-yaml.ts';
+import { ManifestReader, type ReadManifest } from '../read/read-manifest.ts';
+import { decodeUtf8, type ListedTree, megabytes, type NamedDependency, readNamedFile } from './file-contents.ts';
+import type { CachedManifest, ManifestCache } from './manifest-cache.ts';
+import { isConfig } from './manifest-files.ts';
+
+/** What one manifest, or the files it names, may weigh. */
+export interface ManifestLimits {
+  /** Bytes of a manifest. */
+  readonly manifestBytes: number;
+  /** Bytes of a file that a manifest names. */
+  readonly fileBytes: number;
+  /** Values that the aliases of one document may stand for. */
+  readonly aliasedValues: number;
+}
+
+interface ReaderParts {
+  readonly kinds: KindIndex;
+  readonly limits: ManifestLimits;
+  readonly cache: ManifestCache;
+  readonly parse: (text: string) => YamlFile;
+}
+
+/** Reads single files of one tree, from the cache where they have not changed. */
+export class FileReader {
+  private readonly parts: ReaderParts;
+  private readonly listed: ListedTree;
+  private readonly root: string;
+
+  constructor(parts: ReaderParts, listed: ListedTree, root: string) {
+    this.parts = parts;
+    this.listed = listed;
+    this.root = root;
+  }
+
+  /** Without reading anything; null when the file must be read. */
+  cached(entry: FileEntry): CachedManifest | null {
+    return this.parts.cache.byVersion(this.root, entry, this.listed);
+  }
+
+  async read(entry: FileEntry): Promise<CachedManifest> {
+    if (entry.size > this.parts.limits.manifestBytes) {
+      return this.unreadable(entry, this.tooLarge(entry.size));
+    }
+    const bytes = await this.bytesOf(entry.path);
+    if (typeof bytes === 'string') {
+      return this.unreadable(entry, bytes);
+    }
+    if (bytes.byteLength > this.parts.limits.manifestBytes) {
+      return this.unreadable(entry, this.tooLarge(bytes.byteLength));
+    }
+    const text = decodeUtf8(bytes);
+    if (text === null) {
+      return this.notUtf8(entry, bytes);
+    }
+    const known = this.parts.cache.byText(this.root, entry, this.listed, text);
+    if (known !== null) {
+      return known;
+    }
+    const cached = isConfig(entry.path, text)
+      ? { text, manifest: null, dependencies: [], names: [] }
+      : await this.readText(entry, text);
+    this.parts.cache.put(this.root, entry, this.listed, cached);
+    return cached;
+  }
+
+  private async readText(entry: FileEntry, text: string): Promise<CachedManifest> {
+    const { kinds, limits, parse } = this.parts;
+    const shown = this.shown(entry.path);
+    const reader = new ManifestReader({ shown, text, kinds, maxAliased: limits.aliasedValues });
+    reader.begin(parse(text));
+    const dependencies: NamedDependency[] = [];
+    for (const { file, offset, put } of reader.files) {
+      const { content, problem, dependency } = await readNamedFile(this.listed, entry.path, file, limits.fileBytes);
+      if (dependency !== null) {
+        dependencies.push(dependency);
+      }
+      if (problem !== null) {
+        reader.reportInEntry(offset, problem);
+      }
+      put(content ?? UNREAD_FILE);
+    }
+    const names = dependencies.flatMap(({ path, resolved }) => (path === resolved ? [path] : [path, resolved]));
+    return { text, manifest: reader.finish(), dependencies, names };
+  }
+
+  /** The bytes, or why they cannot be read: a link that leads nowhere, out of the tree, or to what is no part of it. */
+  private async bytesOf(path: string): Promise<Uint8Array | string> {
+    try {
+      return await this.listed.tree.read(path);
+    } catch (error) {
+      if (!(error instanceof SourceError)) {
+        throw error;
+      }
+      try {
+        if ((await this.listed.tree.resolve(path)) !== path) {
+          await this.listed.tree.checkNamed(path);
+        }
+      } catch (reason) {
+        return messageOf(reason);
+      }
+      // It is there and may be read: trying again may help, so this is not the manifest's fault.
+      throw error;
+    }
+  }
+
+  private tooLarge(bytes: number): string {
+    return `is ${megabytes(bytes)}; a manifest may be at most ${megabytes(this.parts.limits.manifestBytes)}`;
+  }
+
+  private notUtf8(entry: FileEntry, bytes: Uint8Array): CachedManifest {
+    const text = new TextDecoder('utf-8').decode(bytes);
+    const position = new Lines(text).positionOf(Math.max(0, text.indexOf('\ufffd')));
+    return this.unreadable(entry, 'is not UTF-8; save the file as UTF-8', position);
+  }
+
+  /** Not kept: what cannot be read is looked at anew each time. */
+  private unreadable(entry: FileEntry, message: string, position = START): CachedManifest {
+    const problem: Problem = { file: this.shown(entry.path), ...position, address: '', message };
+    const manifest: ReadManifest = {
+      shown: this.shown(entry.path),
+      problems: [problem],
+      sections: [],
+      entries: [],
+      unread: '',
+    };
+    return { text: '', manifest, dependencies: [], names: [] };
+  }
+
+  private shown(path: string): string {
+    return this.root === '' ? path : `${this.root}/${path}`;
+  }
+}

@@ -1,0 +1,53 @@
+import { posix } from 'node:path';
+import { DesiredStateError } from '../../core/errors.ts';
+import type { FileEntry, FileTree } from '../../core/file-tree.ts';
+import { IgnoreError, parseIgnoreRules } from './ignore-rules.ts';
+
+const IGNORE_FILE = '.octavoignore';
+const CONFIG_FILES: readonly string[] = ['config.yaml', 'config.example.yaml'];
+
+/**
+ * The files of a tree that may be manifests: hidden and ignored ones, and the daemon's own config, are left out. `root`
+ * is what problems put before a path. Throws DesiredStateError for an ignore file that is too large or takes too long.
+ */
+export async function findManifestFiles(
+  tree: FileTree,
+  entries: readonly FileEntry[],
+  config: string | null,
+  root = '',
+): Promise<readonly FileEntry[]> {
+  try {
+    const ignored = await readIgnoreFile(tree, entries);
+    return entries.filter(({ path }) => isYaml(path) && !isHidden(path) && path !== config && !ignored(path));
+  } catch (error) {
+    throw error instanceof IgnoreError ? ignoreProblem(error, root) : error;
+  }
+}
+
+function isYaml(path: string): boolean {
+  return path.endsWith('.yaml') || path.endsWith('.yml');
+}
+
+function isHidden(path: string): boolean {
+  return path.startsWith('.') || path.includes('/.');
+}
+
+async function readIgnoreFile(tree: FileTree, entries: readonly FileEntry[]): Promise<(path: string) => boolean> {
+  if (!entries.some((entry) => entry.path === IGNORE_FILE)) {
+    return () => false;
+  }
+  const rules = parseIgnoreRules(await tree.read(IGNORE_FILE));
+  return (path) => rules.ignores(path);
+}
+
+function ignoreProblem(error: IgnoreError, root: string): DesiredStateError {
+  const file = posix.join(root, IGNORE_FILE);
+  return new DesiredStateError([{ file, line: 1, column: 1, address: '', message: error.message }], [], {
+    cause: error,
+  });
+}
+
+/** Whether a file is the daemon's config rather than a manifest: by its name, and by what is in it. */
+export function isConfig(path: string, text: string): boolean {
+  return CONFIG_FILES.includes(path) && /^(platform|organizations)\s*:/m.test(text);
+}

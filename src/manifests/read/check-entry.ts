@@ -1,0 +1,172 @@
+import type { z } from 'zod';
+import { nearest, quote } from '../../core/suggest.ts';
+import { type EntryPath, FileContent } from '../../kinds/manifest.ts';
+import { complaintOf, demandOf } from './issue-words.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** One thing that is wrong with an entry, and whether its key or its value is to be pointed at. */
+export interface EntryProblem {
+  readonly path: EntryPath;
+  readonly at: 'key' | 'value';
+  readonly message: string;
+}
+
+export type CheckedEntry =
+  | { readonly entry: unknown; readonly problems: null }
+  | { readonly entry: null; readonly problems: readonly EntryProblem[] };
+
+/** Stands before the names of the fields that exist, in the message of an issue about unknown ones. */
+const FIELDS = '\u0001';
+const NULL_MESSAGE = 'cannot be cleared: null is not allowed here; leave the field out if it should not be managed';
+/** What lies inside a file that was read: the entry does not show it. */
+const UNSEEN = Symbol('unseen');
+/** Put where a named file could not be read: that was reported, and what follows from it is not. */
+export const UNREAD_FILE: FileContent = Object.freeze(new FileContent('', '', ''));
+
+/** Checks an entry with its kind's schema, and says what is wrong in words that name the field. */
+export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
+  const result = schema.safeParse(value, { error: carryFields });
+  if (result.success) {
+    return { entry: result.data, problems: null };
+  }
+  const problems = result.error.issues.flatMap((issue) => explain(issue as Issue, value, []));
+  return { entry: null, problems: withoutEchoes(problems) };
+}
+
+/**
+ * Issues without words of the schema's own get an empty message, to be told apart; those about unknown fields carry
+ * the names of the fields that exist, which zod knows only while it checks.
+ */
+function carryFields(issue: z.core.$ZodRawIssue): string {
+  if (issue.code !== 'unrecognized_keys') {
+    return '';
+  }
+  const definition = issue.inst?._zod.def as { readonly shape?: object } | undefined;
+  return FIELDS + Object.keys(definition?.shape ?? {}).join(',');
+}
+
+interface Explained extends EntryProblem {
+  /** The field that was probably meant, so that it is not reported as missing too. */
+  readonly meant?: string;
+  readonly missing?: boolean;
+}
+
+function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
+  const path = [...base, ...(issue.path as EntryPath)];
+  const value = valueAt(entry, path);
+  if (value === UNREAD_FILE) {
+    return [];
+  }
+  if (issue.code === 'unrecognized_keys') {
+    return unknownFields(issue, path);
+  }
+  if (issue.code === 'custom' || value === UNSEEN) {
+    const message = issue.message === '' ? complaintOf(issue, undefined) : issue.message;
+    return [{ path, at: 'value', message: withSubject(path, message) }];
+  }
+  if (value === null) {
+    return [{ path, at: 'value', message: withSubject(path, NULL_MESSAGE) }];
+  }
+  if (value === undefined) {
+    const demand = issue.message === '' ? demandOf(issue) : issue.message;
+    const message = demand === null ? 'is missing' : `is missing; it ${demand}`;
+    return [{ path, at: 'value', message: withSubject(path, message), missing: true }];
+  }
+  if (issue.code === 'invalid_key') {
+    const inner = issue.issues[0] as Issue | undefined;
+    const words = inner === undefined ? '' : inner.message === '' ? complaintOf(inner, path.at(-1)) : inner.message;
+    return [{ path, at: 'key', message: `${quote(String(path.at(-1)))} in ${subjectOf(path.slice(0, -1))}: ${words}` }];
+  }
+  if (issue.code === 'invalid_union') {
+    const branch = likeliest(issue.errors as Issue[][], value, issue.message !== '');
+    if (branch !== null) {
+      return branch.flatMap((inner) => explain(inner, entry, path));
+    }
+  }
+  if (issue.message !== '') {
+    return [{ path, at: 'value', message: withSubject(path, issue.message) }];
+  }
+  return [{ path, at: 'value', message: withSubject(path, complaintOf(issue, value)) }];
+}
+
+function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath): Explained[] {
+  const fields = issue.message.startsWith(FIELDS) ? issue.message.slice(1).split(',').filter(Boolean) : [];
+  const inside = path.length === 0 ? '' : ` in ${subjectOf(path)}`;
+  return issue.keys.map((key) => {
+    const near = nearest(key, fields);
+    const hint =
+      near !== null ? `; did you mean ${quote(near)}?` : fields.length > 0 ? `; there are ${fields.join(', ')}` : '';
+    const message = `unknown field ${quote(key)}${inside}${hint}`;
+    return { path: [...path, key], at: 'key' as const, message, ...(near === null ? {} : { meant: near }) };
+  });
+}
+
+/**
+ * The alternative of a union whose fields the value's come nearest to; null when it is of the wrong type for each.
+ * With `unlessTied`, null also when two are equally near: then the union's own words say more.
+ */
+function likeliest(branches: readonly Issue[][], value: unknown, unlessTied: boolean): Issue[] | null {
+  const weighed = branches
+    .filter((branch) => !branch.some(({ path, code }) => path.length === 0 && code !== 'unrecognized_keys'))
+    .map((branch) => ({ branch, weight: branch.reduce((sum, issue) => sum + misfit(issue, value), 0) }))
+    .sort((a, b) => a.weight - b.weight);
+  const [best, second] = weighed;
+  const tied = best !== undefined && second !== undefined && best.weight === second.weight;
+  return best === undefined || (tied && unlessTied) ? null : best.branch;
+}
+
+/** How much an issue speaks against the alternative being the one that was meant: only its fields' names tell. */
+function misfit(issue: Issue, value: unknown): number {
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
+    return 2 * issue.keys.length;
+  }
+  return issue.path.length === 1 && valueAt(value, issue.path as EntryPath) === undefined ? 1 : 0;
+}
+
+/** A misspelt field is not reported as missing as well. */
+function withoutEchoes(problems: readonly Explained[]): EntryProblem[] {
+  const meant = new Set<string>();
+  for (const { meant: field, path } of problems) {
+    if (field !== undefined) {
+      meant.add(JSON.stringify([...path.slice(0, -1), field]));
+    }
+  }
+  return problems
+    .filter((problem) => !(problem.missing && meant.has(JSON.stringify(problem.path))))
+    .map(({ path, at, message }) => ({ path, at, message }));
+}
+
+function valueAt(entry: unknown, path: EntryPath): unknown {
+  let value = entry;
+  for (const segment of path) {
+    if (value instanceof FileContent) {
+      return UNSEEN;
+    }
+    value = memberOf(value, segment);
+  }
+  return value;
+}
+
+/** Own members only: a field called `constructor` is there when it was written, and else it is not. */
+function memberOf(value: unknown, segment: string | number): unknown {
+  const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, segment);
+  return holds ? (value as Record<string | number, unknown>)[segment] : undefined;
+}
+
+function withSubject(path: EntryPath, message: string): string {
+  return `${subjectOf(path)} ${message}`;
+}
+
+/** A path as a person writes it: `structure[0].spaces[1].path`. */
+function subjectOf(path: EntryPath): string {
+  if (path.length === 0) {
+    return 'the entry';
+  }
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') {
+      return `${text}[${segment}]`;
+    }
+    return /^[\w-]{1,100}$/.test(segment) ? `${text}${text === '' ? '' : '.'}${segment}` : `${text}[${quote(segment)}]`;
+  }, '');
+}

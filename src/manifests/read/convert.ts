@@ -1,0 +1,180 @@
+import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
+import { quote } from '../../core/suggest.ts';
+
+/** Deeper than any manifest, and shallow enough for every recursion that walks one. */
+const MAX_DEPTH = 100;
+
+/** A text counts as one value more for every 2^6 characters: checking what an alias stands for takes as long. */
+const LONG_TEXT = 6;
+
+/** A `{ file: path }` that waits for the file's text. */
+export interface NamedFile {
+  /** As written. */
+  readonly file: string;
+  readonly offset: number;
+  /** Puts what was read in the place of the mapping. */
+  put(value: unknown): void;
+}
+
+/** How many values the aliases of one file stand for, and may stand for. */
+export interface AliasBudget {
+  used: number;
+  readonly most: number;
+}
+
+/** Turns the nodes of one document into plain data, and remembers what aliases mean. */
+export class Converter {
+  /** What each alias stands for. */
+  readonly aliases = new Map<Alias, ParsedNode>();
+  readonly files: NamedFile[] = [];
+  /** True once the data is not what the manifest says. */
+  broken = false;
+  private readonly anchors = new Map<string, { node: ParsedNode; value: unknown; size: number }>();
+  private readonly report: (offset: number, message: string) => void;
+  private readonly place: (offset: number) => string;
+  private readonly budget: AliasBudget;
+  private size = 0;
+  private findFiles = false;
+
+  constructor(options: {
+    readonly report: (offset: number, message: string) => void;
+    /** `file:line` of an offset. */
+    readonly place: (offset: number) => string;
+    readonly aliases: AliasBudget;
+  }) {
+    this.report = options.report;
+    this.place = options.place;
+    this.budget = options.aliases;
+  }
+
+  /** Converts a section's value. Files are looked for at `filesFrom` levels below it and deeper; null: nowhere. */
+  convert(node: ParsedNode | null, filesFrom: number | null): unknown {
+    this.findFiles = filesFrom !== null;
+    return this.value(node, 0, filesFrom ?? 0);
+  }
+
+  /** The node itself, or what it stands for. */
+  resolve(node: ParsedNode | null | undefined): ParsedNode | null {
+    if (node === null || node === undefined) {
+      return null;
+    }
+    return isAlias(node) ? (this.aliases.get(node) ?? null) : node;
+  }
+
+  private value(node: ParsedNode | null, depth: number, filesFrom: number): unknown {
+    if (node === null) {
+      return null;
+    }
+    if (isAlias(node)) {
+      return this.alias(node);
+    }
+    const before = this.size;
+    this.size += 1 + (isScalar(node) && typeof node.value === 'string' ? node.value.length >> LONG_TEXT : 0);
+    const value = isScalar(node) ? this.scalar(node) : this.collection(node, depth, filesFrom);
+    if (node.anchor !== undefined) {
+      this.anchors.set(node.anchor, { node, value, size: this.size - before });
+    }
+    return value;
+  }
+
+  private collection(node: ParsedNode, depth: number, filesFrom: number): unknown {
+    if (depth >= MAX_DEPTH) {
+      this.fail(offsetOf(node), `is nested more than ${MAX_DEPTH} levels deep`);
+      return null;
+    }
+    if (isSeq(node)) {
+      const list: unknown[] = [];
+      for (const [index, item] of node.items.entries()) {
+        list.push(this.value(item as ParsedNode | null, depth + 1, filesFrom));
+        this.noteFile(list, index, item as ParsedNode | null, depth + 1, filesFrom);
+      }
+      return list;
+    }
+    return isMap(node) ? this.mapping(node as YAMLMap.Parsed, depth, filesFrom) : null;
+  }
+
+  private mapping(node: YAMLMap.Parsed, depth: number, filesFrom: number): Record<string, unknown> {
+    // Without a prototype: a key finds only what was written, and free keys cost V8 no hidden class each.
+    const object: Record<string, unknown> = Object.create(null);
+    let firsts: ReadonlyMap<string, number> | null = null;
+    for (const { key: keyNode, value: valueNode } of node.items) {
+      const key = keyText(keyNode);
+      if (key === '__proto__' || key === '<<') {
+        const reason = key === '<<' ? ': merge keys are not YAML 1.2' : '';
+        this.report(offsetOf(keyNode), `${quote(key)} cannot be used as a key${reason}`);
+      } else if (Object.hasOwn(object, key)) {
+        firsts ??= new Map(node.items.toReversed().map((pair) => [keyText(pair.key), offsetOf(pair.key)]));
+        this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${this.place(firsts.get(key) ?? 0)}`);
+      } else {
+        object[key] = this.value(valueNode, depth + 1, filesFrom);
+        this.noteFile(object, key, valueNode, depth + 1, filesFrom);
+      }
+    }
+    return object;
+  }
+
+  private noteFile(
+    holder: object,
+    key: string | number,
+    written: ParsedNode | null,
+    depth: number,
+    from: number,
+  ): void {
+    if (!this.findFiles || depth < from) {
+      return;
+    }
+    const node = this.resolve(written);
+    if (!isMap(node) || node.items.length !== 1) {
+      return;
+    }
+    const [pair] = (node as YAMLMap.Parsed).items;
+    const value = this.resolve(pair?.value);
+    if (keyText(pair?.key) === 'file' && isScalar(value) && typeof value.value === 'string') {
+      const put = (content: unknown) => void Reflect.set(holder, key, content);
+      this.files.push({ file: value.value, offset: offsetOf(value), put });
+    }
+  }
+
+  private scalar(node: Scalar): unknown {
+    const { value } = node;
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      this.report(node.range?.[0] ?? 0, `${node.source} is not a number that can be sent; write a finite one`);
+      return 0;
+    }
+    return value;
+  }
+
+  private alias(node: Alias): unknown {
+    const offset = node.range?.[0] ?? 0;
+    const target = this.anchors.get(node.source);
+    if (target === undefined) {
+      this.fail(offset, `no anchor &${node.source} before this alias`);
+      return null;
+    }
+    this.size += target.size;
+    this.budget.used += target.size;
+    if (this.budget.used > this.budget.most) {
+      if (!this.broken) {
+        this.fail(offset, `the aliases of this file stand for more than ${this.budget.most} values; write them out`);
+      }
+      return null;
+    }
+    this.aliases.set(node, target.node);
+    return target.value;
+  }
+
+  private fail(offset: number, message: string): void {
+    this.broken = true;
+    this.report(offset, message);
+  }
+}
+
+/** The text of a key as it is written. */
+export function keyText(node: ParsedNode | null | undefined): string {
+  return isScalar(node) ? String(node.value ?? '') : '';
+}
+
+/** Where a node begins. */
+export function offsetOf(node: ParsedNode | null | undefined): number {
+  return node?.range[0] ?? 0;
+}

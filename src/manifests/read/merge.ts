@@ -1,0 +1,136 @@
+import type { Address } from '../../core/address.ts';
+import { enumerated } from '../../core/enumerated.ts';
+import type { Problem } from '../../core/errors.ts';
+import type { Declared, Source } from '../../core/resource.ts';
+import { quote } from '../../core/suggest.ts';
+import { findCycles } from './cycles.ts';
+import { plainFields } from './fields.ts';
+import type { KindIndex } from './kind-index.ts';
+import type { ReadEntry, ReadResource } from './read-entry.ts';
+import type { ReadManifest } from './read-manifest.ts';
+import { ReferenceIndex } from './resolve-reference.ts';
+
+export interface Merged {
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly sections: ReadonlySet<string>;
+  readonly problems: readonly Problem[];
+}
+
+/** Merges what the files declare each by itself, whatever order they come in. */
+export function mergeManifests(manifests: readonly ReadManifest[], kinds: KindIndex): Merged {
+  const problems: Problem[] = manifests.flatMap((manifest) => manifest.problems);
+  const entries = distinctEntries(manifests, problems);
+  const resources = distinctResources(entries, problems);
+  checkIds(resources, problems);
+  const unread = manifests.flatMap((manifest) => (manifest.unread === null ? [] : [manifest.unread]));
+  const index = new ReferenceIndex(resources, entries, unread, kinds);
+  const declared = resolveAll(index, problems);
+  return { declared, sections: new Set(manifests.flatMap((manifest) => manifest.sections)), problems };
+}
+
+function distinctEntries(manifests: readonly ReadManifest[], problems: Problem[]): ReadEntry[] {
+  const seen = new Map<Address, ReadEntry>();
+  for (const manifest of manifests) {
+    for (const entry of manifest.entries) {
+      const first = seen.get(entry.address);
+      if (first === undefined) {
+        seen.set(entry.address, entry);
+      } else {
+        problems.push(declaredTwice(entry.address, first.source, entry.source));
+      }
+    }
+  }
+  return [...seen.values()];
+}
+
+/** The resources of all entries by address, sorted, so that the order of files and keys shows nowhere. */
+function distinctResources(entries: readonly ReadEntry[], problems: Problem[]): ReadonlyMap<Address, ReadResource> {
+  const seen = new Map<Address, ReadResource>();
+  for (const entry of entries) {
+    for (const resource of entry.resources) {
+      const first = seen.get(resource.address);
+      if (first === undefined) {
+        seen.set(resource.address, resource);
+      } else {
+        problems.push(declaredTwice(resource.address, first.source, resource.source));
+      }
+    }
+  }
+  const sorted = new Map<Address, ReadResource>();
+  for (const address of [...seen.keys()].sort()) {
+    const resource = seen.get(address);
+    if (resource !== undefined) {
+      sorted.set(address, resource);
+    }
+  }
+  return sorted;
+}
+
+function declaredTwice(address: Address, first: Source, second: Source): Problem {
+  return { ...second, address, message: `is declared twice; first at ${placeOf(first)}; keep one of them` };
+}
+
+function checkIds(resources: ReadonlyMap<Address, ReadResource>, problems: Problem[]): void {
+  const seen = new Map<string, ReadResource>();
+  const bound = [...resources.values()].filter(({ declared }) => declared.id !== null);
+  for (const resource of bound.sort((a, b) => compareSources(a.idSource, b.idSource))) {
+    const { kind, id } = resource.declared;
+    const first = seen.get(`${kind} ${id}`);
+    if (first === undefined) {
+      seen.set(`${kind} ${id}`, resource);
+    } else {
+      const message = `id ${quote(id ?? '')} is bound by ${first.address} too (${placeOf(first.idSource)}); one id has one key`;
+      problems.push({ ...resource.idSource, address: resource.address, message });
+    }
+  }
+}
+
+function resolveAll(index: ReferenceIndex, problems: Problem[]): ReadonlyMap<Address, Declared> {
+  const declared = new Map<Address, Declared>();
+  const edges = new Map<Address, Map<Address, Source>>();
+  for (const [address, resource] of index.resources) {
+    if (resource.fields === null) {
+      declared.set(address, resource.declared);
+      continue;
+    }
+    const found = new Map<unknown, Address>();
+    for (const { reference, source } of resource.references) {
+      const { target, message } = index.resolve(reference);
+      if (message !== null) {
+        problems.push({ ...source, address, message });
+      }
+      if (target !== null) {
+        found.set(reference, target.address);
+        if (target.declared.kind === resource.declared.kind) {
+          const targets = edges.get(address) ?? new Map<Address, Source>();
+          edges.set(address, targets.set(target.address, source));
+        }
+      }
+    }
+    const fields = plainFields(resource.fields, (reference) => found.get(reference) ?? null);
+    declared.set(address, { ...resource.declared, fields });
+  }
+  reportCycles(edges, problems);
+  return declared;
+}
+
+function reportCycles(edges: ReadonlyMap<Address, ReadonlyMap<Address, Source>>, problems: Problem[]): void {
+  const graph = new Map([...edges].map(([from, targets]) => [from, [...targets.keys()]]));
+  for (const cycle of findCycles(graph)) {
+    const [first = '', second = first] = cycle;
+    const source = edges.get(first)?.get(second);
+    if (source !== undefined) {
+      const message = `refers to itself in a circle: ${enumerated([...cycle, first], ' → ')}; take one of these references out`;
+      problems.push({ ...source, address: first, message });
+    }
+  }
+}
+
+/** By file, then line, then column. */
+export function compareSources(a: Source, b: Source): number {
+  return a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column;
+}
+
+function placeOf(source: Source): string {
+  return `${source.file}:${source.line}`;
+}

@@ -1,0 +1,175 @@
+import { type Address, addressOf } from '../../core/address.ts';
+import type { Declared, Source } from '../../core/resource.ts';
+import { didYouMean, quote } from '../../core/suggest.ts';
+import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../../kinds/manifest.ts';
+import { checkEntry } from './check-entry.ts';
+import { plainFields } from './fields.ts';
+import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
+import type { Position } from './lines.ts';
+import type { Locator, WrittenPair } from './locate.ts';
+
+/** A reference of a resource, and where it is written. */
+export interface PlacedReference {
+  readonly reference: Reference;
+  readonly source: Source;
+}
+
+/** A resource as one file declares it. */
+export interface ReadResource {
+  readonly address: Address;
+  /** As written, references included; null where it refers to nothing, and nothing needs to be kept. */
+  readonly fields: WrittenFields | null;
+  readonly source: Source;
+  readonly idSource: Source;
+  readonly references: readonly PlacedReference[];
+  /** Whole already where it refers to nothing; otherwise its fields lack the addresses. */
+  readonly declared: Declared;
+}
+
+/** An entry of a section as one file declares it. */
+export interface ReadEntry {
+  readonly kind: string;
+  readonly key: string;
+  readonly address: Address;
+  readonly source: Source;
+  /** True where the entry has problems, so that what it declares is not known. */
+  readonly broken: boolean;
+  readonly resources: readonly ReadResource[];
+}
+
+interface EntryInput {
+  readonly kind: SectionKind;
+  readonly writtenKey: string;
+  readonly pair: WrittenPair;
+  readonly value: unknown;
+  readonly broken: boolean;
+  readonly locator: Locator;
+  readonly kinds: KindIndex;
+  readonly shown: string;
+  positionOf(offset: number): Position;
+  report(offset: number, message: string, address: Address): void;
+}
+
+/** Checks an entry and lets its kind declare what it stands for. Problems are reported as they are found. */
+export function readEntry(input: EntryInput): ReadEntry {
+  const { kind, writtenKey, pair, locator } = input;
+  const rules = kind.manifest;
+  const key = rules.normalizeKey?.(writtenKey) ?? writtenKey;
+  const address = entryAddress(kind, writtenKey);
+  const source = sourceAt(input, []);
+  const broken: ReadEntry = { kind: kind.name, key, address, source, broken: true, resources: [] };
+  if (input.broken) {
+    return broken;
+  }
+  const keyFits = rules.single || rules.key.pattern.test(writtenKey);
+  if (!keyFits) {
+    input.report(
+      locator.offsetOfKey(pair, []),
+      `${quote(writtenKey)} cannot be a key here; use ${rules.key.words}`,
+      address,
+    );
+  }
+  const checked = checkEntry(rules.entry, input.value);
+  for (const problem of checked.problems ?? []) {
+    const offset =
+      problem.at === 'key' ? locator.offsetOfKey(pair, problem.path) : locator.offsetOfValue(pair, problem.path);
+    input.report(offset, problem.message, address);
+  }
+  if (!keyFits || checked.problems !== null) {
+    return broken;
+  }
+  const resources = declare(input, key, checked.entry, address);
+  return resources === null ? broken : { ...broken, broken: false, resources };
+}
+
+function declare(input: EntryInput, key: string, entry: unknown, address: Address): ReadResource[] | null {
+  const written: WrittenResource[] = [];
+  const problems: { readonly path: EntryPath; readonly message: string }[] = [];
+  input.kind.manifest.declare(key, entry, {
+    add: (resource) => void written.push(resource),
+    problem: (path, message) => void problems.push({ path, message }),
+  });
+  for (const resource of written) {
+    for (const problem of unknownIgnored(input.kinds, resource)) {
+      problems.push(problem);
+    }
+  }
+  const owners = new Map(
+    problems.length === 0 ? [] : written.map((resource) => [JSON.stringify(resource.path), resource]),
+  );
+  for (const { path, message } of problems) {
+    input.report(input.locator.offsetOfValue(input.pair, path), message, ownerOf(owners, path) ?? address);
+  }
+  return problems.length > 0 ? null : written.map((resource) => place(input, resource));
+}
+
+/** The address of the innermost resource that a path lies in; `owners`: resources by their paths as JSON. */
+function ownerOf(owners: ReadonlyMap<string, WrittenResource>, path: EntryPath): Address | null {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const owner = owners.get(JSON.stringify(path.slice(0, length)));
+    if (owner !== undefined) {
+      return addressOf(owner.kind, owner.key);
+    }
+  }
+  return null;
+}
+
+function unknownIgnored(kinds: KindIndex, resource: WrittenResource) {
+  const fields = Object.keys(kinds.byName.get(resource.kind)?.fields ?? {});
+  return (resource.common.ignore ?? []).flatMap((name, index) =>
+    fields.includes(name)
+      ? []
+      : [
+          {
+            path: [...resource.path, 'ignore', index],
+            message: `cannot ignore ${quote(name)}: no such field${didYouMean(name, fields, `; there are ${fields.join(', ')}`)}`,
+          },
+        ],
+  );
+}
+
+function place(input: EntryInput, written: WrittenResource): ReadResource {
+  const source = sourceAt(input, written.path);
+  const address = addressOf(written.kind, written.key);
+  const found: Reference[] = [];
+  collectReferences(written.fields, found);
+  const { id, renamedFrom, protect, paused, ignore } = written.common;
+  return {
+    address,
+    fields: found.length === 0 ? null : written.fields,
+    source,
+    idSource: id === undefined ? source : valueSource(input, [...written.path, 'id']),
+    references: found.map((reference) => ({ reference, source: valueSource(input, reference.path) })),
+    declared: {
+      address,
+      kind: written.kind,
+      fields: found.length === 0 ? plainFields(written.fields) : {},
+      within: written.within,
+      place: written.place,
+      id: id ?? null,
+      renamedFrom: renamedFrom ?? null,
+      protect: protect ?? null,
+      paused: paused === undefined ? null : { reason: paused.reason, until: paused.until ?? null },
+      ignore: ignore ?? [],
+      source,
+    },
+  };
+}
+
+function collectReferences(value: unknown, found: Reference[]): void {
+  if (value instanceof Reference) {
+    found.push(value);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Array.isArray(value) ? value : Object.values(value)) {
+      collectReferences(member, found);
+    }
+  }
+}
+
+function sourceAt(input: EntryInput, path: EntryPath): Source {
+  return { file: input.shown, ...input.positionOf(input.locator.offsetOfKey(input.pair, path)) };
+}
+
+function valueSource(input: EntryInput, path: EntryPath): Source {
+  return { file: input.shown, ...input.positionOf(input.locator.offsetOfValue(input.pair, path)) };
+}

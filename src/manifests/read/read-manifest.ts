@@ -1,0 +1,270 @@
+import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
+import type { Address } from '../../core/address.ts';
+import type { Problem } from '../../core/errors.ts';
+import { maskUrls } from '../../core/safe-url.ts';
+import { didYouMean, nearest, quote } from '../../core/suggest.ts';
+import { type AliasBudget, Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
+import { valueWords } from './issue-words.ts';
+import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
+import { Lines, lastAtMost, type Position } from './lines.ts';
+import { Locator, type WrittenPair } from './locate.ts';
+import type { YamlFile } from './parse-yaml.ts';
+import { type ReadEntry, readEntry } from './read-entry.ts';
+
+/** What one file declares, by itself: all that need not be known of the others. */
+export interface ReadManifest {
+  /** As problems show it. */
+  readonly shown: string;
+  readonly problems: readonly Problem[];
+  readonly sections: readonly string[];
+  readonly entries: readonly ReadEntry[];
+  /** The text of a file that could be read only in part, or not at all (empty): it may declare what others refer to. */
+  readonly unread: string | null;
+}
+
+/** Values that aliases may stand for, for each character of a file. */
+const ALIASED_PER_CHARACTER = 16;
+
+/** Where an entry is written. */
+interface EntrySpan {
+  readonly address: Address;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An entry as it is written, before the files it names are read. */
+interface PendingEntry {
+  readonly kind: SectionKind;
+  readonly writtenKey: string;
+  readonly pair: WrittenPair;
+  readonly broken: boolean;
+  readonly locator: Locator;
+  /** Read late: a named file may take its place. */
+  value(): unknown;
+}
+
+/** Reads one manifest in two steps, so that the files it names can be read in between. */
+export class ManifestReader {
+  readonly problems: Problem[] = [];
+  /** Files to be read and put in place before {@link finish}. */
+  readonly files: NamedFile[] = [];
+  private readonly shown: string;
+  private readonly kinds: KindIndex;
+  private readonly text: string;
+  private readonly lines: Lines;
+  private readonly aliases: AliasBudget;
+  private spans: readonly EntrySpan[] | null = null;
+  private readonly sections = new Set<string>();
+  private readonly pending: PendingEntry[] = [];
+  private readonly unknown: { readonly section: string; readonly offset: number }[] = [];
+  private unread = false;
+
+  constructor(options: {
+    readonly shown: string;
+    readonly text: string;
+    readonly kinds: KindIndex;
+    readonly maxAliased: number;
+  }) {
+    this.shown = options.shown;
+    this.text = options.text;
+    this.kinds = options.kinds;
+    // In proportion to the file, so that a tree of small files costs no more than one large file.
+    const most = Math.min(options.maxAliased, 1000 + ALIASED_PER_CHARACTER * options.text.length);
+    this.aliases = { used: 0, most };
+    this.lines = new Lines(options.text);
+  }
+
+  /** First step: the documents' sections and entries as plain data. */
+  begin(yaml: YamlFile): void {
+    for (const problem of yaml.problems) {
+      this.report(problem.offset, problem.message);
+    }
+    for (const document of yaml.documents) {
+      this.readDocument(document.contents, document.broken);
+    }
+    this.reportUnknown();
+  }
+
+  /** Reports what is wrong at an offset of the text. */
+  report(offset: number, message: string, address: Address = ''): void {
+    // A value that is quoted may be a URL with a password.
+    this.problems.push({ file: this.shown, ...this.positionOf(offset), address, message: maskUrls(message) });
+  }
+
+  /** The same, naming the entry that the offset lies in. */
+  reportInEntry(offset: number, message: string): void {
+    this.spans ??= this.pending
+      .map(({ kind, writtenKey, pair: { key, value } }) => ({
+        address: entryAddress(kind, writtenKey),
+        start: key.range[0],
+        end: value?.range[1] ?? key.range[1],
+      }))
+      .sort((a, b) => a.start - b.start);
+    const span = this.spans[lastAtMost(this.spans, offset, ({ start }) => start)];
+    this.report(offset, message, span === undefined || offset >= span.end ? '' : span.address);
+  }
+
+  /** Second step: checks every entry and lets its kind read it. */
+  finish(): ReadManifest {
+    const entries = this.pending.map((pending) =>
+      readEntry({
+        ...pending,
+        value: pending.value(),
+        kinds: this.kinds,
+        shown: this.shown,
+        positionOf: (offset) => this.positionOf(offset),
+        report: (offset, message, address) => this.report(offset, message, address),
+      }),
+    );
+    const { shown, problems, sections, unread } = this;
+    return { shown, problems, sections: [...sections], entries, unread: unread ? this.text : null };
+  }
+
+  private positionOf(offset: number): Position {
+    return this.lines.positionOf(offset);
+  }
+
+  private placeOf(offset: number): string {
+    return `${this.shown}:${this.positionOf(offset).line}`;
+  }
+
+  private readDocument(contents: ParsedNode | null, broken: boolean): void {
+    this.unread ||= broken;
+    const converter = new Converter({
+      // What yaml made of a broken document says nothing about what was meant.
+      report: (offset, message) => (broken ? undefined : this.report(offset, message)),
+      place: (offset) => this.placeOf(offset),
+      aliases: this.aliases,
+    });
+    const root = contents;
+    if (root === null || (!isMap(root) && converter.convert(root, null) === null)) {
+      return;
+    }
+    if (!isMap(root)) {
+      this.unread = true;
+      if (!broken) {
+        const found = valueWords(converter.convert(root, null));
+        this.report(offsetOf(root), `a manifest must be a mapping of sections (${this.sectionNames()}), not ${found}`);
+      }
+      return;
+    }
+    const firstPending = this.pending.length;
+    const seen = new Map<string, number>();
+    for (const { key, value } of (root as YAMLMap.Parsed).items) {
+      this.readSection(converter, seen, { key, value }, broken);
+    }
+    for (const file of converter.files) {
+      this.files.push(file);
+    }
+    if (converter.broken) {
+      this.unread = true;
+      for (let index = firstPending; index < this.pending.length; index += 1) {
+        const pending = this.pending[index];
+        if (pending !== undefined) {
+          this.pending[index] = { ...pending, broken: true };
+        }
+      }
+    }
+  }
+
+  private readSection(converter: Converter, seen: Map<string, number>, pair: WrittenPair, broken: boolean): void {
+    const section = keyText(pair.key);
+    const offset = offsetOf(pair.key);
+    const kind = this.kinds.sections.get(section);
+    const first = seen.get(section);
+    const value = converter.convert(pair.value, kind === undefined ? null : kind.manifest.single ? 0 : 1);
+    if (first !== undefined) {
+      this.report(
+        offset,
+        `${quote(section)} is written twice; first at ${this.placeOf(first)}; put all its entries into one`,
+      );
+      return;
+    }
+    seen.set(section, offset);
+    if (kind === undefined) {
+      if (!broken) {
+        this.unknown.push({ section, offset });
+      }
+      return;
+    }
+    this.sections.add(section);
+    const locator = new Locator(converter);
+    if (kind.manifest.single) {
+      this.pending.push({ kind, writtenKey: '', pair, broken, locator, value: () => value ?? {} });
+    } else if (value !== null) {
+      this.readEntries(converter, kind, pair, value, { broken, locator });
+    }
+  }
+
+  private readEntries(
+    converter: Converter,
+    kind: SectionKind,
+    pair: WrittenPair,
+    value: unknown,
+    rest: { readonly broken: boolean; readonly locator: Locator },
+  ): void {
+    const node = converter.resolve(pair.value);
+    const { section } = kind.manifest;
+    if (!isMap(node)) {
+      if (!rest.broken) {
+        const message = `${section} must be a mapping of keys to entries, not ${valueWords(value)}`;
+        this.report(offsetOf(pair.value), message);
+      }
+      return;
+    }
+    const values = value as Record<string, unknown>;
+    const seen = new Set<string>();
+    for (const entry of (node as YAMLMap.Parsed).items) {
+      const writtenKey = keyText(entry.key);
+      if (!seen.has(writtenKey) && Object.hasOwn(values, writtenKey)) {
+        seen.add(writtenKey);
+        // An entry with nothing after its key is one that manages no field.
+        this.pending.push({
+          kind,
+          writtenKey,
+          pair: entry,
+          ...rest,
+          value: () => values[writtenKey] ?? {},
+        });
+      }
+    }
+  }
+
+  /** Sections that no kind has. A file with nothing else in it is not a manifest, and gets one problem in all. */
+  private reportUnknown(): void {
+    const [first, second] = this.unknown;
+    if (this.sections.size > 0) {
+      for (const { section, offset } of this.unknown) {
+        this.report(offset, this.unknownWords(section));
+      }
+    } else if (first !== undefined && second !== undefined) {
+      const names = [...this.kinds.sections.keys()];
+      const slip = this.unknown.find(({ section }) => nearest(section, names) !== null) ?? first;
+      const words = `none of its ${this.unknown.length} sections is known; ${this.unknownWords(slip.section)}`;
+      this.problems.length = 0;
+      this.report(slip.offset, words);
+    } else if (first !== undefined) {
+      this.report(first.offset, this.unknownWords(first.section));
+    }
+    this.keepFirstProblem();
+  }
+
+  /** What else is wrong with a file that declares nothing says nothing more. */
+  private keepFirstProblem(): void {
+    const [problem, ...others] = this.problems;
+    if (this.sections.size === 0 && problem !== undefined && others.length > 0) {
+      const message = `${problem.message} (and ${others.length} more in this file)`;
+      this.problems.splice(0, this.problems.length, { ...problem, message });
+    }
+  }
+
+  private unknownWords(section: string): string {
+    const names = [...this.kinds.sections.keys()];
+    const known = `; there are ${names.join(', ')} (list files that are not manifests in .octavoignore)`;
+    return `unknown section ${quote(section)}${didYouMean(section, names, known)}`;
+  }
+
+  private sectionNames(): string {
+    return [...this.kinds.sections.keys()].join(', ');
+  }
+}

@@ -1,0 +1,87 @@
+/** Keeps the scopes of one organization apart: what another scope declares is neither declared here nor deleted. */
+import type { Address } from '../../core/address.ts';
+import type { Problem } from '../../core/errors.ts';
+import type { Actual, Declared } from '../../core/resource.ts';
+import type { Identity } from './identity.ts';
+
+/** A resource that another scope of the organization declares, or has last applied. */
+export interface Claim {
+  readonly address: Address;
+  readonly kind: string;
+  readonly scope: string;
+  /** The id that was recorded when it was last applied; null where none was. */
+  readonly id: string | null;
+  /** Where the scope declares it, as `file:line`; null where it no longer does. */
+  readonly place: string | null;
+}
+
+/** What the other scopes of the organization declare and have applied, as far as it is known. */
+export class Elsewhere {
+  readonly #byAddress = new Map<Address, Claim>();
+  readonly #byId = new Map<string, Claim>();
+
+  constructor(claims: Iterable<Claim>) {
+    for (const claim of claims) {
+      // A declaration counts more than a record of one that is gone.
+      const known = this.#byAddress.get(claim.address);
+      if (known === undefined || known.place === null) {
+        this.#byAddress.set(claim.address, claim);
+      }
+      const id = `${claim.kind} ${claim.id}`;
+      if (claim.id !== null && (this.#byId.get(id)?.place ?? null) === null) {
+        this.#byId.set(id, claim);
+      }
+    }
+  }
+
+  /** The claim on an actual resource, declared or only recorded. */
+  ofActual({ kind, id }: Actual): Claim | undefined {
+    return this.#byId.get(`${kind} ${id}`);
+  }
+
+  /** The declaration of another scope that means the same resource: by the key, or by what the key is bound to. */
+  declarationOf(address: Address, actual: Actual | undefined): (Claim & { readonly place: string }) | undefined {
+    const claims = [this.#byAddress.get(address), actual === undefined ? undefined : this.ofActual(actual)];
+    return claims.find((claim): claim is Claim & { readonly place: string } => (claim?.place ?? null) !== null);
+  }
+}
+
+/** A problem for each resource that is declared here and in another scope too. */
+export function overlapProblems(
+  declared: ReadonlyMap<Address, Declared>,
+  { bound }: Pick<Identity, 'bound'>,
+  elsewhere: Elsewhere,
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  for (const resource of declared.values()) {
+    const claim = elsewhere.declarationOf(resource.address, bound.get(resource.address));
+    if (claim !== undefined) {
+      const name = claim.address === resource.address ? 'it' : `the same resource (as ${claim.address})`;
+      const message = `scope ${JSON.stringify(claim.scope)} declares ${name} too, at ${claim.place}; a resource belongs to one scope: remove one of the two declarations`;
+      problems.push({ ...resource.source, address: resource.address, message });
+    }
+  }
+  return problems;
+}
+
+/**
+ * The identity without what belongs to other scopes: a resource whose declaration has moved to another folder is no
+ * longer owned here, so it is not deleted, and what others have applied is never unmanaged.
+ */
+export function leaveToOthers(identity: Identity, elsewhere: Elsewhere): Identity {
+  const notes = [...identity.notes];
+  const owned = new Map<Address, Actual>();
+  for (const [address, actual] of identity.owned) {
+    const claim = elsewhere.declarationOf(address, actual);
+    if (claim === undefined) {
+      owned.set(address, actual);
+    } else {
+      notes.push({
+        address,
+        text: `left to scope ${JSON.stringify(claim.scope)}, which declares it at ${claim.place}`,
+      });
+    }
+  }
+  const unmanaged = identity.unmanaged.filter((actual) => elsewhere.ofActual(actual) === undefined);
+  return { ...identity, owned, unmanaged, notes };
+}

@@ -1,0 +1,70 @@
+import type { Address } from '../../core/address.ts';
+import type { Problem } from '../../core/errors.ts';
+import type { Actual, Base, Declared, Fields, Observation } from '../../core/resource.ts';
+import type { KindRules } from '../model/rules.ts';
+import { KindBinder, type Tables } from './binder.ts';
+import { addressOfId, lookUp } from './lookup.ts';
+
+/** Result of resolving each key to a resource. See docs/concepts.md#which-resource-a-key-means. */
+export interface Identity {
+  /** What each declared address is bound to; absent where it is to be created. */
+  readonly bound: ReadonlyMap<Address, Actual>;
+  /** What each address of the base that is no longer declared was bound to, where that still exists. */
+  readonly owned: ReadonlyMap<Address, Actual>;
+  /** What a replacement that was not finished has left of the old one, by the address that means the new one. */
+  readonly replaced: ReadonlyMap<Address, Actual>;
+  readonly adopted: readonly { readonly address: Address; readonly id: string }[];
+  /** Actual resources that neither a key declares nor the base knows. */
+  readonly unmanaged: readonly Actual[];
+  readonly problems: readonly Problem[];
+  readonly notes: readonly { readonly address: Address; readonly text: string }[];
+  /** An actual resource's fields with every id replaced by the address it is bound to. */
+  fieldsOf(actual: Actual): Fields;
+  /** The address of a resource, or `#id` where it has none. */
+  addressOf(kinds: readonly string[], id: string): Address;
+}
+
+/**
+ * Binds every key to the resource it means: by its `id`, by the id recorded for it, by the natural key of the base, by
+ * the natural key declared now or the one before a rename; in this order, each kind after those it refers to.
+ */
+export function identify(
+  kinds: readonly KindRules[],
+  declared: ReadonlyMap<Address, Declared>,
+  base: Base,
+  observation: Observation,
+): Identity {
+  const tables: Tables = {
+    addresses: new Map(),
+    ids: new Map(),
+    bound: new Map(),
+    owned: new Map(),
+    claims: new Map(),
+    renamed: new Map(),
+    replaced: new Map(),
+    adopted: [],
+    problems: [],
+    notes: [],
+  };
+  const declaredByKind = Map.groupBy(declared.values(), (resource) => resource.kind);
+  const droppedByKind = Map.groupBy(
+    [...(base?.values() ?? [])].filter((entry) => !declared.has(entry.address)),
+    (entry) => entry.kind,
+  );
+  for (const kind of kinds) {
+    const binder = new KindBinder(kind, tables, base, observation.kinds.get(kind.name) ?? []);
+    binder.bind(declaredByKind.get(kind.name) ?? [], droppedByKind.get(kind.name) ?? []);
+  }
+  // What a translation makes is managed through the translation.
+  const made = new Set([...tables.claims.keys()].flatMap((actual) => actual.aliases ?? []));
+  const given = new Set(kinds.filter((kind) => !kind.deletable).map((kind) => kind.name));
+  const unmanaged = [...observation.kinds]
+    .filter(([name]) => !given.has(name))
+    .flatMap(([, resources]) => resources.filter((actual) => !tables.claims.has(actual) && !made.has(actual.id)));
+  return {
+    ...tables,
+    unmanaged,
+    fieldsOf: (actual) => lookUp(actual.fields, tables.addresses) as Fields,
+    addressOf: (names, id) => addressOfId(names, id, tables.addresses),
+  };
+}

@@ -1,0 +1,78 @@
+import { type Change, changeId } from '../../core/change.ts';
+import type { Fields } from '../../core/resource.ts';
+import type { KindRules } from '../model/rules.ts';
+
+/** A natural key that one change frees and another takes. */
+export interface PassedKey {
+  readonly by: string;
+  readonly taker: Change;
+  readonly holder: Change;
+}
+
+/** Which keys are passed on: of a site space its path and its space, neither of which there can be twice. */
+export function passedKeys(kinds: ReadonlyMap<string, KindRules>, changes: readonly Change[]): readonly PassedKey[] {
+  const freed = new Map<string, Change>();
+  const taken: { readonly slot: string; readonly by: string; readonly taker: Change }[] = [];
+  for (const change of changes) {
+    const kind = kinds.get(change.kind);
+    if (kind === undefined || change.action === 'move') {
+      continue;
+    }
+    const before = change.action === 'create' ? new Map() : slots(kind, change.actual, change);
+    const after = change.action === 'delete' ? new Map() : slots(kind, change.declared, change);
+    for (const slot of before.keys()) {
+      if (!after.has(slot)) {
+        freed.set(slot, change);
+      }
+    }
+    for (const [slot, by] of after) {
+      if (!before.has(slot)) {
+        taken.push({ slot, by, taker: change });
+      }
+    }
+  }
+  return taken.flatMap(({ slot, by, taker }) => {
+    const holder = freed.get(slot);
+    return holder === undefined || holder === taker ? [] : [{ by, taker, holder }];
+  });
+}
+
+/**
+ * The keys that are passed on in a circle, one of each circle: who takes it has to step aside first, so that the others
+ * find theirs free.
+ */
+export function circles(kinds: ReadonlyMap<string, KindRules>, passed: readonly PassedKey[]): ReadonlySet<PassedKey> {
+  const next = new Map<string, PassedKey>();
+  for (const pass of passed) {
+    const both = pass.taker.action === 'update' && pass.holder.action === 'update';
+    if (both && kinds.get(pass.taker.kind)?.unique === pass.by) {
+      next.set(changeId(pass.taker), pass);
+    }
+  }
+  const found = new Set<PassedKey>();
+  const done = new Set<string>();
+  for (const start of next.keys()) {
+    const path = new Set<string>();
+    let pass = next.get(start);
+    while (pass !== undefined && !done.has(changeId(pass.taker))) {
+      if (path.has(changeId(pass.taker))) {
+        found.add(pass);
+        break;
+      }
+      path.add(changeId(pass.taker));
+      pass = next.get(changeId(pass.holder));
+    }
+    for (const each of path) {
+      done.add(each);
+    }
+  }
+  return found;
+}
+
+function slots(kind: KindRules, fields: Fields, change: Change): ReadonlyMap<string, string> {
+  return new Map(
+    kind
+      .naturalKeys(fields, change.address)
+      .map((key) => [`${change.kind}\n${change.within ?? ''}\n${key.by}\n${key.value}`, key.by]),
+  );
+}

@@ -1,0 +1,154 @@
+import type { Address } from '../../core/address.ts';
+import type { FieldChange } from '../../core/change.ts';
+import { isObject, type Json, sameJson } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
+import type { BaseEntry, Declared, Fields } from '../../core/resource.ts';
+import { maskUrlsIn } from '../../core/safe-url.ts';
+import type { FieldRules, KindRules } from './rules.ts';
+
+/** What one resource needs, before it is decided what may be done. */
+export interface Difference {
+  readonly updates: readonly FieldChange[];
+  readonly moves: readonly FieldChange[];
+  /** Fields that only a new resource can have as declared. */
+  readonly replaces: readonly FieldChange[];
+  readonly notes: readonly string[];
+  /** The declared fields as far as they can be had now: people who have not joined are left out. */
+  readonly wanted: Fields;
+  readonly missingPeople: readonly string[];
+}
+
+/** What a plan knows about who and what is there. */
+export interface Surroundings {
+  /** Email addresses of those who are members of the organization. */
+  readonly people: ReadonlyMap<string, string>;
+  /** Whether what an address names will not be there after this plan. */
+  isPending(address: Address): boolean;
+}
+
+/** The value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
+export function keptValue(rules: FieldRules | undefined, value: Json): Json {
+  return maskUrlsIn(rules?.kept === undefined ? value : rules.kept(value));
+}
+
+/** The declared fields as they are recorded: large texts by their hash. */
+export function keptFields(kind: KindRules, fields: Fields): Fields {
+  const kept: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) {
+      kept[name] = keptValue(kind.fields[name], value);
+    }
+  }
+  return kept;
+}
+
+/** The declared fields without what cannot be had yet: people who have not joined, references to what is pending. */
+export function wantedFields(
+  kind: KindRules,
+  declared: Declared,
+  around: Surroundings,
+): { readonly wanted: Fields; readonly missingPeople: readonly string[] } {
+  const wanted: Record<string, Json> = {};
+  const missing: string[] = [];
+  for (const [name, value] of Object.entries(declared.fields)) {
+    const rules = kind.fields[name];
+    if (value === undefined) {
+      continue;
+    }
+    if (rules?.shape === 'people' && isObject(value)) {
+      const joined = Object.entries(value).filter(([person]) => around.people.has(person));
+      append(
+        missing,
+        Object.keys(value).filter((person) => !around.people.has(person)),
+      );
+      wanted[name] = Object.fromEntries(joined) as Json;
+      continue;
+    }
+    const refers = rules?.refers?.(value) ?? [];
+    const strangers = refers.filter((address) => isStranger(address, around));
+    append(
+      missing,
+      strangers.map((address) => address.slice('member/'.length)),
+    );
+    if (strangers.length === 0 && !refers.some((address) => around.isPending(address))) {
+      wanted[name] = value;
+    }
+  }
+  return { wanted, missingPeople: missing };
+}
+
+function isStranger(address: Address, around: Surroundings): boolean {
+  return address.startsWith('member/') && !around.people.has(address.slice('member/'.length));
+}
+
+/** Compares a declared resource with the actual one, field by field, both in normal form. */
+export function diffFields(
+  kind: KindRules,
+  declared: Declared,
+  actual: Fields,
+  base: BaseEntry | null,
+  around: Surroundings,
+): Difference {
+  const { wanted, missingPeople } = wantedFields(kind, declared, around);
+  const updates: FieldChange[] = [];
+  const moves: FieldChange[] = [];
+  const replaces: FieldChange[] = [];
+  const notes: string[] = [];
+  for (const [path, value] of Object.entries(wanted)) {
+    const rules = kind.fields[path] ?? {};
+    if (value === undefined || rules.hidden === true || declared.ignore.includes(path)) {
+      continue;
+    }
+    if (rules.untold !== undefined && actual[path] === undefined) {
+      notes.push(rules.untold);
+      continue;
+    }
+    if (rules.compare === 'base' && base === null) {
+      append(notes, rules.uncompared === undefined ? [] : [rules.uncompared]);
+      continue;
+    }
+    const before = rules.compare === 'base' ? base?.fields[path] : keptValue(rules, actual[path] ?? null);
+    const after =
+      rules.shape === 'people' ? peopleAfter(value, actual[path], declared.fields) : keptValue(rules, value);
+    if (sameJson(before ?? null, after)) {
+      continue;
+    }
+    if (rules.fixed === 'create') {
+      continue;
+    }
+    const change: FieldChange = { path, from: before ?? null, to: after };
+    (rules.fixed === 'replace' ? replaces : rules.move === true ? moves : updates).push(change);
+  }
+  return { updates, moves, replaces, notes, wanted, missingPeople };
+}
+
+/** Exact membership is what is declared; additive leaves everyone else who is there. */
+function peopleAfter(declared: Json, actual: Json | undefined, fields: Fields): Json {
+  if (fields.membership !== 'additive' || !isObject(declared)) {
+    return declared;
+  }
+  return { ...(isObject(actual) ? (actual as Record<string, Json>) : {}), ...(declared as Record<string, Json>) };
+}
+
+/** Every address that some fields refer to, with whether the platform mends that reference by itself. */
+export function referencesOf(
+  kind: KindRules,
+  fields: Fields,
+): { readonly address: Address; readonly field: string; readonly rules: FieldRules }[] {
+  const found: { address: Address; field: string; rules: FieldRules }[] = [];
+  for (const [field, rules] of Object.entries(kind.fields)) {
+    const value = fields[field];
+    if (value === undefined || value === null || rules.refers === undefined) {
+      continue;
+    }
+    for (const address of rules.refers(value)) {
+      found.push({ address, field, rules });
+    }
+  }
+  return found;
+}
+
+/** The rule of a field that holds one reference. */
+export function reference(rules: Omit<FieldRules, 'refers'> = {}): FieldRules {
+  return { ...rules, refers: (value) => (typeof value === 'string' ? [value] : []) };
+}

@@ -1,0 +1,65 @@
+/** Orders many changes after many others by way of gates, so that n changes after m others need n + m edges. */
+import type { Address } from '../../core/address.ts';
+import { type Change, changeId } from '../../core/change.ts';
+import type { Graph } from '../model/graph.ts';
+import type { KindRules, RulesContext } from '../model/rules.ts';
+
+/** The gates of one graph of changes. */
+export class Gates {
+  readonly names: string[] = [];
+  readonly #graph: Graph;
+  readonly #changes: readonly Change[];
+
+  constructor(graph: Graph, changes: readonly Change[]) {
+    this.#graph = graph;
+    this.#changes = changes;
+  }
+
+  /** Creations come after the deletions that make room for them. */
+  creationsAfterVacating(kinds: ReadonlyMap<string, KindRules>, context: Pick<RulesContext, 'declaredOf'>): void {
+    const vacating = new Map<string, string[]>();
+    for (const change of this.#changes) {
+      for (const slot of change.action === 'delete' ? (kinds.get(change.kind)?.vacates?.(change) ?? []) : []) {
+        const deletions = vacating.get(slot) ?? [];
+        vacating.set(slot, deletions);
+        deletions.push(changeId(change));
+      }
+    }
+    for (const change of vacating.size === 0 ? [] : this.#changes) {
+      const declared = change.action === 'create' ? context.declaredOf(change.address) : undefined;
+      const slots = declared === undefined ? [] : (kinds.get(change.kind)?.needsVacant?.(declared, context) ?? []);
+      for (const slot of new Set(slots)) {
+        const deletions = vacating.get(slot) ?? [];
+        for (const id of deletions.length < 2 ? deletions : [this.#gate(slot, deletions, 'require')]) {
+          this.#graph.require(changeId(change), id);
+        }
+      }
+    }
+  }
+
+  /** Deletions of parts come after the other changes of the same whole, except those that come after a deletion. */
+  deletionsAfterOthers(within: ReadonlyMap<Address | null, readonly Change[]>): void {
+    const isDeletion = (change: Change) => change.action === 'delete' && change.within !== null;
+    const late = this.#graph.after(this.#changes.filter(isDeletion).map(changeId));
+    for (const [whole, changes] of within) {
+      const deletions = changes.filter(isDeletion);
+      const others = changes.filter(({ action }) => action !== 'delete').map(changeId);
+      const early = deletions.length === 0 ? [] : others.filter((id) => !late.has(id));
+      for (const deletion of early.length === 0 ? [] : deletions) {
+        this.#graph.prefer(changeId(deletion), this.#gate(`changes within ${whole}`, early, 'prefer'));
+      }
+    }
+  }
+
+  #gate(name: string, changes: readonly string[], edge: 'require' | 'prefer'): string {
+    const gate = `gate: ${name}`;
+    if (!this.#graph.has(gate)) {
+      this.#graph.add(gate);
+      this.names.push(gate);
+      for (const id of changes) {
+        this.#graph[edge](gate, id);
+      }
+    }
+    return gate;
+  }
+}

@@ -1,0 +1,277 @@
+import { type Address, unboundAddress } from '../../core/address.ts';
+import { type Change, changeId } from '../../core/change.ts';
+import { append } from '../../core/lists.ts';
+import type { Fields } from '../../core/resource.ts';
+import { HolderMoves } from '../identity/holder-moves.ts';
+import { circles, passedKeys } from '../identity/key-passing.ts';
+import { referencesOf } from '../model/diff.ts';
+import { Graph } from '../model/graph.ts';
+import type { KindRules, RulesContext } from '../model/rules.ts';
+import { Gates } from './gates.ts';
+
+/** In which order changes are applied; what is in no order may be done at the same time. Keys are change ids. */
+export interface Ordering {
+  /** Changes in an order that respects everything below. */
+  readonly sequence: readonly Change[];
+  /** Changes that must have been applied before. If one of them fails, this one is skipped. */
+  readonly hard: ReadonlyMap<string, readonly string[]>;
+  /** Changes that should be done with before, however they end. */
+  readonly soft: ReadonlyMap<string, readonly string[]>;
+  /** What the second half of a change waits for besides: the site's default section before it can be set. */
+  readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
+  /**
+   * Names in `hard` and `soft` that stand for several changes at once, so that n changes after m others need n + m edges.
+   * A gate is passed once all that it comes after has ended, and succeeds if all that it requires has.
+   */
+  readonly gates: readonly string[];
+}
+
+/** Addresses that `requires` of a change names where it requires what a gate stands for. */
+const NAMED_OF_GATE = 20;
+
+/**
+ * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
+ * taken; siblings are put in place one after the other.
+ */
+export function orderChanges(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  context: Pick<RulesContext, 'declaredOf'>,
+): Ordering {
+  return new ChangeOrder(kinds, changes, context).order();
+}
+
+class ChangeOrder {
+  readonly #kinds: ReadonlyMap<string, KindRules>;
+  readonly #changes: readonly Change[];
+  readonly #context: Pick<RulesContext, 'declaredOf'>;
+  readonly #creations = new Map<Address, Change>();
+  readonly #deletions = new Map<Address, Change>();
+  readonly #graph: Graph;
+  readonly #within: ReadonlyMap<Address | null, readonly Change[]>;
+  readonly #holderMoves: HolderMoves;
+  /** Changes that have to step aside first. */
+  readonly #aside = new Set<string>();
+  readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
+
+  constructor(kinds: readonly KindRules[], changes: readonly Change[], context: Pick<RulesContext, 'declaredOf'>) {
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    const rank = new Map(kinds.map((kind, index) => [kind.name, index]));
+    const rankOf = (change: Change) => {
+      const place = rank.get(change.kind) ?? 0;
+      return change.action === 'delete' ? 2 * kinds.length - place : place;
+    };
+    this.#changes = changes.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(changeId(a), changeId(b)));
+    this.#context = context;
+    this.#graph = new Graph(this.#changes.map(changeId));
+    this.#within = Map.groupBy(this.#changes, (change) => change.within);
+    this.#holderMoves = new HolderMoves((id) => this.#graph.has(id), context);
+    for (const change of this.#changes) {
+      if (change.action === 'create') {
+        this.#creations.set(change.address, change);
+      } else if (change.action === 'delete') {
+        this.#deletions.set(change.replaces ? unboundAddress(change.id ?? '') : change.address, change);
+      }
+    }
+  }
+
+  order(): Ordering {
+    const gates = new Gates(this.#graph, this.#changes);
+    for (const change of this.#changes) {
+      if (change.action !== 'delete') {
+        this.#afterWhatItRefersTo(change);
+      }
+      this.#replacement(change);
+      this.#afterMovesOfItsHolders(change);
+    }
+    this.#siblingsInTurn();
+    gates.creationsAfterVacating(this.#kinds, this.#context);
+    for (const change of this.#changes) {
+      this.#beforeDeletingWhatItReferredTo(change);
+    }
+    this.#keysFreedBeforeTaken();
+    this.#preferences();
+    gates.deletionsAfterOthers(this.#within);
+    const byId = new Map(this.#changes.map((change) => [changeId(change), change]));
+    const sequence = this.#graph
+      .sequence()
+      .map((id) => byId.get(id))
+      .filter((change) => change !== undefined)
+      .map((change) => ({
+        ...change,
+        requires: this.#requires(change, byId),
+        ...(this.#aside.has(changeId(change)) ? { aside: true } : {}),
+      }));
+    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, gates: gates.names };
+  }
+
+  #requires(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
+    const addresses = (this.#graph.hard.get(changeId(change)) ?? [])
+      .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_GATE)))
+      .map((id) => byId.get(id)?.address ?? '');
+    return [...new Set(addresses)].toSorted(compare);
+  }
+
+  #afterWhatItRefersTo(change: Change): void {
+    const id = changeId(change);
+    const kind = this.#kinds.get(change.kind);
+    if (change.within !== null) {
+      this.#requireCreation(id, change.within);
+    }
+    if (change.anchor !== null) {
+      this.#requireCreation(id, change.anchor.address);
+    }
+    if (kind === undefined) {
+      return;
+    }
+    const written = change.action === 'create' ? change.declared : pick(change.declared, change);
+    for (const { address, rules } of referencesOf(kind, written)) {
+      if (rules.hidden === true) {
+        continue;
+      }
+      if (rules.late === true && change.action === 'create') {
+        append(this.#lateOf(id).hard, present(this.#creations.get(address)).map(changeId));
+      } else {
+        this.#requireCreation(id, address);
+      }
+      if (rules.beside === true && change.action === 'create') {
+        this.#graph.prefer(id, changeId({ action: 'move', address }));
+      }
+    }
+    const seed = change.action === 'create' ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;
+    this.#requireCreation(id, seed?.refersTo ?? '');
+    this.#lateAfterParts(change, kind);
+  }
+
+  /** What concerns the whole, such as publishing it, comes after its parts. */
+  #lateAfterParts(change: Change, kind: KindRules): void {
+    const written = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
+    if (!written.some((name) => kind.fields[name]?.late === true)) {
+      return;
+    }
+    const id = changeId(change);
+    for (const part of this.#within.get(change.address) ?? []) {
+      if (change.action === 'create') {
+        this.#lateOf(id).soft.push(changeId(part));
+      } else if (part.action !== 'delete') {
+        this.#graph.prefer(id, changeId(part));
+      }
+    }
+  }
+
+  #lateOf(id: string): { hard: string[]; soft: string[] } {
+    const late = this.#late.get(id) ?? { hard: [], soft: [] };
+    this.#late.set(id, late);
+    return late;
+  }
+
+  #requireCreation(id: string, address: Address): void {
+    const creation = this.#creations.get(address);
+    if (creation !== undefined && changeId(creation) !== id) {
+      this.#graph.require(id, changeId(creation));
+    }
+  }
+
+  /**
+   * What moves into another moves after that and all that holds it: they may have to come out of it first. The nearest
+   * that moves is enough, as that one comes after the next.
+   */
+  #afterMovesOfItsHolders(change: Change): void {
+    const kind = this.#kinds.get(change.kind);
+    if (change.action !== 'move' || kind === undefined) {
+      return;
+    }
+    for (const { field, rules } of referencesOf(kind, pick(change.declared, change))) {
+      const holder = change.declared[field];
+      const move = rules.move === true ? this.#holderMoves.nearest(change.kind, field, holder) : null;
+      if (move !== null) {
+        this.#graph.prefer(changeId(change), move);
+      }
+    }
+  }
+
+  #replacement(change: Change): void {
+    if (!change.replaces || change.action !== 'create') {
+      return;
+    }
+    const deletion = `delete ${change.address}`;
+    if (this.#kinds.get(change.kind)?.replaceDeletesFirst === true) {
+      this.#graph.require(changeId(change), deletion);
+    } else {
+      this.#graph.require(deletion, changeId(change));
+    }
+  }
+
+  /** What arrives in a list arrives in the declared order, so that little has to be moved; moves follow one another. */
+  #siblingsInTurn(): void {
+    const lists = Map.groupBy(
+      this.#changes.filter((change) => change.place !== null && change.action !== 'update'),
+      (change) => change.place?.list ?? '',
+    );
+    for (const siblings of lists.values()) {
+      const inOrder = siblings.toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0));
+      for (const [index, change] of inOrder.entries()) {
+        const previous = inOrder[index - 1];
+        if (previous !== undefined && previous.address !== change.address) {
+          this.#graph.prefer(changeId(change), changeId(previous));
+        }
+      }
+    }
+  }
+
+  #beforeDeletingWhatItReferredTo(change: Change): void {
+    const kind = this.#kinds.get(change.kind);
+    if (kind === undefined || change.action === 'create' || this.#deletions.size === 0) {
+      return;
+    }
+    const changed = new Set(change.fields.map((field) => field.path));
+    for (const { address, field, rules } of referencesOf(kind, change.actual)) {
+      const deletion = this.#deletions.get(address);
+      if (deletion === undefined || deletion === change || (change.action !== 'delete' && !changed.has(field))) {
+        continue;
+      }
+      if (rules.weak === true) {
+        this.#graph.prefer(changeId(deletion), changeId(change));
+      } else {
+        this.#graph.requireIfAcyclic(changeId(deletion), changeId(change));
+      }
+    }
+  }
+
+  #keysFreedBeforeTaken(): void {
+    const passed = passedKeys(this.#kinds, this.#changes);
+    const inCircles = circles(this.#kinds, passed);
+    for (const pass of passed) {
+      const [taker, holder] = [changeId(pass.taker), changeId(pass.holder)];
+      if (inCircles.has(pass)) {
+        this.#aside.add(taker);
+        this.#lateOf(taker).soft.push(holder);
+      } else {
+        this.#graph.prefer(taker, holder);
+      }
+    }
+  }
+
+  #preferences(): void {
+    const byKind = Map.groupBy(this.#changes, (change) => change.kind);
+    for (const change of this.#changes) {
+      for (const name of this.#kinds.get(change.kind)?.follows ?? []) {
+        for (const other of byKind.get(name) ?? []) {
+          this.#graph.prefer(changeId(change), changeId(other));
+        }
+      }
+    }
+  }
+}
+
+function pick(fields: Fields, change: Change): Fields {
+  return Object.fromEntries(change.fields.map((field) => [field.path, fields[field.path]]));
+}
+
+function present<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

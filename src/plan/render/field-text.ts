@@ -1,0 +1,224 @@
+/** Renders the values and changes of fields for plans: short, inert, and never the same text for different values. */
+import type { FieldChange } from '../../core/change.ts';
+import { canonicalJson, isObject, type Json, sameJson } from '../../core/json.ts';
+import { counted, printable } from './words.ts';
+
+/** Longest value that is written out in full, in characters. */
+const MAX_LENGTH = 72;
+/** Characters shown before the first difference of two long values. */
+const CONTEXT = 20;
+/** Most leaves of one object that are listed one by one. */
+const MAX_LEAVES = 6;
+/** Most lines of a text that are listed as removed, and as added. */
+const MAX_LINES = 6;
+
+/** One line about a changed field. `name` is empty where the line continues the field above it. */
+export interface FieldLine {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A value on one line, shortened and inert. */
+export function valueText(value: Json | undefined): string {
+  if (typeof value !== 'string') {
+    return shorten(literal(value));
+  }
+  const count = lineCount(value);
+  return count === 1
+    ? inQuotes(shorten(printable(value)))
+    : `${inQuotes(shorten(printable(`${value.split('\n', 1)[0]}…`)))} (${count} lines)`;
+}
+
+/**
+ * Describes how one field changes, in as many lines as that needs.
+ *
+ * @param whole writes values out in full: for fields that decide who may see or change something
+ */
+export function fieldLines({ path, from, to }: FieldChange, whole = false): readonly FieldLine[] {
+  const name = printable(path);
+  if (path === 'members') {
+    return [{ name, text: peopleText(from, to) }];
+  }
+  if (Array.isArray(from ?? to) && Array.isArray(to ?? from)) {
+    return [{ name, text: listText(from, to, whole) }];
+  }
+  if (isObject(from) && isObject(to) && typeof to.sha256 !== 'string') {
+    return leafLines(name, from as Json, to as Json, whole);
+  }
+  if (from === undefined) {
+    return [{ name, text: single(to, whole) }];
+  }
+  if (typeof from === 'string' && typeof to === 'string' && Math.max(lineCount(from), lineCount(to)) > 1) {
+    return changedLines(from, to, whole).map((text, at) => ({ name: at === 0 ? name : '', text }));
+  }
+  return [{ name, text: differingTexts(from, to, whole).join(' → ') }];
+}
+
+/**
+ * Two different values as two texts that a reader can tell apart: of long values the part around the first difference,
+ * and in ASCII where they would look alike.
+ */
+export function differingTexts(
+  from: Json | undefined,
+  to: Json | undefined,
+  whole: boolean,
+): readonly [string, string] {
+  const [before, after] = [literal(from), literal(to)];
+  const spelledOut = [asciiJson(from), asciiJson(to)] as const;
+  if (looksTheSame(before, after)) {
+    return whole ? spelledOut : around(...spelledOut);
+  }
+  if (whole || (isShort(before) && isShort(after))) {
+    return [before, after];
+  }
+  if (typeof from !== 'string' || typeof to !== 'string') {
+    const short = [valueText(from), valueText(to)] as const;
+    return looksTheSame(...short) ? around(before, after) : short;
+  }
+  const [left, right] = around(printable(from), printable(to));
+  return looksTheSame(left, right) ? around(...spelledOut) : [inQuotes(left), inQuotes(right)];
+}
+
+/** Whether two texts differ only in what a reader does not see: kinds of spaces, and forms of one character. */
+function looksTheSame(a: string, b: string): boolean {
+  const seen = (text: string) => text.normalize('NFKC').replace(/\s+/g, ' ');
+  return seen(a) === seen(b);
+}
+
+/** Two texts from a little before the place where they begin to differ, each at most as long as a value may be. */
+function around(a: string, b: string): readonly [string, string] {
+  const [left, right] = [[...a], [...b]];
+  let common = 0;
+  while (common < left.length && common < right.length && left[common] === right[common]) {
+    common++;
+  }
+  const start = Math.max(0, common - CONTEXT);
+  const part = (characters: readonly string[]) => `${start > 0 ? '…' : ''}${shorten(characters.slice(start).join(''))}`;
+  return [part(left), part(right)];
+}
+
+/** The value as JSON in ASCII, with spaces that follow each other written out, so that every difference can be seen. */
+function asciiJson(value: Json | undefined): string {
+  return JSON.stringify(value ?? null).replace(/[^ -~]|(?<= ) | (?= )/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** The whole value on one line, inert. */
+function literal(value: Json | undefined): string {
+  if (value === undefined || value === null) {
+    return 'none';
+  }
+  if (typeof value === 'string') {
+    return inQuotes(printable(value));
+  }
+  if (isObject(value) && typeof value.sha256 === 'string') {
+    return printable(`${String(value.file)} (sha256 ${value.sha256.slice(0, 12)})`);
+  }
+  return printable(JSON.stringify(value));
+}
+
+function single(value: Json | undefined, whole: boolean): string {
+  return whole ? literal(value) : valueText(value);
+}
+
+function inQuotes(text: string): string {
+  const quote = text.includes('"') && !text.includes("'") ? "'" : '"';
+  return `${quote}${text}${quote}`;
+}
+
+function isShort(text: string): boolean {
+  return text.length <= MAX_LENGTH || [...text.slice(0, 2 * MAX_LENGTH + 2)].length <= MAX_LENGTH;
+}
+
+function shorten(text: string): string {
+  return isShort(text) ? text : `${[...text.slice(0, 2 * MAX_LENGTH)].slice(0, MAX_LENGTH - 1).join('')}…`;
+}
+
+/** Lines of a text; a line break at its end begins no new one. */
+function lineCount(text: string): number {
+  return text.replace(/\r?\n$/, '').split('\n').length;
+}
+
+/** The removed and added lines between what two texts have in common at their start and end. */
+function changedLines(from: string, to: string, whole: boolean): readonly string[] {
+  const [before, after] = [from.split('\n'), to.split('\n')];
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) {
+    start++;
+  }
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) {
+    end++;
+  }
+  const removed = before.slice(start, before.length - end);
+  const added = after.slice(start, after.length - end);
+  const most = whole ? Number.POSITIVE_INFINITY : MAX_LINES;
+  const pairs = removed.slice(0, most).map((line, at) => {
+    return at < added.length ? differingTexts(line, added[at], whole) : null;
+  });
+  return [
+    `line ${start + 1}`,
+    ...removed.slice(0, most).map((line, at) => `- ${pairs[at]?.[0] ?? single(line, whole)}`),
+    ...(removed.length > most ? [`- and ${counted(removed.length - most, 'more line')}`] : []),
+    ...added.slice(0, most).map((line, at) => `+ ${pairs[at]?.[1] ?? single(line, whole)}`),
+    ...(added.length > most ? [`+ and ${counted(added.length - most, 'more line')}`] : []),
+  ];
+}
+
+function peopleText(from: Json | undefined, to: Json | undefined): string {
+  const before = isObject(from) ? from : {};
+  const after = isObject(to) ? to : {};
+  const texts: string[] = [];
+  for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
+    const [was, is] = [before[person], after[person]];
+    if (was === undefined) {
+      texts.push(`+ ${printable(person)} (${String(is)})`);
+    } else if (is === undefined) {
+      texts.push(`- ${printable(person)}`);
+    } else if (was !== is) {
+      texts.push(`~ ${printable(person)} (${String(was)} → ${String(is)})`);
+    }
+  }
+  return texts.join('  ');
+}
+
+/** The items that are added and removed; both lists where only their order or repetition differs. */
+function listText(from: Json | undefined, to: Json | undefined, whole: boolean): string {
+  const before = Array.isArray(from) ? (from as Json[]) : [];
+  const after = Array.isArray(to) ? (to as Json[]) : [];
+  const [had, has] = [new Set(before.map(canonicalJson)), new Set(after.map(canonicalJson))];
+  const added = after.filter((item) => !had.has(canonicalJson(item)));
+  const removed = before.filter((item) => !has.has(canonicalJson(item)));
+  if (added.length === 0 && removed.length === 0) {
+    return differingTexts(from, to, whole).join(' → ');
+  }
+  const pairs = added.map((item, at) => (at < removed.length ? differingTexts(removed[at], item, whole) : null));
+  return [
+    ...added.map((item, at) => `+ ${pairs[at]?.[1] ?? single(item, whole)}`),
+    ...removed.map((item, at) => `- ${pairs[at]?.[0] ?? single(item, whole)}`),
+  ].join('  ');
+}
+
+function leafLines(path: string, from: Json, to: Json, whole: boolean): readonly FieldLine[] {
+  const before = new Map(leaves(path, from));
+  const after = new Map(leaves(path, to));
+  const changed = [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .filter((name) => !sameJson(before.get(name) ?? null, after.get(name) ?? null));
+  const most = whole ? changed.length : MAX_LEAVES;
+  const lines = changed.slice(0, most).map((name) => ({
+    name: printable(name),
+    text: differingTexts(before.get(name), after.get(name), whole).join(' → '),
+  }));
+  const more = changed.length - lines.length;
+  return more > 0 ? [...lines, { name: path, text: `and ${more} more inside it` }] : lines;
+}
+
+function leaves(path: string, value: Json): readonly (readonly [string, Json])[] {
+  if (isObject(value) && Object.keys(value).length > 0) {
+    return Object.entries(value).flatMap(([name, member]) => leaves(`${path}.${name}`, (member ?? null) as Json));
+  }
+  return [[path, value]];
+}

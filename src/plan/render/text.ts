@@ -1,0 +1,271 @@
+/** Renders a plan as text for terminals, pipes and pull request comments. */
+
+import type { Plan } from '../../core/change.ts';
+import { largest } from '../../core/lists.ts';
+import { maskUrls } from '../../core/safe-url.ts';
+import { ROOT_SCOPE } from '../../core/scope.ts';
+import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './changes.ts';
+import { PLAIN_APPROVAL, type TextOptions, takeLines, wrap } from './text-layout.ts';
+import { counted, durationWords, noCommand, printable } from './words.ts';
+
+/** Unmanaged resources that are named one by one. */
+const NAMED = 10;
+
+/** How much of the lists below the changes is shown. */
+interface TailLimits {
+  /** Access changes that are named. */
+  readonly access: number;
+  /** Rows about what is adopted, pending, noted and unmanaged. */
+  readonly rows: number;
+}
+
+/** Of a limited text, the share that the list of access changes has although there are more deletions than fit. */
+const ACCESS_SHARE = 1 / 4;
+const UNLIMITED: TailLimits = { access: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+
+/** The plan as text: changes, the most dangerous first, then access, what is held, and the cost; the summary last. */
+export function renderPlanText(untrusted: Plan, options: TextOptions): string {
+  const plan = inert(untrusted);
+  return compose(plan, changeBlocks(plan, options), [], UNLIMITED, options);
+}
+
+/**
+ * The plan as text of at most `longest` characters. What is held, deletions and access changes are kept; of the rest
+ * that has no room, the text gives the number by kind.
+ */
+export function fitPlanText(untrusted: Plan, options: TextOptions, longest: number): string {
+  const plan = inert(untrusted);
+  const blocks = changeBlocks(plan, options);
+  const whole = compose(plan, blocks, [], UNLIMITED, options);
+  if (whole.length <= longest) {
+    return whole;
+  }
+  const tailLength = (limits: TailLimits) => tailLines(plan, options, limits).join('\n').length;
+  const none: TailLimits = { access: 0, rows: 0 };
+  // Of fewer blocks the note is shorter.
+  const room = Math.max(0, longest - compose(plan, [], blocks, none, options).length);
+  const sizeUpTo = (rank: number) =>
+    blocks.filter((block) => block.rank <= rank).reduce((sum, block) => sum + size(block), 0);
+  const afterDeletions = room - sizeUpTo(RANK.delete);
+  const accessRoom = Math.max(room * ACCESS_SHARE, afterDeletions / 2, room - sizeUpTo(RANK.access));
+  const access = mostThatFits(
+    plan.access.length,
+    (count) => tailLength({ ...none, access: count }) - tailLength(none) <= accessRoom,
+  );
+  const blockRoom = room - (tailLength({ ...none, access }) - tailLength(none));
+  const kept = takeBlocks(blocks, blockRoom);
+  const used = kept.shown.reduce((sum, block) => sum + size(block), 0);
+  const fits = (rows: number) => tailLength({ access, rows }) - tailLength({ ...none, access }) <= blockRoom - used;
+  return compose(plan, kept.shown, kept.leftOut, { access, rows: mostThatFits(listRows(plan).length, fits) }, options);
+}
+
+/** The largest count up to `most` that fits; smaller counts fit where larger ones do. */
+function mostThatFits(most: number, fits: (count: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/** Blocks from the start for as long as there is room; the first without room keeps the lines that fit. */
+function takeBlocks(blocks: readonly ChangeBlock[], room: number) {
+  const shown: ChangeBlock[] = [];
+  let left = room;
+  for (const block of blocks) {
+    if (size(block) > left) {
+      const lines = takeLines(block.lines, left, '      …');
+      const partial = lines.length > 1 ? [{ ...block, lines }] : [];
+      return { shown: [...shown, ...partial], leftOut: blocks.slice(shown.length + partial.length) };
+    }
+    shown.push(block);
+    left -= size(block);
+  }
+  return { shown, leftOut: [] };
+}
+
+function size({ lines }: ChangeBlock): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+}
+
+function compose(
+  plan: Plan,
+  blocks: readonly ChangeBlock[],
+  leftOut: readonly ChangeBlock[],
+  limits: TailLimits,
+  options: TextOptions,
+): string {
+  const gap = leftOut.length === 0 ? [] : [wrap('  … ', `not shown: ${countBlocks(leftOut)}`, options.columns, 4)];
+  const sections = [
+    options.paint.strong(planTitle(plan)),
+    [...blocks.flatMap(({ lines }) => lines), ...gap].join('\n'),
+    tailLines(plan, options, limits).join('\n'),
+    options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
+  ];
+  const lines = sections.filter((section) => section !== '').join('\n\n');
+  // A long value may have been broken right before what looks like a workflow command.
+  return `${lines.split('\n').map(noCommand).join('\n')}\n`;
+}
+
+/** Every text of the plan printable; the values of fields are when they are put in words, which looks at their lines. */
+function inert(plan: Plan): Plan {
+  const changes = plan.changes.map(({ fields, declared, actual, ...change }) => {
+    const shown = fields.map((field) => ({ ...field, path: printable(field.path) }));
+    return { ...inertTexts(change), fields: shown, declared, actual };
+  });
+  const { bindings, changes: _changes, ...rest } = plan;
+  return { ...inertTexts(rest), bindings, changes };
+}
+
+function inertTexts<T>(value: T): T {
+  if (typeof value === 'string') {
+    return printable(maskUrls(value)) as T;
+  }
+  if (Array.isArray(value)) {
+    return value.map(inertTexts) as T;
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inertTexts(member)])) as T;
+}
+
+/** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */
+function planTitle(plan: Plan): string {
+  const { who, when } = planTitleParts(plan);
+  return `Plan for ${who}${when}`;
+}
+
+/** Whom a plan is for, in the platform's words, and of which commits it is. */
+export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
+  const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
+  const scope = plan.scope === ROOT_SCOPE ? '' : `, scope ${printable(plan.scope)}`;
+  const id = printable(plan.organization);
+  return {
+    who: `${plan.title === plan.organization ? id : `${printable(plan.title)} (${id})`}${scope}`,
+    when: plan.commit === null ? '' : `: commit ${plan.commit.slice(0, 7)}${base}`,
+  };
+}
+
+/** `1 to create, 1 to update, 1 held, 38 unchanged`. */
+export function summaryLine(plan: Plan): string {
+  const { summary } = plan;
+  const parts = [
+    [summary.create, 'to create'],
+    [summary.update, 'to update'],
+    [summary.move, 'to move'],
+    [summary.delete, 'to delete'],
+    [summary.held, 'held'],
+    [summary.paused, 'paused'],
+  ] as const;
+  const due = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const rest = [
+    `${summary.unchanged} unchanged`,
+    ...(summary.unmanaged > 0 ? [`${summary.unmanaged} not managed`] : []),
+  ];
+  return (due.length === 0 ? ['No changes', ...rest] : [...due, ...rest]).join(', ');
+}
+
+/** A line of the lists below the changes. A command is never broken: it is there to be copied. */
+type Row = readonly [name: string, text: string, isCommand?: true];
+
+function tailLines(plan: Plan, options: TextOptions, limits: TailLimits): readonly string[] {
+  const lists = listRows(plan);
+  const more = lists.length - limits.rows;
+  const rows: readonly Row[] = [
+    ...accessRows(plan, limits.access),
+    ...lists.slice(0, limits.rows),
+    ...(more > 0 ? [['Note', `${counted(more, 'more line')} about this plan left out`] as const] : []),
+    ...verdictRows(plan, options),
+    ['Cost', costWords(plan)],
+  ];
+  const widest = largest(rows.map(([name]) => name.length));
+  return rows.map(([name, text, isCommand], index) => {
+    const label = rows[index - 1]?.[0] === name ? ' '.repeat(name.length) : name;
+    const gap = ' '.repeat(widest - name.length + 3);
+    const line = isCommand ? `${label}${gap}${text}` : wrap(`${label}${gap}`, text, options.columns, widest + 3);
+    return name === 'Held' || name === 'Refused' ? options.paint.warn(line) : line;
+  });
+}
+
+function accessRows({ access }: Plan, limit: number): readonly Row[] {
+  const named = access.slice(0, limit).map(accessWords);
+  const more = access.length - named.length;
+  const text = [
+    ...named,
+    ...(more > 0 ? [`${named.length > 0 ? 'and ' : ''}${counted(more, 'access change')} not shown`] : []),
+  ];
+  return access.length === 0 ? [] : [['Access', text.join('; ')]];
+}
+
+/** What a plan says besides its changes, access and verdict. */
+function listRows(plan: Plan): readonly Row[] {
+  return [
+    ...(plan.adopted.length > 0 ? [['Adopted', adoptedWords(plan)] as const] : []),
+    ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
+    ...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const),
+    ...(plan.hasBase ? [] : [['Note', 'there is no base, so nothing is deleted; name one with --base REF'] as const]),
+    ...(plan.unmanaged.length > 0 ? [['Unmanaged', unmanagedWords(plan)] as const] : []),
+  ];
+}
+
+function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: TextOptions): readonly Row[] {
+  if (plan.verdict.state === 'refused') {
+    return plan.verdict.reasons.map((reason) => ['Refused', reason]);
+  }
+  const approve = (what: string, checksum: string): readonly Row[] => [
+    ['Held', `${what} with:`],
+    ['Held', approval.command(checksum), true],
+  ];
+  if (plan.verdict.state === 'held') {
+    const reasons: Row = ['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`];
+    return [reasons, ...approve(`${approval.when}approve this plan`, plan.checksum)];
+  }
+  const held = plan.changes.filter((change) => change.held !== null);
+  const count = counted(held.length, 'change');
+  if (plan.heldChecksum === null || !held.some((change) => change.approvable)) {
+    return held.length === 0 ? [] : [['Held', count]];
+  }
+  const isRest = plan.changes.some((change) => change.held === null && change.paused === null);
+  return [
+    ...approve(`${count}; ${approval.when}approve only what is held`, plan.heldChecksum),
+    ...(isRest ? approve(`${approval.when}approve the whole plan`, plan.checksum) : []),
+  ];
+}
+
+function accessWords(change: Plan['access'][number]): string {
+  const person = printable(change.person);
+  if (change.from === null) {
+    return `${person} joins ${change.to} (${change.as})`;
+  }
+  if (change.to === null) {
+    return `${person} leaves ${change.from === 'organization' ? 'the organization' : change.from} (${change.as})`;
+  }
+  return change.to === 'organization'
+    ? `${person} changes role (${change.as})`
+    : `${person} changes in ${change.to} (${change.as})`;
+}
+
+function adoptedWords(plan: Plan): string {
+  const named = plan.adopted.slice(0, NAMED).map(({ address, id }) => `${printable(address)} is ${id}`);
+  const more = plan.adopted.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
+function unmanagedWords(plan: Plan): string {
+  const named = plan.unmanaged.slice(0, NAMED).map((each) => `${each.kind} "${printable(each.title)}" (${each.id})`);
+  const more = plan.unmanaged.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
+/** `5 requests, about 2 s (4 were read)`. */
+function costWords(plan: Plan): string {
+  const { reads, writes } = plan.cost.requests;
+  const read = `${counted(reads, 'request')} made to read`;
+  return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;
+}

@@ -1,0 +1,205 @@
+import { realpathSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+import type { Source } from '../../config/config.ts';
+import type { Address } from '../../core/address.ts';
+import { scopeOfFolder } from '../../core/scope.ts';
+import { AppliedRefs } from '../../git/applied-refs.ts';
+import { type Checkout, openCheckout } from '../../git/checkout.ts';
+import { headOf, repositoryAround } from '../../git/commit-info.ts';
+import { resolveManifestFolder } from '../../git/repository.ts';
+import { watchDirectory } from '../../git/watch.ts';
+import type { KnownFiles } from '../../git/work-tree.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { openDiskTree } from '../../manifests/files/disk-tree.ts';
+import { createManifestLoader, type DesiredState, type ManifestLoader } from '../../manifests/loader.ts';
+import type { Elsewhere } from '../../plan/identity/elsewhere.ts';
+import { type AppliedBase, readAppliedBase, readElsewhere, recordApplied, type ScopedFolder } from '../applied.ts';
+
+/** What a source says now. */
+export interface Desired {
+  readonly state: DesiredState;
+  /** Null where the source has no commits. */
+  readonly commit: string | null;
+  /** The first line of the commit's message; empty where there is none. */
+  readonly subject: string;
+  /** Whether the branch was rewritten since the last look. */
+  readonly forced: boolean;
+  /** What other scopes of the organization claim; undefined where it is not known. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/** The ref that records what was last applied of the source's scope: what is owned, for a daemon without a record. */
+export interface AppliedRef {
+  /** The base that it records; null where there is no such ref. After the first `read` of its source. */
+  read(): Promise<AppliedBase | null>;
+  /** Records a commit as applied, with the ids of its resources. Throws SourceError where that is refused. */
+  move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void>;
+}
+
+/** Where an organization's manifests come from. */
+export interface DesiredSource {
+  /** Tells the sources of one organization apart. */
+  readonly scope: string;
+  /**
+   * Brings itself up to date and reads the manifests. Throws SourceError where it cannot be reached, and
+   * DesiredStateError where the manifests are wrong.
+   */
+  read(): Promise<Desired>;
+  /** What the manifests say now, for whoever reconciles nothing: the next `read` tells all the same. Throws as it does. */
+  peek(): Promise<DesiredState>;
+  /** Whether a look at it finds something else than the last `read`; reads no manifests. Git only. */
+  hasMoved(): Promise<boolean>;
+  /** Calls back after changes; resolves once they are noticed. What has to be polled does nothing here. */
+  watch(onChange: () => void, onError: (error: Error) => void): Promise<void>;
+  /** The ref that says what was last applied; null where nothing keeps it up, so that it could be out of date. */
+  readonly applied: AppliedRef | null;
+  /** Milliseconds between two looks; null where changes are noticed as they happen. */
+  readonly poll: number | null;
+  close(): Promise<void>;
+}
+
+/** Milliseconds of quiet after a change in a folder before it is read: writers write more than one file. */
+const SETTLE = 300;
+/** Milliseconds of silence after which git is ended. */
+const GIT_TIMEOUT = 60_000;
+
+/** The organization that a source is of, and its explicit scope; without one the scope is derived from the folder. */
+export interface SourceOwner {
+  readonly id: string;
+  readonly scope?: string | undefined;
+}
+
+/** Opens a source. `clones` is a folder for clones, which is made where it is missing; `signal` ends what runs. */
+export function openSource(
+  source: Source,
+  owner: SourceOwner,
+  clones: string,
+  loader: ManifestLoader,
+  signal: AbortSignal,
+): DesiredSource {
+  return source.git === undefined
+    ? directorySource(source.directory, owner, loader)
+    : gitSource(source.git, owner, clones, loader, signal);
+}
+
+function gitSource(
+  git: NonNullable<Source['git']>,
+  { id: organization, scope: explicit }: SourceOwner,
+  clones: string,
+  loader: ManifestLoader,
+  signal: AbortSignal,
+): DesiredSource {
+  const directory = join(clones, organization);
+  const scope = explicit ?? scopeOfFolder(posix.normalize(git.path));
+  const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal });
+  let read: string | null = null;
+  let forced = false;
+  const sync = async () => {
+    const result = await checkout.sync();
+    forced ||= result.forced;
+    return result;
+  };
+  // A look at the remote may change the files, which must not happen while they are read.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work, work);
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
+  const applied = git.record
+    ? new RecordedScope(
+        { organization, scope, folder: scopeOfFolder(posix.normalize(git.path)), repository: checkout.repository },
+        new AppliedRefs(checkout.refs, organization),
+      )
+    : null;
+  return {
+    scope,
+    applied:
+      applied === null
+        ? null
+        : {
+            read: () => inTurn(() => applied.read(read)),
+            move: (commit, ids) => inTurn(() => applied.move(commit, ids)),
+          },
+    poll: git.poll,
+    read: () =>
+      inTurn(async () => {
+        const { commit, subject } = await sync();
+        const wasForced = forced;
+        forced = false;
+        read = commit;
+        const state = await loader.load(openDiskTree(checkout.root, 'all'));
+        const elsewhere = await applied?.elsewhere(commit);
+        return { state, commit, subject, forced: wasForced, ...(elsewhere === undefined ? {} : { elsewhere }) };
+      }),
+    peek: () =>
+      inTurn(async () => {
+        await sync();
+        return loader.load(openDiskTree(checkout.root, 'all'));
+      }),
+    hasMoved: () => inTurn(async () => (await sync()).commit !== read),
+    watch: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+/** What a clone records as applied of its scope, and what it knows of others. */
+class RecordedScope {
+  readonly #place: ScopedFolder;
+  readonly #refs: AppliedRefs;
+
+  constructor(place: ScopedFolder, refs: AppliedRefs) {
+    this.#place = place;
+    this.#refs = refs;
+  }
+
+  async read(head: string | null): Promise<AppliedBase | null> {
+    await this.#refs.fetch();
+    return readAppliedBase(this.#refs, this.#place, head, () => createManifestLoader(kinds));
+  }
+
+  async elsewhere(head: string): Promise<Elsewhere> {
+    await this.#refs.fetch();
+    return readElsewhere(this.#refs, this.#place, head, () => createManifestLoader(kinds));
+  }
+
+  async move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void> {
+    const { organization, scope, folder } = this.#place;
+    await recordApplied(this.#refs, { organization, scope, folder, commit, ids });
+  }
+}
+
+function directorySource(directory: string, { scope }: SourceOwner, loader: ManifestLoader): DesiredSource {
+  let close = async () => {};
+  const known: KnownFiles = new Map();
+  // Looked at each time: something else fills the folder, and may point it elsewhere.
+  const open = () => {
+    resolveManifestFolder(directory);
+    return openDiskTree(directory);
+  };
+  return {
+    scope: scope ?? scopeOfDirectory(directory),
+    applied: null,
+    poll: null,
+    async read() {
+      const state = await loader.load(open());
+      const head = await headOf(directory, known);
+      return { state, commit: head === null || head.dirty ? null : head.commit, subject: '', forced: false };
+    },
+    // A pass may be reading at this very moment: what it has cached is let be.
+    peek: async () => createManifestLoader(kinds).load(open()),
+    hasMoved: async () => true,
+    async watch(onChange, onError) {
+      const watch = watchDirectory(directory, onChange, { settle: SETTLE, onError });
+      close = () => watch.close();
+      await watch.ready;
+    },
+    close: () => close(),
+  };
+}
+
+/** The scope of a folder on disk: its path inside the repository around it, if any. */
+function scopeOfDirectory(directory: string): string {
+  const root = repositoryAround(directory);
+  return scopeOfFolder(root === null ? '' : relative(root, realpathSync(directory)).split(sep).join('/'));
+}

@@ -1,0 +1,50 @@
+import type { Address } from '../../core/address.ts';
+import type { Actual, Base, Declared, Observation } from '../../core/resource.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import type { ActualSource } from './actual-source.ts';
+import { Demand, namesStranger } from './required-fields.ts';
+
+export interface ObserveOptions {
+  readonly kinds: readonly Kind[];
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly base: Base;
+  readonly source: ActualSource;
+  /** Kinds to read besides those mentioned: those whose unmanaged resources are to be pruned. */
+  readonly also?: readonly string[];
+}
+
+/**
+ * Reads the actual state: only the kinds that the desired state or the base mention, all at the same time, and then
+ * those that turn out to be needed to judge what was found.
+ */
+export async function observe(options: ObserveOptions): Promise<Observation> {
+  const { kinds, declared, base, source } = options;
+  const demand = new Demand(kinds, declared, base);
+  const found = new Map<string, Actual[]>();
+  const people = new Map<string, string>();
+  const actuals: Actual[] = [];
+  const read = async (names: Iterable<string>): Promise<void> => {
+    const wanted = new Set(names);
+    const due = kinds.filter((kind) => wanted.has(kind.name) && kind.observe !== null && !found.has(kind.name));
+    for (const kind of due) {
+      for (const name of [kind.name, ...kinds.filter((part) => part.partOf === kind.name).map((part) => part.name)]) {
+        found.set(name, []);
+      }
+    }
+    const told = await source.read(due, demand);
+    for (const actual of told.actuals) {
+      found.get(actual.kind)?.push(actual);
+      actuals.push(actual);
+    }
+    for (const [email, id] of told.people) {
+      people.set(email, id);
+    }
+  };
+  await read([...demand.mentioned, ...(options.also ?? [])]);
+  const strangers = namesStranger(kinds, declared, people) ? ['member'] : [];
+  const consulted = kinds
+    .filter((kind) => demand.mentioned.has(kind.name))
+    .flatMap((kind) => kind.consults?.({ declared, base, actuals }) ?? []);
+  await read([...strangers, ...consulted]);
+  return { kinds: found, people, peopleComplete: found.has('member'), reads: 0 };
+}
