@@ -13,7 +13,12 @@ export interface Layer {
   /** One sentence for the table in docs/architecture.md. */
   readonly purpose: string;
   readonly imports: readonly string[];
+  /** The folders inside of it, by their path below it, each with one sentence on its purpose. */
+  readonly folders?: Readonly<Record<string, string>>;
 }
+
+/** The most files directly in a folder. */
+const MOST_FILES = 20;
 
 /** An import of a source file; `specifier` is null where it is not a literal. */
 export interface Import {
@@ -132,6 +137,68 @@ export function findTableProblems(sources: SourceImports, layers: readonly Layer
   ];
 }
 
+/**
+ * Mistakes in the folders inside of layers, one message each: folders without a purpose, purposes without a folder,
+ * folders with too many files, and folders that import each other in a cycle. `exceptions` names folders to leave out
+ * of the last two.
+ */
+export function findFolderProblems(
+  sources: SourceImports,
+  layers: readonly Layer[],
+  exceptions: { readonly large: readonly string[]; readonly cyclic: readonly string[] },
+): readonly string[] {
+  const files = Map.groupBy(sources.keys(), (path) => posix.dirname(path));
+  const listed = layers.flatMap(({ name, folders = {} }) => [
+    name,
+    ...Object.keys(folders).map((each) => `${name}/${each}`),
+  ]);
+  const arrows = new Map(
+    [...files].map(([folder, paths]) => [
+      folder,
+      new Set(paths.flatMap((path) => foldersOf(path, sources.get(path) ?? []))),
+    ]),
+  );
+  return [
+    ...[...files.keys()]
+      .filter((folder) => folder !== '.' && !listed.includes(folder))
+      .map((each) => `src/${each}: has no purpose in architecture.json`),
+    ...listed.filter((each) => each.includes('/') && !files.has(each)).map((each) => `${each}: has no files`),
+    ...[...files]
+      .filter(([folder, paths]) => paths.length > MOST_FILES && !exceptions.large.includes(folder))
+      .map(([folder, paths]) => `src/${folder}: has ${paths.length} files, more than ${MOST_FILES}`),
+    ...[...files.keys()]
+      .filter((folder) => folder !== '.' && !exceptions.cyclic.includes(folder) && reaches(arrows, folder, folder))
+      .map((folder) => `src/${folder}: imports itself by way of other folders`),
+  ];
+}
+
+function foldersOf(path: string, imports: readonly Import[]): readonly string[] {
+  return (
+    imports
+      .filter(({ specifier }) => specifier?.startsWith('.') === true)
+      .map(({ specifier }) => posix.dirname(posix.join(posix.dirname(path), specifier as string)))
+      // Files directly in src are layers of their own.
+      .filter((folder) => folder !== '.' && folder !== posix.dirname(path))
+  );
+}
+
+function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const open = [from];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    for (const next of arrows.get(folder) ?? []) {
+      if (next === to) {
+        return true;
+      }
+      if (!seen.has(next)) {
+        seen.add(next);
+        open.push(next);
+      }
+    }
+  }
+  return false;
+}
+
 /** Allowed imports that no file makes, which can be removed from the list. */
 export function findUnusedAllowances(sources: SourceImports, layers: readonly Layer[]): readonly string[] {
   const used = new Set(
@@ -149,9 +216,10 @@ export function findUnusedAllowances(sources: SourceImports, layers: readonly La
 
 /** The table of the layers in docs/architecture.md. */
 export function layersTable(layers: readonly Layer[]): string {
-  const rows = layers.map(({ name, purpose, imports }) => {
+  const rows = layers.flatMap(({ name, purpose, imports, folders = {} }) => {
     const others = imports.length === 0 ? 'nothing' : imports.map((other) => `\`${other}\``).join(', ');
-    return `| \`${name}\` | ${purpose} | ${others} |`;
+    const inside = Object.entries(folders).map(([folder, what]) => `| \`${name}/${folder}\` | ${what} | |`);
+    return [`| \`${name}\` | ${purpose} | ${others} |`, ...inside];
   });
   return ['| in `src/` | purpose | may import |', '|---|---|---|', ...rows].join('\n');
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import {
+  findFolderProblems,
   findForbiddenImports,
   findImports,
   findLayer,
@@ -26,6 +27,12 @@ describe('architecture.json', () => {
     expect(findTableProblems(sources, layers)).toEqual([]);
   });
 
+  test('gives every folder a purpose, at most 20 files, and no cycle', () => {
+    const large = ['core', 'emulator', 'emulator/routes', 'kinds', 'platform/operations'];
+    const cyclic = ['emulator', 'emulator/routes', 'emulator/views', 'platform', 'platform/operations'];
+    expect(findFolderProblems(sources, layers, { large, cyclic })).toEqual([]);
+  });
+
   test('allows nothing that is not needed', () => {
     expect(findUnusedAllowances(sources, layers)).toEqual([]);
   });
@@ -45,6 +52,29 @@ describe('architecture.json', () => {
       'demo',
       'commands',
     ]);
+  });
+});
+
+describe('findFolderProblems', () => {
+  const sources = new Map([
+    ['a/x/one.ts', [{ specifier: '../y/two.ts', line: 1 }]],
+    ['a/y/two.ts', [{ specifier: '../x/one.ts', line: 1 }]],
+  ]);
+  const none = { large: [], cyclic: [] };
+
+  test('reports a cycle of folders, a folder without a purpose, and a purpose without a folder', () => {
+    const layers = [{ ...layer('a'), folders: { x: 'Does x.', z: 'Does z.' } }];
+    expect(findFolderProblems(sources, layers, none)).toEqual([
+      'src/a/y: has no purpose in architecture.json',
+      'a/z: has no files',
+      'src/a/x: imports itself by way of other folders',
+      'src/a/y: imports itself by way of other folders',
+    ]);
+  });
+
+  test('reports more than 20 files in a folder', () => {
+    const many = new Map(Array.from({ length: 21 }, (_, index) => [`a/f${index}.ts`, []]));
+    expect(findFolderProblems(many, [layer('a')], none)).toEqual(['src/a: has 21 files, more than 20']);
   });
 });
 
