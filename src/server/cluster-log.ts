@@ -1,56 +1,55 @@
 import type { ClusterEvents, RunEnd, Told } from '../clusters/run/events.ts';
 import type { Logger } from '../log.ts';
 
-/** Tells the log what becomes of issue clusters. Labels are other people's words: they stay in one line. */
+/** Logs the work on issue clusters. Texts from the platform are kept in one line. */
 export function logClusters(log: Logger): ClusterEvents {
   let failing: string | null = null;
   let source: RunEnd['source'] = 'clusters';
   let isSupported = true;
   let skipped = new Map<string, string>();
   let skips = new Map<string, string>();
-  const tell = (told: Told, message: string) =>
-    log.info(
-      { cluster: told.cluster, changeRequest: told.request, space: told.space, url: told.url },
-      `${quoted(told.label)}: ${message}`,
-    );
   return {
-    onOpened: (told) => tell(told, `a change request is open: ${told.why}`),
+    onOpened: (told) => log.info({ ...fieldsOf(told), reason: oneLine(told.why) }, 'change request opened'),
     onWouldOpen: ({ cluster, label, space, subject, why }) =>
       log.info(
-        { cluster, space },
-        `${quoted(label)}: would be opened as ${quoted(subject)} (dry run): ${oneLine(why)}`,
+        { cluster, label: short(label), space, subject: short(subject), reason: oneLine(why) },
+        'change request would be opened (dry run)',
       ),
-    onMerged: (told) => tell(told, `its change request was merged${told.isEmpty ? EMPTY : ''}`),
-    onArchived: (told) => tell(told, 'its change request was archived by hand, and no other is opened'),
-    onReopened: (told) => tell(told, 'its change request is open again'),
-    onGaveWay: (told) => tell(told, `a draft gave way: ${oneLine(told.why)}`),
-    onCommented: (told) => tell(told, 'a comment tells what came since'),
-    onMuted: ({ cluster, label }) => log.info({ cluster }, `${quoted(label)}: muted after the merge`),
+    onMerged: (told) =>
+      log.info(
+        fieldsOf(told),
+        told.isEmpty ? 'change request merged without any edit; another may be opened' : 'change request merged',
+      ),
+    onArchived: (told) => log.info(fieldsOf(told), 'change request archived by a person; no other is opened'),
+    onReopened: (told) => log.info(fieldsOf(told), 'change request reopened'),
+    onGaveWay: (told) => log.info({ ...fieldsOf(told), reason: oneLine(told.why) }, 'draft superseded and archived'),
+    onCommented: (told) => log.info(fieldsOf(told), 'progress comment posted'),
+    onMuted: ({ cluster, label }) => log.info({ cluster, label: short(label) }, 'cluster muted after the merge'),
     onSkipped: ({ cluster, label, reason, why }) => {
-      // Every run says it again: once is enough for an operator.
-      const isNews = skipped.get(cluster) !== reason;
+      // Repeated skips are logged at the debug level.
+      const isNew = skipped.get(cluster) !== reason;
       skips.set(cluster, reason);
-      log[isNews ? 'info' : 'debug']({ cluster, reason }, `${quoted(label)}: skipped: ${oneLine(why)}`);
+      log[isNew ? 'info' : 'debug']({ cluster, label: short(label), reason, why: oneLine(why) }, 'cluster skipped');
     },
-    onTrouble: ({ cluster, message }) => log.warn({ cluster }, oneLine(message)),
+    onTrouble: ({ cluster, message }) => log.warn({ cluster, reason: oneLine(message) }, 'problem with issue clusters'),
     onRunEnd: (end) => {
       skipped = end.outcome === 'done' ? skips : skipped;
       skips = new Map();
       if (end.outcome === 'unsupported') {
-        const why = end.error?.message ?? 'this platform has no issue clusters';
-        log[isSupported ? 'warn' : 'debug'](`${why}: none become change requests, and it is asked again now and then`);
+        const reason = end.error?.message ?? 'this platform has no issue clusters';
+        log[isSupported ? 'warn' : 'debug']({ reason }, 'issue clusters are not supported; checking again later');
         isSupported = false;
         return;
       }
       isSupported = true;
       const message = end.error === null ? null : end.error.message;
-      const isNews = message !== failing;
+      const isNew = message !== failing;
       if (message !== null) {
-        log[isNews ? 'error' : 'debug'](`issue clusters cannot be worked on: ${message}`);
+        log[isNew ? 'error' : 'debug']({ reason: message }, 'issue cluster run failed');
       } else {
         log[failing !== null || end.opened > 0 || end.source !== source ? 'info' : 'debug'](
           numbersOf(end),
-          wordsOf(end),
+          'issue cluster run completed',
         );
         source = end.source;
       }
@@ -59,18 +58,16 @@ export function logClusters(log: Logger): ClusterEvents {
   };
 }
 
-const EMPTY = ' without any edit; another may be opened';
-
-function numbersOf({ read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun }: RunEnd): object {
-  return { read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun };
+function fieldsOf({ cluster, label, request, space, url }: Told): object {
+  return { cluster, label: short(label), changeRequest: request, space, url };
 }
 
-function wordsOf({ source, read, passing, opened, dryRun }: RunEnd): string {
-  const what = source === 'topics' ? 'topics of the site' : 'issue clusters';
-  return `${read} ${what} read, ${passing} pass, ${opened} ${dryRun ? 'would be opened' : 'opened'}`;
+function numbersOf(end: RunEnd): object {
+  const { source, read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun } = end;
+  return { source, read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun };
 }
 
-/** Tells every listener, in order. */
+/** Combines listeners: each event goes to all of them, in order. */
 export function combineClusterEvents(listeners: readonly ClusterEvents[]): ClusterEvents {
   return {
     onOpened: (told) => listeners.forEach((each) => void each.onOpened?.(told)),
@@ -89,12 +86,13 @@ export function combineClusterEvents(listeners: readonly ClusterEvents[]): Clust
 
 const LONGEST = 120;
 
-function quoted(label: string): string {
-  const line = oneLine(label);
-  return JSON.stringify(line.length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line);
+/** One line of at most `LONGEST` characters. */
+function short(text: string): string {
+  const line = oneLine(text);
+  return line.length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line;
 }
 
-/** Without control characters and line breaks of any kind, and without what turns the direction of a line around. */
+/** Converts a text to one line: without control characters, line breaks and changes of the reading direction. */
 export function oneLine(text: string): string {
   return text
     .toWellFormed()

@@ -2,82 +2,77 @@ import type { ConversationEvents, SenderState } from '../conversations/model/eve
 import type { Logger } from '../log.ts';
 import { RejectLog } from './reject-log.ts';
 
-/** Tells the log what becomes of conversations: numbers and reasons, and no word of what is in them. */
+/** Logs the ingestion of conversations: numbers and reasons, never their content. */
 export function logConversations(log: Logger): ConversationEvents {
   let sender: SenderState['kind'] = 'idle';
   const failing = new Map<string, string>();
   const rejects = new RejectLog(log);
   return {
     onTaken: ({ source, found, waiting, unchanged, rejected, skipped, redacted }) => {
-      const words = { source, found, waiting, unchanged, rejected, skipped, redacted };
-      log[waiting > 0 ? 'info' : 'debug'](words, `${source}: ${found} found, ${waiting} to send`);
+      const counts = { source, found, waiting, unchanged, rejected, skipped, redacted };
+      log[waiting > 0 ? 'info' : 'debug'](counts, 'conversations read');
       rejects.endBatch(source);
     },
     onRejected: ({ source, place, reason }) => rejects.reject(source, place, reason),
     onFilesEnd: ({ source }) => rejects.end(source),
     onShortfall: ({ source, key, reported, fetched }) =>
-      log.warn(
-        { source, key, reported, fetched },
-        `${source}: ${key} has ${reported} parts, and ${fetched} were given`,
-      ),
+      log.warn({ source, key, reported, fetched }, 'conversation incomplete: fewer parts received than reported'),
     onPressure: ({ source, isFull }) =>
       log[isFull ? 'warn' : 'info'](
         { source },
-        isFull ? `${source} waits: the outbox is full` : `${source} goes on: the outbox has room again`,
+        isFull ? 'outbox full; polling paused' : 'outbox has room again; polling resumed',
       ),
     onPollEnd: ({ source, error, again }) => {
       rejects.end(source);
       const before = failing.get(source);
       if (error === null) {
         failing.delete(source);
-        log[before === undefined ? 'debug' : 'info']({ source, again }, `${source}: polled`);
+        log[before === undefined ? 'debug' : 'info']({ source, again }, 'poll completed');
       } else {
         failing.set(source, error.message);
         const level = before === error.message ? 'debug' : 'error';
-        log[level]({ source, again, code: error.code }, `${source}: the poll failed: ${error.message}`);
+        log[level]({ source, again, code: error.code, reason: error.message }, 'poll failed');
       }
     },
-    onSent: ({ items, bytes }) => log.info({ items, bytes }, `${items} conversations sent`),
+    onSent: ({ items, bytes }) => log.info({ items, bytes }, 'conversations sent'),
     onDoubt: ({ items, times, reason }) =>
-      log.warn({ items, times }, `the answer for ${items} conversations was lost, and they go again: ${reason}`),
+      log.warn({ items, times, reason }, 'no response for a batch of conversations; retrying'),
     onRefused: ({ source, key, reason }) =>
-      log.error({ source, key }, `${key} is refused, and kept as a dead letter: ${reason}`),
+      log.error({ source, key, reason }, 'conversation refused by the platform; kept as a dead letter'),
     onSenderState: (state) => {
-      const isNews = state.kind !== sender;
+      const isNew = state.kind !== sender;
       sender = state.kind;
       if ('reason' in state) {
-        log[isNews ? (state.kind === 'refused' ? 'error' : 'warn') : 'debug'](senderWords(state));
+        const level = isNew ? (state.kind === 'refused' ? 'error' : 'warn') : 'debug';
+        log[level]({ state: state.kind, reason: state.reason }, SENDER_STATES[state.kind]);
       }
     },
     onDestination: ({ kind, site }) => {
       if (kind === 'context-records') {
-        log.warn({ site }, `this platform has no conversations: they go to the site ${site} as its context records`);
+        log.warn({ site }, 'the platform has no conversations; sending context records to the site');
       } else {
-        log.debug('conversations go to the organization');
+        log.debug('sending conversations to the organization');
       }
     },
   };
 }
 
-/** What a sender's state means for whoever runs it. */
+const SENDER_STATES: Readonly<Record<SenderState['kind'], string>> = {
+  failing: 'the platform does not accept conversations at the moment; retrying',
+  refused: 'the token is not allowed to send conversations',
+  unsupported: 'nothing can be sent; conversations wait in the outbox',
+  sending: 'sending',
+  idle: 'nothing to send',
+  stopped: 'stopped',
+};
+
+/** Describes a sender's state, with its reason, for the output of commands. */
 export function senderWords(state: SenderState): string {
-  switch (state.kind) {
-    case 'failing':
-      return `the platform takes no conversations now, and is tried again: ${state.reason}`;
-    case 'refused':
-      return `the platform does not let this token send conversations: ${state.reason}`;
-    case 'unsupported':
-      return `this platform takes no conversations; what is found waits in the outbox: ${state.reason}`;
-    case 'sending':
-      return 'sending';
-    case 'idle':
-      return 'nothing to send';
-    default:
-      return 'stopped';
-  }
+  const words = SENDER_STATES[state.kind];
+  return 'reason' in state ? `${words}: ${state.reason}` : words;
 }
 
-/** Tells every listener, in order. */
+/** Combines listeners: each event goes to all of them, in order. */
 export function combineConversationEvents(listeners: readonly ConversationEvents[]): ConversationEvents {
   return {
     onTaken: (told) => listeners.forEach((each) => void each.onTaken?.(told)),

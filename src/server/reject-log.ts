@@ -1,14 +1,14 @@
 import type { Logger } from '../log.ts';
 
-/** Records of one source that are told one by one, in one poll or push. */
-const TOLD = 5;
-/** Reject files that are named. */
+/** Number of rejected records of a source that are logged one by one, per poll or push. */
+const LOGGED = 5;
+/** Number of reject files that are named. */
 const NAMED = 3;
 
 interface Rest {
-  told: number;
-  untold: number;
-  /** The files that what is untold stands in, the first few of them. */
+  logged: number;
+  unlogged: number;
+  /** The first few files with records that are not logged. */
   readonly files: string[];
   fileCount: number;
   lastFile: string | null;
@@ -16,8 +16,8 @@ interface Rest {
 }
 
 /**
- * Tells the log of records that cannot be read: the first few as they come, and the others together once the poll or
- * the push has ended. A file of a hundred thousand broken records is six lines; its reject file has them all.
+ * Logs records that cannot be read: the first few one by one, and the others as one line at the end of the poll or push.
+ * A file with a hundred thousand broken records gives six lines. Its reject file lists them all.
  */
 export class RejectLog {
   readonly #log: Logger;
@@ -30,8 +30,8 @@ export class RejectLog {
   /** `place`: `tickets.csv:17` where it is in a file. */
   reject(source: string, place: string, reason: string): void {
     const rest = this.#rests.get(source) ?? {
-      told: 0,
-      untold: 0,
+      logged: 0,
+      unlogged: 0,
       files: [],
       fileCount: 0,
       lastFile: null,
@@ -40,16 +40,16 @@ export class RejectLog {
     this.#rests.set(source, rest);
     const [, file = null] = /^(.*):\d+$/s.exec(place) ?? [];
     rest.isOfFile ||= file !== null;
-    if (rest.told < TOLD) {
-      rest.told += 1;
-      this.#log.warn({ source, place }, `${source}: ${place}: ${reason}`);
+    if (rest.logged < LOGGED) {
+      rest.logged += 1;
+      this.#log.warn({ source, place, reason }, 'record rejected');
       return;
     }
-    rest.untold += 1;
+    rest.unlogged += 1;
     if (file === null || file === rest.lastFile) {
       return;
     }
-    // They come one file after the other.
+    // Records come one file after the other.
     rest.lastFile = file;
     rest.fileCount += 1;
     if (rest.files.length < NAMED) {
@@ -57,29 +57,22 @@ export class RejectLog {
     }
   }
 
-  /** What came at once has all been told of; what is in no file has no end to wait for. */
+  /** Ends a batch that came from no file: no end of a poll or push follows it. */
   endBatch(source: string): void {
     if (this.#rests.get(source)?.isOfFile === false) {
       this.end(source);
     }
   }
 
-  /** The poll or the push has ended. */
+  /** Ends a poll or a push. */
   end(source: string): void {
     const rest = this.#rests.get(source);
     this.#rests.delete(source);
-    if (rest !== undefined && rest.untold > 0) {
-      const records = rest.untold;
-      this.#log.warn({ source, records }, `${source}: ${records} more cannot be read${whereOf(rest)}`);
+    if (rest !== undefined && rest.unlogged > 0) {
+      const { unlogged: records, files, fileCount } = rest;
+      const rejectFiles = files.map((file) => `${file}.rejects.ndjson`);
+      const fields = fileCount === 0 ? {} : { rejectFiles, moreRejectFiles: fileCount - files.length };
+      this.#log.warn({ source, records, ...fields }, 'more records rejected');
     }
   }
-}
-
-function whereOf({ files, fileCount }: Rest): string {
-  if (fileCount === 0) {
-    return '';
-  }
-  const named = files.map((file) => `${file}.rejects.ndjson`).join(', ');
-  const others = fileCount - files.length;
-  return `; ${named}${others > 0 ? ` and ${others} more` : ''} beside what was read ${fileCount > 1 ? 'list' : 'lists'} them`;
 }

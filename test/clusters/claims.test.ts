@@ -60,7 +60,7 @@ describe('decideClaims', () => {
       ['a'],
       {},
       [],
-      ['the cluster a merged change request (merged) with 5 issues, comes again with 10'],
+      ['the cluster has a merged change request (merged) with 5 issues; another is opened at 10 issues'],
     ],
     [
       'one archived meanwhile',
@@ -68,7 +68,7 @@ describe('decideClaims', () => {
       ['a'],
       {},
       [],
-      ['the cluster an archived change request (x), which means no until it is unarchived'],
+      ['the cluster has an archived change request (x), which blocks another one until it is unarchived'],
     ],
     [
       'one that gave way before',
@@ -86,7 +86,7 @@ describe('decideClaims', () => {
       ['a', 'b'],
       { open: 2 },
       ['a'],
-      ['limit reached: 2 open at a time'],
+      ['limit reached: 2 open at the same time'],
     ],
     [
       'the limit of a space',
@@ -94,7 +94,7 @@ describe('decideClaims', () => {
       ['a', 'b', 'c'],
       { space: 1 },
       ['a', 'b'],
-      ['limit reached: 1 open at a time in this space'],
+      ['limit reached: 1 open at the same time in this space'],
     ],
     [
       'the limit of a day',
@@ -102,7 +102,7 @@ describe('decideClaims', () => {
       ['a'],
       { day: 1 },
       [],
-      ['limit reached: 1 in a day'],
+      ['limit reached: 1 opened within 24 hours'],
     ],
     [
       'what is older than a day',
@@ -153,7 +153,7 @@ test('limits are counted with what is planned', () => {
   const at = { space: 'sp_1', createdAt: NOW };
   const planned = [draft('p1', 'c_1'), draft('p2', 'c_2')].map(someRequest);
   expect(limitReached(planned.slice(0, 1), at, limits)).toBe(null);
-  expect(limitReached(planned, at, limits)).toBe('limit reached: 2 open at a time');
+  expect(limitReached(planned, at, limits)).toBe('limit reached: 2 open at the same time');
 });
 
 /** One step of somebody: a daemon goes on, dies, or a person merges or archives one that is open. */

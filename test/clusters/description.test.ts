@@ -90,9 +90,9 @@ test('what is not known is said, and what is empty is left out', () => {
   const text = made({
     cluster: { impact: null, createdAt: null, sources: {}, weeklyPulse: [], summary: { nodes: 'odd' } },
   });
-  expect(text).toContain('**Impact: not known** (what it means is not documented)\n\nTrend: not known\n\n');
-  expect(text).toContain('since not known; from no source that is known');
-  expect(text).toMatch(/## Issues\n\nNone is listed.\n\n## Related pages\n\nThe search found none.$/);
+  expect(text).toContain('**Impact: unknown** (meaning not documented)\n\nTrend: unknown\n\n');
+  expect(text).toContain('since unknown; from unknown sources');
+  expect(text).toMatch(/## Issues\n\nNo issues listed.\n\n## Related pages\n\nNo related pages found.$/);
 });
 
 describe('a template', () => {
@@ -124,7 +124,7 @@ describe('a template', () => {
     ['## {{summary}}', { cluster: { summary: 'a\n\nb' } }, '## a b'],
     ['{{summary}}\n\nend', {}, 'end'],
     ['{{pageList}}', { pages: [PAGE] }, '- [Single sign-on](https://docs.example/sso) in Guides'],
-    ['{{issueList}}', { issues: [someIssue()], cluster: { issues: 1 }, most: 0 }, 'None is listed.'],
+    ['{{issueList}}', { issues: [someIssue()], cluster: { issues: 1 }, most: 0 }, 'No issues listed.'],
     ['Octavo', {}, 'Octavo'],
     ['{{label}}', { cluster: { label: '{{id}} \uF8F00\uF8F1' } }, '{{id}} \uF8F00\uF8F1'],
     ['\uF8F00\uF8F1 {{id}}', {}, '\uF8F00\uF8F1 c_1'],

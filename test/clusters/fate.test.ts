@@ -25,26 +25,26 @@ describe('fateOf', () => {
       'an archived one',
       [{ status: 'archived' }],
       100,
-      'an archived change request (cr_1), which means no until it is unarchived',
+      'has an archived change request (cr_1), which blocks another one until it is unarchived',
     ],
     [
       'a merged one, too little grown',
       [{ status: 'merged' }],
       9,
-      'a merged change request (cr_1) with 5 issues, comes again with 10',
+      'has a merged change request (cr_1) with 5 issues; another is opened at 10 issues',
     ],
     ['a merged one, grown', [{ status: 'merged' }], 10, null],
     [
       'a merged one of which the issues are not known',
       [{ id: 'cr_9', status: 'merged' }],
       50,
-      'a merged change request (cr_9) with 50 issues, comes again with 100',
+      'has a merged change request (cr_9) with 50 issues; another is opened at 100 issues',
     ],
     [
       'a merged one, archived after',
       [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW }],
       100,
-      'an archived change request (cr_2), which means no until it is unarchived',
+      'has an archived change request (cr_2), which blocks another one until it is unarchived',
     ],
     [
       'an archived one, merged after',
@@ -59,7 +59,7 @@ describe('fateOf', () => {
       'both at once',
       [{ id: 'cr_2', status: 'archived' }, { status: 'merged' }],
       100,
-      'an archived change request (cr_2), which means no until it is unarchived',
+      'has an archived change request (cr_2), which blocks another one until it is unarchived',
     ],
     [
       'a merged one, and one that gave way after',
@@ -142,9 +142,9 @@ describe('newsOf', () => {
       DAY,
       'Since 2026-11-21: 1 more issue (8 now), 1 more conversation (7 now).',
     ],
-    ['the impact changed', { impact: 'medium' }, DAY, 'Since 2026-11-21: the impact is medium now.'],
+    ['the impact changed', { impact: 'medium' }, DAY, 'Since 2026-11-21: the impact is now medium.'],
     ['the impact is not told any more', { impact: null }, DAY, null],
-    ['the impact is Markdown', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is \\*x\\* # y now.'],
+    ['the impact is Markdown', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is now \\*x\\* # y.'],
   ])('%s', (_, over, after, text) => {
     expect(newsOf(someCluster(over), said, NOW + after)).toBe(text);
   });

@@ -253,5 +253,5 @@ test('reviewers that the configuration names are told by their name', async () =
   const events = { onTrouble: ({ message }: { message: string }) => void told.push(message) };
   const reviewers = ['nobody@acme.example'];
   await openDaemon(platform, settings({ changeRequest: { reviewers } }), { redaction, events }).run();
-  expect(told).toEqual(['nobody@acme.example is nobody who could review']);
+  expect(told).toEqual(['nobody@acme.example is not a possible reviewer']);
 });

@@ -490,14 +490,14 @@ describe('reviewers', () => {
       ({ user }) => platform.store.users.get(user)?.email,
     );
     expect(emails).toEqual(['cy@acme.example', 'bo@acme.example']);
-    expect(daemon.told).toContain('trouble null: nobody@acme.example is nobody who could review');
+    expect(daemon.told).toContain('trouble null: nobody@acme.example is not a possible reviewer');
     platform.counts();
     await daemon.run();
     expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
     platform.features = { ...ALL_FEATURES, requestedReviewers: false };
     platform.addCluster({ id: 'c_2' });
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
-    expect(daemon.told).toContainEqual(expect.stringMatching(/^trouble c_2: no review is asked for: .*404/));
+    expect(daemon.told).toContainEqual(expect.stringMatching(/^trouble c_2: cannot request reviews: .*404/));
   });
 
   test('who were to be asked when the process was killed are asked by the next run, and nobody twice', async () => {
@@ -594,10 +594,10 @@ describe('a space that the manifests declare', () => {
   });
 
   test.each([
-    ['is not there yet', declares('manual', null, 'Manual'), 'declared and not there yet'],
-    ['has an id that is not there', declares('manual', 'sp_none', 'The guides'), 'declared and not there yet'],
-    ['may be one of two', declares('manual', null, 'Twice'), 'declared and not there yet'],
-    ['is not known', { declared: async () => null }, 'not known, as the manifests cannot be read'],
+    ['is not there yet', declares('manual', null, 'Manual'), 'declared but not created yet'],
+    ['has an id that is not there', declares('manual', 'sp_none', 'The guides'), 'declared but not created yet'],
+    ['may be one of two', declares('manual', null, 'Twice'), 'declared but not created yet'],
+    ['is not known', { declared: async () => null }, 'unknown because the manifests cannot be read'],
   ])('and that %s is waited for, and nothing falls through to the default', async (_, names, why) => {
     const platform = new ClusterPlatform(['api', 'guides', 'one', 'two']);
     for (const id of ['one', 'two']) {
@@ -636,7 +636,7 @@ describe('a space that the manifests declare', () => {
     const later = openDaemon(platform, settings(), { names: declares('later', null, 'Later') });
     platform.addCluster({ id: 'c_2' });
     await expect(answerClusters(later.automation, { ...open, cluster: 'c_2', space: 'later' })).rejects.toThrow(
-      'later cannot be used: it is declared and not there yet',
+      'later cannot be used: declared but not created yet',
     );
   });
 });
@@ -656,7 +656,7 @@ describe('a person', () => {
       { id: 'c_1', opens: false, why: expect.stringContaining('is open'), changeRequests: [{ status: 'open' }] },
       { id: 'c_4', opens: true, space: { id: 'guides' }, route: expect.stringContaining('the default') },
       { id: 'c_3', opens: false, why: 'muted' },
-      { id: 'c_2', opens: false, why: expect.stringContaining('2 issues, 3 are asked') },
+      { id: 'c_2', opens: false, why: expect.stringContaining('2 issues, at least 3 required') },
     ]);
     expect(platform.changeRequests).toHaveLength(1);
   });
@@ -701,7 +701,7 @@ describe('a person', () => {
     await mute(false);
     expect(await run()).toMatchObject({ opened: 1 });
     await expect(answerClusters(automation, { ...wish, cluster: 'c_9' })).rejects.toThrow(
-      'there is no issue cluster "c_9"; clusters list shows them',
+      'issue cluster "c_9" not found; run octavo clusters list to see them',
     );
   });
 });

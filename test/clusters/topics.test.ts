@@ -140,7 +140,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     expect(await open()).toMatchObject({ outcome: 'is there', status: 'open' });
     await expect(
       answerClusters(automation, { about: 'mute', cluster: 't_9', muted: true, dryRun: false }),
-    ).rejects.toThrow('there is no issue cluster "t_9"');
+    ).rejects.toThrow('issue cluster "t_9" not found');
     expect(statuses(platform)).toEqual(['t_1 guides open']);
   });
 });

@@ -85,7 +85,7 @@ describe('subjectOf', () => {
 });
 
 test.each<[readonly number[], string]>([
-  [[], 'not known'],
+  [[], 'unknown'],
   [[4], 'rising: 4 in the last week, █'],
   [[0, 0, 1, 3, 5, 9], 'rising: 3, 5, 9 in the last three weeks, ▁▁▂▃▅█'],
   [[9, 9, 9, 1, 1, 1], 'falling: 1, 1, 1 in the last three weeks, ███▂▂▂'],

@@ -15,7 +15,7 @@ test('list says why each would be opened or not, and where it would go', async (
   expect(list.stdout.split('\n')).toEqual([
     expect.stringMatching(`^${cluster}  .*Invoice export`),
     '  high, 3 issues, 3 conversations',
-    `  opens in Guides (${space}): the default; the search finds nothing`,
+    `  opens in Guides (${space}): the default; the search found nothing`,
     '',
   ]);
   // Without a word more it is the same.
@@ -28,7 +28,7 @@ test('list says why each would be opened or not, and where it would go', async (
   expect(work.writes()).toBe(2);
   const strict = work.configure({ organization: { clusters: { select: { issues: 9 } } }, name: 'strict.yaml' });
   const refused = await work.inside(['clusters', 'list', '--config', strict]);
-  expect(refused.stdout).toContain('not opened: 3 issues, 9 are asked');
+  expect(refused.stdout).toContain('not opened: 3 issues, at least 9 required');
 });
 
 test('open makes one change request, and says so when there is one already', async () => {
@@ -38,14 +38,14 @@ test('open makes one change request, and says so when there is one already', asy
   const clusters = (...args: string[]) => work.inside(['clusters', ...args, '--config', config]);
   const nowhere = await clusters('open', cluster);
   expect(nowhere.code).toBe(1);
-  expect(nowhere.stderr).toContain('name one with --space');
+  expect(nowhere.stderr).toContain('choose one with --space');
   const dry = await clusters('open', cluster, '--space', space, '--dry-run');
   expect(dry).toMatchObject({ code: 0 });
-  expect(dry.stdout).toMatch(/^Would open "Docs gap: .*Invoice export.*" in Guides \(.*\): a person chose it\n$/);
+  expect(dry.stdout).toMatch(/^Would open "Docs gap: .*Invoice export.*" in Guides \(.*\): chosen with --space\n$/);
   expect(requests(work)).toEqual([]);
   const opened = await clusters('open', cluster, '--space', space);
   expect(opened.code).toBe(0);
-  expect(opened.stdout).toMatch(/ is open in Guides \(.*\): http:/);
+  expect(opened.stdout).toMatch(/^Opened a change request for .* in Guides \(.*\): http:/);
   expect(requests(work).map(({ status }) => status)).toEqual(['open']);
   const again = await clusters('open', cluster, '--format', 'json');
   expect(JSON.parse(again.stdout)).toMatchObject({ format: 'octavo.cluster/1', outcome: 'is there', status: 'open' });
@@ -58,16 +58,16 @@ test('mute and unmute, and what is not there', async () => {
   const muted = () => work.emulator.state().issuesClusters?.[0]?.muted;
   expect((await work.inside(['clusters', 'mute', cluster, '--dry-run'])).stdout).toMatch(/ would be muted\n$/);
   expect(muted()).toBe(false);
-  expect((await work.inside(['clusters', 'mute', cluster])).stdout).toMatch(/ is muted now\n$/);
+  expect((await work.inside(['clusters', 'mute', cluster])).stdout).toMatch(/ is now muted\n$/);
   expect(muted()).toBe(true);
   const refused = await work.inside(['clusters', 'open', cluster]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`${cluster} is muted; unmute it first (clusters unmute)`);
-  expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is not muted now\n$/);
-  expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is not muted already\n$/);
+  expect(refused.stderr).toContain(`${cluster} is muted; unmute it first with octavo clusters unmute`);
+  expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is now unmuted\n$/);
+  expect((await work.inside(['clusters', 'unmute', cluster])).stdout).toMatch(/ is already unmuted\n$/);
   const none = await work.inside(['clusters', 'mute', 'c_none']);
   expect(none.code).toBe(3);
-  expect(none.stderr).toContain('there is no issue cluster "c_none"; clusters list shows them');
+  expect(none.stderr).toContain('issue cluster "c_none" not found; run octavo clusters list to see them');
 });
 
 test('a platform without issue clusters is said in one line', async () => {

@@ -167,7 +167,7 @@ test('a platform that becomes a later one meanwhile: the site takes what comes f
 
 test.each([
   ['no site is named', null, /from 0\.167 on, .* name the site in conversations\.site/],
-  ['there is no such site', 'site_none', /neither conversations nor context records of the site site_none/],
+  ['there is no such site', 'site_none', /the site site_none has no context records; check conversations.site/],
 ] as const)('%s: it is said, and all waits until it is put right', async (_, named, reason) => {
   const opened = await open({ platform: '0.167' }, { site: named });
   const { emulator, desk, ingestion } = opened;

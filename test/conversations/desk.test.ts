@@ -14,7 +14,7 @@ import { testRedactor } from '../support/helpdesk.ts';
 let folder: string;
 let outbox: Outbox;
 let ingestion: Ingestion;
-let warnings: string[];
+let warnings: Record<string, unknown>[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'octavo-desk-'));
@@ -22,7 +22,7 @@ beforeEach(() => {
   warnings = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
-      warnings.push(JSON.parse(String(chunk)).msg);
+      warnings.push(JSON.parse(String(chunk)));
       done();
     },
   });
@@ -56,9 +56,10 @@ test('a file of broken records that is pushed is a few lines in the log, and its
     sender: { kind: 'none' },
   });
   expect(warnings).toHaveLength(6);
-  expect(warnings.at(-1)).toBe(
-    'push: 495 more cannot be read; broken.ndjson.rejects.ndjson beside what was read lists them',
-  );
+  expect(warnings.at(-1)).toMatchObject({
+    ...{ msg: 'more records rejected', source: 'push', records: 495 },
+    rejectFiles: ['broken.ndjson.rejects.ndjson'],
+  });
   expect((await ingestion.status()).sources[0]?.counts).toMatchObject({ rejected: 500 });
 });
 

@@ -337,7 +337,7 @@ describe('a poll', () => {
     expect(github.count(/./, 301)).toBeGreaterThan(0);
   });
 
-  test('never follows an address that leads elsewhere', async () => {
+  test('never follows a link that leads outside the configured address', async () => {
     await clock.run(source.close());
     github.rename(repository, 'acme/renamed');
     const elsewhere = Object.create(github, { baseUrl: { value: 'http://elsewhere.example' } });

@@ -189,7 +189,7 @@ describe('hints', () => {
     const found = (id: string, delivery: string): Heard => ({ kind: 'found', delivery, found: [desk.found(id)] });
     expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
     expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
-    expect(await deliver(found('2', 'd2'))).toEqual({ status: 503, reason: 'no room now; later' });
+    expect(await deliver(found('2', 'd2'))).toEqual({ status: 503, reason: 'outbox full; retry later' });
     expect(await status()).toMatchObject({ waiting: 1, counts: { found: 1 } });
   });
 });
@@ -258,8 +258,8 @@ describe('what is told', () => {
     ingestion.start();
     await clock.advance(MINUTE);
     expect(JSON.stringify([told, await ingestion.status()])).not.toContain('hush');
-    expect(await status().then((one) => one?.error ?? 'desk: an unexpected SyntaxError while it was read')).toBe(
-      'desk: an unexpected SyntaxError while it was read',
+    expect(await status().then((one) => one?.error ?? 'desk: unexpected SyntaxError while reading the source')).toBe(
+      'desk: unexpected SyntaxError while reading the source',
     );
   });
 
@@ -321,7 +321,7 @@ test('one poll and no more', async () => {
 
 test('no sleep is longer than a timer knows, however late the next poll is', async () => {
   const sleep = vi.spyOn(clock, 'sleep');
-  desk.failure = () => new RateLimitedError('the rate limit is used up', 1e12);
+  desk.failure = () => new RateLimitedError('rate limit exceeded', 1e12);
   ingestion.start();
   await clock.advance(MINUTE);
   expect(told).toMatchObject([{ again: 1e12 }]);

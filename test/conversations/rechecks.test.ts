@@ -148,7 +148,7 @@ describe('a fetch that fails', () => {
       {
         source: 'desk',
         place: 'desk/acme/2',
-        reason: 'it is not sent before it could be read once more: desk: status 400',
+        reason: 'cannot read the ticket again before sending it: desk: status 400',
       },
     ]);
     solve('4');

@@ -246,7 +246,7 @@ describe('a lost answer', () => {
     }
     expect(sink.contents.size).toBe(204);
     expect(await outbox.dead({}, 10)).toMatchObject([
-      { key: 'bad', reason: expect.stringMatching(/^no answer came 6 times, while others/) },
+      { key: 'bad', reason: expect.stringMatching(/^no response after 6 attempts, while other batches/) },
     ]);
     expect(sink.needless()).toEqual([]);
   });
@@ -260,7 +260,7 @@ describe('a platform that lets nothing in', () => {
     [
       404,
       'unsupported',
-      'this platform takes no conversations: ingestConversations: not found (404): fault 404; does the organization ' +
+      'this platform has no conversations: ingestConversations: not found (404): fault 404; does the organization ' +
         '"org_1" exist, and may the token see it?; from 0.167 on, platforms take context records of a site instead: ' +
         'name the site in conversations.site',
     ],

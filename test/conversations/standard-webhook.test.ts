@@ -144,11 +144,11 @@ describe('a body', () => {
     [{ id: '1', parts: PARTS, metadata: { url: 'file:///hush' } }, 'metadata.url (invalid format)'],
     [{ id: '1', parts: PARTS, metadata: { createdAt: 'hush' } }, 'metadata.createdAt (invalid format)'],
     [{ id: '1', parts: PARTS, metadata: { attributes: { hush: 1 } } }, 'metadata.attributes (invalid type)'],
-    ['hush', 'all of it (invalid type)'],
-    [null, 'all of it (invalid type)'],
+    ['hush', 'the whole body (invalid type)'],
+    [null, 'the whole body (invalid type)'],
   ])('that is none is told as that, without a value of it: %j', (one, reason) => {
     const good = { id: '2', parts: PARTS };
-    const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `no conversation: ${reason}` };
+    const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `not a conversation: ${reason}` };
     // Alone, its sender is told; of a list, the rest is taken.
     const alone =
       one !== null && typeof one === 'object' ? rejected.reason : expect.stringContaining('no conversation');
@@ -159,7 +159,7 @@ describe('a body', () => {
   test('with an id that is too long with what comes before it: its sender is told, and not that it is kept', () => {
     const id = 'x'.repeat(243);
     expect(deliver({ id, parts: PARTS })).toMatchObject({ kind: 'found', found: [{ kind: 'ticket' }] });
-    const reason = 'its id has 256 characters, with its account before it; the platform takes 1 to 255';
+    const reason = 'its id, with the account before it, has 256 characters; the platform accepts 1 to 255';
     expect(deliver({ id: `${id}x`, parts: PARTS })).toEqual({ kind: 'refused', status: 400, reason });
   });
 

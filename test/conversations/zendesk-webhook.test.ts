@@ -106,7 +106,7 @@ describe('a Zendesk webhook', () => {
     ['no type', Buffer.from('{}')],
     ['an id that is a path', Buffer.from('{"type":"zen:event-type:ticket.x","detail":{"id":"../1"}}')],
   ])('with %s in it is refused, once its signature is good', (_, body) => {
-    expect(deliver(body)).toEqual({ kind: 'refused', status: 400, reason: 'the body is no event' });
+    expect(deliver(body)).toEqual({ kind: 'refused', status: 400, reason: 'the body is not an event' });
     expect(deliver(body, { 'x-zendesk-webhook-signature': 'x' })).toMatchObject({ status: 401 });
   });
 

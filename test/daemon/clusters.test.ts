@@ -21,7 +21,7 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
   const { cluster, space } = await withCluster(work);
   const settings = withClusters({ schedule: ALWAYS, default: space });
   const daemon = await startDaemon(work, settings);
-  const line = await daemon.process.says('a change request is open');
+  const line = await daemon.process.says('change request opened');
   expect(line).toMatchObject({ organization: 'org_acme', cluster, space });
   const own = '{organization="org_acme"}';
   await daemon.untilMetric(`octavo_clusters_open${own}`, 1);
@@ -32,12 +32,12 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
   // A person asks the daemon, which is the only one at it.
   const config = work.configure(settings);
   const asked = await work.inside(['clusters', 'open', cluster, '--config', config]);
-  expect(asked.stdout).toContain('has a change request already (open)');
+  expect(asked.stdout).toContain('already has a change request (open)');
   const { id } = work.emulator.state().changeRequests?.[0] ?? {};
   work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
   const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
   await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
-  await daemon.process.says('its change request was merged');
+  await daemon.process.says('change request merged');
   await daemon.untilMetric(`octavo_clusters_merged_total${own}`, 1);
   expect(statuses(work)).toEqual(['merged']);
   await daemon.process.stop();
@@ -54,7 +54,7 @@ test('run --once looks once; a dry run says what would be opened, and writes not
   const writes = work.writes();
   const dry = await work.run('run', '--once', '--dry-run', '--config', config);
   expect(dry.code).toBe(0);
-  expect(dry.stderr).toMatch(/would be opened as .*Docs gap: .*Invoice export/);
+  expect(dry.stderr).toMatch(/Docs gap: .*Invoice export.*would be opened/);
   expect(work.writes()).toBe(writes);
   expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
   expect(statuses(work)).toEqual(['open']);
@@ -82,12 +82,12 @@ test('a space that nothing knows is refused at the start with its place; a key o
 test('a platform without issue clusters: off with one line, and all else goes on', async () => {
   await using work = await open({ conversations: false });
   const daemon = await startDaemon(work, withClusters({ schedule: ALWAYS }));
-  const line = await daemon.process.says('this platform has no issue clusters');
-  expect(line.level).toBe(40);
+  const line = await daemon.process.says('issue clusters are not supported');
+  expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('this platform has no issue clusters') });
   await work.untilTeams('A');
   await daemon.untilMetric('octavo_clusters_supported{organization="org_acme"}', 0);
   await daemon.pass();
-  expect(daemon.process.said('no issue clusters')).toHaveLength(1);
+  expect(daemon.process.said('issue clusters are not supported')).toHaveLength(1);
   expect(work.emulator.requests.byOperation.listConversationClusters ?? 0).toBeLessThanOrEqual(1);
 });
 
@@ -102,10 +102,11 @@ test('a source that cannot be read at the start: what it may declare is waited f
     },
   });
   const waiting = await startDaemon(work, routed('invoice'));
-  await waiting.process.says('route 1 names guides, which is not known, as the manifests cannot be read');
+  const line = await waiting.process.says('cluster skipped');
+  expect(line.why).toContain('route 1 names guides, which is unknown because the manifests cannot be read');
   await waiting.process.stop();
   expect(statuses(work)).toEqual([]);
   const daemon = await startDaemon(work, routed('something else'));
-  await daemon.process.says('a change request is open');
+  await daemon.process.says('change request opened');
   expect(statuses(work)).toEqual(['open']);
 });

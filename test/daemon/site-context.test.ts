@@ -86,14 +86,16 @@ test.each(['0.167', '0.201'] as const)(
     const { cluster } = (await again.process.says('muted after the merge')) as { cluster?: string };
     const config = work.configure(settings);
     const unmuted = await work.inside(['clusters', 'unmute', cluster ?? '', '--config', config]);
-    expect(unmuted.stdout).toContain('is not muted now');
+    expect(unmuted.stdout).toContain('is now unmuted');
     const listed = await work.inside(['clusters', 'list', '--config', config]);
     expect(listed.stdout).toMatch(/Invoice export is blocked\n {2}high, 3 issues, 3 conversations\n {2}not opened: /);
     const own = '{organization="org_acme"}';
     await again.untilMetric(`octavo_clusters_supported${own}`, 1);
     expect(await again.metric(`octavo_clusters_topics${own}`)).toBe(1);
     expect(await again.metric(`octavo_conversations_context_records${own}`)).toBe(1);
-    expect(again.process.said('topics of the site read')).not.toEqual([]);
+    expect(again.process.said('issue cluster run completed').filter(({ source }) => source === 'topics')).not.toEqual(
+      [],
+    );
     await again.process.stop();
     const metrics = JSON.stringify(work.emulator.state());
     const files = readdirSync(join(work.folder, 'state')).map((file) => join(work.folder, 'state', file));

@@ -109,7 +109,7 @@ describe('a webhook', () => {
   });
 
   test('is asked to come again where there is no room, or the state cannot be written', async () => {
-    keep = async () => ({ status: 503, reason: 'no room now; later' });
+    keep = async () => ({ status: 503, reason: 'outbox full; retry later' });
     expect(await post('{}')).toMatchObject({ status: 503, answered: { 'retry-after': '60' } });
     keep = () => Promise.reject(new StoreError('/var/lib/octavo.db: the disk is full'));
     const failed = await post('{}');

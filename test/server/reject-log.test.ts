@@ -20,7 +20,13 @@ beforeEach(() => {
 });
 
 const warnings = () =>
-  lines.map((line) => JSON.parse(line)).flatMap(({ level, msg }) => (level === 40 ? [String(msg)] : []));
+  lines
+    .map((line) => JSON.parse(line))
+    .flatMap(({ level, pid: _, time: __, ...fields }) => (level === 40 ? [fields] : []));
+const rejected = (source: string, place: string) => ({
+  ...{ source, place, reason: 'is not valid JSON' },
+  msg: 'record rejected',
+});
 const reject = (source: string, place: string) => events.onRejected?.({ source, place, reason: 'is not valid JSON' });
 const take = (source: string, rejected: number) =>
   events.onTaken?.({
@@ -46,17 +52,20 @@ test.each<[string, (source: string) => void]>([
       take('drop', 100);
     }
   }
-  expect(warnings()).toEqual([1, 2, 3, 4, 5].map((line) => `drop: tickets.ndjson:${line}: is not valid JSON`));
+  expect(warnings()).toEqual([1, 2, 3, 4, 5].map((line) => rejected('drop', `tickets.ndjson:${line}`)));
   end('other');
   expect(warnings()).toHaveLength(5);
   end('drop');
   expect(warnings().slice(5)).toEqual([
-    'drop: 99995 more cannot be read; tickets.ndjson.rejects.ndjson beside what was read lists them',
+    {
+      ...{ source: 'drop', records: 99_995, msg: 'more records rejected' },
+      ...{ rejectFiles: ['tickets.ndjson.rejects.ndjson'], moreRejectFiles: 0 },
+    },
   ]);
-  // The next poll begins anew.
+  // The next poll starts over.
   reject('drop', 'next.csv:7');
   end('drop');
-  expect(warnings().slice(6)).toEqual(['drop: next.csv:7: is not valid JSON']);
+  expect(warnings().slice(6)).toEqual([rejected('drop', 'next.csv:7')]);
 });
 
 test('a few in every batch of one file are six lines all the same', () => {
@@ -68,7 +77,7 @@ test('a few in every batch of one file are six lines all the same', () => {
   }
   expect(warnings()).toHaveLength(5);
   events.onPollEnd?.({ source: 'drop', error: null, again: 1 });
-  expect(warnings().slice(5)).toEqual([expect.stringContaining('drop: 295 more')]);
+  expect(warnings().slice(5)).toEqual([expect.objectContaining({ source: 'drop', records: 295 })]);
 });
 
 test('of many files the first few are named', () => {
@@ -76,9 +85,10 @@ test('of many files the first few are named', () => {
     reject('drop', `${file}.csv:1`);
   }
   events.onPollEnd?.({ source: 'drop', error: null, again: 1 });
-  expect(warnings().at(-1)).toBe(
-    'drop: 7 more cannot be read; 6.csv.rejects.ndjson, 7.csv.rejects.ndjson, 8.csv.rejects.ndjson and 4 more beside what was read list them',
-  );
+  expect(warnings().at(-1)).toEqual({
+    ...{ source: 'drop', records: 7, msg: 'more records rejected' },
+    ...{ rejectFiles: [6, 7, 8].map((file) => `${file}.csv.rejects.ndjson`), moreRejectFiles: 4 },
+  });
 });
 
 test('what a webhook brought at once is summed up at once: no end comes', () => {
@@ -89,7 +99,7 @@ test('what a webhook brought at once is summed up at once: no end comes', () => 
     take('forms', count);
   };
   bring(1000);
-  expect(warnings().slice(5)).toEqual(['forms: 995 more cannot be read']);
+  expect(warnings().slice(5)).toEqual([{ source: 'forms', records: 995, msg: 'more records rejected' }]);
   bring(2);
   expect(warnings().slice(6)).toHaveLength(2);
 });

@@ -92,13 +92,13 @@ export function limitReached(
     countOf(counted) >= limit ? [`limit reached: ${limit} ${what}`] : [];
   return (
     [
-      ...reached('open at a time', live, limits.open),
+      ...reached('open at the same time', live, limits.open),
       ...reached(
-        'open at a time in this space',
+        'open at the same time in this space',
         live.filter((other) => other.space === space),
         limits.space,
       ),
-      ...reached('in a day', ofDay, limits.day),
+      ...reached('opened within 24 hours', ofDay, limits.day),
     ][0] ?? null
   );
 }

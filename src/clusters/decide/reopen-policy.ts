@@ -45,13 +45,17 @@ export function fateOf(requests: readonly ClusterChangeRequest[], options: FateO
     return { may: true };
   }
   if (last.status === 'archived') {
-    return { may: false, why: `${nameOf(last)}, which means no until it is unarchived`, request: last };
+    return { may: false, why: `has ${nameOf(last)}, which blocks another one until it is unarchived`, request: last };
   }
   const then = Math.max(1, options.issuesAtMerge.get(last.id) ?? options.issues);
   const needed = Math.ceil(then * options.grow);
   return options.issues >= needed
     ? { may: true }
-    : { may: false, why: `${nameOf(last)} with ${then} issues, comes again with ${needed}`, request: last };
+    : {
+        may: false,
+        why: `has ${nameOf(last)} with ${then} issues; another is opened at ${needed} issues`,
+        request: last,
+      };
 }
 
 /** Whether a change request stands in the way of another: neither merged nor archived. */

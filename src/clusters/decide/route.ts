@@ -132,17 +132,17 @@ function bySearch(_: IssueCluster, { search }: Routing, spaces: Spaces, ranked: 
     const { space } = usable(id, spaces, passed, 'the search');
     if (space !== null) {
       const found = `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`;
-      const rank = index === 0 ? 'best' : 'best of what can be used';
-      return { space, waits: false, why: `the search finds it ${rank} (${found})`, passed };
+      const rank = index === 0 ? 'first' : 'first of the usable spaces';
+      return { space, waits: false, why: `ranked ${rank} in the search (${found})`, passed };
     }
   }
-  const nothing = ranked.length === 0 ? 'the search finds nothing' : 'the search finds no space that is allowed';
+  const nothing = ranked.length === 0 ? 'the search found nothing' : 'the search found no allowed space';
   return { space: null, waits: false, why: '', passed: candidates.length === 0 ? [nothing] : passed };
 }
 
 function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): Choice {
   if (routing.default === null) {
-    return { space: null, waits: false, why: '', passed: ['there is no default'] };
+    return { space: null, waits: false, why: '', passed: ['no default is set'] };
   }
   const passed: string[] = [];
   return { ...usable(routing.default, spaces, passed, 'the default'), why: 'the default', passed };
@@ -154,6 +154,6 @@ function usable(name: string, spaces: Spaces, passed: string[], by: string): Pic
   if (space?.usable === true) {
     return { space, waits: false };
   }
-  passed.push(`${by} names ${name}, which is ${space === undefined ? 'not there' : (space.why ?? 'not usable')}`);
+  passed.push(`${by} names ${name}, which is ${space === undefined ? 'not found' : (space.why ?? 'not usable')}`);
   return { space: null, waits: space?.waits === true };
 }

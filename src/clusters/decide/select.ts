@@ -71,8 +71,8 @@ function impact(cluster: IssueCluster, { settings }: SelectRule): Reason | null 
   if (asked.length === 0 || (cluster.impact !== null && asked.includes(cluster.impact))) {
     return null;
   }
-  const is = cluster.impact === null ? 'no impact is told' : `impact ${cluster.impact}`;
-  return { what: 'impact', words: `${is}, ${anyOf(asked)} is asked`, until: null };
+  const is = cluster.impact === null ? 'impact unknown' : `impact ${cluster.impact}`;
+  return { what: 'impact', words: `${is}, ${anyOf(asked)} required`, until: null };
 }
 
 function enoughIssues({ issues }: IssueCluster, { settings }: SelectRule): Reason | null {
@@ -84,7 +84,7 @@ function enoughConversations({ conversations }: IssueCluster, { settings }: Sele
 }
 
 function tooFew(what: 'issues' | 'conversations', count: number, asked: number): Reason | null {
-  const words = `${count} ${count === 1 ? what.slice(0, -1) : what}, ${asked} ${asked === 1 ? 'is' : 'are'} asked`;
+  const words = `${count} ${count === 1 ? what.slice(0, -1) : what}, at least ${asked} required`;
   return count >= asked ? null : { what, words, until: null };
 }
 
@@ -93,12 +93,16 @@ function age({ createdAt }: IssueCluster, { settings }: SelectRule, now: number)
     return null;
   }
   if (createdAt === null) {
-    return { what: 'age', words: `no age is told, ${spanOf(settings.age)} is asked`, until: null };
+    return { what: 'age', words: `age unknown, at least ${spanOf(settings.age)} required`, until: null };
   }
   const is = now - createdAt;
   return is >= settings.age
     ? null
-    : { what: 'age', words: `${spanOf(is)} old, ${spanOf(settings.age)} is asked`, until: createdAt + settings.age };
+    : {
+        what: 'age',
+        words: `${spanOf(is)} old, at least ${spanOf(settings.age)} required`,
+        until: createdAt + settings.age,
+      };
 }
 
 /** A pulse moves on by the week: what is in it may rise without a new issue, but nothing rises from nothing. */
@@ -109,7 +113,7 @@ function rising({ weeklyPulse }: IssueCluster, { settings: { rising: weeks } }: 
     return null;
   }
   const span = weeks === 1 ? 'week' : `${weeks} weeks`;
-  const words = `${last} in the last ${span} after ${before} in the ${span} before, a rise is asked`;
+  const words = `${last} issues in the last ${span}, ${before} in the ${span} before; an increase is required`;
   return { what: 'rising', words, until: last === 0 ? null : 0 };
 }
 
@@ -117,20 +121,20 @@ function sources(cluster: IssueCluster, { settings }: SelectRule): Reason | null
   const asked = settings.sources;
   return asked.length === 0 || asked.some((name) => (cluster.sources[name] ?? 0) > 0)
     ? null
-    : { what: 'sources', words: `none from ${anyOf(asked)}`, until: null };
+    : { what: 'sources', words: `no issue from ${anyOf(asked)}`, until: null };
 }
 
 function include({ label }: IssueCluster, rule: SelectRule): Reason | null {
   return rule.include.length === 0 || rule.include.some((matches) => matches(label))
     ? null
-    : { what: 'include', words: 'the label matches none of include', until: null };
+    : { what: 'include', words: 'the label matches no pattern of include', until: null };
 }
 
 function exclude({ label }: IssueCluster, rule: SelectRule): Reason | null {
   const index = rule.exclude.findIndex((matches) => matches(label));
   return index < 0
     ? null
-    : { what: 'exclude', words: `the label matches ${rule.settings.exclude[index]}, which is excluded`, until: null };
+    : { what: 'exclude', words: `the label matches the exclude pattern ${rule.settings.exclude[index]}`, until: null };
 }
 
 function anyOf(words: readonly string[]): string {

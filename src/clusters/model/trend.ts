@@ -8,7 +8,7 @@ export function trendOf(pulse: readonly number[]): string {
   const last = pulse.slice(-WINDOW);
   const before = pulse.slice(-2 * WINDOW, -WINDOW);
   if (last.length === 0) {
-    return 'not known';
+    return 'unknown';
   }
   const counts = `${last.join(', ')} in the last ${last.length === 1 ? 'week' : `${NUMBERS[last.length]} weeks`}`;
   return `${courseOf(sum(last), sum(before))}: ${counts}, ${sparkOf(pulse)}`;

@@ -106,7 +106,7 @@ export async function readSpaces(
   const keys = new Map([...bound].map(([key, id]) => [id, key]));
   const gone = [...bound].filter(([, id]) => !there.has(id)).map(([key, id]) => absent(key, id, 'deleted', false));
   const found = spacesOf([...gone, ...answers.map((answer) => toRouteSpace(answer, keys.get(answer.id) ?? null))]);
-  const why = declared === null ? 'not known, as the manifests cannot be read' : 'declared and not there yet';
+  const why = declared === null ? 'unknown because the manifests cannot be read' : 'declared but not created yet';
   const later = missing
     .filter((name) => !found.has(name) && declared?.has(name) !== false)
     .map((name) => absent(name, name, why, true));

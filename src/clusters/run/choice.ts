@@ -25,7 +25,7 @@ export function choose(context: RunContext, cluster: IssueCluster, listing: List
   const { book, clock } = context;
   const own = book.liveOf(cluster.id);
   if (own !== null) {
-    const is = own.state === 'begun' ? 'was begun, and its answer was lost' : `is ${own.state}`;
+    const is = own.state === 'begun' ? 'was requested, but the response was lost' : `is ${own.state}`;
     const why = `its change request ${own.id === null ? '' : `${own.id} `}${is}`;
     return { may: false, reason: 'exists', why, lasts: own.state === 'open' };
   }

@@ -127,7 +127,7 @@ function tell(context: RunContext, { cluster: one, verdict }: Judged, listing: L
   const opens = verdict.passes && (choice.may || isUnrouted);
   return {
     opens,
-    why: !verdict.passes ? reasons.join('; ') : choice.may || isUnrouted ? 'passes; not looked up where' : choice.why,
+    why: !verdict.passes ? reasons.join('; ') : choice.may || isUnrouted ? 'selected; space not looked up' : choice.why,
     about: {
       ...{ id, label, impact, muted, issues, conversations, url },
       createdAt: timeText(createdAt),
@@ -152,7 +152,7 @@ async function openOne(
 ): Promise<JsonObject> {
   const one = await clusterAt(context, question.cluster);
   if (one.muted) {
-    throw new RejectedError(`${question.cluster} is muted; unmute it first (clusters unmute)`, 409);
+    throw new RejectedError(`${question.cluster} is muted; unmute it first with octavo clusters unmute`, 409);
   }
   const listing = await withOwnRequests(context, one.id, await listed(context));
   const there = standing(context, one, listing);
@@ -162,7 +162,7 @@ async function openOne(
   const prepared = await prepare(context, one, await spaceNamed(context, question.space));
   const { space, why } = prepared.route;
   if (space === null) {
-    throw new RejectedError(`no space is found for ${one.id}: ${why}; name one with --space`, 409);
+    throw new RejectedError(`no space found for ${one.id}: ${why}; choose one with --space`, 409);
   }
   const told = {
     ...{ cluster: one.id, label: one.label, subject: prepared.subject, why },
@@ -177,12 +177,15 @@ async function openOne(
 function standing(context: RunContext, { id, issues }: IssueCluster, { requests }: Listing): JsonObject | null {
   const own = context.book.liveOf(id);
   if (own !== null && own.state === 'begun') {
-    throw new RejectedError(`a change request of ${id} was begun, and its answer was lost: it is looked for`, 409);
+    throw new RejectedError(
+      `the response to the creation of a change request for ${id} was lost; the next run looks for it`,
+      409,
+    );
   }
   const of = requests.filter((request) => isOfCluster(request, id));
   const fate = fateOf(of, { issues, issuesAtMerge: new Map(), grow: 0 });
   if (!fate.may && fate.request.status === 'archived') {
-    throw new RejectedError(`${id} has ${fate.why}; unarchive it on the platform`, 409);
+    throw new RejectedError(`${id} ${fate.why}; unarchive it on the platform`, 409);
   }
   const request = fate.may ? null : fate.request;
   return request === null
@@ -201,7 +204,7 @@ async function spaceNamed(context: RunContext, name: string | null): Promise<Rou
     throw new ConfigError(noSuchSpace(name, [...spaces.keys()]));
   }
   if (!space.usable) {
-    throw new RejectedError(`${name} cannot be used: it is ${space.why ?? 'not usable'}`, 409);
+    throw new RejectedError(`${name} cannot be used: ${space.why ?? 'not usable'}`, 409);
   }
   return space;
 }
@@ -254,8 +257,8 @@ async function clusterAt(context: RunContext, id: string): Promise<IssueCluster>
   if (page === null) {
     throw noClusters(context);
   }
-  const hint = page.clusters.length === 0 ? 'there is none' : 'clusters list shows them';
-  throw new ConfigError(`there is no issue cluster ${JSON.stringify(id)}; ${hint}`);
+  const hint = page.clusters.length === 0 ? 'the platform has none' : 'run octavo clusters list to see them';
+  throw new ConfigError(`issue cluster ${JSON.stringify(id)} not found; ${hint}`);
 }
 
 function noClusters({ source }: RunContext): RejectedError {

@@ -45,7 +45,10 @@ async function find({ book, clock, events }: RunContext, entry: Entry, { answers
     const { id, urls, revision = null } = found;
     await book.put({ ...entry, id, url: urls?.app ?? urls?.location ?? null, revision, state: 'draft' });
   } else if (Math.abs(clock.now() - entry.at) >= LOST_AFTER) {
-    events.onTrouble?.({ cluster: entry.cluster, message: 'the change request whose answer was lost was never made' });
+    events.onTrouble?.({
+      cluster: entry.cluster,
+      message: 'the change request whose response was lost was not created',
+    });
     await book.remove(entry, { gaveWay: false });
   }
 }
@@ -72,7 +75,7 @@ async function gone({ book, clock, events }: RunContext, entry: Entry, isLive: b
     return;
   }
   if (entry.goneAt === null) {
-    events.onTrouble?.({ cluster: entry.cluster, message: `its change request ${entry.id} is not there any more` });
+    events.onTrouble?.({ cluster: entry.cluster, message: `its change request ${entry.id} no longer exists` });
     await book.put({ ...entry, goneAt: clock.now() });
   } else if (clock.now() - entry.goneAt > RESTORABLE) {
     await book.remove(entry, { gaveWay: false });

@@ -110,7 +110,10 @@ async function refusalOf({ book, events }: RunContext, entry: Entry, error: unkn
     error instanceof CancelledError ||
     (error instanceof TransientError && !error.maybeDone);
   if (!isNotDone) {
-    events.onTrouble?.({ cluster: entry.cluster, message: `the answer was lost, and is looked for: ${error.message}` });
+    events.onTrouble?.({
+      cluster: entry.cluster,
+      message: `the response to a creation was lost; looking for the change request: ${error.message}`,
+    });
     return { is: 'lost' };
   }
   await book.remove(entry, { gaveWay: false });

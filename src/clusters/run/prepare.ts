@@ -29,7 +29,9 @@ export async function prepare(context: RunContext, cluster: IssueCluster, space?
   const issues = await context.source.issues(cluster.id);
   const ranked = await search(context, cluster, issues, space === undefined);
   const chosen: Route =
-    space === undefined ? route(cluster, routing, await context.spaces(), ranked) : { space, why: 'a person chose it' };
+    space === undefined
+      ? route(cluster, routing, await context.spaces(), ranked)
+      : { space, why: 'chosen with --space' };
   return {
     cluster,
     route: chosen,

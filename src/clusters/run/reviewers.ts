@@ -33,7 +33,7 @@ export class Reviewers {
       if (!(error instanceof RejectedError || error instanceof AuthError)) {
         throw error;
       }
-      events.onTrouble?.({ cluster: entry.cluster, message: `no review is asked for: ${error.message}` });
+      events.onTrouble?.({ cluster: entry.cluster, message: `cannot request reviews: ${error.message}` });
     }
     await book.put({ ...entry, reviewersDue: false });
   }
@@ -51,7 +51,7 @@ export class Reviewers {
     for (const name of this.#context.config.changeRequest.reviewers) {
       const found = await this.#usersOf(name);
       if (found.length === 0) {
-        this.#context.events.onTrouble?.({ cluster: null, message: `${name} is nobody who could review` });
+        this.#context.events.onTrouble?.({ cluster: null, message: `${name} is not a possible reviewer` });
       }
       for (const id of found) {
         users.add(id);

@@ -116,11 +116,11 @@ function decide(context: RunContext, listing: Listing): Decision {
 async function contentOf(context: RunContext, { cluster: id, space }: Entry): Promise<Prepared | string> {
   const cluster = await readCluster(context, id);
   if (cluster === null || cluster.muted) {
-    return cluster === null ? 'the cluster is not there any more' : 'the cluster was muted';
+    return cluster === null ? 'the cluster no longer exists' : 'the cluster was muted';
   }
   const spaces = await context.spaces();
   const chosen = spaces.get(space);
-  return chosen === undefined ? 'its space is not there any more' : prepare(context, cluster, chosen);
+  return chosen === undefined ? 'its space no longer exists' : prepare(context, cluster, chosen);
 }
 
 async function openDraft(
@@ -181,7 +181,7 @@ export async function archiveAbandoned(context: RunContext, { requests }: Listin
   );
   const gaveWay: GaveWay[] = [];
   for (const request of stray.filter(({ createdAt }) => clock.now() - createdAt > ABANDONED)) {
-    const why = 'nobody went on with it for an hour';
+    const why = 'no daemon continued it for an hour';
     append(gaveWay, await giveUp(context, { request, why, to: null }));
   }
   await book.change({ hasStrayDrafts: stray.length > gaveWay.length });

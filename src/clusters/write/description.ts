@@ -92,12 +92,12 @@ export function lineValues(cluster: IssueCluster): LineValues {
   return {
     label: cut(oneLine(cluster.label), LONGEST_SUMMARY) || cluster.id,
     id: cluster.id,
-    impact: oneLine(cluster.impact ?? '') || 'not known',
-    impactMeaning: MEANINGS.get(cluster.impact ?? '') ?? 'what it means is not documented',
+    impact: oneLine(cluster.impact ?? '') || 'unknown',
+    impactMeaning: MEANINGS.get(cluster.impact ?? '') ?? 'meaning not documented',
     trend: trendOf(cluster.weeklyPulse),
     issues: String(cluster.issues),
     conversations: String(cluster.conversations),
-    sources: sources.join(', ') || 'no source that is known',
+    sources: sources.join(', ') || 'unknown sources',
     since: dayOf(cluster.createdAt),
     url: cluster.url ?? '',
   };
@@ -105,7 +105,7 @@ export function lineValues(cluster: IssueCluster): LineValues {
 
 /** "2026-11-21", in UTC. */
 function dayOf(time: number | null): string {
-  return time === null ? 'not known' : new Date(time).toISOString().slice(0, 10);
+  return time === null ? 'unknown' : new Date(time).toISOString().slice(0, 10);
 }
 
 /** A summary as blocks that every platform takes: whatever it is made of is written anew. */
@@ -128,7 +128,7 @@ function issueList(cluster: IssueCluster, issues: readonly ClusterIssue[], most:
   const listed = representatives(issues, most);
   const more = Math.max(cluster.issues, issues.length) - listed.length;
   const rest = more > 0 && listed.length > 0 ? [paragraph([plainText(`and ${more} more`)])] : [];
-  return listed.length === 0 ? [paragraph([plainText('None is listed.')])] : [list(listed.map(issueItem)), ...rest];
+  return listed.length === 0 ? [paragraph([plainText('No issues listed.')])] : [list(listed.map(issueItem)), ...rest];
 }
 
 /** "Login loops (high, 2026-11-20), in Cannot sign in", of which the last is a link. */
@@ -147,7 +147,7 @@ function pageList(pages: readonly RelatedPage[]): readonly RichNode[] {
     const name = plainText(titleOf(title));
     return [...linkTo(url ?? '', [name]), ...(space === '' ? [] : [plainText(` in ${titleOf(space)}`)])];
   });
-  return items.length === 0 ? [paragraph([plainText('The search found none.')])] : [list(items)];
+  return items.length === 0 ? [paragraph([plainText('No related pages found.')])] : [list(items)];
 }
 
 function titleOf(text: string): string {

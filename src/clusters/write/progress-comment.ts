@@ -36,7 +36,7 @@ export function newsOf(cluster: Numbers, last: Said, now: number): string | null
   const words = [
     ...(issues > 0 ? [`${more(issues, 'issue')} (${cluster.issues} now)`] : []),
     ...(conversations > 0 ? [`${more(conversations, 'conversation')} (${cluster.conversations} now)`] : []),
-    ...(isOther ? [`the impact is ${oneLine(cluster.impact ?? '')} now`] : []),
+    ...(isOther ? [`the impact is now ${oneLine(cluster.impact ?? '')}`] : []),
   ];
   const paragraph = { object: 'block', type: 'paragraph', nodes: [plainText(`Since ${day}: ${words.join(', ')}.`)] };
   return toMarkdown({ nodes: [paragraph] }).trim();

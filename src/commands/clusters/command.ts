@@ -12,17 +12,17 @@ export async function listClustersCommand(flags: ClusterFlags, around: Surroundi
     return EXIT.done;
   }
   const clusters = (answer.clusters ?? []) as readonly JsonObject[];
-  around.terminal.out(clusters.length === 0 ? 'There are no issue clusters.\n' : clusters.map(clusterText).join('\n'));
+  around.terminal.out(clusters.length === 0 ? 'No issue clusters.\n' : clusters.map(clusterText).join('\n'));
   return EXIT.done;
 }
 
-/** A line with the numbers, one with the verdict, and one with where it goes or what there is. */
+/** Formats a cluster: its numbers, whether a change request would be opened and where, and existing change requests. */
 function clusterText(cluster: JsonObject): string {
   const { id, label, impact, issues, conversations, opens, why, space, route } = cluster;
   const requests = (cluster.changeRequests ?? []) as readonly JsonObject[];
   const lines = [
     `${line(id)}  ${line(label)}`,
-    `  ${line(impact ?? 'impact not known')}, ${line(issues)} issues, ${line(conversations)} conversations`,
+    `  ${line(impact ?? 'impact unknown')}, ${line(issues)} issues, ${line(conversations)} conversations`,
     ...(opens === true ? [`  opens in ${spaceText(space)}: ${line(route)}`] : [`  not opened: ${line(why)}`]),
     ...requests.map(({ id: request, status, url }) => `  ${line(status)}: ${line(url ?? request)}`),
   ];
@@ -34,7 +34,7 @@ function spaceText(space: Json | undefined): string {
   return `${line(title)} (${line(key ?? id)})`;
 }
 
-/** Other people's words, as a terminal may show them. */
+/** Escapes text from the platform for the terminal. */
 function line(value: Json | undefined): string {
   return oneLine(String(value ?? ''));
 }
@@ -65,15 +65,15 @@ function openedText(answer: JsonObject): string {
   const request = line(url ?? changeRequest);
   switch (outcome) {
     case 'opened':
-      return `A change request for ${line(cluster)} is open in ${spaceText(space)}: ${request}`;
+      return `Opened a change request for ${line(cluster)} in ${spaceText(space)}: ${request}`;
     case 'would open':
       return `Would open ${JSON.stringify(line(subject))} in ${spaceText(space)}: ${line(why)}`;
     case 'is there':
-      return `${line(cluster)} has a change request already (${line(status)}): ${request}`;
+      return `${line(cluster)} already has a change request (${line(status)}): ${request}`;
     case 'gave way':
       return `Not opened: ${line(why)}${request === '' ? '' : `: ${request}`}`;
     default:
-      return `Begun, and not open yet; the next run of the daemon goes on with it${request === '' ? '' : `: ${request}`}`;
+      return `Created but not open yet; the next run of the daemon continues${request === '' ? '' : `: ${request}`}`;
   }
 }
 
@@ -90,8 +90,8 @@ export async function muteClusterCommand(
     around.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
     return EXIT.done;
   }
-  const state = muted ? 'muted' : 'not muted';
-  const words = answer.changes !== true ? `is ${state} already` : dryRun ? `would be ${state}` : `is ${state} now`;
+  const state = muted ? 'muted' : 'unmuted';
+  const words = answer.changes !== true ? `is already ${state}` : dryRun ? `would be ${state}` : `is now ${state}`;
   around.terminal.out(`${line(answer.cluster)} (${line(answer.label)}) ${words}\n`);
   return EXIT.done;
 }

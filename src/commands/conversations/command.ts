@@ -41,15 +41,16 @@ function statusText(answer: JsonObject): string {
   const lines = table([header, ...rows]);
   const cursors = sources
     .filter(({ cursor }) => cursor !== null)
-    .map(({ source, cursor }) => `${String(source)} goes on from ${shortJson(cursor ?? null)}`);
+    .map(({ source, cursor }) => `${String(source)} resumes from ${shortJson(cursor ?? null)}`);
   const errors = sources
     .filter(({ error }) => error !== null)
     .map(({ source, error }) => `${String(source)}: the last poll failed: ${printable(String(error))}`);
   const outdated = Object.entries((answer.outdated ?? {}) as Readonly<Record<string, Json>>).map(
-    ([source, count]) => `${source}: ${count} of what waits was redacted by earlier settings, and goes as it is`,
+    ([source, count]) =>
+      `${source}: ${count} waiting conversations were redacted with earlier settings; run conversations resync to redact them again`,
   );
   const sender = `Sender: ${senderWords(answer.sender as unknown as Parameters<typeof senderWords>[0])}`;
-  const none = sources.length === 0 ? ['No source has given anything yet.'] : [];
+  const none = sources.length === 0 ? ['No source has been read yet.'] : [];
   return `${[...lines, ...none, ...cursors, ...errors, ...outdated, sender].join('\n')}\n`;
 }
 
@@ -71,7 +72,7 @@ function age(milliseconds: Json | undefined): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.round(seconds / 3600)}h`;
 }
 
-/** Columns, each as wide as its widest cell. Ids are somebody's making: none moves a terminal's cursor. */
+/** Aligns cells in columns. Control characters are escaped, because ids come from outside. */
 function table(cells: readonly (readonly string[])[]): readonly string[] {
   const rows = cells.map((row) => row.map(printable));
   const widths = (rows[0] ?? []).map((_, column) => largest(rows.map((row) => (row[column] ?? '').length)));
@@ -85,7 +86,7 @@ function table(cells: readonly (readonly string[])[]): readonly string[] {
 
 export interface DeadFlags extends ConversationFlags {
   readonly source?: string;
-  /** How many to list. */
+  /** Maximum number of entries to list. */
   readonly limit?: number;
 }
 
@@ -115,7 +116,7 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
   if (does !== 'list') {
     const count = Number(answer.count);
     const what = count === 1 ? '1 dead letter' : `${count} dead letters`;
-    return `${what} ${does === 'retry' ? (count === 1 ? 'waits' : 'wait') : count === 1 ? 'is' : 'are'} ${does === 'retry' ? 'to be sent again' : 'forgotten'}\n`;
+    return does === 'retry' ? `${what} queued to be sent again\n` : `${what} deleted\n`;
   }
   const letters = (answer.letters ?? []) as readonly JsonObject[];
   if (letters.length === 0) {
@@ -128,7 +129,7 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
     String(reason),
   ]);
   const more = Number(answer.more);
-  const rest = more === 0 ? [] : [`${more} more: --limit ${letters.length + more} lists them all`];
+  const rest = more === 0 ? [] : [`${more} more; use --limit ${letters.length + more} to list all`];
   return `${[...table([['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], ...rows]), ...rest].join('\n')}\n`;
 }
 
@@ -141,6 +142,6 @@ export async function resyncCommand(
   const since = around.clock.now() - flags.since;
   await askDesk({ about: 'resync', source, since }, flags, around);
   const from = new Date(since).toISOString().slice(0, 16);
-  around.terminal.out(`The next poll of ${source} goes back to ${from}Z; what has not changed is not sent again.\n`);
+  around.terminal.out(`The next poll of ${source} starts from ${from}Z. Unchanged conversations are not sent again.\n`);
   return EXIT.done;
 }

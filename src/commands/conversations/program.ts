@@ -3,17 +3,17 @@ import { LISTED } from '../../conversations/polling/listing.ts';
 import { CONFIG, type Done, duration, ORGANIZATION, upTo } from '../cli/arguments.ts';
 import type { Surroundings } from '../cli/setup.ts';
 
-/** The commands of conversations. */
+/** Registers the `conversations` commands and `redact`. */
 export function conversationCommands(program: Command, around: Surroundings, done: Done): void {
-  const format = () => new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text');
-  const conversations = program.command('conversations').description('support conversations: send, look, mend');
+  const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
+  const conversations = program.command('conversations').description('Manage support-conversation ingestion');
   conversations
     .command('push')
-    .description('take files in and send them, once: JSON, NDJSON, CSV, eml, mbox')
-    .argument('<file...>', 'files of tickets')
-    .option('--dry-run', 'print what would be sent, redacted; send nothing')
-    .option('--account <name>', 'whose tickets these are: ids are unique in one account', 'push')
-    .option('--team-domains <domains...>', "Domains whose mail is the team's, such as acme.example")
+    .description('Import files and send their conversations once: JSON, NDJSON, CSV, eml, mbox')
+    .argument('<file...>', 'Files with tickets')
+    .option('--dry-run', 'Print what would be sent, redacted, without sending it')
+    .option('--account <name>', 'Account of the tickets; ticket ids are unique within an account', 'push')
+    .option('--team-domains <domains...>', 'Email domains of your team, such as acme.example')
     .addOption(format())
     .option(...CONFIG)
     .option(...ORGANIZATION)
@@ -23,7 +23,7 @@ export function conversationCommands(program: Command, around: Surroundings, don
     });
   conversations
     .command('status')
-    .description('per source: cursor, lag, what waits, was skipped, is dead')
+    .description('Show the state of each source: cursor, lag, waiting, skipped and dead')
     .addOption(format())
     .option(...CONFIG)
     .option(...ORGANIZATION)
@@ -33,9 +33,9 @@ export function conversationCommands(program: Command, around: Surroundings, don
     });
   conversations
     .command('resync')
-    .description('let the next poll of a source go back again')
-    .argument('<source>', 'its name in the configuration')
-    .requiredOption('--since <duration>', 'how far, such as 30d', duration)
+    .description('Make the next poll of a source read older tickets again')
+    .argument('<source>', 'Name of the source in the configuration')
+    .requiredOption('--since <duration>', 'How far to go back, such as 30d', duration)
     .addOption(format())
     .option(...CONFIG)
     .option(...ORGANIZATION)
@@ -45,23 +45,27 @@ export function conversationCommands(program: Command, around: Surroundings, don
     });
   program
     .command('redact')
-    .description('print a text as it would be sent, with everything private taken out')
-    .argument('<file>', 'a text')
-    .option('--explain', 'show what would be taken out, on a terminal only')
+    .description('Print a text as it would be sent, with everything private removed')
+    .argument('<file>', 'Text file')
+    .option('--explain', 'Show what would be removed; on a terminal only')
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (file, options) => {
       const { redactCommand } = await import('./redact.ts');
       done(await redactCommand(file, options, around));
     });
-  deadCommands(conversations.command('dead').description('conversations that the platform refused'), around, done);
+  deadCommands(
+    conversations.command('dead').description('Manage dead letters: conversations that the platform refused'),
+    around,
+    done,
+  );
 }
 
-/** How many to list: one at least. */
+/** Parses the number of entries to list, at least 1. */
 function listed(text: string): number {
   const value = upTo(LISTED.most)(text);
   if (value === 0) {
-    throw new InvalidArgumentError('It must be 1 at least.');
+    throw new InvalidArgumentError('It must be at least 1.');
   }
   return value;
 }
@@ -79,23 +83,23 @@ function deadCommands(dead: Command, around: Surroundings, done: Done): void {
     dead
       .command(name)
       .description(description)
-      .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+      .addOption(new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text'))
       .option(...CONFIG)
       .option(...ORGANIZATION);
-  const bySource = ['--source <name>', 'only those of this source'] as const;
-  add('list', 'which, and why')
+  const bySource = ['--source <name>', 'Only conversations of this source'] as const;
+  add('list', 'List dead letters and why the platform refused them')
     .option(...bySource)
-    .option('--limit <count>', 'how many at most, the oldest first', listed, LISTED.usual)
+    .option('--limit <count>', 'Maximum number of dead letters, oldest first', listed, LISTED.usual)
     .action((options) => run('list', undefined, options));
-  add('show', 'one of them, redacted as it was sent')
-    .argument('<conversation>', 'its id')
+  add('show', 'Show a dead letter, redacted as it was sent')
+    .argument('<conversation>', 'Conversation id')
     .action((key, options) => run('show', key, options));
-  add('retry', 'send them again: one, those of a source, or all')
-    .argument('[conversation]', 'its id')
+  add('retry', 'Send dead letters again: one, those of a source, or all')
+    .argument('[conversation]', 'Conversation id')
     .option(...bySource)
     .action((key, options) => run('retry', key, options));
-  add('drop', 'forget them: one, those of a source, or all')
-    .argument('[conversation]', 'its id')
+  add('drop', 'Delete dead letters: one, those of a source, or all')
+    .argument('[conversation]', 'Conversation id')
     .option(...bySource)
     .action((key, options) => run('drop', key, options));
 }

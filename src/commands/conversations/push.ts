@@ -28,18 +28,18 @@ import { type ConversationFlags, placeOf, withDesk } from './control.ts';
 export interface PushFlags extends ConversationFlags {
   readonly dryRun?: boolean;
   readonly account: string;
-  /** Domains whose mail is the team's. */
+  /** Email domains of the team. */
   readonly teamDomains?: readonly string[];
 }
 
-/** `octavo conversations push FILE…`: takes files in and sends them, once. */
+/** `octavo conversations push FILE…`: imports files and sends their conversations once. */
 export async function pushCommand(files: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
   keepHeapSmall();
   const { cwd } = around.terminal;
   const paths = files.map((file) => resolve(cwd, file));
   const missing = paths.findIndex((path) => !existsSync(path));
   if (missing >= 0) {
-    throw new ConfigError(`${files[missing]}: there is no such file`);
+    throw new ConfigError(`${files[missing]}: file not found`);
   }
   if (flags.dryRun === true) {
     return showOnly(paths, flags, around);
@@ -67,17 +67,19 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
         sent += items;
       },
       onRefused: ({ key, reason }) =>
-        around.terminal.err(`${printable(key)} is refused, and kept as a dead letter: ${printable(reason)}\n`),
+        around.terminal.err(
+          `${printable(key)}: refused by the platform and kept as a dead letter: ${printable(reason)}\n`,
+        ),
     };
     return withDesk(place, writer, events, around, async ({ ingestion, answer }) => {
       const pushed = await ingestion.sendWhile((own) => answer(question, own));
       const state = await ingestion.sender?.sendDue();
       const exit = tellPushed(pushed, `${sent} sent`, flags, around);
       if (around.signal.aborted) {
-        throw new CancelledError(`asked to stop; what is left waits in ${place.store}`);
+        throw new CancelledError(`interrupted; unsent conversations wait in ${place.store}`);
       }
       if (state !== undefined && 'reason' in state) {
-        throw new TransientError(`${senderWords(state)}; what is left waits in ${place.store}`, false);
+        throw new TransientError(`${senderWords(state)}; unsent conversations wait in ${place.store}`, false);
       }
       return exit;
     });
@@ -86,24 +88,24 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
 
 type PushedSender = SenderState | { readonly kind: 'none' } | undefined;
 
-/** What becomes of what a daemon has taken in. */
+/** Describes what the daemon does with the imported conversations. */
 function daemonWords(sender: PushedSender): string {
   if (sender?.kind === 'none') {
-    return 'they wait: the daemon runs with --dry-run and sends nothing; the next one without it sends them';
+    return 'not sent yet: the daemon runs with --dry-run; the next daemon without --dry-run sends them';
   }
   if (sender?.kind === 'stopped') {
-    return 'they wait: the daemon ends; the next one sends them';
+    return 'not sent yet: the daemon is shutting down; the next daemon sends them';
   }
   return sender !== undefined && 'reason' in sender
-    ? `they wait, and the daemon sends them once it can: ${senderWords(sender)}`
+    ? `not sent yet; the daemon retries: ${senderWords(sender)}`
     : 'the daemon sends them';
 }
 
-/** Prints what would be sent, redacted; asks no platform and writes nothing. */
+/** Prints what would be sent, redacted. Makes no request and writes nothing. */
 async function showOnly(paths: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
   const config = await readConfig(flags.config, around);
   const { redact } = chooseOrganization(config, flags.organization).conversations;
-  // The state file, which has the key of ids, may be a daemon's: here they get one for this time alone.
+  // A daemon may own the state file, which holds the key for hidden ids. A temporary key is enough here.
   const redactor = createRedactor(redactionOptions(redact), hiddenIds(randomBytes(32)));
   const threads = new ShownThreads(around.clock);
   let tickets = 0;
@@ -111,7 +113,7 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
   for (const path of paths) {
     for await (const { found } of readTickets(path, { account: flags.account, teamDomains: flags.teamDomains ?? [] })) {
       if (around.signal.aborted) {
-        throw new CancelledError('asked to stop; nothing was sent');
+        throw new CancelledError('interrupted; nothing was sent');
       }
       const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, around.clock.now()) : found;
       if (fate.kind === 'content' && fate.content.thread !== undefined) {
@@ -135,7 +137,7 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
   return rejected > 0 ? EXIT.invalid : EXIT.done;
 }
 
-/** A line for what was found: the conversation exactly as it would be sent, or why it would not be. */
+/** Returns a line for a ticket: the conversation exactly as it would be sent, or the reason why it is not sent. */
 function shownOf(
   found: Found,
   fate: Admission | Exclude<Found, { kind: 'ticket' }>,
@@ -151,7 +153,7 @@ function shownOf(
   return { kind: 'skipped', line: `${place}: skipped (${fate.kind === 'gone' ? 'deleted' : fate.reason})` };
 }
 
-/** The conversations of mails, which are complete only when every file has been read: in memory, as an outbox has them. */
+/** Assembles mail threads in memory. A thread is complete only after every file has been read. */
 class ShownThreads {
   readonly #outbox = openMemoryStore().outbox('dry-run', {
     items: Number.MAX_SAFE_INTEGER,
@@ -185,10 +187,10 @@ class ShownThreads {
   }
 }
 
-/** Who wrote a mail decides how it is understood, and nothing but a domain tells it. */
+/** Warns that every mail counts as the customer's when no team domain is set. */
 function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: Surroundings): void {
   if (teamDomains.length === 0) {
-    terminal.err("No team domains are set, so every mail counts as the customer's; name yours with --team-domains\n");
+    terminal.err("No team domains are set, so every mail counts as the customer's. Set them with --team-domains\n");
   }
 }
 

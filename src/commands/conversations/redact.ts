@@ -17,8 +17,8 @@ interface RedactCommandOptions {
 }
 
 /**
- * `octavo redact FILE`: a text as it would be sent. With `--explain`, what would be taken out of it: on a terminal only,
- * as it shows the values. Throws ConfigError.
+ * `octavo redact FILE`: prints a text as it would be sent. With `--explain`, shows what would be removed; this needs a
+ * terminal because it shows the values. Throws ConfigError.
  */
 export async function redactCommand(
   file: string,
@@ -27,7 +27,7 @@ export async function redactCommand(
 ): Promise<ExitCode> {
   const { terminal } = around;
   if (options.explain === true && !terminal.isOutTerminal) {
-    throw new ConfigError('--explain shows what is private, and so on a terminal only; this output goes elsewhere');
+    throw new ConfigError('--explain shows private values and needs a terminal; the output is redirected');
   }
   const redactor = createRedactor(await rules(options, around));
   const text = await textOf(resolve(terminal.cwd, file), file);
@@ -40,12 +40,12 @@ export async function redactCommand(
   return EXIT.done;
 }
 
-/** The rules of the organization's configuration where there is one, else those that always hold. */
+/** Redaction options from the configuration if the file exists, else the defaults. */
 async function rules({ config, organization }: RedactCommandOptions, around: Surroundings): Promise<RedactionOptions> {
   if (config === undefined && !existsSync(resolve(around.terminal.cwd, DEFAULT_CONFIG))) {
     return {};
   }
-  // Nothing is sent anywhere, so the file that is there will do; what only the platform needs is not read.
+  // Nothing is sent, so the default file is good enough. Settings that only the platform needs are not read.
   const read =
     config === undefined ? readConfigBlind(DEFAULT_CONFIG, organization ?? '', around) : readConfig(config, around);
   const { conversations } = chooseOrganization(await read, organization);
@@ -61,16 +61,16 @@ async function textOf(path: string, name: string): Promise<string> {
     return Buffer.concat(pieces).toString('utf8');
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
+    throw new ConfigError(`cannot read ${name}: ${isMissing ? 'file not found' : messageOf(error)}`, {
       cause: error,
     });
   }
 }
 
-/** Characters of a line that are shown on either side of a value. */
+/** Number of characters shown on each side of a value. */
 const AROUND = 24;
 
-/** One line for each value: its place, its type, what replaces it, and the value among its neighbours. */
+/** One line per value: position, type, placeholder, and the value in context. */
 function explanation({ text, spans }: Explained, paint: Paint): string {
   let line = 1;
   let lineStart = 0;
@@ -87,7 +87,7 @@ function explanation({ text, spans }: Explained, paint: Paint): string {
     return `${place}${type.padEnd(9)}${placeholder.padEnd(14)} ${paint.faint(shown(before))}${value}${paint.faint(shown(after))}`;
   });
   const total =
-    spans.length === 0 ? 'Nothing would be taken out.' : `${counted(spans.length, 'value')} would be taken out.`;
+    spans.length === 0 ? 'Nothing would be removed.' : `${counted(spans.length, 'value')} would be removed.`;
   return `${[...rows, ...(rows.length === 0 ? [] : ['']), total].join('\n')}\n`;
 }
 
@@ -95,7 +95,7 @@ function shown(text: string): string {
   return inert(text.replaceAll(/\r?\n/g, '⏎')).replaceAll('\t', '·');
 }
 
-/** A file is a stranger's: on a terminal it may not move the cursor, nor turn the reading direction. */
+/** Replaces control characters, which could move the terminal's cursor or change the reading direction. */
 function inert(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{C}\n\t]/gu, '·');
 }

@@ -112,7 +112,7 @@ export class PlatformDestination implements Destination {
 }
 
 function noSuchSite(error: RejectedError, siteId: string): RejectedError {
-  const why = `there are neither conversations nor context records of the site ${siteId}: see conversations.site`;
+  const why = `the site ${siteId} has no context records; check conversations.site`;
   return new RejectedError(`${error.message}; ${why}`, error.status, { cause: error });
 }
 

@@ -50,7 +50,7 @@ function rejected({ status, message }: RejectedError): Outcome {
     return { kind: 'bad-content', reason: message };
   }
   if (NOT_THERE.includes(status)) {
-    return { kind: 'unsupported', reason: `this platform takes no conversations: ${message}`, maybeTaken: false };
+    return { kind: 'unsupported', reason: `this platform has no conversations: ${message}`, maybeTaken: false };
   }
   return { kind: 'refused', reason: message, maybeTaken: false };
 }

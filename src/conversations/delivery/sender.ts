@@ -126,7 +126,7 @@ export class ConversationSender {
     } catch (error) {
       // The state file: it may come back by itself, when there is room on the disk.
       // Another error's message may quote what it was about.
-      const reason = error instanceof StoreError ? error.message : 'an unexpected error while conversations were sent';
+      const reason = error instanceof StoreError ? error.message : 'unexpected error while sending conversations';
       this.#enter({ kind: 'failing', reason });
       return this.#pause(this.#nextPause());
     }
@@ -272,7 +272,7 @@ export class ConversationSender {
     events.onDoubt?.({ items: batch.items.length, times, reason });
     if (times >= POISONED && others > 0) {
       this.#lostAt.delete(batch.id);
-      this.#divide(batch, `no answer came ${times} times, while others were answered: ${reason}`);
+      this.#divide(batch, `no response after ${times} attempts, while other batches succeeded: ${reason}`);
       return this.#fail(reason);
     }
     // It rests for longer than the pause: what is to blame shows when others go first.

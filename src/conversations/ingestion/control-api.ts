@@ -95,7 +95,9 @@ async function lettersOf({ outbox }: Desk, question: Extract<DeskQuestion, { abo
 async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {
   const letter = await outbox.deadLetter(key);
   if (letter === null) {
-    throw new ConfigError(`there is no dead letter ${JSON.stringify(key)}; conversations dead list shows them`);
+    throw new ConfigError(
+      `dead letter ${JSON.stringify(key)} not found; run octavo conversations dead list to see them`,
+    );
   }
   const { payload, ...rest } = letter;
   return { ...plain(rest), conversation: JSON.parse(payload) as Json };
@@ -104,15 +106,17 @@ async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {
 async function counted(work: Promise<number>, key: string | undefined): Promise<number> {
   const count = await work;
   if (count === 0 && key !== undefined) {
-    throw new ConfigError(`there is no dead letter ${JSON.stringify(key)}; conversations dead list shows them`);
+    throw new ConfigError(
+      `dead letter ${JSON.stringify(key)} not found; run octavo conversations dead list to see them`,
+    );
   }
   return count;
 }
 
 function mustBeThere({ sources }: Desk, source: string): void {
   if (!sources.includes(source)) {
-    const known = sources.length === 0 ? 'none is configured' : `there is ${sources.join(', ')}`;
-    throw new ConfigError(`no source ${JSON.stringify(source)}; ${known}`);
+    const known = sources.length === 0 ? 'none is configured' : `configured sources: ${sources.join(', ')}`;
+    throw new ConfigError(`source ${JSON.stringify(source)} not found; ${known}`);
   }
 }
 

@@ -172,8 +172,8 @@ export class Ingestion {
       const seen = this.#work.rings;
       const state = await this.sender?.sendDue();
       if (this.#pressed.size > 0 && this.#work.rings === seen && (await outbox.status()).isFull) {
-        const why = state !== undefined && 'reason' in state ? state.reason : 'what is in it rests';
-        ending.abort(new TransientError(`the outbox is full, and nothing can be sent now: ${why}`, false));
+        const why = state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its quiet period';
+        ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }
       await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);
     }
@@ -205,7 +205,7 @@ export class Ingestion {
       return { status: heard.status, reason: heard.reason };
     }
     const kept = await intake.hear(heard);
-    return kept === 'full' ? { status: 503, reason: 'no room now; later' } : { status: 202, reason: null };
+    return kept === 'full' ? { status: 503, reason: 'outbox full; retry later' } : { status: 202, reason: null };
   }
 
   /** The next poll of a source goes back to `since`, in milliseconds since the epoch, and begins at once. */

@@ -42,7 +42,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     try {
       listed += await appendRejects(rejects, batch);
     } catch (error) {
-      throw new SourceError(`cannot write ${rejects}, which lists what is rejected: ${messageOf(error)}`, {
+      throw new SourceError(`cannot write the reject file ${rejects}: ${messageOf(error)}`, {
         cause: error,
       });
     }

@@ -6,5 +6,5 @@ export function tellable(error: unknown, source: string): AppError {
     return error;
   }
   const name = error instanceof Error ? error.name : 'an error';
-  return new SourceError(`${source}: an unexpected ${name} while it was read`, { cause: error });
+  return new SourceError(`${source}: unexpected ${name} while reading the source`, { cause: error });
 }

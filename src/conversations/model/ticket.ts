@@ -60,7 +60,7 @@ export function problemOfKey(key: string): string | null {
   const length = [...key].length;
   return length > 0 && length <= LONGEST_KEY
     ? null
-    : `its id has ${length} characters, with its account before it; the platform takes 1 to ${LONGEST_KEY}`;
+    : `its id, with the account before it, has ${length} characters; the platform accepts 1 to ${LONGEST_KEY}`;
 }
 
 /** Why a ticket is not sent. */

@@ -23,7 +23,7 @@ export function pathBelow(baseUrl: string, address: string, label: string): stri
   const prefix = withoutTrailingSlashes(base.pathname);
   const url = URL.parse(address, base.href);
   if (url === null || url.origin !== base.origin || !url.pathname.startsWith(`${prefix}/`)) {
-    throw new NotThePlatformError(`${label}: an address that leads elsewhere`);
+    throw new NotThePlatformError(`${label}: a link in the response leads outside the configured address`);
   }
   return url.pathname.slice(prefix.length) + url.search;
 }

@@ -137,7 +137,7 @@ async function attempt(
   });
   const isFine = status < 300 || request.accepts?.includes(status) === true;
   if (status === 429 || options.isRefusal?.(status, answer.headers) === true) {
-    return fail(new RateLimitedError(`${label}: ${request.name}: the rate limit is used up`, headers.retryAfter));
+    return fail(new RateLimitedError(`${label}: ${request.name}: rate limit exceeded`, headers.retryAfter));
   }
   if (!isFine) {
     return fail(errorOf(label, request.name, status));
@@ -147,14 +147,14 @@ async function attempt(
   }
   const body = text === '' ? null : parse(text);
   return body === undefined
-    ? fail(new TransientError(`${label}: ${request.name}: the answer is no JSON`, false))
+    ? fail(new TransientError(`${label}: ${request.name}: the response is not JSON`, false))
     : { headers, receivedAt, result: { ok: true, value: { status, headers: answer.headers, body } } };
 }
 
 function errorOf(label: string, name: string, status: number) {
   const words = `${label}: ${name}: status ${status}`;
   if (status === 401 || status === 403) {
-    return new AuthError(`${words}: the credentials are not accepted, or may not do this`, status);
+    return new AuthError(`${words}: the credentials are invalid or lack a permission`, status);
   }
   if (status >= 500 || status === 408 || status === 409) {
     return new TransientError(words, false);
@@ -170,7 +170,7 @@ async function bodyText(answer: Dispatcher.ResponseData, label: string, origin: 
       throw signal.reason;
     }
     return error instanceof errors.ResponseExceededMaxSizeError
-      ? new NotThePlatformError(`${label} answered with more than ${LARGEST / 2 ** 20} MiB`, { cause: error })
+      ? new NotThePlatformError(`${label} sent a response larger than ${LARGEST / 2 ** 20} MiB`, { cause: error })
       : networkError(error, origin, true);
   }
 }

@@ -128,7 +128,7 @@ export class Rechecks {
     const failure = { times, error, pause, until };
     this.#failures.set(key, failure);
     if (times === 1 && error.disposition === 'stall' && !isOfAll(error)) {
-      const reason = `it is not sent before it could be read once more: ${error.message}`;
+      const reason = `cannot read the ticket again before sending it: ${error.message}`;
       events.onRejected?.({ source: source.name, place: key, reason });
     }
     return failure;

@@ -63,10 +63,10 @@ export function standardWebhook({ name, account = name, secrets }: StandardWebho
       }
       const body = jsonOfBody(delivery.body);
       if (typeof body !== 'object' || body === null) {
-        return refused(400, 'the body is no conversation and no list of them');
+        return refused(400, 'the body is neither a conversation nor a list of conversations');
       }
       if (Array.isArray(body) && body.length > LONGEST_LIST) {
-        return refused(400, `the list has ${body.length} conversations; ${LONGEST_LIST} at once are taken`);
+        return refused(400, `the list has ${body.length} conversations; the maximum is ${LONGEST_LIST}`);
       }
       const found = Array.isArray(body)
         ? body.map((one, index) => read(account, one, `[${index}]`))
@@ -82,7 +82,7 @@ export function standardWebhook({ name, account = name, secrets }: StandardWebho
 function readKey(name: string, secret: string): Buffer {
   const encoded = secret.trim().replace(/^whsec_/, '');
   if (!/^[A-Za-z0-9+/]{20,}={0,2}$/.test(encoded)) {
-    throw new ConfigError(`webhook ${name}: a key is whsec_ and base64, 16 bytes at least`);
+    throw new ConfigError(`webhook ${name}: the key must be whsec_ followed by base64 of at least 16 bytes`);
   }
   return Buffer.from(encoded, 'base64');
 }
@@ -148,7 +148,7 @@ function textOf(body: string): string {
 function reasonOf({ issues }: z.ZodError): string {
   const reasons = issues.map(({ path, code }) => {
     const member = path[1] === 'attributes' ? path.slice(0, 2) : path;
-    return `${member.join('.') || 'all of it'} (${code.replaceAll('_', ' ')})`;
+    return `${member.join('.') || 'the whole body'} (${code.replaceAll('_', ' ')})`;
   });
-  return `no conversation: ${reasons.slice(0, 3).join(', ')}`;
+  return `not a conversation: ${reasons.slice(0, 3).join(', ')}`;
 }

@@ -93,11 +93,11 @@ async function* scanInstant<T extends Listed>(
   let page = first;
   for (let end: string | null = since; page.next !== null && end !== null && !isLater(end, since); ) {
     if (paths.length >= list.mostPages) {
-      const reason = `more than ${paths.length} pages changed at ${since}, and the list gives no more: nothing behind them can be reached`;
+      const reason = `more than ${paths.length} pages changed at ${since}; the list returns no more, so later changes cannot be read`;
       throw new RejectedError(`${list.label}: ${reason}`, 400);
     }
     if (paths.includes(page.next)) {
-      throw new NotThePlatformError(`${list.label}: the pages lead round and round`);
+      throw new NotThePlatformError(`${list.label}: the links to the next pages form a loop`);
     }
     paths.push(page.next);
     page = await list.page(page.next);
@@ -122,7 +122,7 @@ function endOf<T extends Listed>({ label }: UpdatedList<T>, { items }: ListPage<
   for (const [index, { updated_at: time }] of items.entries()) {
     const before = items[index - 1];
     if (Number.isNaN(Date.parse(time)) || (before !== undefined && isLater(before.updated_at, time))) {
-      throw new NotThePlatformError(`${label}: not in the order of the last change`);
+      throw new NotThePlatformError(`${label}: the list is not sorted by last change`);
     }
   }
   return items.at(-1)?.updated_at ?? null;

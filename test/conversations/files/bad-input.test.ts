@@ -52,7 +52,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
       // What stands there may be no header, but somebody's name.
       name: 'columns.csv',
       content: 'number,who,Ana Lima\n1,customer,How?\n',
-      rejects: [[1, 0, 'has no column ticket_id, author_role, body; its first line has: no names of columns']],
+      rejects: [[1, 0, 'has no column ticket_id, author_role, body; the header row has: no column names']],
       taken: [],
     },
   ],
@@ -62,7 +62,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
       name: 'rows.csv',
       content: `${HEAD}\n1,customer,How?\n2,customer,How?,more\n3,king,How?\n4,customer,How?\n`,
       rejects: [
-        [3, 0, 'has 4 columns, and the first line has 3'],
+        [3, 0, 'has 4 columns; the header row has 3'],
         [4, 1, expect.stringContaining('author_role') as unknown as string],
       ],
       taken: ['1', '4'],
@@ -107,10 +107,10 @@ const CASES: readonly (readonly [string, Bad])[] = [
         record('6'),
       ].join('\n'),
       rejects: [
-        [2, 1, 'parts is missing or no array'],
-        [3, 2, 'parts.0.role is none of user, assistant, team-member'],
-        [4, 3, 'skipped: no part of it has any text'],
-        [5, 4, 'skipped: no part of it has any text'],
+        [2, 1, 'parts is missing or not of type array'],
+        [3, 2, 'parts.0.role must be user, assistant or team-member'],
+        [4, 3, 'skipped: no part has any text'],
+        [5, 4, 'skipped: no part has any text'],
       ],
       taken: ['1', '6'],
     },
@@ -120,7 +120,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     {
       name: 'empty.csv',
       content: `${HEAD}\n1,customer,How?\n2,customer,\n3,customer,How?\n`,
-      rejects: [[3, 1, 'skipped: no part of it has any text']],
+      rejects: [[3, 1, 'skipped: no part has any text']],
       taken: ['1', '3'],
     },
   ],
@@ -129,7 +129,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     {
       name: 'ids.ndjson',
       content: [record('1'), record('x'.repeat(246)), record('a'.repeat(245))].join('\n'),
-      rejects: [[2, 1, 'its id has 256 characters, with its account before it; the platform takes 1 to 255']],
+      rejects: [[2, 1, 'its id, with the account before it, has 256 characters; the platform accepts 1 to 255']],
       taken: ['1', 'a'.repeat(245)],
     },
   ],
@@ -151,7 +151,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     {
       name: 'archive.json',
       content: Buffer.from([0x50, 0x4b, 3, 4, 20, 0, 0, 0, 8, 0, 1, 2]),
-      rejects: [[1, 0, 'is no text: it looks like an archive or another binary file']],
+      rejects: [[1, 0, 'is not text; it looks like an archive or another binary file']],
       taken: [],
     },
   ],
@@ -239,8 +239,8 @@ describe('a file that cannot be read', () => {
       await drop();
     }
     const once = (reason: string) => [{ line: 1, record: 0, reason }];
-    expect(rejectsOf('folder.json')).toEqual(once('is a folder: only files are read, none below it'));
-    expect(rejectsOf('link.json')).toEqual(once('is a link that leads out of the folder, or nowhere'));
+    expect(rejectsOf('folder.json')).toEqual(once('is a directory; only files directly in the folder are read'));
+    expect(rejectsOf('link.json')).toEqual(once('is a symbolic link that is broken or leads out of the folder'));
     expect(await waiting()).toEqual(['file/drop/good']);
   });
 
@@ -256,6 +256,6 @@ describe('a file that cannot be read', () => {
   test('pushed: it is told in its reject file', async () => {
     mkdirSync(join(folder, 'folder.json'));
     expect(await push('folder.json')).toMatchObject({ tickets: 0, rejected: 1 });
-    expect(rejectsOf('folder.json')).toEqual([{ line: 1, record: 0, reason: 'cannot be read: it is a folder' }]);
+    expect(rejectsOf('folder.json')).toEqual([{ line: 1, record: 0, reason: 'cannot be read: it is a directory' }]);
   });
 });

@@ -76,11 +76,11 @@ describe('CSV', () => {
 
   it('says once which columns are missing, and which are there', async () => {
     expect(outline(await read('x.csv', 'id,body\n1,x\n2,y\n'))).toEqual([
-      'x.csv:1 has no column ticket_id, author_role; its first line has: id, body',
+      'x.csv:1 has no column ticket_id, author_role; the header row has: id, body',
     ]);
     // Without a header, the first line is somebody's words.
     expect(outline(await read('x.csv', '17,"My password is: hunter2!",ana@x.example\n'))).toEqual([
-      'x.csv:1 has no column ticket_id, author_role, body; its first line has: no names of columns',
+      'x.csv:1 has no column ticket_id, author_role, body; the header row has: no column names',
     ]);
     expect(outline(await read('x.csv', '"id\n'))).toEqual(['x.csv:1 has a quote that is not closed']);
   });
@@ -96,9 +96,9 @@ describe('CSV', () => {
       ]),
     );
     expect(outline(found)).toEqual([
-      'x.csv:4 has 7 columns, and the first line has 6',
+      'x.csv:4 has 7 columns; the header row has 6',
       'x.csv:5 has no ticket_id',
-      'x.csv:6 has an author_role that is none of user, team-member, assistant, nor another word for one',
+      'x.csv:6 has an author_role other than user, team-member, assistant or a synonym',
       'x.csv:7 has quotes that are not as in RFC 4180',
       'x.csv:8 has quotes that are not as in RFC 4180',
       'x.csv:9 is not UTF-8',
@@ -143,11 +143,11 @@ describe('CSV', () => {
 
   it('says clearly where even that is too much', async () => {
     expect(outline(await readLimited(scattered, 600, 2)).at(-1)).toBe(
-      't.csv:1 has 2 tickets whose rows lie too far apart: sort it by ticket_id',
+      't.csv:1 has 2 tickets whose rows are too far apart; sort the file by ticket_id',
     );
     const many = file(...[1, 2, 3, 4, 5, 6].map((id) => `${id},s,,user,x,`));
     expect(outline(await readLimited(many, 1000, 2))).toEqual([
-      't.csv:1 has more than 5 tickets: split it, and nothing of it was read',
+      't.csv:1 has more than 5 tickets; split the file (nothing was read)',
     ]);
   });
 });

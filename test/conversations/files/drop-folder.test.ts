@@ -293,9 +293,9 @@ describe('a drop folder', () => {
         'empty.json:1 the file is empty',
         // The same file under another name was written at the same time: it is read once.
         ...keys('1'),
-        'nowhere.ndjson:1 is a link that leads out of the folder, or nowhere',
-        'out.ndjson:1 is a link that leads out of the folder, or nowhere',
-        'x.json:1 is a folder: only files are read, none below it',
+        'nowhere.ndjson:1 is a symbolic link that is broken or leads out of the folder',
+        'out.ndjson:1 is a symbolic link that is broken or leads out of the folder',
+        'x.json:1 is a directory; only files directly in the folder are read',
       ]);
       expect((await poll(source, first.position)).batches).toEqual([]);
     } finally {

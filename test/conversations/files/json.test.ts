@@ -113,9 +113,9 @@ describe('native JSON', () => {
       'file/acme/a',
       'x.ndjson:2 is not valid JSON',
       'x.ndjson:3 is not valid JSON',
-      'x.ndjson:4 id is missing or no string',
-      'x.ndjson:5 parts.0.role is none of user, assistant, team-member',
-      'x.ndjson:6 metadata.attributes is missing or no string',
+      'x.ndjson:4 id is missing or not of type string',
+      'x.ndjson:5 parts.0.role must be user, assistant or team-member',
+      'x.ndjson:6 metadata.attributes is missing or not of type string',
       `x.ndjson:7 ${neither}`,
       `x.ndjson:8 ${neither}`,
       'file/acme/b',
@@ -207,8 +207,8 @@ describe('a Zendesk export', () => {
       'zendesk/acme/6 no-customer',
       'zendesk/acme/7 private',
       'zendesk/other/8',
-      'export.ndjson:9 comments is missing, or not what a Zendesk export has there',
-      'export.ndjson:10 status is missing, or not what a Zendesk export has there',
+      'export.ndjson:9 comments is missing or does not match the Zendesk export format',
+      'export.ndjson:10 status is missing or does not match the Zendesk export format',
       'zendesk/acme/11',
     ]);
     expect(ticketsOf(found).at(-1)?.completeness).toEqual({ reported: 9, fetched: 3 });

@@ -146,7 +146,7 @@ describe('a mailbox', () => {
     const found = await read('x.mbox', mbox(thread[0] as string, 'nothing like a mail\r\n', deep, mail({ id: 'z@x' })));
     expect(outline(found)).toEqual([
       expect.stringMatching(/^mail\//),
-      'x.mbox:10 is no mail: it has no From, no Date and no Message-ID',
+      'x.mbox:10 is not a mail: From, Date and Message-ID are missing',
       expect.stringMatching(/^x\.mbox:13 is a mail that cannot be read/),
       expect.stringMatching(/^mail\//),
     ]);

@@ -40,11 +40,11 @@ describe('what a file is', () => {
     ['x.json', '', 'the file is empty'],
     ['x.csv', '', 'the file is empty'],
     ['x.mbox', '', 'the file is empty'],
-    ['x.json', zip, 'is no text: it looks like an archive or another binary file'],
-    ['x.csv', gzipSync('x'.repeat(100)), 'is no text: it looks like an archive or another binary file'],
-    ['x.ndjson', Buffer.from(record, 'utf16le'), 'is no text: it looks like an archive or another binary file'],
-    ['x', 'Dear all, hello', 'is none of JSON, NDJSON, CSV, eml and mbox'],
-    ['x', 'no\nformat', 'is none of JSON, NDJSON, CSV, eml and mbox'],
+    ['x.json', zip, 'is not text; it looks like an archive or another binary file'],
+    ['x.csv', gzipSync('x'.repeat(100)), 'is not text; it looks like an archive or another binary file'],
+    ['x.ndjson', Buffer.from(record, 'utf16le'), 'is not text; it looks like an archive or another binary file'],
+    ['x', 'Dear all, hello', 'is not JSON, NDJSON, CSV, eml or mbox'],
+    ['x', 'no\nformat', 'is not JSON, NDJSON, CSV, eml or mbox'],
   ])('%s is refused once, with a reason (%#)', async (name, content, reason) => {
     expect(outline(await read(name, content))).toEqual([`${name}:1 ${reason}`]);
   });
@@ -64,8 +64,8 @@ describe('a file on the disk', () => {
   it('that is none, or a folder, or a link to nowhere is refused', async () => {
     await mkdir(join(folder, 'x.json'));
     await symlink(join(folder, 'nowhere'), join(folder, 'link.json'));
-    expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: it is a folder']);
-    expect(await readPath(join(folder, 'link.json'))).toEqual(['link.json:1 cannot be read: there is no such file']);
+    expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: it is a directory']);
+    expect(await readPath(join(folder, 'link.json'))).toEqual(['link.json:1 cannot be read: file not found']);
   });
 
   it.skipIf(process.getuid?.() === 0)('that may not be read is refused', async () => {

@@ -61,7 +61,7 @@ test('what would be taken out is shown on a terminal: place, type, placeholder, 
     '1:5      email    [EMAIL_1]      Hi, «ana@example.com»',
     '2:11     secret   [SECRET_1]     password: «hunter2»',
     '',
-    '2 values would be taken out.',
+    '2 values would be removed.',
     '',
   ]);
   writeFileSync(join(folder, 'hostile.txt'), '\u001b[2J x@example.com');
@@ -87,6 +87,6 @@ test('values are shown nowhere but on a terminal, and no error quotes one', asyn
   expect(await run(['redact', 'nothing.txt'])).toEqual({
     exit: 3,
     out: '',
-    err: 'octavo: cannot read nothing.txt: there is no such file\n',
+    err: 'octavo: cannot read nothing.txt: file not found\n',
   });
 });

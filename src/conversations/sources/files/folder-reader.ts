@@ -104,12 +104,14 @@ export class FolderReader {
       if (stats.isSymbolicLink()) {
         const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#folder)]);
         if (to === null || !to.startsWith(folder + sep)) {
-          return 'is a link that leads out of the folder, or nowhere';
+          return 'is a symbolic link that is broken or leads out of the folder';
         }
         stats = await stat(path);
       }
       if (!stats.isFile()) {
-        return stats.isDirectory() ? 'is a folder: only files are read, none below it' : 'is no file';
+        return stats.isDirectory()
+          ? 'is a directory; only files directly in the folder are read'
+          : 'is not a regular file';
       }
       await access(path, constants.R_OK);
       return stats;

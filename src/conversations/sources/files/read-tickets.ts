@@ -66,11 +66,11 @@ function codeOf(error: unknown): string {
   const known: Readonly<Record<string, string>> = {
     EACCES: 'no permission (EACCES)',
     EPERM: 'no permission (EPERM)',
-    EISDIR: 'it is a folder',
+    EISDIR: 'it is a directory',
     [NOT_REGULAR]: 'it is not a regular file',
-    ENOENT: 'there is no such file',
+    ENOENT: 'file not found',
   };
-  return known[code ?? ''] ?? code ?? 'the disk fails';
+  return known[code ?? ''] ?? code ?? 'the disk failed';
 }
 
 /** What a file is: as told, by its name's end, or by its first bytes. */
@@ -82,9 +82,9 @@ async function formatOf(name: string, head: Buffer, told: Format | undefined): P
   const isMail = extension === 'eml' || extension === 'mbox' || told === 'eml' || told === 'mbox';
   const text = await textOfHead(head);
   if (text === null && !isMail) {
-    return { problem: 'is no text: it looks like an archive or another binary file' };
+    return { problem: 'is not text; it looks like an archive or another binary file' };
   }
-  return told ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is none of JSON, NDJSON, CSV, eml and mbox' };
+  return told ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is not JSON, NDJSON, CSV, eml or mbox' };
 }
 
 /** Null: no text. */

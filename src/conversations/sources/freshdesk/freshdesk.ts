@@ -105,7 +105,7 @@ class Freshdesk implements PollingSource {
   async fetch(id: string, signal: AbortSignal): Promise<Found> {
     const key = keyOf(this.#domain, id);
     if (!/^\d{1,15}$/.test(id)) {
-      return { kind: 'rejected', place: key, reason: 'no id of a ticket' };
+      return { kind: 'rejected', place: key, reason: 'not a ticket id' };
     }
     const path = `/api/v2/tickets/${id}?${new URLSearchParams({ include: 'requester,stats' })}`;
     const answer = await this.#client.request({ name: 'get ticket', path, accepts: [404], signal });

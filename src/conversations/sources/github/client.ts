@@ -83,7 +83,7 @@ class Client implements GithubClient {
       }
       path = pathBelow(this.#baseUrl, String(answer.headers.location ?? ''), `GitHub: ${request.name}`);
     }
-    throw new NotThePlatformError(`GitHub: ${request.name}: it moves on and on`);
+    throw new NotThePlatformError(`GitHub: ${request.name}: too many redirects`);
   }
 
   async close(): Promise<void> {
@@ -109,14 +109,14 @@ class Client implements GithubClient {
         return answer;
       }
       if (!isTextOfRefusal(answer.body)) {
-        throw new AuthError(`GitHub: ${name}: status 403: the token may not do this`, 403);
+        throw new AuthError(`GitHub: ${name}: status 403: the token lacks a permission`, 403);
       }
       if (sentAt >= this.#closedUntil) {
         this.#refusals += 1;
         this.#closedUntil = this.#clock.monotonic() + LEAST_WAIT * 2 ** (this.#refusals - 1);
       }
       if (this.#refusals >= MOST_REFUSALS) {
-        throw new RateLimitedError(`GitHub: ${name}: refused for the rate again and again`, this.#wait());
+        throw new RateLimitedError(`GitHub: ${name}: rate limit exceeded repeatedly`, this.#wait());
       }
     }
   }

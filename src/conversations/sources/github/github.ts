@@ -101,7 +101,7 @@ class Github implements PollingSource {
       return { kind: 'gone', key: keyOf(hint.nodeId) };
     }
     if (hint === null || repository === undefined) {
-      return { kind: 'rejected', place: id, reason: 'no issue of a repository of this source' };
+      return { kind: 'rejected', place: id, reason: 'not an issue of a repository of this source' };
     }
     return orRejected(id, async () => {
       const issue = await this.#issue(repository, hint.number, signal);
@@ -112,7 +112,7 @@ class Github implements PollingSource {
         return { kind: 'gone', key: keyOf(hint.nodeId) };
       }
       if (issue === null || issue.pull_request != null) {
-        return { kind: 'rejected', place: id, reason: 'no issue has this number' };
+        return { kind: 'rejected', place: id, reason: 'no issue with this number' };
       }
       return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
     });
@@ -211,7 +211,7 @@ class Github implements PollingSource {
 
 function rejectionOf(repository: string, error: RejectedError): RejectedError {
   const words = REPOSITORY_GONE.has(error.status)
-    ? `GitHub: ${repository}: there is no such repository, it has no issues, or the token may not read them`
+    ? `GitHub: ${repository}: the repository does not exist, has no issues, or the token cannot read them`
     : error.message;
   return new RejectedError(`${words} (status ${error.status})`, error.status, { cause: error });
 }

@@ -35,7 +35,7 @@ export function githubWebhook({ name, secret, repositories }: GithubWebhookOptio
       }
       const json = jsonOfBody(body);
       if (json === undefined) {
-        return refused(400, 'the body is no JSON');
+        return refused(400, 'the body is not JSON');
       }
       const delivery = headerOf(headers, 'x-github-delivery');
       if (!EVENTS.has(headerOf(headers, 'x-github-event') ?? '')) {
@@ -43,7 +43,7 @@ export function githubWebhook({ name, secret, repositories }: GithubWebhookOptio
       }
       const event = eventSchema.safeParse(json);
       if (!event.success) {
-        return refused(400, 'the body is no event of an issue');
+        return refused(400, 'the body is not an issue event');
       }
       const { repository, issue } = event.data;
       const known = own.get(repository.full_name.toLowerCase());

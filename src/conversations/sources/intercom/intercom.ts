@@ -91,7 +91,7 @@ class Intercom implements PollingSource {
   async fetch(id: string, signal: AbortSignal): Promise<Found> {
     return /^\d{1,30}$/.test(id)
       ? this.#conversation(id, signal)
-      : { kind: 'rejected', place: keyOf(this.#workspace, id), reason: 'no id of a conversation' };
+      : { kind: 'rejected', place: keyOf(this.#workspace, id), reason: 'not a conversation id' };
   }
 
   close(): Promise<void> {
@@ -126,7 +126,7 @@ class Intercom implements PollingSource {
     const { conversations, pages } = readAnswer(searchSchema, answer.body, 'Intercom: search conversations');
     const next = pages?.next?.starting_after ?? null;
     if (next !== null && next === after) {
-      throw new TransientError('Intercom: search conversations: the search neither goes on nor ends', false);
+      throw new TransientError('Intercom: search conversations: the next page has the same cursor', false);
     }
     return { items: conversations, next };
   }

@@ -34,7 +34,7 @@ function isGenuine({ headers, body }: Delivery, secret: string): boolean {
 function read({ body }: Delivery): Heard {
   const notification = notificationSchema.safeParse(jsonOfBody(body));
   if (!notification.success) {
-    return refused(400, 'the body is no notification');
+    return refused(400, 'the body is not a notification');
   }
   const { topic, id, data } = notification.data;
   const item = data?.item;

@@ -181,9 +181,9 @@ class TokenChain {
     const code = refusalSchema.safeParse(body).data?.error ?? `status ${status}`;
     const words =
       code === 'invalid_client'
-        ? 'the client is not known: set clientId and clientSecret as Zendesk shows them'
-        : 'the refresh token is not accepted: it was used, withdrawn or has expired, or this process was ended while it ' +
-          'was renewed. Let the client make a new one, and set it as refreshToken';
+        ? 'unknown client; set clientId and clientSecret as shown in Zendesk'
+        : 'refresh token refused: it was used, revoked or expired, or the process ended during a renewal. ' +
+          'Create a new one for the client and set it as refreshToken';
     return new AuthError(`Zendesk: ${RENEW} of ${JSON.stringify(name)} (${code}): ${words}`, 401);
   }
 }

@@ -39,7 +39,7 @@ function isGenuine({ headers, body, receivedAt }: Delivery, secret: string): boo
 function read({ headers, body }: Delivery): Heard {
   const event = eventSchema.safeParse(jsonOfBody(body));
   if (!event.success) {
-    return refused(400, 'the body is no event');
+    return refused(400, 'the body is not an event');
   }
   const { type, detail } = event.data;
   const isOfTicket = type.startsWith('zen:event-type:ticket.') && detail != null;

@@ -127,7 +127,10 @@ class Zendesk implements PollingSource {
       const next = advance(asked.from, after ?? null, tickets);
       yield { found, cursor: { ...next } };
       if (!isLast && (next.cursor === null || next.cursor === asked.from.cursor)) {
-        throw new TransientError('Zendesk: export tickets: the export neither goes on nor ends', false);
+        throw new TransientError(
+          'Zendesk: export tickets: the page has no new cursor and is not the end of the stream',
+          false,
+        );
       }
       position = next;
       ends = isLast;
@@ -137,7 +140,7 @@ class Zendesk implements PollingSource {
   async fetch(id: string, signal: AbortSignal): Promise<Found> {
     const key = keyOf(this.#subdomain, id);
     if (!/^\d{1,20}$/.test(id)) {
-      return { kind: 'rejected', place: key, reason: 'no id of a ticket' };
+      return { kind: 'rejected', place: key, reason: 'not a ticket id' };
     }
     return orRejected(key, async () => {
       const path = `/api/v2/tickets/${id}?${new URLSearchParams({ include: SIDE_LOADS })}`;
@@ -247,7 +250,7 @@ class Zendesk implements PollingSource {
         return pages;
       }
       if (next === null || next === after) {
-        throw new TransientError(`Zendesk: list ${what}: the list neither goes on nor ends`, false);
+        throw new TransientError(`Zendesk: list ${what}: the page announces more results but has no new cursor`, false);
       }
       after = next;
     }

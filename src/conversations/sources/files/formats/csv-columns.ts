@@ -50,8 +50,8 @@ export function columnsOf(header: readonly string[], options: CsvOptions): Colum
   // A file without a header has a customer's words in its first line: a name, too, looks like a name of a column.
   const isHeader = Object.keys(columns).length > 0;
   const names = header.map((name) => name.trim()).filter((name) => /^[\p{L}][\p{L}\d _.-]{0,39}$/u.test(name));
-  const has = isHeader ? names.slice(0, 30).join(', ') : 'no names of columns';
-  return { problem: `has no column ${missing.join(', ')}; its first line has: ${has}` };
+  const has = isHeader ? names.slice(0, 30).join(', ') : 'no column names';
+  return { problem: `has no column ${missing.join(', ')}; the header row has: ${has}` };
 }
 
 const ROLES = new Map<string, Role>([
@@ -68,7 +68,7 @@ const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
 /** A row as a message, or what is wrong with it. What does not say clearly that it is public is not. */
 export function messageOf(fields: readonly string[], columns: Columns, width: number): Message | { problem: string } {
   if (fields.length !== width) {
-    return { problem: `has ${fields.length} columns, and the first line has ${width}` };
+    return { problem: `has ${fields.length} columns; the header row has ${width}` };
   }
   const field = (column: Column) => fields[columns[column] ?? -1] ?? '';
   const ticket = field('ticket_id').trim();
@@ -77,7 +77,7 @@ export function messageOf(fields: readonly string[], columns: Columns, width: nu
   }
   const role = ROLES.get(plain(field('author_role')));
   if (role === undefined) {
-    return { problem: 'has an author_role that is none of user, team-member, assistant, nor another word for one' };
+    return { problem: 'has an author_role other than user, team-member, assistant or a synonym' };
   }
   return {
     ticket,

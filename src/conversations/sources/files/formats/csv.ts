@@ -41,14 +41,18 @@ export async function* readCsv(
     } else {
       counts.set(each.ticket, (counts.get(each.ticket) ?? 0) + 1);
       if (counts.size > limits.tickets) {
-        yield rejected(input.name, 1, `has more than ${limits.tickets} tickets: split it, and nothing of it was read`);
+        yield rejected(input.name, 1, `has more than ${limits.tickets} tickets; split the file (nothing was read)`);
         return;
       }
     }
   }
   for (let pass = 1; counts.size > 0; pass++) {
     if (pass > limits.passes) {
-      yield rejected(input.name, 1, `has ${counts.size} tickets whose rows lie too far apart: sort it by ticket_id`);
+      yield rejected(
+        input.name,
+        1,
+        `has ${counts.size} tickets whose rows are too far apart; sort the file by ticket_id`,
+      );
       return;
     }
     yield* onePass(reader, counts, limits.held);

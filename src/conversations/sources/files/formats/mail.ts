@@ -24,11 +24,11 @@ export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly probl
     email = await PostalMime.parse(bytes, { maxNestingDepth: 50, attachmentEncoding: 'arraybuffer' });
   } catch {
     // The parser's own words may quote the mail.
-    return { problem: 'is a mail that cannot be read: it is nested too deep, or its header is too large' };
+    return { problem: 'is a mail that cannot be read: nested too deeply, or the header is too large' };
   }
   const [from] = mailboxes(email.from === undefined ? [] : [email.from]);
   if (from === undefined && email.date === undefined && email.messageId === undefined) {
-    return { problem: 'is no mail: it has no From, no Date and no Message-ID' };
+    return { problem: 'is not a mail: From, Date and Message-ID are missing' };
   }
   const text = email.text ?? '';
   const at = Date.parse(email.date ?? '');

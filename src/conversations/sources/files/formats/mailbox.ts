@@ -41,7 +41,7 @@ export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGe
     if (mail.start === mail.end) {
       yield rejected(input.name, mail.line, 'is no mail: nothing follows its line "From "');
     } else if (mails.push(mail) > MOST_MAILS) {
-      yield rejected(input.name, 1, `has more than ${MOST_MAILS} mails: split it; nothing of it was read`);
+      yield rejected(input.name, 1, `has more than ${MOST_MAILS} mails; split the file (nothing was read)`);
       return;
     }
   }

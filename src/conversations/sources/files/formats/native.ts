@@ -56,12 +56,12 @@ export function foundOfNative(value: object, account: string): Found | { readonl
 function problemOf(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = (issue?.path ?? []).slice(0, issue?.path[0] === 'metadata' ? 2 : 3).join('.');
-  const reason = issue?.code === 'invalid_value' ? 'is none of user, assistant, team-member' : expectation(issue);
+  const reason = issue?.code === 'invalid_value' ? 'must be user, assistant or team-member' : expectation(issue);
   return `${path === '' ? 'the record' : path} ${reason}`;
 }
 
 function expectation(issue: z.core.$ZodIssue | undefined): string {
-  return issue?.code === 'invalid_type' ? `is missing or no ${issue.expected}` : 'is empty';
+  return issue?.code === 'invalid_type' ? `is missing or not of type ${issue.expected}` : 'is empty';
 }
 
 /** A moment as ISO 8601; null where it is none. A moment without a zone is in UTC. */

@@ -64,7 +64,7 @@ export function rejectionOf({ found }: FileRecord): { readonly line: number; rea
     return null;
   }
   const line = Number(/:(\d+)$/.exec(found.place ?? '')?.[1] ?? 1);
-  return { line, reason: found.kind === 'rejected' ? found.reason : 'skipped: no part of it has any text' };
+  return { line, reason: found.kind === 'rejected' ? found.reason : 'skipped: no part has any text' };
 }
 
 /** `larger than 16 MiB`, or bytes where it is less than one. */

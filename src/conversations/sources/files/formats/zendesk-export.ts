@@ -59,7 +59,7 @@ export function foundOfExport(value: object, account: string): Found | { readonl
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const path = (parsed.error.issues[0]?.path ?? []).slice(0, 3).join('.');
-    return { problem: `${path} is missing, or not what a Zendesk export has there` };
+    return { problem: `${path} is missing or does not match the Zendesk export format` };
   }
   const exported = parsed.data;
   const address = /^https:\/\/([a-z0-9-]+)\.zendesk\.com\//i.exec(exported.url ?? '');
