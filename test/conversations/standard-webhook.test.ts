@@ -151,7 +151,7 @@ describe('a body', () => {
     const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `not a conversation: ${reason}` };
     // Alone, its sender is told; of a list, the rest is taken.
     const alone =
-      one !== null && typeof one === 'object' ? rejected.reason : expect.stringContaining('no conversation');
+      one !== null && typeof one === 'object' ? rejected.reason : expect.stringContaining('neither a conversation');
     expect(deliver(one)).toEqual({ kind: 'refused', status: 400, reason: alone });
     expect(deliver([one, good])).toMatchObject({ found: [rejected, { kind: 'ticket' }] });
   });

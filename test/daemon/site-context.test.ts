@@ -58,7 +58,7 @@ test.each(['0.167', '0.201'] as const)(
     work.emulator.requests.reset();
     const daemon = await startDaemon(work, settings);
     say('one.ndjson', tickets('Invoice export is blocked'));
-    await daemon.process.says('they go to the site');
+    await daemon.process.says('sending context records to the site');
     // Killed once the draft is there: nobody has opened it yet, or its answer is still on its way.
     await eventually('a draft', () => requests(work).length > 0);
     await daemon.process.stop('SIGKILL');
@@ -115,10 +115,12 @@ test('a site that is not there: said once with its setting, the tickets wait, an
   const conversations = { ...settings.organization.conversations, site: 'nowhere' };
   const daemon = await startDaemon(work, { organization: { ...settings.organization, conversations } });
   say('one.ndjson', tickets('Invoice export is blocked'));
-  const said = await daemon.process.says('there are neither conversations nor context records of the site nowhere');
-  expect(said.level).toBe(40);
-  const clusters = await daemon.process.says('neither issue clusters nor topics of the site');
-  expect(clusters.level).toBe(40);
+  const said = await daemon.process.says('conversations wait in the outbox');
+  expect(said).toMatchObject({ level: 40, reason: expect.stringContaining('the site nowhere has no context records') });
+  const clusters = await daemon.process.says('issue clusters are not supported');
+  expect(clusters).toMatchObject({
+    ...{ level: 40, reason: expect.stringContaining('neither issue clusters nor topics of the site') },
+  });
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(work.emulator.state().spaces).toHaveLength(1);
   await daemon.process.stop();
