@@ -186,7 +186,7 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   expect((await run('push', 'last.json')).stdout).toContain('1 sent\n');
   const unknown = await run('resync', 'other', '--since', '30d');
   expect(unknown.code).toBe(3);
-  expect(unknown.stderr).toContain('no source "other"; there is drop, forms');
+  expect(unknown.stderr).toContain('source "other" not found; configured sources: drop, forms');
 });
 
 test('what is pushed to a daemon that sends nothing is said to wait, and why; the dead are listed up to a limit', async () => {
