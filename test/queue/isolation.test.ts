@@ -11,7 +11,7 @@ const DEADLINE = 10 * MINUTE;
 
 type Failures = { readonly error: AppError; readonly after: number }[];
 
-/** Writes of which each ends in a failure, with what it was and how long that took. */
+/** Sends writes, and collects each failure with its time. */
 function writes(server: SimulatedServer, queue: RequestQueue, count: number, rest: Partial<QueuedRequest<number>>) {
   const failures: Failures = [];
   const start = server.now;
@@ -26,22 +26,22 @@ function writes(server: SimulatedServer, queue: RequestQueue, count: number, res
   return { failures, ended: Promise.all(all) };
 }
 
-/** How long so many reads take, in milliseconds. */
+/** Returns the milliseconds that this number of reads takes. */
 async function read(server: SimulatedServer, queue: RequestQueue, count: number): Promise<number> {
   const start = server.now;
   await Promise.all(Array.from({ length: count }, () => queue.request(server.call())));
   return server.now - start;
 }
 
-describe('one class that is stuck does not hold up the others', () => {
-  test('when it is never answered, and its requests end by their deadline', async () => {
+describe('a stuck class does not block the other classes', () => {
+  test('when it gets no responses, and its requests reach their deadline', async () => {
     const server = new SimulatedServer({ limits: { read: fixedWindow(1000, MINUTE) } });
     const queue = server.queue({ deadline: DEADLINE });
     const never = { attempt: (signal: AbortSignal) => server.clock.sleep(DEADLINE * 9, signal) as Promise<never> };
-    // One answer, so that none waits for a probe.
+    // One response, so that no request waits for a probe.
     await server.clock.run(queue.request(server.call({ class: 'write' })));
     const { failures, ended } = writes(server, queue, 60, never);
-    // Reads are asked for when all connections wait for an answer, and again later.
+    // Reads are sent while all slots are in use, and again later.
     expect(await server.clock.run(read(server, queue, 300))).toBeLessThan(5000 + 1.5 * (300 / 20) * 150 + 1000);
     expect(await server.clock.run(read(server, queue, 300))).toBeLessThan(1.5 * (300 / 20) * 150);
     expect(queue.snapshot().inFlight).toBeLessThanOrEqual(20);
@@ -56,12 +56,12 @@ describe('one class that is stuck does not hold up the others', () => {
         `${start}: no answer within 600 s, waiting to be sent: the platform does not answer those before it`,
       ]),
     );
-    // What was never sent is no write that may have happened.
+    // A write that was never sent cannot have taken effect.
     expect(failures.filter(({ error }) => error instanceof TransientError && error.maybeDone)).toHaveLength(20);
     await expect(server.clock.run(queue.request(server.call({ class: 'write' })))).resolves.toBeGreaterThan(0);
   });
 
-  test('when it is refused for ever, and its requests end by their deadline', async () => {
+  test('when it always gets 429, and its requests reach their deadline', async () => {
     const server = new SimulatedServer({
       limits: { read: fixedWindow(1000, MINUTE), write: fixedWindow(0, MINUTE) },
     });
@@ -73,11 +73,11 @@ describe('one class that is stuck does not hold up the others', () => {
       new Set(['createTeam was given up: no answer within 600 s, waiting to be sent: refused by the platform (429)']),
     );
     expect(failures).toHaveLength(60);
-    // One call each window shows whether it is still so.
+    // One probe is sent per window.
     expect(queue.snapshot().outcomes.refused).toBeLessThanOrEqual(11);
   });
 
-  test('when the platform is slow for all, nothing is held back that could be answered', async () => {
+  test('when all responses are slow, requests keep flowing', async () => {
     const server = new SimulatedServer({ limits: {}, rtt: 8000 });
     const queue = server.queue({ deadline: DEADLINE });
     expect(await server.clock.run(read(server, queue, 200))).toBeLessThan(1.6 * (200 / 20) * 8000);
@@ -85,23 +85,23 @@ describe('one class that is stuck does not hold up the others', () => {
   });
 });
 
-test('a minute of 503s is asked a handful of times, and when it is over all goes on', async () => {
+test('the circuit breaker limits requests during a minute of 503s, and all requests succeed afterwards', async () => {
   const server = new SimulatedServer({ limits: {} });
   const queue = server.queue({ concurrency: 10, deadline: DEADLINE });
-  const mendedAt = server.now + MINUTE;
+  const recoveredAt = server.now + MINUTE;
   let sent = 0;
   const fault = { ok: false, error: new TransientError('503', true) } as const;
   const attempt = async (signal: AbortSignal): Promise<Reply<number>> => {
-    sent += server.now < mendedAt ? 1 : 0;
+    sent += server.now < recoveredAt ? 1 : 0;
     await server.clock.sleep(150, signal);
     const reply = { headers: NO_RATE_HEADERS, receivedAt: server.clock.monotonic() };
-    return server.now < mendedAt ? { ...reply, result: fault } : { ...reply, result: { ok: true, value: 1 } };
+    return server.now < recoveredAt ? { ...reply, result: fault } : { ...reply, result: { ok: true, value: 1 } };
   };
   const all = Promise.all(Array.from({ length: 500 }, () => queue.request(server.call({ attempt }))));
   await server.clock.advance(MINUTE / 2);
   expect(queue.snapshot()).toMatchObject({ breaker: 'open', inFlight: 0 });
   await server.clock.advance(MINUTE / 2);
-  // Ten in a row, then a trial after 5, 10 and 20 s: not even what was asked first has used up its attempts.
+  // Ten failures, then a trial after 5, 10 and 20 s. Trials do not use up the attempts of a request.
   expect(sent).toBeLessThanOrEqual(15);
   await server.clock.run(all);
   expect(queue.snapshot()).toMatchObject({ breaker: 'closed', outcomes: { answered: 500, failed: 0 } });

@@ -11,7 +11,7 @@ async function ask(server: SimulatedServer, queue: RequestQueue, count: number):
   await server.clock.run(Promise.all(Array.from({ length: count }, () => queue.request(server.call()))));
 }
 
-/** What a queue remembers that used all but so many of 60 calls a minute, on a server 8 s ahead. */
+/** Returns the saved state of a queue with `left` of 60 requests a minute remaining, on a server 8 s ahead. */
 async function memoryOf(left: number, limits: Record<string, Limiter> = { all: fixedWindow(60, MINUTE) }) {
   const server = new SimulatedServer({ limits, skew: 8000 });
   const queue = server.queue({ owner: OWNER });
@@ -21,8 +21,8 @@ async function memoryOf(left: number, limits: Record<string, Limiter> = { all: f
   return { server, limits, memory: JSON.parse(JSON.stringify(memory)) as QueueMemory };
 }
 
-/** Calls that are made in what is left of the window, if more wait than it allows, and how many were refused. */
-async function goOn(server: SimulatedServer, memory: unknown, owner: string | undefined = OWNER) {
+/** Restarts the queue under load, and returns the requests made in the rest of the window and the number of 429s. */
+async function restart(server: SimulatedServer, memory: unknown, owner: string | undefined = OWNER) {
   const queue = server.queue({ owner, memory });
   const before = server.counted.values().next().value ?? 0;
   const end = (Math.floor(server.now / MINUTE) + 1) * MINUTE;
@@ -33,24 +33,24 @@ async function goOn(server: SimulatedServer, memory: unknown, owner: string | un
   return { made, refused: queue.snapshot().outcomes.refused };
 }
 
-describe('a queue that remembers', () => {
-  test('what is left of the window is all that it sends before the reset', async () => {
+describe('a queue with saved state', () => {
+  test('sends only the remaining requests before the reset', async () => {
     const { server, memory } = await memoryOf(10);
     expect(memory.budgets).toMatchObject([{ classes: ['read'], limit: 60, remaining: 10, refill: null }]);
-    const { made, refused } = await goOn(server, memory);
+    const { made, refused } = await restart(server, memory);
     expect(made).toBeLessThanOrEqual(10);
     expect(made).toBeGreaterThan(0);
     expect(refused).toBe(0);
   });
 
-  test('that nothing is left asks for nothing before the reset', async () => {
+  test('sends nothing before the reset if no requests remain', async () => {
     const { server, memory } = await memoryOf(0);
-    expect(await goOn(server, memory)).toEqual({ made: 0, refused: 0 });
-    const forgetful = await memoryOf(0);
-    expect((await goOn(forgetful.server, undefined)).refused).toBe(1);
+    expect(await restart(server, memory)).toEqual({ made: 0, refused: 0 });
+    const withoutState = await memoryOf(0);
+    expect((await restart(withoutState.server, undefined)).refused).toBe(1);
   });
 
-  test('a bucket knows it at once for one', async () => {
+  test('recognizes a token bucket immediately', async () => {
     const { server, memory } = await memoryOf(-400, { all: tokenBucket(10, 50) });
     const queue = server.queue({ owner: OWNER, memory });
     expect(queue.snapshot().budgets.find(({ classes }) => classes.includes('read'))?.refill).toBeCloseTo(10, 0);
@@ -58,7 +58,7 @@ describe('a queue that remembers', () => {
     expect(queue.snapshot().outcomes.refused).toBe(0);
   });
 
-  test('a refusal is not tried again before its time', async () => {
+  test('waits for the end of a saved cooldown', async () => {
     const { server, memory } = await memoryOf(20);
     const [budget] = memory.budgets;
     const closedUntil = server.now + 5000;
@@ -68,15 +68,15 @@ describe('a queue that remembers', () => {
   });
 });
 
-describe('does no harm', () => {
+describe('invalid or outdated saved state', () => {
   test.each<[string, (memory: QueueMemory) => unknown]>([
-    ['of another owner', (memory) => ({ ...memory, owner: 'other' })],
-    ['of a window that is over', (memory) => ({ ...memory, budgets: withReset(memory, -1) })],
-    ['of a window that cannot be so long', (memory) => ({ ...memory, budgets: withReset(memory, 10 * MINUTE) })],
-    ['of a time to come', (memory) => ({ ...memory, savedAt: memory.savedAt + 1000 })],
-    ['of another version', (memory) => ({ ...memory, version: 2 })],
-    ['that is none', () => 'nonsense'],
-  ])('a memory %s', async (_, change) => {
+    ['another owner', (memory) => ({ ...memory, owner: 'other' })],
+    ['a window that has ended', (memory) => ({ ...memory, budgets: withReset(memory, -1) })],
+    ['a window longer than possible', (memory) => ({ ...memory, budgets: withReset(memory, 10 * MINUTE) })],
+    ['a date in the future', (memory) => ({ ...memory, savedAt: memory.savedAt + 1000 })],
+    ['another version', (memory) => ({ ...memory, version: 2 })],
+    ['not an object', () => 'nonsense'],
+  ])('is ignored: %s', async (_, change) => {
     const { server, memory } = await memoryOf(30);
     const queue = server.queue({ owner: OWNER, memory: change(memory) });
     expect(queue.snapshot()).toEqual(server.queue({ owner: OWNER }).snapshot());
@@ -84,7 +84,7 @@ describe('does no harm', () => {
     expect(queue.snapshot().outcomes.refused).toBe(0);
   });
 
-  test('a memory of less than there is: the first answer corrects it', async () => {
+  test('a remaining count that is too low is corrected by the first response', async () => {
     const { server, memory } = await memoryOf(40);
     const queue = server.queue({
       owner: OWNER,
@@ -95,7 +95,7 @@ describe('does no harm', () => {
     expect(server.now - start).toBeLessThan(2000);
   });
 
-  test('a memory of more than there is: what was refused goes out after the reset', async () => {
+  test('with a remaining count that is too high, refused requests are sent after the reset', async () => {
     const { server, memory } = await memoryOf(5);
     const queue = server.queue({
       owner: OWNER,
@@ -107,7 +107,7 @@ describe('does no harm', () => {
   });
 });
 
-test('without an owner nothing is remembered, and a token is nowhere in what is', async () => {
+test('saves no state without an owner, and no token', async () => {
   const { server, memory } = await memoryOf(10);
   expect(server.queue().remember()).toBeNull();
   expect(Object.keys(memory).toSorted()).toEqual(['ahead', 'budgets', 'owner', 'savedAt', 'version']);

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
 import { PerOperationLimits } from '../../src/queue/rate-limit/per-operation-limits.ts';
 
-/** One after the other: operation, limit, what is left. The number of answers after which it is proven. */
-function provenAfter(answers: readonly (readonly [string, number, number])[]): number | null {
-  const proof = new PerOperationLimits();
+/** Returns the number of responses (operation, limit, remaining) after which separate limits are detected. */
+function detectedAfter(answers: readonly (readonly [string, number, number])[]): number | null {
+  const detector = new PerOperationLimits();
   for (const [index, [operation, limit, remaining]] of answers.entries()) {
     const headers = { ...NO_RATE_HEADERS, limit, remaining, reset: 2_000_000_000 };
-    if (proof.observe(operation, headers, index * 100, index * 100 + 50)) {
+    if (detector.observe(operation, headers, index * 100, index * 100 + 50)) {
       return index + 1;
     }
   }
@@ -16,7 +16,7 @@ function provenAfter(answers: readonly (readonly [string, number, number])[]): n
 
 test.each<[string, readonly (readonly [string, number, number])[], number | null]>([
   [
-    'two limits by turns',
+    'two alternating limits',
     [
       ['a', 60, 59],
       ['b', 600, 599],
@@ -27,7 +27,7 @@ test.each<[string, readonly (readonly [string, number, number])[], number | null
     5,
   ],
   [
-    'more left than another operation was told in between, three times',
+    'a higher remaining count than another operation in between, three times',
     [
       ['a', 60, 20],
       ['b', 60, 50],
@@ -41,7 +41,7 @@ test.each<[string, readonly (readonly [string, number, number])[], number | null
     8,
   ],
   [
-    'a bucket that fills in between',
+    'a bucket that refills in between',
     [
       ['a', 60, 40],
       ['b', 60, 20],
@@ -67,7 +67,7 @@ test.each<[string, readonly (readonly [string, number, number])[], number | null
     null,
   ],
   [
-    'a limit that changes for all',
+    'a limit that changes for all operations',
     [
       ['a', 60, 59],
       ['b', 60, 58],
@@ -92,5 +92,5 @@ test.each<[string, readonly (readonly [string, number, number])[], number | null
     null,
   ],
 ])('%s', (_, answers, expected) => {
-  expect(provenAfter(answers)).toBe(expected);
+  expect(detectedAfter(answers)).toBe(expected);
 });

@@ -4,7 +4,7 @@ import type { Permit } from '../../src/queue/rate-limit/permit.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/queue/rate-limit/rate-limiter.ts';
 import { createServerClock } from '../../src/queue/rate-limit/server-clock.ts';
 
-/** The server's clock minus ours: the server reads 2_000_000_000 s when ours reads 0. */
+/** Server clock minus local clock: the server reads 2_000_000_000 s when the local clock reads 0. */
 const OFFSET = 2_000_000_000_000;
 const EPOCH = OFFSET / 1000;
 
@@ -15,8 +15,8 @@ function headersOf(remaining: number, reset: number, rest: Partial<RateHeaders> 
   return { ...NO_RATE_HEADERS, limit: 100, remaining, reset, ...rest };
 }
 
-/** A gate that has seen one answer: so many left of 100, in a window that ends at this second. */
-function gateWith(remaining: number, resetSecond = 60, receivedAt = 0): RateLimiter {
+/** Creates a rate limiter after one response: `remaining` of 100, in a window that ends at this second. */
+function limiterWith(remaining: number, resetSecond = 60, receivedAt = 0): RateLimiter {
   const limiter = createRateLimiter(createServerClock(OFFSET));
   const probe = limiter.onSent(read, 0, true);
   limiter.onResponse(probe, headersOf(remaining, EPOCH + resetSecond), receivedAt);
@@ -31,26 +31,34 @@ describe('decide', () => {
   const cases: readonly {
     readonly name: string;
     readonly left: number;
-    readonly flying?: number;
+    readonly inFlight?: number;
     readonly now: number;
     readonly waiting: number;
     readonly urgent?: boolean;
     readonly expected: string | number;
   }[] = [
-    { name: 'more left than wait', left: 50, now: 1000, waiting: 50, expected: 'send' },
-    { name: 'one too many waits at the start', left: 50, now: 1000, waiting: 51, expected: 27_540 },
-    { name: 'the same in the last tenth', left: 50, now: 54_000, waiting: 500, expected: 'send' },
-    { name: 'the same, urgent', left: 50, now: 1000, waiting: 500, urgent: true, expected: 'send' },
-    { name: 'all left', left: 100, now: 0, waiting: 500, expected: 540 },
-    { name: 'none left', left: 0, now: 1000, waiting: 1, urgent: true, expected: 60_000 },
-    { name: 'what is left is in flight', left: 3, flying: 3, now: 1000, waiting: 1, urgent: true, expected: 60_000 },
-    { name: 'some is left beyond what is in flight', left: 4, flying: 3, now: 1000, waiting: 1, expected: 'send' },
-    { name: 'the window is over', left: 0, now: 60_000, waiting: 1, expected: 'probe' },
+    { name: 'enough for all waiting requests', left: 50, now: 1000, waiting: 50, expected: 'send' },
+    { name: 'one waiting request too many, at the start', left: 50, now: 1000, waiting: 51, expected: 27_540 },
+    { name: 'more waiting than remaining, in the last tenth', left: 50, now: 54_000, waiting: 500, expected: 'send' },
+    { name: 'more waiting than remaining, urgent', left: 50, now: 1000, waiting: 500, urgent: true, expected: 'send' },
+    { name: 'full budget', left: 100, now: 0, waiting: 500, expected: 540 },
+    { name: 'used up', left: 0, now: 1000, waiting: 1, urgent: true, expected: 60_000 },
+    {
+      name: 'all remaining requests are in flight',
+      left: 3,
+      inFlight: 3,
+      now: 1000,
+      waiting: 1,
+      urgent: true,
+      expected: 60_000,
+    },
+    { name: 'more remaining than in flight', left: 4, inFlight: 3, now: 1000, waiting: 1, expected: 'send' },
+    { name: 'window ended', left: 0, now: 60_000, waiting: 1, expected: 'probe' },
   ];
 
-  test.each(cases)('$name', ({ left, flying = 0, now, waiting, urgent = false, expected }) => {
-    const limiter = gateWith(left);
-    send(limiter, 1, flying);
+  test.each(cases)('$name', ({ left, inFlight = 0, now, waiting, urgent = false, expected }) => {
+    const limiter = limiterWith(left);
+    send(limiter, 1, inFlight);
     const decision = limiter.decide(read, now, waiting, urgent);
     if (typeof expected === 'string') {
       expect(decision.kind).toBe(expected);
@@ -59,7 +67,7 @@ describe('decide', () => {
     }
   });
 
-  test('one probe at a time while nothing is known', () => {
+  test('sends one probe at a time while the limit is unknown', () => {
     const limiter = createRateLimiter(createServerClock(OFFSET));
     expect(limiter.decide(read, 0, 9, true).kind).toBe('probe');
     limiter.onSent(read, 0, true);
@@ -67,7 +75,7 @@ describe('decide', () => {
     expect(limiter.decide(write, 10, 9, true).kind).toBe('probe');
   });
 
-  test('nothing is held back where no limit is told', () => {
+  test('sends without limit if responses have no rate-limit headers', () => {
     const limiter = createRateLimiter(createServerClock(OFFSET));
     limiter.onResponse(limiter.onSent(read, 0, true), NO_RATE_HEADERS, 100);
     send(limiter, 100, 500);
@@ -75,9 +83,9 @@ describe('decide', () => {
   });
 });
 
-describe('answers', () => {
-  test('of a newer window are taken, of this one only lower, of an older one not at all', () => {
-    const limiter = gateWith(50);
+describe('responses', () => {
+  test('from a newer window replace the count, from this window only lower it, from an older one are ignored', () => {
+    const limiter = limiterWith(50);
     const permits = send(limiter, 1000, 4);
     const left = () => limiter.budget(read).remaining;
     const answer = (remaining: number, second: number) => {
@@ -93,16 +101,16 @@ describe('answers', () => {
     expect(answer(99, 120)).toBe(99);
   });
 
-  test('that never came count as calls', () => {
-    const limiter = gateWith(50);
+  test('that never arrive count as requests', () => {
+    const limiter = limiterWith(50);
     const [lost, unsent] = send(limiter, 1000, 2);
     limiter.onLost(lost as Permit);
     limiter.onUnsent(unsent as Permit);
     expect(limiter.budget(read)).toMatchObject({ remaining: 49, inFlight: 0 });
   });
 
-  test('show what others use', () => {
-    const limiter = gateWith(100);
+  test('reveal the usage of other clients', () => {
+    const limiter = limiterWith(100);
     let left = 100;
     for (let second = 1; second <= 10; second += 1) {
       left -= 6;
@@ -113,7 +121,7 @@ describe('answers', () => {
   });
 });
 
-describe('refusals', () => {
+describe('a 429', () => {
   const refuse = (limiter: RateLimiter, headers: RateHeaders, now: number) => {
     const [permit] = send(limiter, now - 100);
     limiter.onRefused(permit as Permit, headers, now, 0);
@@ -122,18 +130,18 @@ describe('refusals', () => {
   test.each([
     ['Retry-After, even when the reset is later', headersOf(0, EPOCH + 60, { retryAfter: 7000 }), 17_000],
     ['the reset', headersOf(0, EPOCH + 60), 60_000],
-    ['a reset that has passed, and the second it may be off', headersOf(0, EPOCH + 9), 11_000],
-    ['a while where nothing is said', NO_RATE_HEADERS, 10_500],
-  ])('close the class until %s', (_, headers, until) => {
-    const limiter = gateWith(20, 9);
+    ['a past reset plus its rounding of 1 s', headersOf(0, EPOCH + 9), 11_000],
+    ['the backoff if there are no headers', NO_RATE_HEADERS, 10_500],
+  ])('starts a cooldown until %s', (_, headers, until) => {
+    const limiter = limiterWith(20, 9);
     refuse(limiter, headers, 10_000);
     expect(limiter.decide(read, 10_001, 1, true)).toMatchObject({ kind: 'wait', until });
     expect(limiter.decide(write, 10_001, 1, true).kind).toBe('probe');
     expect(limiter.decide(read, until, 1, true).kind).toBe('probe');
   });
 
-  test('with calls left halve what is sent at a time', () => {
-    const limiter = gateWith(90);
+  test('with requests remaining halves the in-flight limit', () => {
+    const limiter = limiterWith(90);
     const permits = send(limiter, 1000, 8);
     limiter.onRefused(permits.pop() as Permit, headersOf(82, EPOCH + 60), 1100, 0);
     for (const permit of permits.splice(0, 3)) {
@@ -144,7 +152,7 @@ describe('refusals', () => {
     expect(limiter.decide(read, 2000, 1, true).kind).toBe('send');
   });
 
-  test('wait longer each time where nothing is said', () => {
+  test('without headers doubles the backoff each time', () => {
     const limiter = createRateLimiter(createServerClock(OFFSET));
     let now = 1000;
     const waits = [0, 1, 2, 3].map(() => {
@@ -160,7 +168,7 @@ describe('refusals', () => {
 });
 
 describe('the server’s clock', () => {
-  test.each([-30_000, 0, 30_000])('is learned from its dates, ours being %i ms off', (skew) => {
+  test.each([-30_000, 0, 30_000])('is learned from Date, with the local clock %i ms off', (skew) => {
     const clock = createServerClock(OFFSET + skew);
     // The server reads 100.9 s and sends 100; then 102.0 s, which is the better bound.
     clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 100_000 }, 100_800, 101_000);
@@ -175,7 +183,7 @@ describe('the server’s clock', () => {
     expect(clock.toMonotonic(OFFSET + 10_000)).toBe(10_000);
   });
 
-  test('is not needed where resets are seconds from now', () => {
+  test('is not needed if resets are seconds from now', () => {
     const clock = createServerClock(OFFSET);
     const reset = clock.resetOf(headersOf(1, 12), 3000);
     expect(clock.toMonotonic(reset ?? 0)).toBe(15_000);

@@ -18,12 +18,12 @@ function setUp(options: Partial<QueueOptions> = {}) {
   return { clock, queue, sent: [] as string[] };
 }
 
-type World = ReturnType<typeof setUp>;
+type Setup = ReturnType<typeof setUp>;
 type Step = AppError | string;
 
-/** A request that takes 100 ms, and each time it is sent ends in the next of these ways. */
+/** Creates a request that takes 100 ms; each attempt ends with the next of `steps`. */
 function requestOf(
-  world: World,
+  world: Setup,
   name: string,
   steps: readonly Step[] = ['done'],
   rest: Partial<QueuedRequest<string>> & { readonly headers?: Partial<RateHeaders> } = {},
@@ -64,7 +64,7 @@ async function failure(promise: Promise<unknown>): Promise<AppError> {
 }
 
 describe('order', () => {
-  test('is by priority, and by age within one', async () => {
+  test('is by priority, then by age', async () => {
     const world = setUp();
     const priorities = ['drift', 'ingestion', 'apply', 'clusters', 'person', 'apply'] as const;
     const first = world.queue.request(requestOf(world, 'first'));
@@ -75,7 +75,7 @@ describe('order', () => {
     expect(world.sent).toEqual(['first', 'person 4', 'apply 2', 'apply 5', 'clusters 3', 'ingestion 1', 'drift 0']);
   });
 
-  test('starves nobody', async () => {
+  test('prevents starvation', async () => {
     const world = setUp();
     const drift = world.queue.request(requestOf(world, 'drift', ['done'], { priority: 'drift' }));
     void world.queue.request(requestOf(world, 'blocker'));
@@ -86,10 +86,10 @@ describe('order', () => {
     await world.clock.run(drift);
     await world.clock.settle();
     expect(isDone).toBe(true);
-    const late = world.queue.request(requestOf(world, 'late drift', ['done'], { priority: 'drift' }));
+    const late = world.queue.request(requestOf(world, 'low drift', ['done'], { priority: 'drift' }));
     let persons = 0;
     const flood = async () => {
-      while (!world.sent.includes('late drift')) {
+      while (!world.sent.includes('low drift')) {
         persons += 1;
         await Promise.all(
           [0, 1].map(() => world.queue.request(requestOf(world, 'p', ['done'], { priority: 'person' }))),
@@ -97,13 +97,13 @@ describe('order', () => {
       }
     };
     await world.clock.run(Promise.all([flood(), flood(), late]));
-    // 120 s of people first, at 100 ms each, and no more.
+    // At most 120 s of interactive requests go first, at 100 ms each.
     expect(persons).toBeLessThan(700);
   });
 });
 
 describe('sharing', () => {
-  test('identical reads are one, and go to whoever asked', async () => {
+  test('identical reads are sent once, and every caller gets the response', async () => {
     const world = setUp();
     const blocker = world.queue.request(requestOf(world, 'blocker'));
     const low = world.queue.request(requestOf(world, 'same', ['one'], { key: 'k', priority: 'drift' }));
@@ -114,7 +114,7 @@ describe('sharing', () => {
     expect(world.sent).toEqual(['blocker', 'same', 'other']);
   });
 
-  test('a read after a write is not an older one', async () => {
+  test('a read after a write does not share an older read', async () => {
     const world = setUp({ concurrency: 3 });
     await world.clock.run(world.queue.request(requestOf(world, 'first')));
     const slow = requestOf(world, 'read', ['old'], { key: 'k' });
@@ -134,7 +134,7 @@ describe('sharing', () => {
 });
 
 describe('cancellation', () => {
-  test('takes out what waits, at no cost', async () => {
+  test('removes a waiting request without sending it', async () => {
     const world = setUp();
     const blocker = world.queue.request(requestOf(world, 'blocker'));
     const controller = new AbortController();
@@ -147,7 +147,7 @@ describe('cancellation', () => {
     expect(world.sent).toEqual(['blocker', 'after']);
   });
 
-  test('leaves the read to others who share it', async () => {
+  test('does not cancel a shared read for other callers', async () => {
     const world = setUp();
     const controller = new AbortController();
     const mine = failure(world.queue.request(requestOf(world, 'x', ['done'], { key: 'k', signal: controller.signal })));
@@ -157,7 +157,7 @@ describe('cancellation', () => {
     expect(await world.clock.run(theirs)).toBe('done');
   });
 
-  test('of a write in flight leaves open whether it was done', async () => {
+  test('of a write in flight reports that it may have taken effect', async () => {
     const world = setUp();
     const controller = new AbortController();
     const request = requestOf(world, 'w', ['done'], { class: 'write', repeat: 'never', signal: controller.signal });
@@ -171,7 +171,7 @@ describe('cancellation', () => {
     expect(world.queue.snapshot().inFlight).toBe(0);
   });
 
-  test('of what was cancelled before costs nothing', async () => {
+  test('before the call sends nothing', async () => {
     const world = setUp();
     const signal = AbortSignal.abort();
     expect(await failure(world.queue.request(requestOf(world, 'x', ['done'], { signal })))).toBeInstanceOf(
@@ -182,13 +182,13 @@ describe('cancellation', () => {
 });
 
 describe('retries', () => {
-  test.each(['safe', 'idempotent'] as const)('a %s request is sent five times at most', async (repeat) => {
+  test.each(['safe', 'idempotent'] as const)('a %s request is sent at most five times', async (repeat) => {
     const world = setUp();
     expect(await world.clock.run(failure(world.queue.request(requestOf(world, 'x', [fault], { repeat }))))).toBe(fault);
     expect(world.sent).toHaveLength(5);
   });
 
-  test('what must not be repeated is not, unless it never got there', async () => {
+  test('a request that must not be repeated is retried only if it was never sent', async () => {
     const world = setUp();
     const lost = requestOf(world, 'lost', [fault], { repeat: 'never' });
     expect(await world.clock.run(failure(world.queue.request(lost)))).toHaveProperty('maybeDone', true);
@@ -197,7 +197,7 @@ describe('retries', () => {
     expect(world.sent).toEqual(['lost', 'unsent', 'unsent']);
   });
 
-  test('wait longer each time, with jitter', async () => {
+  test('use exponential backoff with jitter', async () => {
     const world = setUp();
     const start = world.clock.monotonic();
     await world.clock.run(world.queue.request(requestOf(world, 'x', [fault, fault, fault, 'done'])));
@@ -205,14 +205,14 @@ describe('retries', () => {
     expect(world.clock.monotonic() - start).toBeCloseTo(400 + 250 + 500 + 1000);
   });
 
-  test('are not made of what the platform rejects', async () => {
+  test('are not made after a rejection', async () => {
     const world = setUp();
     const request = requestOf(world, 'x', [new RejectedError('no', 404)]);
     expect(await world.clock.run(failure(world.queue.request(request)))).toBeInstanceOf(RejectedError);
     expect(world.sent).toHaveLength(1);
   });
 
-  test('a refusal is no attempt', async () => {
+  test('a 429 does not count as an attempt', async () => {
     const world = setUp();
     const refused = new RateLimitedError('slow down', null);
     const request = requestOf(world, 'x', [...Array<AppError>(7).fill(refused), 'done'], {
@@ -222,7 +222,7 @@ describe('retries', () => {
     expect(world.queue.snapshot().outcomes).toMatchObject({ refused: 7, answered: 1, retried: 0 });
   });
 
-  test('are paid from a quota that successes fill', async () => {
+  test('use a quota that successes refill', async () => {
     const world = setUp({ concurrency: 5 });
     const timeout = new TimeoutError('slow', true);
     const all = Array.from({ length: 2 }, (_, index) =>
@@ -234,10 +234,10 @@ describe('retries', () => {
     expect(world.queue.snapshot().retryQuota).toBe(500 - 2 * 4 * 10 + 1);
   });
 
-  test('end when the quota is used up, and begin again when enough succeeded', async () => {
+  test('stop when the quota is used up, and resume after enough successes', async () => {
     const world = setUp({ concurrency: 5 });
     const timeout = new TimeoutError('slow', true);
-    // Good ones in between keep the breaker closed; each pays one back.
+    // Successes in between keep the breaker closed; each returns one to the quota.
     const one = async (step: Step) => world.queue.request(requestOf(world, 'x', [step])).catch(() => {});
     while (world.queue.snapshot().retryQuota >= 10) {
       await world.clock.run(Promise.all([one(timeout), one('done')]));
@@ -260,7 +260,7 @@ describe('retries', () => {
     expect(world.queue.snapshot().retryQuota).toBe(500 - 5 + 1);
   });
 
-  test('are charged to the limit: what failed without an answer counts as a call', async () => {
+  test('count against the rate limit: a failure without a response is assumed to count', async () => {
     const world = setUp();
     const reset = world.clock.now() / 1000 + 60;
     const headers = { limit: 60, remaining: 50, reset };
@@ -270,7 +270,7 @@ describe('retries', () => {
   });
 });
 
-test('a platform that fails lastingly is left alone, and tried from time to time', async () => {
+test('the circuit breaker opens after repeated failures, and sends trials', async () => {
   const states: string[] = [];
   const world = setUp({
     concurrency: 4,
@@ -294,7 +294,7 @@ test('a platform that fails lastingly is left alone, and tried from time to time
   expect(world.queue.snapshot().breaker).toBe('closed');
 });
 
-describe('while a platform fails lastingly', () => {
+describe('while the circuit breaker is open', () => {
   async function broken(deadline = 600_000) {
     const world = setUp({ concurrency: 4, deadline });
     await world.clock.run(world.queue.request(requestOf(world, 'good')));
@@ -304,7 +304,7 @@ describe('while a platform fails lastingly', () => {
     return world;
   }
 
-  test('one request goes out after each pause, and the pauses double up to a minute', async () => {
+  test('one request is sent after each pause, and pauses double up to a minute', async () => {
     const world = await broken();
     const all = Array.from({ length: 20 }, () => failure(world.queue.request(requestOf(world, 'x', [fault]))));
     const trials: number[] = [];
@@ -318,7 +318,7 @@ describe('while a platform fails lastingly', () => {
     await Promise.all(all);
   });
 
-  test('what waits says so', async () => {
+  test('the error of a waiting request names the reason', async () => {
     const world = await broken(4000);
     const error = await world.clock.run(failure(world.queue.request(requestOf(world, 'listTeams'))));
     expect(error.message).toBe(
@@ -327,7 +327,7 @@ describe('while a platform fails lastingly', () => {
     );
   });
 
-  test('refusals and rejections are no failures', async () => {
+  test('429s and rejections do not count as failures', async () => {
     const world = setUp({ concurrency: 4 });
     const rejected = Array.from({ length: 30 }, () => requestOf(world, 'x', [new RejectedError('no', 404)]));
     await world.clock.run(Promise.all(rejected.map((request) => failure(world.queue.request(request)))));
@@ -335,7 +335,7 @@ describe('while a platform fails lastingly', () => {
   });
 });
 
-test('nothing waits for ever, and its error says what it waited for', async () => {
+test('a request ends at its deadline, and its error names what it waited for', async () => {
   const world = setUp({ deadline: 60_000 });
   const refused = new RateLimitedError('slow down', null);
   const request = requestOf(world, 'listTeams', [refused], { headers: { retryAfter: 3_600_000 } });
@@ -347,33 +347,33 @@ test('nothing waits for ever, and its error says what it waited for', async () =
 });
 
 describe('drain', () => {
-  test('lets go what is in flight, and gives up what waits', async () => {
+  test('finishes requests in flight, and cancels waiting ones', async () => {
     const world = setUp();
-    const flying = world.queue.request(requestOf(world, 'flying'));
+    const inFlight = world.queue.request(requestOf(world, 'inFlight'));
     const waiting = failure(world.queue.request(requestOf(world, 'waiting')));
     await world.clock.run(world.queue.drain(5000));
-    expect(await flying).toBe('done');
+    expect(await inFlight).toBe('done');
     expect(await waiting).toBeInstanceOf(CancelledError);
     expect(await failure(world.queue.request(requestOf(world, 'late')))).toBeInstanceOf(CancelledError);
-    expect(world.sent).toEqual(['flying']);
+    expect(world.sent).toEqual(['inFlight']);
   });
 
-  test('ends what takes too long', async () => {
+  test('aborts requests that take too long', async () => {
     const world = setUp();
-    const flying = failure(world.queue.request(requestOf(world, 'flying')));
+    const inFlight = failure(world.queue.request(requestOf(world, 'inFlight')));
     await world.clock.run(world.queue.drain(10));
-    expect(await flying).toBeInstanceOf(CancelledError);
+    expect(await inFlight).toBeInstanceOf(CancelledError);
   });
 });
 
-test('an estimate is bound by latency, or by the limit', async () => {
+test('an estimate is bound by latency or by the rate limit', async () => {
   const world = setUp({ concurrency: 10 });
   const estimate = (writes: number, reads: number) =>
     world.queue.estimate([
       ...Array.from({ length: writes }, () => ({ writes: 1, reads: 0, after: [] })),
       ...Array.from({ length: reads }, () => ({ writes: 0, reads: 1, after: [] })),
     ]);
-  // One of each class goes first, to learn its budget; then ten at a time.
+  // One probe per class first; then ten at a time.
   expect(estimate(10, 100)).toBeCloseTo((1 + 11) * 0.15);
   const reset = world.clock.now() / 1000 + 60;
   const headers = { limit: 60, remaining: 50, reset };
@@ -381,30 +381,30 @@ test('an estimate is bound by latency, or by the limit', async () => {
   expect(estimate(0, 20)).toBeCloseTo(0.2);
   expect(estimate(0, 100)).toBeCloseTo(59.9 + 0.6, 1);
   expect(estimate(0, 170)).toBeCloseTo(119.9 + 0.6, 1);
-  // Writes were never asked for: they are taken to draw on the same.
+  // No write was sent so far: writes are assumed to share the budget.
   expect(estimate(70, 100)).toBeCloseTo(119.9 + 0.6, 1);
 });
 
-test('an estimate knows what waits for what', () => {
+test('an estimate follows dependencies', () => {
   const { queue } = setUp({ concurrency: 10 });
   const chain = Array.from({ length: 20 }, (_, place) => ({
     writes: 2,
     reads: 0,
     after: place === 0 ? [] : [place - 1],
   }));
-  const beside = Array.from({ length: 9 }, () => ({ writes: 1, reads: 0, after: [] }));
-  expect(queue.estimate([...chain, ...beside])).toBeCloseTo(40 * 0.15);
-  // What makes no request itself passes on what it waits for.
+  const independent = Array.from({ length: 9 }, () => ({ writes: 1, reads: 0, after: [] }));
+  expect(queue.estimate([...chain, ...independent])).toBeCloseTo(40 * 0.15);
+  // A work item without requests passes on its dependencies.
   expect(
     queue.estimate([...chain, { writes: 0, reads: 0, after: [19] }, { writes: 0, reads: 1, after: [20] }]),
   ).toBeCloseTo(41 * 0.15);
   expect(queue.estimate([])).toBe(0);
 });
 
-test('5000 calls are all answered, never more than 50 at a time', async () => {
+test('sends 5000 requests with at most 50 in flight', async () => {
   const queue = createRequestQueue({ clock: createVirtualClock(), random: () => 0, concurrency: 50 });
   const reply: Reply<number> = { headers: NO_RATE_HEADERS, receivedAt: 1000, result: { ok: true, value: 1 } };
-  let flying = 0;
+  let inFlight = 0;
   let most = 0;
   const calls = Array.from({ length: 5000 }, (_, index) =>
     queue.request({
@@ -414,10 +414,10 @@ test('5000 calls are all answered, never more than 50 at a time', async () => {
       repeat: 'safe',
       key: `${index}`,
       attempt: async () => {
-        flying += 1;
-        most = Math.max(most, flying);
+        inFlight += 1;
+        most = Math.max(most, inFlight);
         await Promise.resolve();
-        flying -= 1;
+        inFlight -= 1;
         return reply;
       },
     }),

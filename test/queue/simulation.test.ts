@@ -10,7 +10,7 @@ const perMinute = (limit: number) => ({ all: fixedWindow(limit, MINUTE) });
 const bucket = () => ({ all: tokenBucket(10, 50) });
 const fromFirstCall = () => ({ all: firstCallWindow(60, MINUTE) });
 
-/** The same for several seeds. Limits count, so that each run needs its own. */
+/** Runs a scenario with several seeds. Limiters have state, so each run creates its own. */
 async function simulateAll(scenario: () => Scenario): Promise<{ worst: number; refused: number; reports: Report[] }> {
   const reports: Report[] = [];
   for (const seed of SEEDS) {
@@ -23,7 +23,7 @@ async function simulateAll(scenario: () => Scenario): Promise<{ worst: number; r
   };
 }
 
-describe('a limit is used in full, and never broken', () => {
+describe('a limit is used in full and never exceeded', () => {
   const scenarios: Record<string, () => Scenario> = {
     '60 a minute': () => ({ limits: perMinute(60), calls: 570 }),
     '1000 a minute': () => ({ limits: perMinute(1000), calls: 4500 }),
@@ -38,7 +38,7 @@ describe('a limit is used in full, and never broken', () => {
     'a bucket, resets floored': () => ({ limits: bucket(), calls: 2000, reset: 'floored' }),
     '3 % faults': () => ({ limits: perMinute(1000), calls: 4500, faults: 0.03 }),
     'a bucket, 3 % faults': () => ({ limits: bucket(), calls: 2000, faults: 0.03 }),
-    'windows from the first call': () => ({ limits: fromFirstCall(), calls: 570 }),
+    'windows from the first request': () => ({ limits: fromFirstCall(), calls: 570 }),
   };
 
   test.each(Object.entries(scenarios))('%s', async (_, scenario) => {
@@ -51,26 +51,26 @@ describe('a limit is used in full, and never broken', () => {
     ['100 a second, 50 at once', 100, 50, 5000],
     ['20 a second, 20 at once', 20, 20, 1000],
     ['40 a second, 100 at once', 40, 100, 2000],
-  ])('a bucket that soon fills, %s: found out within seconds', async (_, rate, burst, calls) => {
+  ])('a bucket that fills quickly, %s, is recognized within seconds', async (_, rate, burst, calls) => {
     const { worst, refused } = await simulateAll(() => ({ limits: { all: tokenBucket(rate, burst) }, calls }));
     expect(worst).toBeLessThanOrEqual(1.05);
     expect(refused).toBe(0);
   });
 
-  test('windows from the first call, resets floored: one refusal shows it', async () => {
+  test('windows from the first request, resets rounded down, cost at most one 429', async () => {
     const { worst, refused } = await simulateAll(() => ({ limits: fromFirstCall(), calls: 570, reset: 'floored' }));
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused).toBeLessThanOrEqual(1);
   });
 
-  test('short windows from the first call: their length is learned, as waiting for a reset would lose half', async () => {
+  test('the length of short windows from the first request is learned', async () => {
     const scenario = () => ({ limits: { all: firstCallWindow(60, 2000) }, calls: 600, rtt: 20 });
     const { worst, refused } = await simulateAll(scenario);
     expect(worst).toBeLessThanOrEqual(1.15);
     expect(refused).toBe(0);
   });
 
-  test('classes with a limit each do not hold each other up', async () => {
+  test('classes with separate limits do not block each other', async () => {
     for (const seed of SEEDS) {
       const limits = { read: fixedWindow(600, MINUTE), write: fixedWindow(60, MINUTE) };
       const server = new SimulatedServer({ limits }, seed);
@@ -94,7 +94,7 @@ describe('a limit is used in full, and never broken', () => {
   });
 });
 
-describe('a limit that others use as well', () => {
+describe('a limit shared with other clients', () => {
   test.each<[string, () => Scenario]>([
     ['1000 a minute', () => ({ limits: perMinute(1000), calls: 4500, sharers: 4 })],
     ['600 a minute', () => ({ limits: perMinute(600), calls: 4500, sharers: 4 })],
@@ -102,14 +102,14 @@ describe('a limit that others use as well', () => {
     ['60 a minute', () => ({ limits: perMinute(60), calls: 570, sharers: 4 })],
     ['60 a minute, for a short time', () => ({ limits: perMinute(60), calls: 270, sharers: 4 })],
     ['a bucket', () => ({ limits: bucket(), calls: 2000, sharers: 4 })],
-  ])('four of our kind that do not know of each other, %s', async (_, scenario) => {
+  ])('four independent Octavo queues, %s', async (_, scenario) => {
     const { worst, reports } = await simulateAll(scenario);
     const refused = reports.reduce((sum, report) => sum + report.refused, 0);
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused / (scenario().calls * reports.length)).toBeLessThanOrEqual(0.003);
   });
 
-  test('a neighbour who takes 30 % is mostly left it', async () => {
+  test('another client that uses 30 % can keep most of it', async () => {
     const { worst, refused, reports } = await simulateAll(() => ({
       limits: perMinute(600),
       calls: 3000,
@@ -121,8 +121,8 @@ describe('a limit that others use as well', () => {
   });
 });
 
-describe('what the platform does not say is found out', () => {
-  test('nothing but Retry-After', async () => {
+describe('limits are inferred from incomplete headers', () => {
+  test('only Retry-After', async () => {
     const { worst, refused } = await simulateAll(() => ({
       limits: perMinute(60),
       calls: 570,
@@ -141,15 +141,15 @@ describe('what the platform does not say is found out', () => {
     expect(refused).toBeLessThanOrEqual(0.2 * scenario().calls);
   });
 
-  test('a limit that is cut inside a window: little is refused, and the rest is as fast as it can be', async () => {
+  test('a limit that is lowered within a window causes few 429s', async () => {
     const cut = (): Limiter => fixedWindow(steps(1000, [START + 50_000, 400]), MINUTE);
     const { worst, refused } = await simulateAll(() => ({ limits: { all: cut() }, calls: 3000 }));
-    // What was kept back for later in that window is lost: one window of five at most.
+    // The reserve of that window is lost: at most one window of five.
     expect(worst).toBeLessThanOrEqual(1.31);
     expect(refused).toBeLessThanOrEqual(5);
   });
 
-  test('few requests at a time', async () => {
+  test('a limit on concurrent requests', async () => {
     const server = new SimulatedServer({ limits: {}, mostAtOnce: 5 });
     const queue = server.queue();
     const start = server.now;
@@ -189,7 +189,7 @@ describe('under saturation', () => {
   test.each([
     ['1000 a minute', 1000, 4500, 3000],
     ['60 a minute', 60, 570, 20_000],
-  ])('a person waits 5 s at most, 95 times of 100, %s', async (_, limit, calls, every) => {
+  ])('95 % of interactive requests wait at most 5 s, %s', async (_, limit, calls, every) => {
     const waits: number[] = [];
     for (const seed of SEEDS) {
       waits.push(...(await waitsOf(limit, calls, every, seed)));
@@ -199,7 +199,7 @@ describe('under saturation', () => {
     expect(waits[Math.floor(0.95 * waits.length)]).toBeLessThanOrEqual(5000);
   });
 
-  test('no priority starves, whatever goes before it', async () => {
+  test('no priority starves', async () => {
     const server = new SimulatedServer({ limits: perMinute(60) });
     const queue = server.queue();
     const longest: Record<Priority, number> = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
@@ -210,7 +210,7 @@ describe('under saturation', () => {
       await queue.request(server.call({ priority }));
       longest[priority] = Math.max(longest[priority], server.now - from);
     };
-    // Nine tenths of the limit in all, most of it by people.
+    // 90 % of the limit in total, mostly interactive.
     const stream = async (priority: Priority, every: number) => {
       while (server.now < until) {
         await server.clock.sleep(2 * every * server.random());
@@ -223,7 +223,7 @@ describe('under saturation', () => {
     expect(Math.max(...Object.values(longest))).toBeLessThan(240_000);
   });
 
-  test('people who ask for more than the limit leave a fifth to the others', async () => {
+  test('interactive requests above the limit leave a fifth to other priorities', async () => {
     const server = new SimulatedServer({ limits: perMinute(60) });
     const queue = server.queue();
     const until = server.now + 10 * MINUTE;
@@ -262,8 +262,8 @@ describe('under saturation', () => {
   });
 });
 
-describe('which budgets there are is found out', () => {
-  test('two classes on one are joined', async () => {
+describe('budgets are detected', () => {
+  test('two classes with a shared limit are joined', async () => {
     const joined: string[] = [];
     const server = new SimulatedServer({ limits: perMinute(100) });
     const queue = server.queue({
@@ -277,7 +277,7 @@ describe('which budgets there are is found out', () => {
     expect(queue.snapshot().outcomes.refused).toBeLessThanOrEqual(1);
   });
 
-  test('two classes with one each stay apart', async () => {
+  test('two classes with separate limits are not joined', async () => {
     const events: unknown[] = [];
     const server = new SimulatedServer({
       limits: { read: fixedWindow(100, MINUTE), write: fixedWindow(100, MINUTE) },
@@ -292,7 +292,7 @@ describe('which budgets there are is found out', () => {
   });
 
   test.each([
-    ['other limits', 600],
+    ['different limits', 600],
     ['the same limit', 60],
   ])('a class whose operations have %s is split', async (_, most) => {
     const events: unknown[] = [];
@@ -325,10 +325,10 @@ describe('which budgets there are is found out', () => {
       () => fixedWindow(steps(600, [START + 30_000, 300], [START + 90_000, 900]), MINUTE),
       1500,
     ],
-    ['windows from the first call', () => firstCallWindow(60, 2000), 600],
+    ['windows from the first request', () => firstCallWindow(60, 2000), 600],
     ['a bucket', () => tokenBucket(10, 50), 600],
-    ['a quick bucket', () => tokenBucket(40, 100), 2000],
-  ])('%s is no reason to split', async (_, limiter, count) => {
+    ['a fast bucket', () => tokenBucket(40, 100), 2000],
+  ])('%s does not cause a split', async (_, limiter, count) => {
     for (const seed of SEEDS) {
       const events: unknown[] = [];
       const server = new SimulatedServer({ limits: { all: limiter() } }, seed);
@@ -340,14 +340,14 @@ describe('which budgets there are is found out', () => {
   });
 });
 
-describe('an estimate is right within 10 % under a known limit', () => {
+describe('an estimate is accurate to 10 % under a known limit', () => {
   const cases: readonly [string, () => { limits: Record<string, Limiter>; rtt?: number }, number, number][] = [
     ['windows', () => ({ limits: perMinute(60) }), 65, 500],
     ['wide windows', () => ({ limits: perMinute(1000) }), 1010, 3500],
-    ['windows, from one look', () => ({ limits: perMinute(60) }), 10, 500],
+    ['windows, after few requests', () => ({ limits: perMinute(60) }), 10, 500],
     ['short windows', () => ({ limits: { all: fixedWindow(60, 2000) }, rtt: 20 }), 70, 400],
-    ['windows from the first call', () => ({ limits: fromFirstCall() }), 65, 500],
-    ['short windows from the first call', () => ({ limits: { all: firstCallWindow(60, 2000) }, rtt: 20 }), 165, 500],
+    ['windows from the first request', () => ({ limits: fromFirstCall() }), 65, 500],
+    ['short windows from the first request', () => ({ limits: { all: firstCallWindow(60, 2000) }, rtt: 20 }), 165, 500],
     ['a bucket', () => ({ limits: bucket() }), 150, 1000],
     ['no limit', () => ({ limits: {} }), 50, 1000],
     ['no limit, slow', () => ({ limits: {}, rtt: 1500 }), 50, 1000],
@@ -358,7 +358,7 @@ describe('an estimate is right within 10 % under a known limit', () => {
       const server = new SimulatedServer(behaviour(), seed);
       const queue = server.queue();
       await server.clock.run(Promise.all(Array.from({ length: before }, () => queue.request(server.call()))));
-      // Writes, though only reads were made so far, as in a plan.
+      // Estimates writes although only reads were sent so far, as in a plan.
       const estimate = 1000 * queue.estimate(Array.from({ length: calls }, () => ({ writes: 1, reads: 0, after: [] })));
       const start = server.now;
       const writes = Array.from({ length: calls }, () => queue.request(server.call({ class: 'write' })));

@@ -1,3 +1,4 @@
+// Virtual clock for tests.
 import type { Clock } from '../../src/core/clock.ts';
 import { Heap } from '../../src/queue/model/heap.ts';
 
@@ -8,19 +9,19 @@ interface Timer {
   off: boolean;
 }
 
-/** A clock that jumps to the next timer as soon as nothing else is left to do. */
+/** Clock that jumps to the next timer as soon as no other work is left. */
 export interface VirtualClock extends Clock {
-  /** Runs until the promise settles, or fails when nothing is left that could settle it. */
+  /** Runs until the promise settles; fails if no timer is left that could settle it. */
   run<T>(promise: Promise<T>): Promise<T>;
-  /** Runs everything that is due within so many milliseconds. */
+  /** Runs everything that is due within this time. */
   advance(milliseconds: number): Promise<void>;
   /** Lets promises settle without moving time. */
   settle(): Promise<void>;
 }
 
 /**
- * Starts at monotonic 1000; `wallOffset` is the wall clock minus that. Time does not go on before `quiet` has resolved:
- * for what takes real time.
+ * Starts at monotonic 1000; `wallOffset` is the wall clock minus that. Time does not advance until `quiet`
+ * resolves; use it for work that takes real time.
  */
 export function createVirtualClock(wallOffset = 1_750_000_000_000, quiet = async () => {}): VirtualClock {
   let time = 1000;

@@ -1,49 +1,54 @@
+// Estimates how long a set of requests takes.
 import type { BudgetSnapshot } from '../model/snapshot.ts';
 import { SimulatedBudget } from './simulated-budget.ts';
-import { type Lane, ScheduleSimulation, type Work } from './simulation.ts';
+import { ScheduleSimulation, type SimulatedQueue, type Work } from './simulation.ts';
 
-/** Assumed until an answer has come in, in milliseconds. */
+/** Round trip assumed until a response has arrived, in milliseconds. */
 const ASSUMED_RTT = 150;
 
-/** What an estimate is made from. */
+/** Input of an estimate. */
 export interface Load {
   readonly work: readonly Work[];
-  /** Milliseconds; null while unknown. */
+  /** Average round trip in milliseconds; null while unknown. */
   readonly rtt: number | null;
-  /** Requests at a time. */
+  /** Maximum requests in flight. */
   readonly concurrency: number;
-  /** Pieces of work at a time. */
+  /** Maximum work items in progress. */
   readonly parallel: number;
   readonly budgets: readonly BudgetSnapshot[];
 }
 
 /**
- * Seconds until the last of the work is answered, if nothing fails: bound by what waits for what, by the round trips, by
- * how many requests go at a time, and by the rate limit as far as it is known.
+ * Estimates the seconds until the last response, if nothing fails. Takes into account dependencies, round trips, the
+ * concurrency limit and the known rate limits.
  */
 export function estimateSeconds(load: Load): number {
-  const taps = new Map(
-    load.budgets.map((budget) => [budget, new SimulatedBudget(budget, seenBeside(budget, load.budgets))]),
+  const simulated = new Map(
+    load.budgets.map((budget) => [budget, new SimulatedBudget(budget, findSimilar(budget, load.budgets))]),
   );
-  const lanes = { write: laneOf('write', load, taps), read: laneOf('read', load, taps) };
-  return new ScheduleSimulation(load.work, lanes, load.concurrency, load.parallel).run() / 1000;
+  const queues = { write: createQueue('write', load, simulated), read: createQueue('read', load, simulated) };
+  return new ScheduleSimulation(load.work, queues, load.concurrency, load.parallel).run() / 1000;
 }
 
-/** Two budgets of the same size are likely to be one, though that is not proven yet: what was seen of the one last. */
-function seenBeside({ limit }: BudgetSnapshot, budgets: readonly BudgetSnapshot[]): BudgetSnapshot | undefined {
+/** Finds a budget with the same limit and a known remaining count: the two are probably the same. */
+function findSimilar({ limit }: BudgetSnapshot, budgets: readonly BudgetSnapshot[]): BudgetSnapshot | undefined {
   return budgets.find((other) => limit !== null && other.limit === limit && other.left !== null);
 }
 
-function laneOf(name: 'read' | 'write', load: Load, taps: ReadonlyMap<BudgetSnapshot, SimulatedBudget>): Lane {
+function createQueue(
+  name: 'read' | 'write',
+  load: Load,
+  simulated: ReadonlyMap<BudgetSnapshot, SimulatedBudget>,
+): SimulatedQueue {
   const { budgets } = load;
   const own = budgets.filter(({ classes, rtt }) => classes.includes(name) && rtt !== null);
-  // What was never asked is taken to draw on what is known to be limited.
-  const payers = own.length > 0 ? own : budgets.filter(({ limit }) => limit !== null);
+  // A class without responses is assumed to share the budgets that are known to be limited.
+  const shared = own.length > 0 ? own : budgets.filter(({ limit }) => limit !== null);
   return {
-    taps: payers.flatMap((budget) => taps.get(budget) ?? []),
+    budgets: shared.flatMap((budget) => simulated.get(budget) ?? []),
     rtt: own[0]?.rtt ?? load.rtt ?? ASSUMED_RTT,
-    // Then one call goes ahead to learn the budget.
-    asking: own.length > 0 ? 'known' : 'never',
+    // An unknown budget is learned with one probe.
+    probe: own.length > 0 ? 'done' : 'needed',
     waiting: [],
     next: 0,
   };

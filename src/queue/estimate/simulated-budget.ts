@@ -1,44 +1,45 @@
+// Simulates a rate-limit budget for estimates.
 import type { BudgetSnapshot } from '../model/snapshot.ts';
 import { releaseInBucket, releaseInWindow } from '../rate-limit/pacing.ts';
 
-/** A budget as it will run out and come back. Times are milliseconds from the start. */
+/** Simulated rate-limit budget. Times are milliseconds from the start. */
 export class SimulatedBudget {
   readonly #limit: number;
-  /** From one window to the next; null: nothing is known to be limited. */
+  /** Length of a window; null: no known limit. */
   readonly #window: number | null;
-  /** Calls per millisecond that flow into a bucket; null: there are windows. */
+  /** Refill rate of a token bucket, in requests per millisecond; null for windows. */
   readonly #refill: number | null;
-  /** Calls per millisecond by others. */
-  readonly #foreign: number;
+  /** Requests of other clients per millisecond. */
+  readonly #otherClientsRate: number;
   readonly #closedUntil: number;
   readonly #rtt: number;
   #left: number;
-  /** The window's end; of a bucket, when `left` was last right. */
+  /** End of the window; for a bucket, the time at which `left` was last updated. */
   #until: number;
-  /** Nothing is known until one call has been answered. */
+  /** True until the response to a probe: the remaining count is unknown. */
   #stale: boolean;
   #probing = false;
   #inFlight = 0;
 
-  /** `seen`: where its own window is over, what a budget shows that looks like the same. */
-  constructor(budget: BudgetSnapshot, seen: BudgetSnapshot | undefined) {
+  /** `similar`: state of a budget that is probably the same, used if this budget's own window is over. */
+  constructor(budget: BudgetSnapshot, similar: BudgetSnapshot | undefined) {
     const { limit, window, refill, foreign, closedFor, rtt } = budget;
-    const { left, resetIn } = budget.left === null && seen !== undefined ? seen : budget;
+    const { left, resetIn } = budget.left === null && similar !== undefined ? similar : budget;
     this.#limit = limit ?? 0;
     this.#window = this.#limit > 0 ? window : null;
     this.#refill = refill === null || refill <= 0 ? null : refill / 1000;
-    this.#foreign = foreign / 1000;
+    this.#otherClientsRate = foreign / 1000;
     this.#closedUntil = closedFor;
     this.#rtt = rtt ?? 0;
     this.#stale = budget.left === null;
-    const taken = this.#refill === null ? this.#foreign * (resetIn ?? 0) : 0;
-    this.#left = (left ?? this.#limit) - taken;
+    const usedByOthers = this.#refill === null ? this.#otherClientsRate * (resetIn ?? 0) : 0;
+    this.#left = (left ?? this.#limit) - usedByOthers;
     this.#until = this.#refill === null ? (resetIn ?? 0) : 0;
   }
 
   /**
-   * When a call may go, if so many wait: now or earlier, a time to come, or Infinity: after an answer. The same rules
-   * as those that the queue sends by.
+   * Returns the earliest time at which a request may be sent while `waiting` requests wait; Infinity: after a response.
+   * Follows the same rules as the rate limiter.
    */
   opensAt(now: number, waiting: number): number {
     if (now < this.#closedUntil || this.#window === null) {
@@ -57,13 +58,13 @@ export class SimulatedBudget {
     if (this.#refill !== null && this.#inFlight >= Math.max(1, left / 4, 2 * this.#refill * this.#rtt)) {
       return Number.POSITIVE_INFINITY;
     }
-    return waiting <= left ? now : this.#released(now, left, this.#window);
+    return waiting <= left ? now : this.#releaseTime(now, left, this.#window);
   }
 
-  send(now: number): void {
+  onSent(now: number): void {
     this.#inFlight += 1;
     if (this.#window !== null && this.#isOver(now)) {
-      this.#begin(now, this.#window);
+      this.#startWindow(now, this.#window);
     }
     if (this.#refill !== null) {
       this.#left = this.#leftAt(now);
@@ -72,7 +73,7 @@ export class SimulatedBudget {
     this.#left -= 1;
   }
 
-  answer(): void {
+  onResponse(): void {
     this.#inFlight -= 1;
     this.#probing = false;
   }
@@ -81,23 +82,23 @@ export class SimulatedBudget {
     return this.#stale || (this.#refill === null && now >= this.#until);
   }
 
-  /** One call goes ahead to see the new window, then the rest of them. */
-  #begin(now: number, window: number): void {
+  /** Starts a window with one probe. */
+  #startWindow(now: number, window: number): void {
     this.#probing = true;
     this.#stale = false;
     if (this.#refill === null && now >= this.#until) {
       this.#until += (Math.floor((now - this.#until) / window) + 1) * window;
-      this.#left = Math.max(1, this.#limit - this.#foreign * window);
+      this.#left = Math.max(1, this.#limit - this.#otherClientsRate * window);
     }
   }
 
   #leftAt(now: number): number {
-    const flown = this.#refill === null ? 0 : (now - this.#until) * this.#refill;
-    return Math.min(this.#limit, this.#left + flown);
+    const refilled = this.#refill === null ? 0 : (now - this.#until) * this.#refill;
+    return Math.min(this.#limit, this.#left + refilled);
   }
 
   /** Returns when the next simulated call is released. See docs/rate-limiting.md#sending. */
-  #released(now: number, left: number, length: number): number {
+  #releaseTime(now: number, left: number, length: number): number {
     const decision =
       this.#refill === null
         ? releaseInWindow(now, left, this.#limit, { end: this.#until, length })

@@ -1,170 +1,172 @@
+// Simulates the schedule of the queue, for estimates.
 import { Heap } from '../model/heap.ts';
 import type { SimulatedBudget } from './simulated-budget.ts';
 
-/** Requests one after the other, writes first, and what they wait for. */
+/** Work item: sequential requests, writes first, and the work items it depends on. */
 export interface Work {
   readonly writes: number;
   readonly reads: number;
-  /** Places, in the list that this is in, of what has to be done before. */
+  /** Indexes of the work items that have to be done before. */
   readonly after: readonly number[];
 }
 
-/** Where requests of one class wait, first come, first served. Times are milliseconds from the start. */
-export interface Lane {
-  /** What they draw on, one or another; none: nothing limits them. */
-  readonly taps: readonly SimulatedBudget[];
+/** Simulated first-in, first-out queue of one request class. Times are milliseconds from the start. */
+export interface SimulatedQueue {
+  /** Budgets that the requests may use; empty: no limit. */
+  readonly budgets: readonly SimulatedBudget[];
   readonly rtt: number;
-  /** `asked`: the one request that goes ahead to learn a budget is under way. */
-  asking: 'never' | 'asked' | 'known';
-  /** Places of pieces of work; those before `next` have gone. */
+  /** State of the probe that learns the budget. */
+  probe: 'needed' | 'sent' | 'done';
+  /** Indexes of work items; those before `next` were sent. */
   readonly waiting: number[];
   next: number;
 }
 
-/** How far one piece of the work is. */
-interface Piece {
+/** Progress of one work item. */
+interface Item {
   readonly work: Work;
-  readonly followers: number[];
-  /** What it still waits for. */
-  open: number;
+  readonly dependents: number[];
+  /** Number of dependencies that are not done. */
+  openDependencies: number;
   sent: number;
 }
 
-interface Flight {
+interface SimulatedRequest {
   readonly at: number;
-  readonly piece: number;
-  readonly lane: Lane;
+  readonly item: number;
+  readonly queue: SimulatedQueue;
   readonly budget: SimulatedBudget | undefined;
 }
 
-/** Goes through work as the queue will, from answer to answer. */
+/** Simulates how the queue will execute this work. */
 export class ScheduleSimulation {
-  readonly #pieces: readonly Piece[];
-  readonly #lanes: { readonly write: Lane; readonly read: Lane };
-  readonly #inFlightJobs = new Heap<Flight>((a, b) => a.at < b.at);
-  /** Pieces that wait for nothing but a place; those before `#begun` have got one. */
+  readonly #items: readonly Item[];
+  readonly #queues: { readonly write: SimulatedQueue; readonly read: SimulatedQueue };
+  readonly #inFlight = new Heap<SimulatedRequest>((a, b) => a.at < b.at);
+  /** Items without open dependencies; those before `#started` were started. */
   readonly #ready: number[] = [];
-  #begun = 0;
-  /** Pieces that may be begun besides those at work, and requests that may be sent besides those in flight. */
-  #places: number;
-  #free: number;
+  #started = 0;
+  /** Number of items that may be started. */
+  #freeItemSlots: number;
+  /** Number of requests that may be sent. */
+  #freeRequestSlots: number;
   #now = 0;
 
-  /** `parallel`: pieces that are worked on at a time; `concurrency`: requests. */
+  /** `parallel`: maximum items in progress; `concurrency`: maximum requests in request. */
   constructor(
     work: readonly Work[],
-    lanes: { readonly write: Lane; readonly read: Lane },
+    queues: { readonly write: SimulatedQueue; readonly read: SimulatedQueue },
     concurrency: number,
     parallel: number,
   ) {
-    this.#pieces = work.map((each) => ({ work: each, followers: [], open: each.after.length, sent: 0 }));
-    this.#lanes = lanes;
-    this.#free = concurrency;
-    this.#places = parallel;
-    for (const [place, each] of work.entries()) {
-      for (const before of each.after) {
-        this.#pieces[before]?.followers.push(place);
+    this.#items = work.map((each) => ({ work: each, dependents: [], openDependencies: each.after.length, sent: 0 }));
+    this.#queues = queues;
+    this.#freeRequestSlots = concurrency;
+    this.#freeItemSlots = parallel;
+    for (const [index, each] of work.entries()) {
+      for (const dependency of each.after) {
+        this.#items[dependency]?.dependents.push(index);
       }
     }
   }
 
-  /** Milliseconds until all is answered. */
+  /** Returns the milliseconds until the last response. */
   run(): number {
-    for (const [place, { open }] of this.#pieces.entries()) {
-      if (open === 0) {
-        this.#ready.push(place);
+    for (const [index, { openDependencies }] of this.#items.entries()) {
+      if (openDependencies === 0) {
+        this.#ready.push(index);
       }
     }
     for (;;) {
-      this.#begin();
+      this.#startReady();
       const wake = this.#send();
-      const next = Math.min(wake, this.#inFlightJobs.peek()?.at ?? Number.POSITIVE_INFINITY);
+      const next = Math.min(wake, this.#inFlight.peek()?.at ?? Number.POSITIVE_INFINITY);
       if (next === Number.POSITIVE_INFINITY) {
         return this.#now;
       }
       this.#now = next;
       for (
-        let flight = this.#inFlightJobs.peek();
-        flight !== undefined && flight.at <= next;
-        flight = this.#inFlightJobs.peek()
+        let request = this.#inFlight.peek();
+        request !== undefined && request.at <= next;
+        request = this.#inFlight.peek()
       ) {
-        this.#inFlightJobs.pop();
-        this.#free += 1;
-        flight.budget?.answer();
-        flight.lane.asking = 'known';
-        this.#goOn(flight.piece);
+        this.#inFlight.pop();
+        this.#freeRequestSlots += 1;
+        request.budget?.onResponse();
+        request.queue.probe = 'done';
+        this.#advance(request.item);
       }
     }
   }
 
-  /** Begins as many pieces as there are places for. What the platform works on by itself takes up none. */
-  #begin(): void {
-    for (; this.#begun < this.#ready.length && this.#places > 0; this.#begun += 1) {
-      this.#places -= 1;
-      this.#goOn(this.#ready[this.#begun] as number);
+  /** Starts items while there are free slots. An item frees its slot after its last write, before its reads. */
+  #startReady(): void {
+    for (; this.#started < this.#ready.length && this.#freeItemSlots > 0; this.#started += 1) {
+      this.#freeItemSlots -= 1;
+      this.#advance(this.#ready[this.#started] as number);
     }
   }
 
-  /** Puts the next request of a piece in its lane; where there is none left, those that wait for it may begin. */
-  #goOn(place: number): void {
-    const { work, sent, followers } = this.#pieces[place] as Piece;
+  /** Enqueues the next request of an item. An item without further requests is done and releases its dependents. */
+  #advance(index: number): void {
+    const { work, sent, dependents } = this.#items[index] as Item;
     if (sent === work.writes) {
-      this.#places += 1;
+      this.#freeItemSlots += 1;
     }
     if (sent < work.writes + work.reads) {
-      this.#lanes[sent < work.writes ? 'write' : 'read'].waiting.push(place);
+      this.#queues[sent < work.writes ? 'write' : 'read'].waiting.push(index);
       return;
     }
-    for (const follower of followers) {
-      const next = this.#pieces[follower] as Piece;
-      next.open -= 1;
-      if (next.open === 0) {
-        this.#ready.push(follower);
+    for (const dependent of dependents) {
+      const next = this.#items[dependent] as Item;
+      next.openDependencies -= 1;
+      if (next.openDependencies === 0) {
+        this.#ready.push(dependent);
       }
     }
   }
 
-  /** Sends what may go now; answers when more may go by itself. */
+  /** Sends the requests that may be sent now. Returns when more may be sent without a response in between. */
   #send(): number {
     let wake = Number.POSITIVE_INFINITY;
-    for (const lane of [this.#lanes.write, this.#lanes.read]) {
-      for (; lane.next < lane.waiting.length && this.#free > 0; lane.next += 1) {
-        const opens = this.#opening(lane);
-        if (opens.at > this.#now) {
-          wake = Math.min(wake, opens.at);
+    for (const queue of [this.#queues.write, this.#queues.read]) {
+      for (; queue.next < queue.waiting.length && this.#freeRequestSlots > 0; queue.next += 1) {
+        const earliest = this.#earliest(queue);
+        if (earliest.at > this.#now) {
+          wake = Math.min(wake, earliest.at);
           break;
         }
-        this.#fly(lane.waiting[lane.next] as number, lane, opens.budget);
+        this.#sendNext(queue.waiting[queue.next] as number, queue, earliest.budget);
       }
     }
     return wake;
   }
 
-  #opening({ asking, taps, waiting, next }: Lane): {
+  #earliest({ probe, budgets, waiting, next }: SimulatedQueue): {
     readonly at: number;
     readonly budget: SimulatedBudget | undefined;
   } {
-    if (asking === 'asked') {
+    if (probe === 'sent') {
       return { at: Number.POSITIVE_INFINITY, budget: undefined };
     }
     let best: { at: number; budget: SimulatedBudget | undefined } = {
-      at: taps.length === 0 ? 0 : Number.POSITIVE_INFINITY,
+      at: budgets.length === 0 ? 0 : Number.POSITIVE_INFINITY,
       budget: undefined,
     };
-    for (const budget of taps) {
+    for (const budget of budgets) {
       const at = budget.opensAt(this.#now, waiting.length - next);
       best = at < best.at ? { at, budget } : best;
     }
     return best;
   }
 
-  #fly(place: number, lane: Lane, budget: SimulatedBudget | undefined): void {
-    budget?.send(this.#now);
-    if (lane.asking === 'never') {
-      lane.asking = 'asked';
+  #sendNext(index: number, queue: SimulatedQueue, budget: SimulatedBudget | undefined): void {
+    budget?.onSent(this.#now);
+    if (queue.probe === 'needed') {
+      queue.probe = 'sent';
     }
-    (this.#pieces[place] as Piece).sent += 1;
-    this.#free -= 1;
-    this.#inFlightJobs.push({ at: this.#now + lane.rtt, piece: place, lane, budget });
+    (this.#items[index] as Item).sent += 1;
+    this.#freeRequestSlots -= 1;
+    this.#inFlight.push({ at: this.#now + queue.rtt, item: index, queue, budget });
   }
 }

@@ -1,16 +1,18 @@
+// Registers many abort callbacks with one listener per signal.
+
 interface Listeners {
   readonly callbacks: Set<() => void>;
   readonly dispatch: () => void;
 }
 
 /**
- * Listens to abort signals with one listener for each signal: Node searches all listeners of a signal to add or take
- * one, which with thousands of requests under one signal would cost more than the requests.
+ * Shares one listener per abort signal among many callbacks. Node searches all listeners of a signal when one is added
+ * or removed. With thousands of requests on one signal, that would cost more than the requests.
  */
 export class AbortListeners {
   readonly #bySignal = new Map<AbortSignal, Listeners>();
 
-  /** Calls back when the signal aborts, until the function returned is called. */
+  /** Calls `callback` when the signal aborts. Returns a function that removes the callback. */
   add(signal: AbortSignal, callback: () => void): () => void {
     let listeners = this.#bySignal.get(signal);
     if (listeners === undefined) {

@@ -1,14 +1,14 @@
-/** What a new value weighs at least against those before. */
-const LEAST_WEIGHT = 0.02;
+/** Minimum weight of a new sample. */
+const MIN_WEIGHT = 0.02;
 
-/** The average of what was seen, in which the latest weighs most. */
+/** Moving average that gives recent samples more weight. */
 export class Average {
-  /** Null before the first. */
+  /** Null before the first sample. */
   value: number | null = null;
-  #seen = 0;
+  #count = 0;
 
   add(sample: number): void {
-    this.#seen += 1;
-    this.value = (this.value ?? 0) + Math.max(LEAST_WEIGHT, 1 / this.#seen) * (sample - (this.value ?? 0));
+    this.#count += 1;
+    this.value = (this.value ?? 0) + Math.max(MIN_WEIGHT, 1 / this.#count) * (sample - (this.value ?? 0));
   }
 }

@@ -1,7 +1,7 @@
 import { TransientError } from '../../core/errors.ts';
 
 /**
- * No answer within the allowed time. A retry of it costs more of the retry quota than other network errors.
+ * Error of a request that got no response in time. Retrying it costs more of the retry quota than other network errors.
  * See docs/rate-limiting.md#retries.
  */
 export class TimeoutError extends TransientError {

@@ -1,9 +1,9 @@
-/** A binary heap: the least item first. Adding and taking cost O(log n). */
+/** Binary heap with the smallest item first. `push` and `pop` take O(log n). */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #before: (a: T, b: T) => boolean;
 
-  /** `before` says whether the first comes out before the second. */
+  /** `before` returns true if `a` comes out before `b`. */
   constructor(before: (a: T, b: T) => boolean) {
     this.#before = before;
   }

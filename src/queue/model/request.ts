@@ -1,8 +1,9 @@
+// Defines the requests that the queue sends: class, priority, repeatability and reply.
 import type { AppError } from '../../core/errors.ts';
 import type { RateHeaders } from './rate-headers.ts';
 
 /**
- * Class of a request for rate limits: the platform counts kinds of method separately.
+ * Class of a request. The platform counts each kind of method against a separate limit.
  * See docs/rate-limiting.md#request-classes.
  */
 export type RequestClass = 'read' | 'write' | 'search' | 'ingest';
@@ -10,7 +11,7 @@ export type RequestClass = 'read' | 'write' | 'search' | 'ingest';
 export const REQUEST_CLASSES: readonly RequestClass[] = ['read', 'write', 'search', 'ingest'];
 
 /**
- * Priority of a request, from high to low: a person who waits, apply, cluster automation, ingestion, drift reads.
+ * Priority of a request, from high to low: interactive commands, apply, cluster automation, ingestion, drift reads.
  * See docs/rate-limiting.md#priorities.
  */
 export type Priority = 'person' | 'apply' | 'clusters' | 'ingestion' | 'drift';
@@ -18,36 +19,36 @@ export type Priority = 'person' | 'apply' | 'clusters' | 'ingestion' | 'drift';
 export const PRIORITIES: readonly Priority[] = ['person', 'apply', 'clusters', 'ingestion', 'drift'];
 
 /**
- * Whether a request whose answer was lost may be sent again as it is.
+ * Repeatability of a request whose response was lost.
  *
- * - `safe`: it changes nothing.
- * - `idempotent`: twice is the same as once.
- * - `never`: the caller must look up whether it happened.
+ * - `safe`: changes nothing, and can be repeated.
+ * - `idempotent`: has the same effect when sent twice, and can be repeated.
+ * - `never`: must not be repeated; the caller has to check whether it took effect.
  */
 export type Repeat = 'safe' | 'idempotent' | 'never';
 
-/** What came back for one attempt. */
+/** Response to one attempt. */
 export interface Reply<T> {
   readonly headers: RateHeaders;
-  /** When the headers came in, on the clock's monotonic scale. */
+  /** Time at which the headers arrived, in monotonic milliseconds. */
   readonly receivedAt: number;
   readonly result: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: AppError };
 }
 
-/** One request as the queue sees it. */
+/** Request to be sent by the queue. */
 export interface QueuedRequest<T> {
-  /** What it is, for errors and events: the operation's name. */
+  /** Name of the operation, for errors and events. */
   readonly name: string;
   readonly class: RequestClass;
   readonly priority: Priority;
   readonly repeat: Repeat;
-  /** Safe requests with equal keys that wait or are in flight are one request. Null: never shared. */
+  /** Safe requests that have the same key and are waiting or in flight are sent once. Null: never shared. */
   readonly key?: string | null;
   readonly signal?: AbortSignal;
-  /** Milliseconds from now after which it is given up; the queue's own where absent. */
+  /** Deadline in milliseconds from now; defaults to the queue's deadline. */
   readonly deadline?: number;
   /**
-   * Makes one attempt. A refusal (429) is a result whose error is a RateLimitedError; where no answer came it rejects
+   * Makes one attempt. For a 429, resolves with a result whose error is a RateLimitedError. Without a response, rejects
    * with a TransientError.
    */
   attempt(signal: AbortSignal): Promise<Reply<T>>;

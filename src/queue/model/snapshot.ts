@@ -1,54 +1,55 @@
+// Defines the state and the events that the queue reports to status, metrics and logs.
 import type { Priority, RequestClass } from './request.ts';
 
-/** One budget as far as it is known. */
+/** State of one rate-limit budget, as far as it is known. */
 export interface BudgetSnapshot {
-  /** The classes that draw on it. */
+  /** Classes that share the budget. */
   readonly classes: readonly RequestClass[];
-  /** Single operations that draw on it, where those of a class proved to have budgets of their own; mostly empty. */
+  /** Operations that share the budget, if their class has a limit per operation; usually empty. */
   readonly operations: readonly string[];
-  /** Calls a window allows; null while nothing is known. */
+  /** Requests allowed per window; null while unknown. */
   readonly limit: number | null;
-  /** Calls left in this window, requests in flight taken off; null while nothing is known. */
+  /** Requests remaining in this window, less those in flight; null while unknown. */
   readonly left: number | null;
-  /** Milliseconds until the window ends; null while nothing is known. */
+  /** Milliseconds until the window ends; null while unknown. */
   readonly resetIn: number | null;
-  /** From one window to the next, in milliseconds; a guess until two were seen; null while nothing is known. */
+  /** Length of a window in milliseconds; estimated until two windows were seen; null while unknown. */
   readonly window: number | null;
-  /** Calls per second that flow in evenly, where the limit is a bucket that fills rather than windows; else null. */
+  /** Refill rate of a token bucket, in requests per second; null for windows. */
   readonly refill: number | null;
-  /** Milliseconds for which a refusal (429) keeps it closed; 0 when open. */
+  /** Remaining cooldown after a 429, in milliseconds; 0 if there is none. */
   readonly closedFor: number;
-  /** Average time from sending to the answer's headers, in milliseconds; null before the first answer. */
+  /** Average time from sending to the response headers, in milliseconds; null before the first response. */
   readonly rtt: number | null;
-  /** Calls per second by others who share it. */
+  /** Requests per second by other clients of the same budget. */
   readonly foreign: number;
-  /** Calls per second that the limit allows; null while nothing is known. */
+  /** Requests per second that the limit allows; null while unknown. */
   readonly rate: number | null;
 }
 
-/** How a request ended, or an attempt that is made again. */
+/** Result of an attempt or of a request. */
 export type Outcome = 'answered' | 'rejected' | 'refused' | 'failed' | 'retried' | 'cancelled';
 
-/** What the queue is doing, for status and metrics. */
+/** State of the queue, for status and metrics. */
 export interface QueueSnapshot {
   readonly budgets: readonly BudgetSnapshot[];
   readonly waiting: Readonly<Record<Priority, number>>;
-  /** Age of the oldest unsettled request in milliseconds; null when there is none. */
+  /** Age of the oldest unsettled request in milliseconds; null if there is none. */
   readonly oldest: number | null;
   readonly inFlight: number;
-  /** Since the queue was made. `refused` are the 429s. */
+  /** Number of results since the queue was created. `refused` counts the 429s. */
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Average time from sending to the answer's headers, in milliseconds; null before the first answer. */
+  /** Average time from sending to the response headers, in milliseconds; null before the first response. */
   readonly rtt: number | null;
-  /** Milliseconds by which the platform's clock is ahead of this machine's, to the second; null while not known. */
+  /** Milliseconds by which the platform's clock is ahead of the local one, to the second; null while unknown. */
   readonly ahead: number | null;
-  /** `open`: the platform fails lastingly, and nothing but a trial now and then is sent. */
+  /** State of the circuit breaker. `open`: only a trial request is sent after each pause. */
   readonly breaker: 'closed' | 'open' | 'half-open';
-  /** Retries that may still be made are paid from this; full at 500. */
+  /** Remaining retry quota; full at 500. */
   readonly retryQuota: number;
 }
 
-/** What the queue tells as it happens. Times are in milliseconds. */
+/** Event that the queue reports. Times are in milliseconds. */
 export type QueueEvent =
   | {
       readonly kind: 'attempt';
@@ -56,12 +57,13 @@ export type QueueEvent =
       readonly class: RequestClass;
       readonly priority: Priority;
       readonly outcome: Outcome;
-      /** From being put in the queue to being sent, this time. */
+      /** Time between entering the queue and being sent, for this attempt. */
       readonly waited: number;
+      /** Time between sending and the response. */
       readonly took: number;
     }
-  /** These proved to draw on one budget. */
+  /** Classes that turned out to share one budget. */
   | { readonly kind: 'joined'; readonly classes: readonly RequestClass[] }
-  /** The operations of this class proved to draw on several. */
+  /** Class whose operations turned out to have separate limits. */
   | { readonly kind: 'split'; readonly class: RequestClass }
   | { readonly kind: 'breaker'; readonly state: 'closed' | 'open' };

@@ -1,18 +1,18 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** One timer for everything that waits: it goes off at the earliest time asked for. */
+/** Single timer that fires at the earliest of the requested times. */
 export class Timer {
   readonly #clock: Clock;
-  readonly #ring: () => void;
+  readonly #onFire: () => void;
   #at = Number.POSITIVE_INFINITY;
   #sleep: AbortController | null = null;
 
-  constructor(clock: Clock, ring: () => void) {
+  constructor(clock: Clock, onFire: () => void) {
     this.#clock = clock;
-    this.#ring = ring;
+    this.#onFire = onFire;
   }
 
-  /** Monotonic milliseconds; later than what is set already changes nothing. */
+  /** Fires at `at` (monotonic milliseconds), unless an earlier time is already set. */
   set(at: number): void {
     if (at >= this.#at) {
       return;
@@ -26,11 +26,11 @@ export class Timer {
         if (this.#sleep === sleep) {
           this.#sleep = null;
           this.#at = Number.POSITIVE_INFINITY;
-          this.#ring();
+          this.#onFire();
         }
       },
       () => {
-        // Replaced by an earlier one, or no longer needed.
+        // Replaced by an earlier time, or cleared.
       },
     );
   }

@@ -1,8 +1,9 @@
+// Detects whether two budgets are the same limit.
 import type { Budget } from './budget.ts';
 
 /**
- * Two budgets look like one when limit and reset agree, one fell by more than its own calls, and it stands about
- * where the other does.
+ * Compares two budgets. They appear to be the same when limit and reset agree, both have about the same count
+ * remaining, and `own` dropped by more than its own requests. `none`: there is no evidence either way.
  */
 export function compareBudgets(own: Budget, other: Budget): 'same' | 'different' | 'none' {
   if (own.remaining === null || other.remaining === null) {
@@ -15,7 +16,7 @@ export function compareBudgets(own: Budget, other: Budget): 'same' | 'different'
     return 'none';
   }
   const slack = own.inFlight + other.inFlight + 2;
-  // Inside a window what is left only falls, so that a later answer cannot show more than an earlier one.
+  // Within a window the remaining count only falls, so a later response cannot show more than an earlier one.
   if (own.remaining > other.remaining + slack) {
     return 'different';
   }

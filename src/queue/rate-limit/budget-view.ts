@@ -1,3 +1,4 @@
+// Converts a budget into a snapshot for metrics and into a record for persistence.
 import type { RequestClass } from '../model/request.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
 import type { Cooldown } from './cooldown.ts';
@@ -6,16 +7,16 @@ import type { RateWindow } from './rate-window.ts';
 import type { RefillRate } from './refill-rate.ts';
 import type { ServerClock } from './server-clock.ts';
 
-/** How a budget stands, for those who tell of it. Times are monotonic milliseconds. */
+/** Read-only view of a budget, for metrics and persistence. Times are monotonic milliseconds. */
 export interface BudgetView {
-  readonly lanes: readonly string[];
+  readonly limitKeys: readonly string[];
   readonly classes: readonly RequestClass[];
   readonly limit: number | null;
-  /** With what has flowed into a bucket since the last answer. */
+  /** Includes the refill of a token bucket since the last response. */
   readonly remaining: number | null;
   readonly inFlight: number;
-  /** Calls of others per millisecond. */
-  readonly foreign: number;
+  /** Requests of other clients per millisecond. */
+  readonly otherClientsRate: number;
   readonly rtt: number | null;
   readonly window: RateWindow;
   readonly refillRate: RefillRate;
@@ -23,9 +24,9 @@ export interface BudgetView {
   readonly clock: ServerClock;
 }
 
-/** What status and metrics show. */
-export function snapshotOf(view: BudgetView, now: number): BudgetSnapshot {
-  const { classes, lanes, limit, remaining, inFlight, foreign, rtt, refillRate, cooldown } = view;
+/** Returns the state that status and metrics report. */
+export function toSnapshot(view: BudgetView, now: number): BudgetSnapshot {
+  const { classes, limitKeys, limit, remaining, inFlight, otherClientsRate, rtt, refillRate, cooldown } = view;
   const { length, end } = view.window;
   const isKnown = remaining !== null && now < end;
   const window = length > 0 ? refillRate.period(length) : null;
@@ -33,7 +34,7 @@ export function snapshotOf(view: BudgetView, now: number): BudgetSnapshot {
   const rate = limit === null || window === null ? null : (limit / window) * 1000;
   return {
     classes: [...classes],
-    operations: lanes.flatMap((lane) => lane.split(' ')[1] ?? []),
+    operations: limitKeys.flatMap((key) => key.split(' ')[1] ?? []),
     limit,
     left: isKnown ? Math.max(0, remaining - inFlight) : null,
     resetIn: isKnown ? end - now : null,
@@ -41,16 +42,16 @@ export function snapshotOf(view: BudgetView, now: number): BudgetSnapshot {
     refill,
     closedFor: Math.max(0, cooldown.until - now),
     rtt,
-    foreign: foreign * 1000,
+    foreign: otherClientsRate * 1000,
     rate: refill ?? rate,
   };
 }
 
-/** What another process may go on from; null where too little is known, or operations have budgets of their own. */
-export function rememberBudget(view: BudgetView, now: number): RememberedBudget | null {
-  const { classes, lanes, limit, remaining, inFlight, refillRate, cooldown, clock } = view;
+/** Returns the state to save for the next process; null if too little is known or operations have separate limits. */
+export function toRememberedBudget(view: BudgetView, now: number): RememberedBudget | null {
+  const { classes, limitKeys, limit, remaining, inFlight, refillRate, cooldown, clock } = view;
   const { length, end } = view.window;
-  const isSplit = lanes.length > classes.length || lanes.some((lane) => lane.includes(' '));
+  const isSplit = limitKeys.length > classes.length || limitKeys.some((key) => key.includes(' '));
   if (remaining === null || limit === null || length <= 0 || now >= end || isSplit) {
     return null;
   }

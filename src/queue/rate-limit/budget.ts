@@ -3,47 +3,47 @@ import { Average } from '../model/average.ts';
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { RequestClass } from '../model/request.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { type BudgetView, rememberBudget, snapshotOf } from './budget-view.ts';
+import { type BudgetView, toRememberedBudget, toSnapshot } from './budget-view.ts';
 import { Cooldown } from './cooldown.ts';
 import { InFlightCap } from './in-flight-cap.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
-import { AFTER_ANSWER, type Decision, isFree, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
+import { AFTER_RESPONSE, type Decision, isUnreserved, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
 import type { Permit } from './permit.ts';
 import { Probe } from './probe.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
 import { RefillRate } from './refill-rate.ts';
-import { isFromNow, type ServerClock } from './server-clock.ts';
+import { isRelativeReset, type ServerClock } from './server-clock.ts';
 
 /**
  * State of one rate limit, and the decision whether a request may be sent. All times are monotonic milliseconds.
  * See docs/rate-limiting.md#sending.
  */
 export class Budget {
-  /** What draws on it: classes, or single operations of one. */
-  readonly lanes: string[];
-  /** The classes of these. */
+  /** Rate-limit keys that share the budget: classes, or operations of a class. */
+  readonly limitKeys: string[];
+  /** Classes of these keys. */
   readonly classes: RequestClass[];
   readonly #clock: ServerClock;
   #limit: number | null = null;
-  /** Null: nothing known, the next request is a probe. */
+  /** Requests remaining; null while unknown, and the next request is then a probe. */
   #remaining: number | null = null;
   readonly #window: RateWindow;
   #inFlight = 0;
   readonly #rtt = new Average();
   readonly #cooldown = new Cooldown();
   readonly #probe = new Probe();
-  /** The server answers without telling limits. */
-  #silent = false;
+  /** The server responds without rate-limit headers. */
+  #hasNoHeaders = false;
   readonly #cap = new InFlightCap();
-  readonly #foreign = new OtherClients();
+  readonly #otherClients = new OtherClients();
   readonly #refillRate = new RefillRate();
   #answeredAt = 0;
-  /** What is known was true in another process: the first answer counts, whatever it says. */
+  /** The state comes from another process; the first response replaces it. */
   #isRecalled = false;
 
-  constructor(lane: string, requestClass: RequestClass, clock: ServerClock) {
-    this.lanes = [lane];
+  constructor(limitKey: string, requestClass: RequestClass, clock: ServerClock) {
+    this.limitKeys = [limitKey];
     this.classes = [requestClass];
     this.#clock = clock;
     this.#window = new RateWindow(clock);
@@ -58,7 +58,7 @@ export class Budget {
   get resetAt(): number | null {
     return this.#window.resetAt;
   }
-  /** It is a bucket: calls flow in evenly. */
+  /** True if the limit is a token bucket. */
   get isBucket(): boolean {
     return this.#refillRate.isBucket;
   }
@@ -68,58 +68,58 @@ export class Budget {
   get rtt(): number | null {
     return this.#rtt.value;
   }
-  /** Calls since the window was first seen that were not ours, as far as that is certain. */
+  /** Requests since the start of the window that are certainly from other clients. */
   get unexplained(): number {
-    return this.#remaining === null ? 0 : this.#foreign.unexplained(this.#remaining);
+    return this.#remaining === null ? 0 : this.#otherClients.unexplained(this.#remaining);
   }
 
-  /** What may happen now, with so many requests waiting, to one that is urgent or not. */
+  /** Decides about the next request; `waiting` requests share the budget, and an `urgent` one may use the reserve. */
   decide(now: number, waiting: number, urgent: boolean): Decision {
     if (now < this.#cooldown.until) {
       return { kind: 'wait', until: this.#cooldown.until, why: 'refused by the platform (429)' };
     }
-    if (this.#inFlight >= this.#cap.most) {
+    if (this.#inFlight >= this.#cap.max) {
       return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform allows few requests at a time' };
     }
     if (this.#remaining === null || now >= this.#window.end) {
       return this.#decideUnknown(now);
     }
     const remaining = this.#remaining + this.#refillRate.refilled(now - this.#answeredAt);
-    const share = this.#foreign.share(remaining);
+    const share = this.#otherClients.share(remaining);
     const raw =
       remaining -
       this.#inFlight -
-      this.#foreign.expected(share, this.#inFlight, {
+      this.#otherClients.expected(share, this.#inFlight, {
         rtt: this.#rtt.value ?? 0,
         silence: now - this.#answeredAt,
         window: this.#window.length,
       });
     if (raw >= 1 && !urgent) {
       if (this.#isBurst(remaining)) {
-        return AFTER_ANSWER;
+        return AFTER_RESPONSE;
       }
       return waiting <= raw ? SEND : this.#release(now, raw);
     }
     if (raw >= 1) {
       return SEND;
     }
-    if (this.#inFlight === 0 && remaining > share && !isFree(now, this.#window)) {
-      // The estimate of others says that nothing is left, and one call shows whether that is so. Not near the end, where
-      // others use up what there is: it would mostly be refused.
+    if (this.#inFlight === 0 && remaining > share && !isUnreserved(now, this.#window)) {
+      // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the window's end:
+      // other clients use up the rest and the request would usually get a 429.
       return SEND;
     }
     const until = Math.min(this.#window.end, now + this.#refillRate.untilNext);
     return { kind: 'wait', until, why: 'the rate limit is used up' };
   }
 
-  /** A bucket does not show whether others draw on it, so that it is used in small steps. */
+  /** Limits bursts on a token bucket, because its remaining count does not reveal usage by other clients. */
   #isBurst(remaining: number): boolean {
-    const needed = (2 * (this.#refillRate.leastRefill ?? 0) * (this.#rtt.value ?? 0)) / 1000;
+    const needed = (2 * (this.#refillRate.minRefill ?? 0) * (this.#rtt.value ?? 0)) / 1000;
     return this.#refillRate.isBucket && this.#inFlight >= Math.max(1, remaining / 4, needed);
   }
 
   #decideUnknown(now: number): Decision {
-    if (this.#silent && this.#cooldown.refusals === 0) {
+    if (this.#hasNoHeaders && this.#cooldown.refusals === 0) {
       return SEND;
     }
     return this.#probe.decide(now, this.#rtt.value ?? 0);
@@ -127,7 +127,7 @@ export class Budget {
 
   #release(now: number, raw: number): Decision {
     const limit = this.#limit ?? raw;
-    const refill = this.#refillRate.leastRefill;
+    const refill = this.#refillRate.minRefill;
     if (refill === null) {
       return releaseInWindow(now, raw, limit, this.#window);
     }
@@ -135,36 +135,36 @@ export class Budget {
     return releaseInBucket(now, raw, { limit, refill, seenAt, end: this.#window.end });
   }
 
-  /** Call it right before sending; `probe` as decided. */
+  /** Records a request; call it right before sending. */
   onSent(permit: Permit): Permit {
     this.#inFlight += 1;
-    this.#foreign.count(1);
+    this.#otherClients.count(1);
     if (permit.probe) {
-      this.#probe.sent(permit.sentAt);
+      this.#probe.onSent(permit.sentAt);
     }
     return permit;
   }
 
-  /** Any answer but a refusal. */
+  /** Records any response other than 429. */
   onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): void {
     this.#settle(permit);
     this.#rtt.add(Math.max(0, receivedAt - permit.sentAt));
     this.#answeredAt = receivedAt;
     this.#cap.grow();
-    this.#cooldown.onAnswer(permit.sentAt);
+    this.#cooldown.onResponse(permit.sentAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     if (headers.remaining === null || resetAt === null) {
-      this.#onSilence();
+      this.#onMissingHeaders();
       return;
     }
-    this.#silent = false;
+    this.#hasNoHeaders = false;
     this.#learn(permit, headers, headers.remaining, resetAt, receivedAt);
-    this.#refillRate.onAnswer(headers.remaining, this.#limit ?? 0, receivedAt);
+    this.#refillRate.onResponse(headers.remaining, this.#limit ?? 0, receivedAt);
   }
 
-  #onSilence(): void {
+  #onMissingHeaders(): void {
     if (this.#window.resetAt === null) {
-      this.#silent = true;
+      this.#hasNoHeaders = true;
     } else if (this.#remaining !== null) {
       this.#remaining -= 1;
     }
@@ -172,66 +172,66 @@ export class Budget {
 
   #learn(permit: Permit, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
     const known = this.#window.resetAt;
-    // Seconds from now are rounded, so that one window seems to end at instants up to a second apart.
-    const tolerance = isFromNow(headers) ? FLOOR_BIAS : 0;
+    // Resets in seconds from now are rounded, so one window appears to end at times up to a second apart.
+    const tolerance = isRelativeReset(headers) ? FLOOR_BIAS : 0;
     if (known === null || this.#isRecalled || resetAt > known + tolerance) {
       this.#isRecalled = false;
       this.#adopt(permit, headers, remaining, resetAt, receivedAt);
       return;
     }
-    const late = permit.sentAt >= this.#window.end;
-    if (late) {
-      this.#window.outlast();
+    const isLate = permit.sentAt >= this.#window.end;
+    if (isLate) {
+      this.#window.onOverrun();
     }
-    if (this.#remaining === null || late) {
-      // Only what was asked after the class was closed, or the window seemed over, tells something new.
-      if (permit.probe || late) {
+    if (this.#remaining === null || isLate) {
+      // Only a request sent after the cooldown began or after the expected end of the window adds information.
+      if (permit.probe || isLate) {
         this.#adopt(permit, headers, remaining, resetAt, receivedAt);
       }
       return;
     }
     if (resetAt >= known - tolerance) {
       this.#limit = headers.limit ?? this.#limit;
-      // A bucket has more again at any time, also while its reset stays in the same second.
+      // A bucket can refill at any time, even while its reset stays within the same second.
       this.#remaining = this.#refillRate.isBucket ? remaining : Math.min(this.#remaining, remaining);
-      this.#foreign.observe(this.#remaining, receivedAt, this.#rtt.value ?? 0);
+      this.#otherClients.observe(this.#remaining, receivedAt, this.#rtt.value ?? 0);
     }
   }
 
   #adopt(permit: Permit, headers: RateHeaders, remaining: number, resetAt: number, receivedAt: number): void {
     const limit = headers.limit ?? Math.max(this.#limit ?? 0, remaining);
     const continues = remaining <= (this.#remaining ?? 0) + limit / 4;
-    const opened = remaining >= limit - 1 && (this.#remaining ?? 0) < remaining;
+    const startsWindow = remaining >= limit - 1 && (this.#remaining ?? 0) < remaining;
     this.#limit = limit;
     this.#remaining = remaining;
-    const date = isFromNow(headers) ? null : headers.date;
-    const sighting = { resetAt, sentAt: permit.sentAt, receivedAt, date, opened };
-    this.#refillRate.onReset(sighting, continues);
+    const date = isRelativeReset(headers) ? null : headers.date;
+    const first = { resetAt, sentAt: permit.sentAt, receivedAt, date, startsWindow };
+    this.#refillRate.onReset(first, continues);
     if (this.#refillRate.isBucket) {
       this.#window.trustResets();
     }
-    this.#window.begin(sighting);
-    this.#foreign.begin(remaining, this.#inFlight, receivedAt);
+    this.#window.begin(first);
+    this.#otherClients.begin(remaining, this.#inFlight, receivedAt);
   }
 
-  /** A 429. `jitter` in [0, 1) spreads the wait where the platform names none. */
+  /** Records a 429. `jitter` in [0, 1) spreads the backoff if the platform names no wait. */
   onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
     this.#settle(permit);
-    const news = this.#cooldown.onRefused(permit.sentAt, receivedAt);
+    const isNew = this.#cooldown.onRefused(permit.sentAt, receivedAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
-    const crowded = headers.remaining !== null && headers.remaining > 0;
-    if (news && (crowded || resetAt === null)) {
+    const isConcurrencyLimit = headers.remaining !== null && headers.remaining > 0;
+    if (isNew && (isConcurrencyLimit || resetAt === null)) {
       this.#cap.halve(this.#inFlight + 1);
     }
-    if (resetAt !== null && !crowded) {
+    if (resetAt !== null && !isConcurrencyLimit) {
       this.#window.extend(resetAt, receivedAt);
       this.#limit = headers.limit ?? this.#limit;
       this.#remaining = null;
     }
-    if (headers.retryAfter === null && crowded) {
-      this.#cooldown.close(receivedAt + (this.#cap.most > 1 ? (this.#rtt.value ?? 0) : this.#cooldown.backoff));
+    if (headers.retryAfter === null && isConcurrencyLimit) {
+      this.#cooldown.close(receivedAt + (this.#cap.max > 1 ? (this.#rtt.value ?? 0) : this.#cooldown.backoff));
     } else if (headers.retryAfter !== null || headers.reset === null || this.#refillRate.isBucket) {
-      // A bucket has something again long before its reset, when it is full.
+      // The reset of a bucket is when it is full; it has tokens again long before.
       this.#cooldown.closeFor(headers.retryAfter, receivedAt, jitter);
     } else {
       this.#cooldown.closeUntilReset(this.#window, receivedAt);
@@ -239,7 +239,8 @@ export class Budget {
   }
 
   /**
-   * No answer, or one without headers from a proxy: the call is assumed to count. See docs/rate-limiting.md#retries.
+   * Records a request without a response, or with a response from a proxy: it is assumed to count.
+   * See docs/rate-limiting.md#retries.
    */
   onLost(permit: Permit): void {
     this.#settle(permit);
@@ -248,56 +249,56 @@ export class Budget {
     }
   }
 
-  /** It never reached the platform. */
+  /** Records a request that never reached the platform. */
   onUnsent(permit: Permit): void {
     this.#settle(permit);
-    this.#foreign.count(-1);
+    this.#otherClients.count(-1);
   }
 
   #settle(permit: Permit): void {
     this.#inFlight -= 1;
     if (permit.probe) {
-      this.#probe.over();
+      this.#probe.onSettled();
     }
   }
 
-  /** Takes over a budget that proved to be this one. */
-  absorb(other: Budget): void {
-    append(this.lanes, other.lanes);
+  /** Merges in a budget that turned out to be the same. */
+  merge(other: Budget): void {
+    append(this.limitKeys, other.limitKeys);
     append(
       this.classes,
       other.classes.filter((name) => !this.classes.includes(name)),
     );
     this.#inFlight += other.#inFlight;
-    this.#foreign.count(other.#inFlight);
-    this.#probe.absorb(other.#probe);
+    this.#otherClients.count(other.#inFlight);
+    this.#probe.merge(other.#probe);
     this.#cooldown.close(other.#cooldown.until);
     if (this.#remaining !== null && other.#remaining !== null) {
       this.#remaining = Math.min(this.#remaining, other.#remaining);
     }
   }
 
-  /** A class is no longer counted here; what is in flight still is. False when nothing is left that draws on it. */
-  leave(requestClass: RequestClass): boolean {
+  /** Removes a class; requests in flight stay counted. Returns false if nothing shares the budget any more. */
+  removeClass(requestClass: RequestClass): boolean {
     if (this.classes.includes(requestClass)) {
       this.classes.splice(this.classes.indexOf(requestClass), 1);
-      this.lanes.splice(this.lanes.indexOf(requestClass), 1);
+      this.limitKeys.splice(this.limitKeys.indexOf(requestClass), 1);
     }
-    return this.lanes.length > 0;
+    return this.limitKeys.length > 0;
   }
 
-  /** What another process may go on from; null where too little is known. */
+  /** Returns the state to save for the next process; null if too little is known. */
   remember(now: number): RememberedBudget | null {
-    return rememberBudget(this.#view(now), now);
+    return toRememberedBudget(this.#view(now), now);
   }
 
-  /** Goes on from what another process remembered. */
+  /** Restores the state that another process saved. */
   recall({ limit, remaining, resetAt, window, refill, closedUntil }: RememberedBudget, now: number): void {
     this.#limit = limit;
     this.#remaining = remaining;
     this.#window.recall(resetAt, window);
     this.#refillRate.recall(refill);
-    this.#foreign.begin(remaining, 0, now);
+    this.#otherClients.begin(remaining, 0, now);
     this.#answeredAt = now;
     this.#isRecalled = true;
     if (closedUntil !== null) {
@@ -306,21 +307,21 @@ export class Budget {
   }
 
   snapshot(now: number): BudgetSnapshot {
-    return snapshotOf(this.#view(now), now);
+    return toSnapshot(this.#view(now), now);
   }
 
   #view(now: number): BudgetView {
-    const { lanes, classes, limit, inFlight, rtt } = this;
+    const { limitKeys, classes, limit, inFlight, rtt } = this;
     const filled = (this.#remaining ?? 0) + this.#refillRate.refilled(now - this.#answeredAt);
     const remaining = this.#remaining === null ? null : Math.min(filled, limit ?? filled);
     const [window, refillRate, cooldown, clock] = [this.#window, this.#refillRate, this.#cooldown, this.#clock];
     return {
-      lanes,
+      limitKeys,
       classes,
       limit,
       remaining,
       inFlight,
-      foreign: this.#foreign.rate,
+      otherClientsRate: this.#otherClients.rate,
       rtt,
       window,
       refillRate,

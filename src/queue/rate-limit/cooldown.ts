@@ -1,54 +1,54 @@
 import type { RateWindow } from './rate-window.ts';
 
-const BACKOFF_FIRST = 1000;
-const BACKOFF_MOST = 60_000;
+const MIN_BACKOFF = 1000;
+const MAX_BACKOFF = 60_000;
 
-/** Keeps a budget closed after a refusal (429). Times are monotonic milliseconds. */
+/** Cooldown of a budget after a 429. Times are monotonic milliseconds. */
 export class Cooldown {
   until = Number.NEGATIVE_INFINITY;
-  /** Refusals in a row of what was sent after the one before. */
+  /** Consecutive 429s, not counting requests that were already in flight at the first of them. */
   refusals = 0;
   #since = Number.NEGATIVE_INFINITY;
 
-  /** A refusal. False when the request was on its way already as the budget closed, so that it says nothing new. */
+  /** Records a 429. Returns false if the request was sent before the cooldown began, so that it adds no information. */
   onRefused(sentAt: number, receivedAt: number): boolean {
-    const isNews = sentAt >= this.#since;
-    if (isNews) {
+    const isNew = sentAt >= this.#since;
+    if (isNew) {
       this.refusals += 1;
       this.#since = receivedAt;
     }
-    return isNews;
+    return isNew;
   }
 
-  onAnswer(sentAt: number): void {
+  onResponse(sentAt: number): void {
     if (sentAt >= this.#since) {
       this.refusals = 0;
     }
   }
 
-  /** What to wait where the platform names nothing that can be believed; doubled with each refusal. */
+  /** Backoff in milliseconds, for a 429 without a usable wait. Doubles with each 429. */
   get backoff(): number {
-    return Math.min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** Math.max(0, this.refusals - 1));
+    return Math.min(MAX_BACKOFF, MIN_BACKOFF * 2 ** Math.max(0, this.refusals - 1));
   }
 
   close(until: number): void {
     this.until = Math.max(this.until, until);
   }
 
-  /** For as long as Retry-After says (milliseconds); where it is null a while, spread by `jitter` in [0, 1). */
+  /** Closes for `retryAfter` milliseconds; if it is null, for the backoff with `jitter` in [0, 1). */
   closeFor(retryAfter: number | null, receivedAt: number, jitter: number): void {
-    // A wait of nothing that is refused again is not taken at its word.
-    const least = this.refusals > 1 ? this.backoff / 4 : 0;
-    this.close(receivedAt + (retryAfter === null ? this.backoff * (0.5 + jitter / 2) : Math.max(retryAfter, least)));
+    // A server that repeats 429 with a Retry-After of 0 gets a minimum wait.
+    const minimum = this.refusals > 1 ? this.backoff / 4 : 0;
+    this.close(receivedAt + (retryAfter === null ? this.backoff * (0.5 + jitter / 2) : Math.max(retryAfter, minimum)));
   }
 
-  /** Until the window ends; one that should have ended already goes on a little longer. */
+  /** Closes until the window ends, or for the backoff if it should have ended already. */
   closeUntilReset(window: RateWindow, receivedAt: number): void {
     if (window.end > receivedAt) {
       this.close(window.end);
       return;
     }
-    window.outlast();
+    window.onOverrun();
     this.close(Math.max(window.end, receivedAt + this.backoff));
   }
 }

@@ -1,25 +1,25 @@
-/** So many clean answers for each request allowed at a time earn one more. */
-const CLEAN_RUN = 10;
+/** Successful responses, per allowed request in flight, after which the cap grows by one. */
+const GROWTH_RUN = 10;
 
-/** Requests allowed at a time where the platform refuses without telling a budget: halved on refusal, grown by one. */
+/** Limit on requests in flight, after a 429 that the budget does not explain: halved on each 429, then grown by one. */
 export class InFlightCap {
-  most = Number.POSITIVE_INFINITY;
-  #clean = 0;
+  max = Number.POSITIVE_INFINITY;
+  #successes = 0;
 
   halve(inFlight: number): void {
-    this.most = Math.max(1, Math.floor(Math.min(this.most, inFlight) / 2));
-    this.#clean = 0;
+    this.max = Math.max(1, Math.floor(Math.min(this.max, inFlight) / 2));
+    this.#successes = 0;
   }
 
-  /** An answer that was no refusal. */
+  /** Counts a response other than 429. */
   grow(): void {
-    if (this.most === Number.POSITIVE_INFINITY) {
+    if (this.max === Number.POSITIVE_INFINITY) {
       return;
     }
-    this.#clean += 1;
-    if (this.#clean >= CLEAN_RUN * this.most) {
-      this.most += 1;
-      this.#clean = 0;
+    this.#successes += 1;
+    if (this.#successes >= GROWTH_RUN * this.max) {
+      this.max += 1;
+      this.#successes = 0;
     }
   }
 }

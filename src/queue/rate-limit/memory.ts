@@ -1,3 +1,4 @@
+// Defines the rate-limit state that is saved across restarts, and validates it.
 import { z } from 'zod';
 import { REQUEST_CLASSES, type RequestClass } from '../model/request.ts';
 
@@ -7,37 +8,38 @@ const amount = z.number().int().nonnegative();
 const rememberedBudget = z.object({
   classes: z.array(z.enum(REQUEST_CLASSES as [RequestClass, ...RequestClass[]])).min(1),
   limit: amount,
-  /** Calls left, those in flight taken off. */
+  /** Requests remaining, less those in flight. */
   remaining: amount,
-  /** The window's end in milliseconds since the epoch, on the server's clock. */
+  /** End of the window in milliseconds since the epoch, on the server's clock. */
   resetAt: time,
-  /** The window's length in milliseconds, as far as it was seen. */
+  /** Length of the window in milliseconds, as far as it was seen. */
   window: z.number().positive(),
-  /** Calls per second that flow in evenly; null where there are windows. */
+  /** Refill rate of a token bucket, in requests per second; null for windows. */
   refill: z.number().nullable(),
-  /** Until when a refusal (429) keeps it closed, on the server's clock; null: it is open. */
+  /** End of the cooldown after a 429, on the server's clock; null if there is none. */
   closedUntil: time.nullable(),
 });
 
 const queueMemory = z.object({
   version: z.literal(1),
-  /** Whose budgets these are: a digest of platform and token. */
+  /** Owner of the budgets: a digest of platform and token. */
   owner: z.string().min(1),
-  /** On the machine's clock, milliseconds since the epoch. */
+  /** Milliseconds since the epoch, on the local clock. */
   savedAt: time,
-  /** Milliseconds by which the server's clock is ahead of the machine's; null while not known. */
+  /** Milliseconds by which the server's clock is ahead of the local one; null while unknown. */
   ahead: z.number().nullable(),
   budgets: z.array(rememberedBudget),
 });
 
-/** What is known of one budget, as it can be kept beyond the process. */
+/** Saved state of one budget. */
 export type RememberedBudget = z.infer<typeof rememberedBudget>;
-/** What a queue knows of the platform's limits, as JSON. It has nothing secret in it. */
+/** Saved state of a queue's budgets, as JSON. Contains no secrets. */
 export type QueueMemory = z.infer<typeof queueMemory>;
 
 /**
- * What of a memory still holds: nothing where it is another owner's, of an unknown form, or from the future of a clock
- * that was set back; and no budget whose window is over or cannot be as long as it says. `now` is the machine's clock.
+ * Returns the part of a saved state that is still valid. Null if it has another owner or an unknown format, or if it is
+ * dated in the future because the clock was set back. Drops budgets whose window has ended, or ends later than its
+ * length allows. `now` is the local clock, in milliseconds since the epoch.
  */
 export function recall(memory: unknown, owner: string | undefined, now: number): QueueMemory | null {
   const parsed = queueMemory.safeParse(memory);

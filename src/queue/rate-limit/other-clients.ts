@@ -1,70 +1,71 @@
-/** How often the drain by others is sampled at most, in milliseconds, and the weight of a sample. */
+/** Minimum interval between samples of other clients' usage, in milliseconds, and the weight of a sample. */
 const SAMPLE_EVERY = 500;
 const SAMPLE_WEIGHT = 0.3;
 
-/** Calls of others for each of ours that are still expected in the next window, at most. */
-const MOST_REMEMBERED = 4;
+/** Maximum of other clients' requests per own request that is carried over to the next window. */
+const MAX_CARRIED_RATIO = 4;
 
-/** How long others are taken to go on as they last did, as a share of a window: a burst of theirs ends as well. */
-const LONGEST_SILENCE = 1 / 8;
+/** Time for which the last measured rate is extrapolated, as a share of a window: bursts of other clients end too. */
+const MAX_SILENCE = 1 / 8;
 
-/** Estimates how fast others draw on the same budget: the drops of `remaining` that our own calls do not explain. */
+/** Estimates other clients' usage of the same budget from drops in `remaining` that own requests do not explain. */
 export class OtherClients {
-  /** Calls per millisecond. */
+  /** Requests of other clients per millisecond. */
   rate = 0;
-  #start = 0;
-  /** Our calls that may be in the drop since the start, those then in flight included. */
+  #initialRemaining = 0;
+  /** Own requests that may be part of the drop since the start, including those in flight at the start. */
   #own = 0;
-  #seen = 0;
-  #at = 0;
+  #lastUnexplained = 0;
+  #sampledAt = 0;
   #share = 0;
   #shareBefore = 0;
 
-  /** A window was seen for the first time, with so much left and so many calls of ours in flight. */
+  /** Starts a window with `remaining` requests left, of which `inFlight` own requests may not be counted yet. */
   begin(remaining: number, inFlight: number, now: number): void {
-    this.#shareBefore = Math.min(MOST_REMEMBERED, this.#share);
+    this.#shareBefore = Math.min(MAX_CARRIED_RATIO, this.#share);
     this.#share = 0;
-    this.#start = remaining;
+    this.#initialRemaining = remaining;
     this.#own = inFlight;
-    this.#seen = 0;
-    this.#at = now;
+    this.#lastUnexplained = 0;
+    this.#sampledAt = now;
   }
 
-  /** Calls of ours were sent, or (negative) were not after all. */
+  /** Counts own requests that were sent; negative if they turned out not to have been sent. */
   count(calls: number): void {
     this.#own += calls;
   }
 
-  /** Calls since the window was first seen that were surely not ours. */
+  /** Returns the requests since the start of the window that are certainly not own requests. */
   unexplained(remaining: number): number {
-    return Math.max(0, this.#start - remaining - this.#own);
+    return Math.max(0, this.#initialRemaining - remaining - this.#own);
   }
 
-  /** Calls of others for each of ours, in this window or the one before: whichever is more. */
+  /** Returns other clients' requests per own request, in this window or the one before, whichever is higher. */
   share(remaining: number): number {
     this.#share = this.#own === 0 ? 0 : this.unexplained(remaining) / this.#own;
     return Math.max(this.#share, this.#shareBefore);
   }
 
   /**
-   * What others may have used by the time a call arrives: as much as lately, and their `share` for each of ours in
-   * flight. The round trip, the time since the last answer and the window's length are in milliseconds.
+   * Returns the requests that other clients may have sent by the time a request arrives: the higher of their recent
+   * rate and their `share` for each own request in flight. `rtt` is the round trip, `silence` the time since the last
+   * response, and `window` the window's length, in milliseconds.
    */
   expected(share: number, inFlight: number, times: { rtt: number; silence: number; window: number }): number {
-    const silence = Math.min(times.silence, times.window * LONGEST_SILENCE);
-    const lately = this.rate * (times.rtt + Math.max(times.rtt, silence));
-    return Math.ceil(Math.max(lately, share * inFlight));
+    const silence = Math.min(times.silence, times.window * MAX_SILENCE);
+    const recent = this.rate * (times.rtt + Math.max(times.rtt, silence));
+    return Math.ceil(Math.max(recent, share * inFlight));
   }
 
-  /** Samples are at least `rtt` apart, in milliseconds: within one round trip a drop means nothing. */
+  /** Takes a sample at most every `rtt` milliseconds, as a drop within one round trip is not conclusive. */
   observe(remaining: number, now: number, rtt: number): void {
-    const elapsed = now - this.#at;
+    const elapsed = now - this.#sampledAt;
     if (elapsed < Math.max(SAMPLE_EVERY, rtt)) {
       return;
     }
-    const unexplained = Math.max(this.#seen, this.unexplained(remaining));
-    this.rate += SAMPLE_WEIGHT * ((unexplained - this.#seen) / elapsed - this.rate);
-    this.#seen = unexplained;
-    this.#at = now;
+    const unexplained = Math.max(this.#lastUnexplained, this.unexplained(remaining));
+    this.rate += SAMPLE_WEIGHT * ((unexplained - this.#lastUnexplained) / elapsed - this.rate);
+    this.#lastUnexplained = unexplained;
+    this.#sampledAt = now;
   }
 }

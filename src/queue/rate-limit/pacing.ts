@@ -1,4 +1,6 @@
-/** What may happen with the next request of a class. `until` is monotonic; Infinity: until an answer comes in. */
+// Decides whether the next request is sent, probes or waits, and paces requests over a window or a token bucket.
+
+/** Decision about the next request of a class. `until` is monotonic; Infinity: until a response arrives. */
 export type Decision =
   | { readonly kind: 'send' }
   | { readonly kind: 'probe' }
@@ -9,59 +11,59 @@ export const PROBE: Decision = { kind: 'probe' };
 
 const WHY = 'the rate limit is released bit by bit';
 
-/** What is released waits for an answer to what was sent before. */
-export const AFTER_ANSWER: Decision = { kind: 'wait', until: Number.POSITIVE_INFINITY, why: WHY };
+/** Waits for a response to the requests in flight. */
+export const AFTER_RESPONSE: Decision = { kind: 'wait', until: Number.POSITIVE_INFINITY, why: WHY };
 
-/** Share of a window, at its end, in which nothing is reserved. See docs/rate-limiting.md#sending. */
-const FREE_SHARE = 0.1;
-/** The share of a bucket that is kept for what is urgent. */
+/** Share at the end of a window in which nothing is reserved. See docs/rate-limiting.md#sending. */
+const UNRESERVED_SHARE = 0.1;
+/** Share of a token bucket that is reserved for urgent requests. */
 const BUCKET_RESERVE = 0.2;
-/** Milliseconds after which one call shows what is left of a bucket that others may draw on. */
-const LOOK_EVERY = 2000;
+/** Interval at which one request checks the remaining count of a token bucket that others may share, in ms. */
+const CHECK_INTERVAL = 2000;
 
-/** A window as far as it matters here: monotonic milliseconds. */
+/** Window to pace requests over. Times are monotonic milliseconds. */
 interface Span {
   readonly end: number;
   readonly length: number;
 }
 
-/** Near a window's end, where nothing is held back, neither here nor by others of our kind. */
-export function isFree(now: number, { end, length }: Span): boolean {
-  return now >= end - length * FREE_SHARE;
+/** Returns true near the end of a window, where neither this queue nor another Octavo reserves anything. */
+export function isUnreserved(now: number, { end, length }: Span): boolean {
+  return now >= end - length * UNRESERVED_SHARE;
 }
 
-/** Linear release: in the course of a window ever less is kept back for urgent requests and for others. */
+/** Paces requests over a window. The reserve for urgent requests and other clients falls linearly. */
 export function releaseInWindow(now: number, raw: number, limit: number, { end, length }: Span): Decision {
   const share = length > 0 ? (end - now) / length : 0;
-  const reserve = Math.max(0, (limit * (share - FREE_SHARE)) / (1 - FREE_SHARE));
+  const reserve = Math.max(0, (limit * (share - UNRESERVED_SHARE)) / (1 - UNRESERVED_SHARE));
   if (raw - reserve >= 1) {
     return SEND;
   }
-  const left = length * (FREE_SHARE + ((1 - FREE_SHARE) * (raw - 1)) / limit);
+  const left = length * (UNRESERVED_SHARE + ((1 - UNRESERVED_SHARE) * (raw - 1)) / limit);
   return { kind: 'wait', until: Math.max(end - left, now + 1), why: WHY };
 }
 
-/** A bucket as far as it matters here. */
+/** Token bucket to pace requests over. */
 interface Bucket {
   readonly limit: number;
-  /** Calls per second. */
+  /** Requests per second. */
   readonly refill: number;
-  /** When an answer last told what is left, monotonic; null while another is on its way. */
+  /** Time of the last response, monotonic; null while a request is in flight. */
   readonly seenAt: number | null;
-  /** When it will be full; monotonic. */
+  /** Time at which the bucket will be full, monotonic. */
   readonly end: number;
 }
 
 /**
- * A bucket has no end at which something would be lost, so that always the same is kept for urgent requests. That
- * others draw on it shows in what is left alone, so that this is looked at from time to time.
+ * Paces requests over a token bucket. The reserve for urgent requests is constant, because unused tokens do not expire
+ * at the end of a window. Usage by other clients only shows in the remaining count, so one request checks it regularly.
  */
 export function releaseInBucket(now: number, raw: number, { limit, refill, seenAt, end }: Bucket): Decision {
   const missing = limit * BUCKET_RESERVE + 1 - raw;
-  const lookAt = seenAt === null ? Number.POSITIVE_INFINITY : seenAt + LOOK_EVERY;
-  if (missing <= 0 || now >= lookAt) {
+  const checkAt = seenAt === null ? Number.POSITIVE_INFINITY : seenAt + CHECK_INTERVAL;
+  if (missing <= 0 || now >= checkAt) {
     return SEND;
   }
   const filled = refill > 0 ? now + (missing * 1000) / refill : Number.POSITIVE_INFINITY;
-  return { kind: 'wait', until: Math.max(now + 1, Math.min(filled, lookAt, end)), why: WHY };
+  return { kind: 'wait', until: Math.max(now + 1, Math.min(filled, checkAt, end)), why: WHY };
 }

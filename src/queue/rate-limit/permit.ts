@@ -1,11 +1,12 @@
 import type { RequestClass } from '../model/request.ts';
 
-/** One request in flight. */
+/** Permit of a request in flight, returned by the rate limiter when the request is sent. */
 export interface Permit {
   readonly call: { readonly class: RequestClass; readonly name: string };
-  /** The lane it was sent in. */
-  readonly lane: string;
+  /** Rate-limit key under which the request was sent. */
+  readonly limitKey: string;
+  /** Monotonic milliseconds. */
   readonly sentAt: number;
-  /** It was sent to learn the budget. */
+  /** True if the request was sent as a probe, to learn the budget. */
   readonly probe: boolean;
 }

@@ -1,10 +1,10 @@
 import { type Decision, PROBE } from './pacing.ts';
 
-/** A probe that takes longer than this many round trips (and milliseconds) no longer keeps others from probing. */
-const ROUND_TRIPS = 4;
-const PATIENCE = 5000;
+/** Timeout of a probe, in round trips and at least in milliseconds. Another probe may be sent afterwards. */
+const TIMEOUT_ROUND_TRIPS = 4;
+const MIN_TIMEOUT = 5000;
 
-/** The one request that is sent to learn a budget. Times are monotonic milliseconds. */
+/** Tracks the single request that is sent to learn a budget. Times are monotonic milliseconds. */
 export class Probe {
   #sentAt: number | null = null;
 
@@ -12,20 +12,20 @@ export class Probe {
     if (this.#sentAt === null) {
       return PROBE;
     }
-    const until = this.#sentAt + Math.max(PATIENCE, ROUND_TRIPS * rtt);
+    const until = this.#sentAt + Math.max(MIN_TIMEOUT, TIMEOUT_ROUND_TRIPS * rtt);
     return now >= until ? PROBE : { kind: 'wait', until, why: 'asking for the rate limit' };
   }
 
-  sent(at: number): void {
+  onSent(at: number): void {
     this.#sentAt = at;
   }
 
-  over(): void {
+  onSettled(): void {
     this.#sentAt = null;
   }
 
-  /** Takes over that of a budget that proved to be the same. */
-  absorb(other: Probe): void {
+  /** Takes over the probe of a budget that is merged into this one. */
+  merge(other: Probe): void {
     this.#sentAt ??= other.#sentAt;
   }
 }

@@ -1,3 +1,4 @@
+// Limits the rate of requests to what the platform's responses allow.
 import type { RateHeaders } from '../model/rate-headers.ts';
 import { REQUEST_CLASSES, type RequestClass } from '../model/request.ts';
 import { Budget } from './budget.ts';
@@ -8,84 +9,85 @@ import { PerOperationLimits } from './per-operation-limits.ts';
 import type { Permit } from './permit.ts';
 import type { ServerClock } from './server-clock.ts';
 
-/** Answers in a row that must agree before two budgets are taken for one. */
-const PROOF = 3;
+/** Consecutive responses that must agree before two budgets are merged. */
+const REQUIRED_EVIDENCE = 3;
 
-/** What of a request says which budget it draws on. */
+/** Part of a request that determines its budget. */
 export interface Call {
   readonly class: RequestClass;
-  /** The operation. */
+  /** Name of the operation. */
   readonly name: string;
 }
 
-/** What an answer proved of the budgets, if anything: that two are one, or that each operation of a class has one. */
-export type Proven = 'joined' | 'split' | null;
+/** Change of the budgets after a response: two were joined, or a class was split into one per operation. */
+export type BudgetChange = 'joined' | 'split' | null;
 
 /**
- * Decides when a request may be sent, from what the answers say. Pure: time is passed in (monotonic milliseconds),
- * nothing waits in here.
+ * Rate limiter that decides from the responses when a request may be sent. It never waits itself; the time is
+ * passed in, in monotonic milliseconds.
  *
  * | state of the budget | next request |
  * |---|---|
- * | nothing known, or the window is over | one probe, the others wait for its answer |
- * | more left than wait | goes |
- * | less left than wait | goes if urgent; else as the window's end comes nearer |
- * | nothing certain left | one at a time while something may be left |
- * | nothing left | waits for the reset |
- * | refused (429) | waits for Retry-After, else the reset; then one probe |
+ * | unknown, or the window is over | one is sent as a probe, the others wait for its response |
+ * | enough for all waiting requests | sent |
+ * | not enough for all waiting requests | sent if urgent; otherwise paced over the window |
+ * | possibly used up by other clients | one at a time |
+ * | used up | waits for the reset |
+ * | cooldown after a 429 | waits for Retry-After, else for the reset; then one probe |
  */
 export interface RateLimiter {
-  /** The budget a call draws on: one for its class, or for its operation where those proved to differ. */
+  /** Returns the budget of a call: that of its class, or of its operation if the class was split. */
   budget(call: Call): Budget;
-  /** Every budget once. */
+  /** Returns each budget once. */
   budgets(): readonly Budget[];
-  /** What another process may go on from. */
+  /** Returns the state to save for the next process. */
   remember(now: number): RememberedBudget[];
-  /** Goes on from what another process remembered; call it before anything is sent. */
+  /** Restores the state that another process saved; call it before anything is sent. */
   recall(remembered: readonly RememberedBudget[], now: number): void;
-  /** Calls that wait in one line: those of a class, or of an operation where its class was split. */
-  lane(call: Call): string;
-  /** `waiting`: requests that wait for the same budget. */
+  /** Returns the rate-limit key of a call: its class, or its operation if the class was split. */
+  limitKey(call: Call): string;
+  /** Decides about the next request; `waiting` requests share its budget. */
   decide(call: Call, now: number, waiting: number, urgent: boolean): Decision;
+  /** Records a request that is sent now. */
   onSent(call: Call, now: number, probe: boolean): Permit;
-  /** An answer that is no refusal. */
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): Proven;
-  /** A 429. `jitter` from 0 to 1 spreads the wait where the platform names none. */
+  /** Records a response other than 429. */
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): BudgetChange;
+  /** Records a 429. `jitter` in [0, 1) spreads the backoff if the platform names no wait. */
   onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void;
-  /** Sent, and no answer. */
+  /** Records a request that was sent and got no response. */
   onLost(permit: Permit): void;
-  /** It never reached the platform. */
+  /** Records a request that never reached the platform. */
   onUnsent(permit: Permit): void;
 }
 
-/** Every class starts with a budget of its own. */
+/** Creates a rate limiter with one budget per class. */
 export function createRateLimiter(clock: ServerClock): RateLimiter {
-  return new ClassGate(clock);
+  return new ClassRateLimiter(clock);
 }
 
-class ClassGate implements RateLimiter {
+class ClassRateLimiter implements RateLimiter {
   readonly #clock: ServerClock;
-  readonly #byLane = new Map<string, Budget>();
+  readonly #byKey = new Map<string, Budget>();
   readonly #split = new Set<RequestClass>();
-  readonly #splitProofs = new Map<RequestClass, PerOperationLimits>();
-  readonly #joinProofs = new Map<string, number>();
+  readonly #splitDetectors = new Map<RequestClass, PerOperationLimits>();
+  readonly #joinEvidence = new Map<string, number>();
   #budgets: Budget[] = [];
 
   constructor(clock: ServerClock) {
     this.#clock = clock;
     for (const name of REQUEST_CLASSES) {
       this.#add(new Budget(name, name, clock));
-      this.#splitProofs.set(name, new PerOperationLimits());
+      this.#splitDetectors.set(name, new PerOperationLimits());
     }
   }
 
-  lane(call: Call): string {
+  limitKey(call: Call): string {
     return this.#split.has(call.class) ? `${call.class} ${call.name}` : call.class;
   }
 
   budget(call: Call): Budget {
-    const lane = this.lane(call);
-    return this.#byLane.get(lane) ?? this.#add(new Budget(lane, call.class, this.#clock));
+    const key = this.limitKey(call);
+    return this.#byKey.get(key) ?? this.#add(new Budget(key, call.class, this.#clock));
   }
 
   budgets(): readonly Budget[] {
@@ -98,7 +100,7 @@ class ClassGate implements RateLimiter {
 
   recall(remembered: readonly RememberedBudget[], now: number): void {
     for (const each of remembered) {
-      const [own, ...others] = each.classes.flatMap((name) => this.#byLane.get(name) ?? []);
+      const [own, ...others] = each.classes.flatMap((name) => this.#byKey.get(name) ?? []);
       for (const other of others) {
         if (own !== undefined && other !== own) {
           this.#join(own, other);
@@ -113,71 +115,71 @@ class ClassGate implements RateLimiter {
   }
 
   onSent(call: Call, now: number, probe: boolean): Permit {
-    return this.budget(call).onSent({ call, lane: this.lane(call), sentAt: now, probe });
+    return this.budget(call).onSent({ call, limitKey: this.limitKey(call), sentAt: now, probe });
   }
 
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): Proven {
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): BudgetChange {
     this.#clock.observe(headers, permit.sentAt, receivedAt);
-    const own = this.#of(permit);
+    const own = this.#budgetOf(permit);
     own.onResponse(permit, headers, receivedAt);
-    if (headers.remaining === null || this.lane(permit.call) !== permit.lane) {
+    if (headers.remaining === null || this.limitKey(permit.call) !== permit.limitKey) {
       return null;
     }
     const { class: requestClass, name } = permit.call;
-    // What is left of a bucket rises by itself, which would look like several budgets.
+    // The remaining count of a bucket rises by itself, which would look like separate limits.
     if (!this.#split.has(requestClass) && !own.isBucket) {
-      const proof = this.#splitProofs.get(requestClass);
-      if (proof?.observe(name, headers, permit.sentAt, receivedAt)) {
+      const detector = this.#splitDetectors.get(requestClass);
+      if (detector?.observe(name, headers, permit.sentAt, receivedAt)) {
         this.#splitClass(requestClass);
         return 'split';
       }
     }
-    return this.#joinProven(own) ? 'joined' : null;
+    return this.#joinIfSame(own) ? 'joined' : null;
   }
 
   onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
     this.#clock.observe(headers, permit.sentAt, receivedAt);
-    this.#of(permit).onRefused(permit, headers, receivedAt, jitter);
+    this.#budgetOf(permit).onRefused(permit, headers, receivedAt, jitter);
   }
 
   onLost(permit: Permit): void {
-    this.#of(permit).onLost(permit);
+    this.#budgetOf(permit).onLost(permit);
   }
 
   onUnsent(permit: Permit): void {
-    this.#of(permit).onUnsent(permit);
+    this.#budgetOf(permit).onUnsent(permit);
   }
 
-  /** The budget a call was sent under, even where it would be another one now. */
-  #of(permit: Permit): Budget {
-    return this.#byLane.get(permit.lane) as Budget;
+  /** Returns the budget under which a call was sent, even if it would be another one now. */
+  #budgetOf(permit: Permit): Budget {
+    return this.#byKey.get(permit.limitKey) as Budget;
   }
 
   #add(budget: Budget): Budget {
-    for (const lane of budget.lanes) {
-      this.#byLane.set(lane, budget);
+    for (const key of budget.limitKeys) {
+      this.#byKey.set(key, budget);
     }
     this.#budgets.push(budget);
     return budget;
   }
 
-  /** From now on each operation of the class has a budget of its own. */
+  /** Gives each operation of the class a separate budget. */
   #splitClass(requestClass: RequestClass): void {
     this.#split.add(requestClass);
-    this.#budgets = this.#budgets.filter((budget) => budget.leave(requestClass));
+    this.#budgets = this.#budgets.filter((budget) => budget.removeClass(requestClass));
   }
 
-  /** Looks for another budget that this answer proves to be the same. */
-  #joinProven(own: Budget): boolean {
+  /** Joins a budget with another one once there is enough evidence that they are the same. */
+  #joinIfSame(own: Budget): boolean {
     for (const other of this.#budgets) {
       const verdict = other === own ? 'none' : compareBudgets(own, other);
       if (verdict === 'none') {
         continue;
       }
-      const pair = [own.lanes[0], other.lanes[0]].sort().join(', ');
-      const proof = verdict === 'same' ? (this.#joinProofs.get(pair) ?? 0) + 1 : 0;
-      this.#joinProofs.set(pair, proof);
-      if (proof >= PROOF) {
+      const pair = [own.limitKeys[0], other.limitKeys[0]].sort().join(', ');
+      const evidence = verdict === 'same' ? (this.#joinEvidence.get(pair) ?? 0) + 1 : 0;
+      this.#joinEvidence.set(pair, evidence);
+      if (evidence >= REQUIRED_EVIDENCE) {
         this.#join(own, other);
         return true;
       }
@@ -186,10 +188,10 @@ class ClassGate implements RateLimiter {
   }
 
   #join(into: Budget, other: Budget): void {
-    into.absorb(other);
+    into.merge(other);
     this.#budgets = this.#budgets.filter((budget) => budget !== other);
-    for (const lane of other.lanes) {
-      this.#byLane.set(lane, into);
+    for (const key of other.limitKeys) {
+      this.#byKey.set(key, into);
     }
   }
 }

@@ -1,107 +1,108 @@
+// Tracks the current window of a rate limit, and when it ends.
 import type { ServerClock } from './server-clock.ts';
 
-/** Servers that floor Reset name an instant up to a second before the real one. */
+/** Milliseconds by which a reset may be early, if the server rounds it down. */
 export const FLOOR_BIAS = 1000;
 
 const SECOND = 1000;
 
-/** The answer by which a window was first seen. Times are monotonic milliseconds. */
-export interface Sighting {
+/** First response seen in a window. Times are monotonic milliseconds, unless noted. */
+export interface FirstResponse {
   /** Server time. */
   readonly resetAt: number;
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** The answer's `Date`, server time. */
+  /** The response's `Date`, in server time. */
   readonly date: number | null;
-  /** This very call opened it, as far as what is left tells. */
-  readonly opened: boolean;
+  /** True if this request started the window, judging by the remaining count. */
+  readonly startsWindow: boolean;
 }
 
 /**
- * The window of a limit, and when it ends.
+ * Window of a rate limit.
  *
- * A reset is in whole seconds. Where windows begin with a call and the reset is rounded up, waiting for it loses up to a
- * second a window. So where an answer shows a new window although the server's own `Date` is still before the reset of
- * the last one, the length is taken to be the whole seconds between the calls that opened the two; as soon as a window
- * outlasts that, resets are trusted again, and for good.
+ * A reset is in whole seconds. If windows start with a request and the reset is rounded up, waiting for it loses up to
+ * a second per window. Such a server shows a new window although its own `Date` is still before the last reset. The
+ * length is then learned as the whole seconds between the requests that started the two windows. If a window
+ * lasts longer than the learned length, the class permanently returns to using resets.
  */
 export class RateWindow {
-  /** The longest seen, in milliseconds. */
+  /** Longest window seen, or the learned length, in milliseconds. */
   length = 0;
   readonly #clock: ServerClock;
   #resetAt: number | null = null;
   #bias = 0;
-  #opener: Sighting | null = null;
-  /** Milliseconds; null: the reset is all there is. */
-  #learned: number | null = null;
+  #startedBy: FirstResponse | null = null;
+  /** Learned length in milliseconds; null: the end is the reset. */
+  #learnedLength: number | null = null;
   #trustsResets = false;
 
   constructor(clock: ServerClock) {
     this.#clock = clock;
   }
 
-  /** Server time; null while nothing is known. */
+  /** Reset in server time; null while unknown. */
   get resetAt(): number | null {
     return this.#resetAt;
   }
 
-  /** Monotonic; the past while nothing is known. */
+  /** Monotonic end of the window; -Infinity while unknown. */
   get end(): number {
     if (this.#resetAt === null) {
       return Number.NEGATIVE_INFINITY;
     }
-    const told = this.#clock.toMonotonic(this.#resetAt) + this.#bias;
-    return this.#learned === null || this.#opener === null
-      ? told
-      : Math.min(told, this.#opener.receivedAt + this.#learned);
+    const reported = this.#clock.toMonotonic(this.#resetAt) + this.#bias;
+    return this.#learnedLength === null || this.#startedBy === null
+      ? reported
+      : Math.min(reported, this.#startedBy.receivedAt + this.#learnedLength);
   }
 
-  /** The limit is no window: its resets move with every call. */
+  /** Stops learning the length: the limit is a token bucket, or a learned length was wrong. */
   trustResets(): void {
-    this.#learned = null;
+    this.#learnedLength = null;
     this.#trustsResets = true;
   }
 
-  /** What another process saw. Server time, and milliseconds. */
+  /** Restores what another process saw. `resetAt` is server time; `length` is in milliseconds. */
   recall(resetAt: number, length: number): void {
     this.#resetAt = resetAt;
     this.length = length;
   }
 
-  /** An answer of another window than the one known, or the first. */
-  begin(sighting: Sighting): void {
-    const { resetAt, receivedAt, date } = sighting;
-    const last = this.#opener;
-    if (last !== null && sighting.opened && date !== null && date < last.resetAt) {
+  /** Starts a window at its first response. */
+  begin(first: FirstResponse): void {
+    const { resetAt, receivedAt, date } = first;
+    const last = this.#startedBy;
+    if (last !== null && first.startsWindow && date !== null && date < last.resetAt) {
       this.#learn(receivedAt - last.sentAt);
     }
-    this.#opener = sighting.opened ? sighting : null;
+    this.#startedBy = first.startsWindow ? first : null;
     this.#resetAt = resetAt;
-    this.length = this.#learned ?? Math.max(this.length, resetAt - this.#clock.toServer(receivedAt));
+    this.length = this.#learnedLength ?? Math.max(this.length, resetAt - this.#clock.toServer(receivedAt));
     if (this.#clock.toMonotonic(resetAt) + this.#bias <= receivedAt) {
       this.#bias = FLOOR_BIAS;
     }
   }
 
   #learn(between: number): void {
-    const whole = Math.floor(between / SECOND) * SECOND;
-    if (!this.#trustsResets && whole > 0) {
-      this.#learned = whole;
+    const learned = Math.floor(between / SECOND) * SECOND;
+    if (!this.#trustsResets && learned > 0) {
+      this.#learnedLength = learned;
     }
   }
 
-  /** It went on after its end. */
-  outlast(): void {
-    if (this.#learned === null) {
+  /** Records that the window lasted longer than expected. */
+  onOverrun(): void {
+    if (this.#learnedLength === null) {
       this.#bias = FLOOR_BIAS;
     }
     this.trustResets();
   }
 
-  /** A refusal names a reset. */
+  /** Records the reset of a 429. */
   extend(resetAt: number, receivedAt: number): void {
-    if (this.#learned !== null && resetAt === this.#resetAt && receivedAt >= this.end) {
-      this.outlast();
+    if (this.#learnedLength !== null && resetAt === this.#resetAt && receivedAt >= this.end) {
+      this.onOverrun();
     }
     this.#resetAt = Math.max(this.#resetAt ?? resetAt, resetAt);
   }

@@ -1,70 +1,74 @@
-import type { Sighting } from './rate-window.ts';
+// Estimates the long-run rate of a limit, and recognizes token buckets.
+import type { FirstResponse } from './rate-window.ts';
 
-/** Resets in a row that moved on before they came, after which a limit is taken, for good, for a bucket. */
-const BUCKET_PROOF = 5;
-/** Calls and milliseconds after which a bucket's rate is worth something. */
-const ENOUGH_CALLS = 20;
-const ENOUGH_TIME = 1000;
-/** What windows usually last, in milliseconds. */
-const USUAL = [1000, 2000, 5000, 10_000, 60_000, 3_600_000, 86_400_000];
-/** The most usual: what ends with a minute is taken for one, however little of it is left. */
+/** Consecutive resets that moved before they were reached, after which a limit is permanently treated as a bucket. */
+const BUCKET_EVIDENCE = 5;
+/** Minimum sample, in requests and milliseconds, to measure the refill rate of a bucket. */
+const MIN_REQUESTS = 20;
+const MIN_TIME = 1000;
+/** Common window lengths, in milliseconds. */
+const COMMON_LENGTHS = [1000, 2000, 5000, 10_000, 60_000, 3_600_000, 86_400_000];
+/** Most common length, assumed for a window that ends on a full minute, however little of it is left. */
 const MINUTE = 60_000;
 
-/** Calls since a time, and what was left then. */
-interface Count {
+/** Requests since a time, and the remaining count at that time. */
+interface Sample {
   readonly at: number;
   readonly left: number;
-  calls: number;
+  requests: number;
 }
 
-/** How fast a limit gives calls in the long run. For estimates only: when to send is told by the answers. */
+/** Long-run rate of a limit: its window length, or its refill rate if it is a token bucket. */
 export class RefillRate {
-  /** Between the resets of two windows one after the other. */
+  /** Shortest time between the resets of two consecutive windows, in milliseconds. */
   #period: number | null = null;
   #resetAt: number | null = null;
-  #moved = 0;
-  /** Since the bucket was last full. */
-  #since: Count | null = null;
-  /** From one time that it was full to another. */
-  #sinceFull: Count | null = null;
+  #movedResets = 0;
+  /** Sample since the bucket was last full. */
+  #since: Sample | null = null;
+  /** Sample from one time that the bucket was full to another. */
+  #betweenFull: Sample | null = null;
   #refill: number | null = null;
-  #least: number | null = null;
+  #minRefill: number | null = null;
 
-  /** Calls a second flow in evenly, as far as that is known; null: there are windows, or it is not known. */
+  /** Refill rate in requests per second; null for windows, or while unknown. */
   get refill(): number | null {
     return this.isBucket ? this.#refill : null;
   }
 
-  /** Calls a second that flow in at least: a bucket that is full again took in as many as were made. Else null. */
-  get leastRefill(): number | null {
-    return this.refill ?? (this.isBucket ? this.#least : null);
+  /**
+   * Minimum refill rate in requests per second: a bucket that is full again was refilled by the requests made.
+   * Null for windows, or while unknown.
+   */
+  get minRefill(): number | null {
+    return this.refill ?? (this.isBucket ? this.#minRefill : null);
   }
 
-  /** Calls that have flowed into a bucket in so many milliseconds. */
+  /** Returns the requests by which a bucket refills in this time. */
   refilled(milliseconds: number): number {
     return Math.floor(((this.refill ?? 0) * Math.max(0, milliseconds)) / 1000);
   }
 
-  /** Milliseconds until there is one call more; Infinity where the limit is no bucket. */
+  /** Milliseconds until a bucket refills by one request; Infinity for windows. */
   get untilNext(): number {
     const refill = this.refill ?? 0;
     return refill <= 0 ? Number.POSITIVE_INFINITY : Math.max(1, 1000 / refill);
   }
 
-  /** Calls flow in evenly. */
+  /** True if the limit is a token bucket. */
   get isBucket(): boolean {
-    return this.#moved >= BUCKET_PROOF;
+    return this.#movedResets >= BUCKET_EVIDENCE;
   }
 
-  /** What another process found: calls per second of a bucket; null where there are windows. */
+  /** Restores what another process found: requests per second of a bucket; null for windows. */
   recall(refill: number | null): void {
     if (refill !== null) {
-      this.#moved = BUCKET_PROOF;
+      this.#movedResets = BUCKET_EVIDENCE;
       this.#refill = refill;
     }
   }
 
-  /** Milliseconds from one window to the next, of which the longest part seen is given; a guess at first. */
+  /** Returns the window length in milliseconds; estimated from the longest part seen until two windows were seen. */
   period(longest: number): number {
     if (this.#period !== null) {
       return this.#period;
@@ -73,52 +77,52 @@ export class RefillRate {
     if (longest <= MINUTE && reset % MINUTE === 0) {
       return MINUTE;
     }
-    const usual = USUAL.find((length) => length >= longest && reset % length === 0);
-    return usual !== undefined && usual < 10 * longest ? usual : longest;
+    const common = COMMON_LENGTHS.find((length) => length >= longest && reset % length === 0);
+    return common !== undefined && common < 10 * longest ? common : longest;
   }
 
-  /** An answer shows another reset than the one before; `continues`: and about as much left, or less. */
-  onReset({ resetAt, date }: Sighting, continues: boolean): void {
+  /** Records a new reset. `continues`: the remaining count is about the same as before, or lower. */
+  onReset({ resetAt, date }: FirstResponse, continues: boolean): void {
     const last = this.#resetAt;
     this.#resetAt = resetAt;
     if (last === null || resetAt <= last || this.isBucket) {
       return;
     }
     if (date !== null && date < last) {
-      this.#moved = continues ? this.#moved + 1 : this.#moved;
+      this.#movedResets = continues ? this.#movedResets + 1 : this.#movedResets;
       return;
     }
-    this.#moved = 0;
+    this.#movedResets = 0;
     this.#period = Math.min(this.#period ?? Number.POSITIVE_INFINITY, resetAt - last);
   }
 
-  onAnswer(left: number, limit: number, at: number): void {
-    for (const count of [this.#since, this.#sinceFull]) {
-      if (count !== null) {
-        count.calls += 1;
+  onResponse(left: number, limit: number, at: number): void {
+    for (const sample of [this.#since, this.#betweenFull]) {
+      if (sample !== null) {
+        sample.requests += 1;
       }
     }
     if (left >= limit - 1) {
-      this.#sinceFull ??= { at, left, calls: 0 };
-      if (isEnough(this.#sinceFull, at)) {
-        this.#least = rateOf(this.#sinceFull, left, at);
-        this.#sinceFull = { at, left, calls: 0 };
+      this.#betweenFull ??= { at, left, requests: 0 };
+      if (isConclusive(this.#betweenFull, at)) {
+        this.#minRefill = measureRefill(this.#betweenFull, left, at);
+        this.#betweenFull = { at, left, requests: 0 };
       }
-      this.#since = { at, left, calls: 0 };
+      this.#since = { at, left, requests: 0 };
       return;
     }
-    this.#since ??= { at, left, calls: 0 };
-    if (isEnough(this.#since, at)) {
-      this.#refill = rateOf(this.#since, left, at);
+    this.#since ??= { at, left, requests: 0 };
+    if (isConclusive(this.#since, at)) {
+      this.#refill = measureRefill(this.#since, left, at);
     }
   }
 }
 
-function isEnough({ at, calls }: Count, now: number): boolean {
-  return calls >= ENOUGH_CALLS && now - at >= ENOUGH_TIME;
+function isConclusive({ at, requests }: Sample, now: number): boolean {
+  return requests >= MIN_REQUESTS && now - at >= MIN_TIME;
 }
 
-/** Calls per second that flowed in. */
-function rateOf({ at, left, calls }: Count, leftNow: number, now: number): number {
-  return ((leftNow - left + calls) / (now - at)) * 1000;
+/** Returns the refill rate in requests per second. */
+function measureRefill({ at, left, requests }: Sample, leftNow: number, now: number): number {
+  return ((leftNow - left + requests) / (now - at)) * 1000;
 }

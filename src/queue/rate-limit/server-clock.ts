@@ -1,39 +1,42 @@
+// Converts between the server's clock and the local monotonic clock.
 import type { RateHeaders } from '../model/rate-headers.ts';
 
 /**
- * A smaller reset is seconds from now, a larger one seconds since the epoch. See docs/rate-limiting.md#server-clock.
+ * Boundary between a reset in seconds from now (below) and one in seconds since the epoch.
+ * See docs/rate-limiting.md#server-clock.
  */
 const DELTA_BELOW = 1e9;
 
 /**
- * Translates the server's time into the monotonic clock without trusting the machine's own: each answer gives
- * `Date − received ≤ offset < Date + 1 s − sent`, and the largest lower bound is kept, so that a wait that ends at a
- * reset is never too short.
+ * Converts server time to the monotonic clock, independently of the local wall clock. Each response gives
+ * `Date − received ≤ offset < Date + 1 s − sent`. The largest lower bound is used, so a wait for a reset never ends too
+ * early.
  */
 export interface ServerClock {
-  /** Takes in an answer's `Date`; times are monotonic milliseconds. */
+  /** Records the `Date` of a response; times are monotonic milliseconds. */
   observe(headers: RateHeaders, sentAt: number, receivedAt: number): void;
-  /** The server's time of an answer's reset in milliseconds, or null where it names none. */
+  /** Returns the reset of a response as server time in milliseconds, or null if it has none. */
   resetOf(headers: RateHeaders, receivedAt: number): number | null;
-  /** The monotonic time at which the server surely has reached this time. */
+  /** Returns the monotonic time at which the server has certainly reached this time. */
   toMonotonic(serverTime: number): number;
+  /** Returns the earliest server time at this monotonic time. */
   toServer(monotonic: number): number;
-  /** Milliseconds by which the server's clock is at least ahead of the machine's; null before a date was seen. */
-  ahead(): number | null;
+  /** Returns the minimum of server clock minus local clock, in milliseconds; null before a `Date` was seen. */
+  skew(): number | null;
 }
 
-/** Whether a reset is told as seconds from now. */
-export function isFromNow({ reset }: RateHeaders): boolean {
+/** Returns true if the reset is in seconds from now. */
+export function isRelativeReset({ reset }: RateHeaders): boolean {
   return reset !== null && reset < DELTA_BELOW;
 }
 
 /**
- * `wallOffset` (wall clock minus monotonic) is used until a server has sent a date, and the milliseconds by which the
- * server was ahead of the wall clock when last seen.
+ * Creates a server clock. Until the server has sent a `Date`, it assumes `wallOffset` (wall clock minus monotonic) plus
+ * `lastSkew` (server clock minus wall clock when last seen), both in milliseconds.
  */
-export function createServerClock(wallOffset: number, lastAhead = 0): ServerClock {
+export function createServerClock(wallOffset: number, lastSkew = 0): ServerClock {
   let bound: number | null = null;
-  const offset = () => bound ?? wallOffset + lastAhead;
+  const offset = () => bound ?? wallOffset + lastSkew;
   return {
     observe(headers, sentAt, receivedAt) {
       if (headers.date === null) {
@@ -41,17 +44,17 @@ export function createServerClock(wallOffset: number, lastAhead = 0): ServerCloc
       }
       const lower = headers.date - receivedAt;
       const upper = headers.date + 1000 - sentAt;
-      // A bound above the upper one was taken before the server's clock was set back.
+      // A lower bound above the upper bound dates from before the server's clock was set back.
       bound = bound === null || bound > upper ? lower : Math.max(bound, lower);
     },
     resetOf(headers, receivedAt) {
       if (headers.reset === null) {
         return null;
       }
-      return isFromNow(headers) ? receivedAt + offset() + headers.reset * 1000 : headers.reset * 1000;
+      return isRelativeReset(headers) ? receivedAt + offset() + headers.reset * 1000 : headers.reset * 1000;
     },
     toMonotonic: (serverTime) => serverTime - offset(),
     toServer: (monotonic) => monotonic + offset(),
-    ahead: () => (bound === null ? null : bound - wallOffset),
+    skew: () => (bound === null ? null : bound - wallOffset),
   };
 }

@@ -1,35 +1,36 @@
+// Wraps the circuit breaker of cockatiel with an injected clock.
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleType } from 'cockatiel';
 import { TransientError } from '../../core/errors.ts';
 
-/** Failures in a row that count as lasting. */
-const LASTING = 10;
-const FIRST_PAUSE = 5000;
-const LONGEST_PAUSE = 60_000;
+/** Consecutive failures after which the circuit breaker opens. */
+const FAILURE_THRESHOLD = 10;
+const MIN_PAUSE = 5000;
+const MAX_PAUSE = 60_000;
 
-/** Stops sending to a platform that fails lastingly, but for one trial after each pause. */
+/** Circuit breaker: stops sending after repeated failures, except for one trial request after each pause. */
 export interface CircuitBreaker {
   readonly state: 'closed' | 'open' | 'half-open';
-  /** The monotonic time from which a request may be sent; Infinity while a trial is out. */
-  admits(): number;
-  /** Makes an attempt and learns from how it ends. Rejects as the attempt does. */
+  /** Returns the monotonic time from which a request may be sent; Infinity while a trial is in flight. */
+  nextAttemptAt(): number;
+  /** Makes an attempt and records its result. Rejects with the error of the attempt. */
   run<T>(attempt: () => Promise<T>): Promise<T>;
 }
 
 /**
- * `now` is monotonic milliseconds. Pauses are 5 s, doubled each time a trial fails, 60 s at most. They are kept here,
- * by our clock: the library only counts and remembers the state.
+ * Creates a circuit breaker. `now` is monotonic milliseconds. The first pause is 5 s, doubled after each failed trial
+ * up to 60 s. Pauses use the injected clock; the library only counts failures and keeps the state.
  */
 export function createCircuitBreaker(now: () => number, onChange: (state: 'closed' | 'open') => void): CircuitBreaker {
   const policy = circuitBreaker(handleType(TransientError), {
     halfOpenAfter: 0,
-    breaker: new ConsecutiveBreaker(LASTING),
+    breaker: new ConsecutiveBreaker(FAILURE_THRESHOLD),
   });
   let openings = 0;
   let reopensAt = Number.NEGATIVE_INFINITY;
-  let onTrial = false;
+  let isTrialInFlight = false;
   policy.onBreak(() => {
     openings += 1;
-    reopensAt = now() + Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (openings - 1));
+    reopensAt = now() + Math.min(MAX_PAUSE, MIN_PAUSE * 2 ** (openings - 1));
     onChange('open');
   });
   policy.onReset(() => {
@@ -38,22 +39,22 @@ export function createCircuitBreaker(now: () => number, onChange: (state: 'close
   });
   return {
     get state() {
-      return policy.state === CircuitState.Closed ? 'closed' : onTrial ? 'half-open' : 'open';
+      return policy.state === CircuitState.Closed ? 'closed' : isTrialInFlight ? 'half-open' : 'open';
     },
-    admits() {
+    nextAttemptAt() {
       if (policy.state === CircuitState.Closed) {
         return Number.NEGATIVE_INFINITY;
       }
-      return onTrial ? Number.POSITIVE_INFINITY : reopensAt;
+      return isTrialInFlight ? Number.POSITIVE_INFINITY : reopensAt;
     },
     async run(attempt) {
-      const trial = policy.state !== CircuitState.Closed;
-      onTrial ||= trial;
+      const isTrial = policy.state !== CircuitState.Closed;
+      isTrialInFlight ||= isTrial;
       try {
         return await policy.execute(attempt);
       } finally {
-        if (trial) {
-          onTrial = false;
+        if (isTrial) {
+          isTrialInFlight = false;
         }
       }
     },

@@ -1,3 +1,4 @@
+// Implements the request queue.
 import PQueue from 'p-queue';
 import type { Clock } from '../../core/clock.ts';
 import { CancelledError, RateLimitedError, TransientError } from '../../core/errors.ts';
@@ -12,17 +13,17 @@ import { createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.
 import { createServerClock, type ServerClock } from '../rate-limit/server-clock.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { InFlight } from './in-flight.ts';
-import { givenUp, isHigher, type Job, type Waiter, waitsFor } from './job.ts';
+import { abandonedError, describeWait, isHigher, type Job, type Waiter } from './job.ts';
 import { JobRegistry } from './job-registry.ts';
 import { type JobOptions, PriorityQueue } from './priority-queue.ts';
 import type { QueueOptions, RequestQueue } from './queue-contract.ts';
-import { MOST_ATTEMPTS, mayRepeat, RetryQuota, retryDelay } from './retry.ts';
+import { canRetry, MAX_ATTEMPTS, RetryQuota, retryDelay } from './retry.ts';
 import { Sender } from './sender.ts';
 import { QueueStatistics } from './statistics.ts';
 
 const DEADLINE = 600_000;
 
-/** The queue at work: p-queue runs jobs, the waiting room orders them, the gate lets them through. */
+/** Request queue: p-queue runs the jobs, the priority queue orders them, and the rate limiter paces them. */
 export class Dispatcher implements RequestQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
@@ -37,7 +38,7 @@ export class Dispatcher implements RequestQueue {
   readonly #statistics = new QueueStatistics();
   readonly #listeners = new AbortListeners();
   readonly #registry = new JobRegistry();
-  readonly #inFlightJobs: InFlight;
+  readonly #inFlight: InFlight;
   #sequence = 0;
   #draining = false;
   #onIdle: (() => void) | null = null;
@@ -53,14 +54,14 @@ export class Dispatcher implements RequestQueue {
     this.#limiter.recall(memory?.budgets ?? [], now());
     this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#timer = new Timer(clock, () => this.#wake());
-    this.#inFlightJobs = new InFlight(options.concurrency);
-    const waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlightJobs, now, (time) =>
+    this.#inFlight = new InFlight(options.concurrency);
+    const waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlight, now, (time) =>
       this.#timer.set(time),
     );
     this.#waiting = waiting;
     this.#sender = new Sender(this.#limiter, this.#breaker, this.#statistics, options, () => waiting.regroup());
-    // p-queue makes its queue itself; this hands it the one that is already there.
-    const queueClass = function give() {
+    // p-queue creates its queue itself; this constructor returns the existing one.
+    const queueClass = function existing() {
       return waiting;
     } as unknown as new () => PriorityQueue;
     this.#runner = new PQueue<PriorityQueue, JobOptions>({ concurrency: options.concurrency, queueClass });
@@ -77,7 +78,7 @@ export class Dispatcher implements RequestQueue {
   }
 
   #sharedJob(request: QueuedRequest<unknown>): Job | null {
-    const job = this.#registry.sharable(request.repeat, request.key);
+    const job = this.#registry.findShared(request.repeat, request.key);
     if (job === undefined) {
       return null;
     }
@@ -88,7 +89,7 @@ export class Dispatcher implements RequestQueue {
       }
       job.priority = request.priority;
       this.#waiting.reorder(job);
-      this.#poke();
+      this.#recheck();
     }
     return job;
   }
@@ -133,37 +134,37 @@ export class Dispatcher implements RequestQueue {
     job.state = 'waiting';
     job.waitingSince = this.#clock.monotonic();
     this.#registry.countWaiting(job.priority, 1);
-    void this.#runner.add(() => this.#fly(job), { job, priority: 0 });
+    void this.#runner.add(() => this.#run(job), { job, priority: 0 });
   }
 
-  /** Lets p-queue look into the waiting room again. */
-  #poke(): void {
-    this.#runner.concurrency = this.#inFlightJobs.most(this.#clock.monotonic());
+  /** Makes p-queue check the priority queue again. */
+  #recheck(): void {
+    this.#runner.concurrency = this.#inFlight.limit(this.#clock.monotonic());
   }
 
-  async #fly(job: Job): Promise<void> {
+  async #run(job: Job): Promise<void> {
     if (job.state === 'settled') {
       return;
     }
     const sentAt = this.#clock.monotonic();
     const isTrial = this.#breaker.state !== 'closed';
     this.#registry.countWaiting(job.priority, -1);
-    job.state = 'flying';
+    job.state = 'in-flight';
     job.attempts += 1;
-    this.#timer.set(this.#inFlightJobs.add(job, sentAt, this.#limiter.budget(job.request).rtt ?? 0));
+    this.#timer.set(this.#inFlight.add(job, sentAt, this.#limiter.budget(job.request).rtt ?? 0));
     try {
       const value = await this.#sender.send(job, sentAt, this.#waiting.lastIsProbe);
-      this.#quota.earn();
-      this.#note(job, sentAt, 'answered');
+      this.#quota.credit();
+      this.#record(job, sentAt, 'answered');
       this.#settle(job, (waiter) => waiter.resolve(value));
     } catch (error) {
       this.#onFailure(job, sentAt, error, isTrial);
     } finally {
-      this.#inFlightJobs.remove(job);
+      this.#inFlight.remove(job);
       if (this.#runner.concurrency > this.#options.concurrency) {
-        this.#poke();
+        this.#recheck();
       }
-      if (this.#inFlightJobs.size === 0) {
+      if (this.#inFlight.size === 0) {
         this.#onIdle?.();
       }
     }
@@ -174,33 +175,33 @@ export class Dispatcher implements RequestQueue {
       return;
     }
     if (error instanceof RateLimitedError) {
-      this.#note(job, sentAt, 'refused');
+      this.#record(job, sentAt, 'refused');
       job.attempts -= 1;
-      this.#again(job, 0);
+      this.#requeue(job, 0);
       return;
     }
-    const repeats = mayRepeat(error, job.request.repeat) && !this.#draining;
-    if (repeats && isTrial) {
-      // It was sent to see whether the platform is back: that does not use up what this one may be tried.
+    const isRetryable = canRetry(error, job.request.repeat) && !this.#draining;
+    if (isRetryable && isTrial) {
+      // A trial request of the circuit breaker does not count as an attempt.
       job.attempts -= 1;
       this.#retry(job, sentAt, error, 0);
       return;
     }
-    if (repeats && job.attempts < MOST_ATTEMPTS && this.#quota.pay(error)) {
+    if (isRetryable && job.attempts < MAX_ATTEMPTS && this.#quota.spend(error)) {
       this.#retry(job, sentAt, error, retryDelay(job.attempts, this.#options.random()));
       return;
     }
-    this.#note(job, sentAt, error instanceof TransientError ? 'failed' : 'rejected');
+    this.#record(job, sentAt, error instanceof TransientError ? 'failed' : 'rejected');
     this.#settle(job, (waiter) => waiter.reject(error));
   }
 
   #retry(job: Job, sentAt: number, error: TransientError, delay: number): void {
-    this.#note(job, sentAt, 'retried');
+    this.#record(job, sentAt, 'retried');
     job.lastError = error;
-    this.#again(job, delay);
+    this.#requeue(job, delay);
   }
 
-  #again(job: Job, delay: number): void {
+  #requeue(job: Job, delay: number): void {
     if (this.#draining) {
       job.state = 'delayed';
       this.#giveUp(job, 'the queue takes no more requests');
@@ -216,16 +217,16 @@ export class Dispatcher implements RequestQueue {
     this.#timer.set(at);
   }
 
-  #settle(job: Job, tell: (waiter: Waiter) => void): void {
+  #settle(job: Job, notify: (waiter: Waiter) => void): void {
     if (job.state === 'waiting') {
       this.#registry.countWaiting(job.priority, -1);
-      this.#waiting.forget(job);
+      this.#waiting.discard(job);
     }
     job.state = 'settled';
     this.#registry.remove(job);
     for (const waiter of job.waiters) {
       waiter.stop();
-      tell(waiter);
+      notify(waiter);
     }
     job.waiters.clear();
     if (this.#registry.size === 0) {
@@ -233,16 +234,16 @@ export class Dispatcher implements RequestQueue {
     }
   }
 
-  /** Ends a job without an answer. */
+  /** Ends a job without a response. */
   #giveUp(job: Job, why: string): void {
     if (job.state === 'settled') {
       return;
     }
-    const flying = job.state === 'flying';
-    const error = givenUp(job, why);
+    const isInFlight = job.state === 'in-flight';
+    const error = abandonedError(job, why);
     this.#statistics.count('cancelled');
     this.#settle(job, (waiter) => waiter.reject(error));
-    if (flying) {
+    if (isInFlight) {
       job.controller.abort(error);
     }
   }
@@ -253,17 +254,16 @@ export class Dispatcher implements RequestQueue {
       this.#enqueue(job);
     }
     for (const job of this.#registry.takeExpired(now)) {
-      this.#giveUp(
-        job,
-        `no answer within ${Math.round((now - job.enqueuedAt) / 1000)} s, ${waitsFor(job, this.#waiting.why(job))}`,
-      );
+      const seconds = Math.round((now - job.enqueuedAt) / 1000);
+      const wait = describeWait(job, this.#waiting.waitReason(job));
+      this.#giveUp(job, `no answer within ${seconds} s, ${wait}`);
     }
-    this.#poke();
-    this.#timer.set(Math.min(this.#registry.next(), this.#inFlightJobs.next(now)));
+    this.#recheck();
+    this.#timer.set(Math.min(this.#registry.nextDueAt(), this.#inFlight.nextOverdueAt(now)));
   }
 
-  #note(job: Job, sentAt: number, outcome: Outcome): void {
-    const event = this.#statistics.note(job, sentAt, this.#clock.monotonic(), outcome);
+  #record(job: Job, sentAt: number, outcome: Outcome): void {
+    const event = this.#statistics.record(job, sentAt, this.#clock.monotonic(), outcome);
     this.#options.onEvent?.(event);
   }
 
@@ -274,10 +274,10 @@ export class Dispatcher implements RequestQueue {
       budgets: this.#limiter.budgets().map((budget) => budget.snapshot(now)),
       waiting: this.#registry.waiting(),
       oldest: oldest === undefined ? null : now - oldest.enqueuedAt,
-      inFlight: this.#inFlightJobs.size,
+      inFlight: this.#inFlight.size,
       outcomes: { ...this.#statistics.outcomes },
       rtt: this.#statistics.rtt,
-      ahead: this.#serverClock.ahead(),
+      ahead: this.#serverClock.skew(),
       breaker: this.#breaker.state,
       retryQuota: this.#quota.left,
     };
@@ -286,7 +286,7 @@ export class Dispatcher implements RequestQueue {
   remember(): QueueMemory | null {
     const { owner } = this.#options;
     const budgets = this.#limiter.remember(this.#clock.monotonic());
-    const ahead = this.#serverClock.ahead();
+    const ahead = this.#serverClock.skew();
     return owner === undefined ? null : { version: 1, owner, savedAt: this.#clock.now(), ahead, budgets };
   }
 
@@ -300,20 +300,20 @@ export class Dispatcher implements RequestQueue {
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
     for (const job of this.#registry.all()) {
-      if (job.state !== 'flying') {
+      if (job.state !== 'in-flight') {
         this.#giveUp(job, 'the queue takes no more requests');
       }
     }
-    if (this.#inFlightJobs.size === 0) {
+    if (this.#inFlight.size === 0) {
       return;
     }
-    const patience = new AbortController();
+    const timeout = new AbortController();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
-    const late = this.#clock.sleep(milliseconds, patience.signal).catch(() => {});
-    await Promise.race([idle, late]);
-    patience.abort();
+    const timedOut = this.#clock.sleep(milliseconds, timeout.signal).catch(() => {});
+    await Promise.race([idle, timedOut]);
+    timeout.abort();
     for (const job of this.#registry.all()) {
       this.#giveUp(job, 'the queue was closed');
     }

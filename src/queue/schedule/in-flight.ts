@@ -1,58 +1,59 @@
+// Tracks the requests in flight, and limits how many there may be.
 import type { RequestClass } from '../model/request.ts';
 import type { Job } from './job.ts';
 
-/** An answer that takes longer than this many milliseconds, and this many average round trips, is overdue. */
-const PATIENCE = 5000;
-const PATIENT_ROUND_TRIPS = 4;
+/** Time after which a response is overdue, in milliseconds and in average round trips, whichever is longer. */
+const MIN_OVERDUE = 5000;
+const OVERDUE_ROUND_TRIPS = 4;
 
-interface Flight {
+interface InFlightRequest {
   readonly class: RequestClass;
   readonly overdueAt: number;
 }
 
 /**
- * The requests in flight. Those whose answer is overdue no longer count as connections in use, so that a class that is
- * never answered does not keep the others from theirs; of such a class nothing more is sent. Times are monotonic
- * milliseconds.
+ * Requests in request. A request whose response is overdue no longer counts against the concurrency limit, so a class
+ * without responses does not block the other classes. A class with too many overdue responses is not sent any more.
+ * Times are monotonic milliseconds.
  */
 export class InFlight {
-  readonly #inFlightJobs = new Map<Job, Flight>();
-  readonly #most: number;
+  readonly #requests = new Map<Job, InFlightRequest>();
+  readonly #concurrency: number;
 
-  /** `most` requests at a time. */
-  constructor(most: number) {
-    this.#most = most;
+  /** `concurrency`: requests in flight at most, not counting overdue ones. */
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
   }
 
   get size(): number {
-    return this.#inFlightJobs.size;
+    return this.#requests.size;
   }
 
-  /** `rtt`: what requests of this class take on average. Returns when the answer will be overdue. */
+  /** Adds a request; `rtt` is the average round trip. Returns the time at which the response is overdue. */
   add(job: Job, sentAt: number, rtt: number): number {
-    const overdueAt = sentAt + Math.max(PATIENCE, PATIENT_ROUND_TRIPS * rtt);
-    this.#inFlightJobs.set(job, { class: job.request.class, overdueAt });
+    const overdueAt = sentAt + Math.max(MIN_OVERDUE, OVERDUE_ROUND_TRIPS * rtt);
+    this.#requests.set(job, { class: job.request.class, overdueAt });
     return overdueAt;
   }
 
   remove(job: Job): void {
-    this.#inFlightJobs.delete(job);
+    this.#requests.delete(job);
   }
 
-  /** Requests that may be in flight now. Never more than twice as many as usual. */
-  most(now: number): number {
-    return this.#most + Math.min(this.#most, this.#overdue(now));
+  /** Returns the current limit on requests in flight, at most twice the concurrency. */
+  limit(now: number): number {
+    return this.#concurrency + Math.min(this.#concurrency, this.#overdue(now));
   }
 
-  /** Whether so many of a class are overdue that no more of it should be sent. */
+  /** Returns true if too many responses of a class are overdue to send more. */
   isStuck(requestClass: RequestClass, now: number): boolean {
-    return this.#overdue(now, requestClass) >= Math.max(1, this.#most / 2);
+    return this.#overdue(now, requestClass) >= Math.max(1, this.#concurrency / 2);
   }
 
-  /** When the next answer will be overdue; Infinity when none will. */
-  next(now: number): number {
+  /** Returns the time at which the next response will be overdue; Infinity if none. */
+  nextOverdueAt(now: number): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const { overdueAt } of this.#inFlightJobs.values()) {
+    for (const { overdueAt } of this.#requests.values()) {
       if (overdueAt > now) {
         next = Math.min(next, overdueAt);
       }
@@ -62,9 +63,9 @@ export class InFlight {
 
   #overdue(now: number, requestClass?: RequestClass): number {
     let overdue = 0;
-    for (const flight of this.#inFlightJobs.values()) {
-      const counts = requestClass === undefined || flight.class === requestClass;
-      overdue += counts && flight.overdueAt <= now ? 1 : 0;
+    for (const request of this.#requests.values()) {
+      const counts = requestClass === undefined || request.class === requestClass;
+      overdue += counts && request.overdueAt <= now ? 1 : 0;
     }
     return overdue;
   }

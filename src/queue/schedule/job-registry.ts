@@ -1,3 +1,4 @@
+// Indexes the unsettled jobs of the queue.
 import { Heap } from '../model/heap.ts';
 import type { Priority } from '../model/request.ts';
 import type { Job } from './job.ts';
@@ -7,16 +8,16 @@ interface Delay {
   readonly at: number;
 }
 
-/** Deadlines of jobs that are over are forgotten when there are this many more than jobs. */
+/** Number of deadlines of settled jobs after which the heap of deadlines is rebuilt. */
 const STALE_DEADLINES = 64;
 
-/** Every unsettled job: by key, by deadline, by the time of its next attempt. Times are monotonic milliseconds. */
+/** Registry of unsettled jobs, by key, deadline and time of the next attempt. Times are monotonic milliseconds. */
 export class JobRegistry {
   /** Oldest first. */
   readonly #jobs = new Set<Job>();
   readonly #shared = new Map<string, Job>();
   readonly #delayed = new Heap<Delay>((a, b) => a.at < b.at);
-  #deadlines = deadlineHeap();
+  #deadlines = createDeadlineHeap();
   readonly #waiting: Record<Priority, number> = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
 
   get size(): number {
@@ -27,10 +28,12 @@ export class JobRegistry {
     return this.#jobs.values().next().value;
   }
 
+  /** Returns all unsettled jobs, oldest first. */
   all(): Job[] {
     return [...this.#jobs];
   }
 
+  /** Returns the number of waiting jobs by priority. */
   waiting(): Record<Priority, number> {
     return { ...this.#waiting };
   }
@@ -43,39 +46,40 @@ export class JobRegistry {
     }
   }
 
-  /** A job that the same request may share; undefined when there is none. */
-  sharable(repeat: string, key: string | null | undefined): Job | undefined {
+  /** Finds a job that an identical request can share. */
+  findShared(repeat: string, key: string | null | undefined): Job | undefined {
     return repeat === 'safe' && key ? this.#shared.get(key) : undefined;
   }
 
-  /** It is over. */
+  /** Removes a settled job. */
   remove(job: Job): void {
     this.#jobs.delete(job);
     const { repeat, key } = job.request;
     if (repeat !== 'safe') {
-      // Who reads from now on must see this write, and so must not share a read that began before.
+      // Later reads must see this write, so they must not share a read that started before it.
       this.#shared.clear();
     } else if (key && this.#shared.get(key) === job) {
       this.#shared.delete(key);
     }
     if (this.#deadlines.size > STALE_DEADLINES + 2 * this.#jobs.size) {
-      this.#deadlines = deadlineHeap();
+      this.#deadlines = createDeadlineHeap();
       for (const other of this.#jobs) {
         this.#deadlines.push(other);
       }
     }
   }
 
-  /** So many more (or fewer) of a priority wait. */
+  /** Changes the number of waiting jobs of a priority. */
   countWaiting(priority: Priority, change: number): void {
     this.#waiting[priority] += change;
   }
 
+  /** Schedules the next attempt of a job. */
   delay(job: Job, at: number): void {
     this.#delayed.push({ job, at });
   }
 
-  /** Takes out the jobs whose time has come again. */
+  /** Removes and returns the delayed jobs whose next attempt is due. */
   takeDue(now: number): Job[] {
     const due: Job[] = [];
     for (let next = this.#delayed.peek(); next !== undefined && next.at <= now; next = this.#delayed.peek()) {
@@ -87,7 +91,7 @@ export class JobRegistry {
     return due;
   }
 
-  /** Takes out the jobs whose deadline has passed. */
+  /** Removes and returns the jobs whose deadline has passed. */
   takeExpired(now: number): Job[] {
     const expired: Job[] = [];
     for (let job = this.#deadlines.peek(); job !== undefined && job.deadlineAt <= now; job = this.#deadlines.peek()) {
@@ -99,13 +103,13 @@ export class JobRegistry {
     return expired;
   }
 
-  /** When something is due next; Infinity when nothing is. */
-  next(): number {
+  /** Returns the time of the next attempt or deadline; Infinity if there is none. */
+  nextDueAt(): number {
     const delayed = this.#delayed.peek()?.at ?? Number.POSITIVE_INFINITY;
     return Math.min(delayed, this.#deadlines.peek()?.deadlineAt ?? Number.POSITIVE_INFINITY);
   }
 }
 
-function deadlineHeap(): Heap<Job> {
+function createDeadlineHeap(): Heap<Job> {
   return new Heap<Job>((a, b) => a.deadlineAt < b.deadlineAt);
 }

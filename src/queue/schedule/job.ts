@@ -1,7 +1,8 @@
+// Defines a job: one request on its way through the queue.
 import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
 import { PRIORITIES, type Priority, type QueuedRequest } from '../model/request.ts';
 
-/** Someone who waits for a job. */
+/** Caller that waits for a job. */
 export interface Waiter {
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -10,12 +11,12 @@ export interface Waiter {
 }
 
 /**
- * One request on its way through the queue.
+ * Request on its way through the queue. Times are monotonic milliseconds.
  *
- * - `waiting`: for the gate or a free connection;
- * - `flying`: sent, no answer yet;
- * - `delayed`: failed, and waiting to be tried again;
- * - `settled`: over.
+ * - `waiting`: waits for the rate limiter or for a free slot
+ * - `in-flight`: sent, without a response so far
+ * - `delayed`: waits for the backoff of a retry
+ * - `settled`: done, failed or cancelled
  */
 export interface Job {
   readonly request: QueuedRequest<unknown>;
@@ -25,49 +26,49 @@ export interface Job {
   readonly controller: AbortController;
   readonly waiters: Set<Waiter>;
   priority: Priority;
-  state: 'waiting' | 'flying' | 'delayed' | 'settled';
-  /** When it began to wait for its next attempt. */
+  state: 'waiting' | 'in-flight' | 'delayed' | 'settled';
+  /** Time at which it started to wait for the next attempt. */
   waitingSince: number;
   attempts: number;
   lastError: TransientError | null;
 }
 
-/** Value of one step in priority, in milliseconds of waiting. See docs/rate-limiting.md#priorities. */
+/** Head start for one step of priority, in milliseconds of waiting. See docs/rate-limiting.md#priorities. */
 const STEP = 30_000;
 
-/** The virtual deadline by which jobs are ordered: a low one overtakes what came long enough after it. */
+/** Returns the virtual deadline, by which jobs are ordered. It bounds the wait of a job of low priority. */
 export function virtualDeadline(job: Job): number {
   return job.enqueuedAt - (PRIORITIES.length - 1 - PRIORITIES.indexOf(job.priority)) * STEP;
 }
 
-/** Whether a job may use what is kept back for people who wait. */
+/** Returns true if jobs of this priority may use the reserve. */
 export function isUrgent(priority: Priority): boolean {
   return priority === 'person';
 }
 
-/** Whether the first priority is higher than the second. */
+/** Returns true if priority `a` is higher than `b`. */
 export function isHigher(a: Priority, b: Priority): boolean {
   return PRIORITIES.indexOf(a) < PRIORITIES.indexOf(b);
 }
 
-/** What a job is doing, in words; `gate` is what requests of its class wait for. */
-export function waitsFor(job: Job, limiter: string): string {
+/** Describes what a job waits for; `waitReason` is the reason that its requests are not sent. */
+export function describeWait(job: Job, waitReason: string): string {
   switch (job.state) {
     case 'waiting':
-      return `waiting to be sent: ${limiter}`;
-    case 'flying':
+      return `waiting to be sent: ${waitReason}`;
+    case 'in-flight':
       return 'the platform does not answer';
     default:
       return 'waiting to be tried again';
   }
 }
 
-/** The error of a job that ends without an answer. A write that is in flight may have happened. */
-export function givenUp(job: Job, why: string): AppError {
+/** Creates the error of a job that ends without a response. A write in flight may have taken effect. */
+export function abandonedError(job: Job, why: string): AppError {
   const { name, repeat } = job.request;
   const last = job.lastError === null ? '' : `; the last attempt failed: ${messageOf(job.lastError)}`;
-  const because = job.lastError === null ? undefined : { cause: job.lastError };
-  return job.state === 'flying' && repeat !== 'safe'
-    ? new TransientError(`${name} was given up without an answer: ${why}${last}`, true, because)
-    : new CancelledError(`${name} was given up: ${why}${last}`, because);
+  const options = job.lastError === null ? undefined : { cause: job.lastError };
+  return job.state === 'in-flight' && repeat !== 'safe'
+    ? new TransientError(`${name} was given up without an answer: ${why}${last}`, true, options)
+    : new CancelledError(`${name} was given up: ${why}${last}`, options);
 }

@@ -1,3 +1,4 @@
+// Orders the waiting jobs for p-queue.
 import type { Queue, QueueAddOptions, RunFunction } from 'p-queue';
 import { Heap } from '../model/heap.ts';
 import type { Call, RateLimiter } from '../rate-limit/rate-limiter.ts';
@@ -5,7 +6,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { InFlight } from './in-flight.ts';
 import { isUrgent, type Job, virtualDeadline } from './job.ts';
 
-/** What p-queue hands on with a task. */
+/** Options that p-queue passes on with a task. */
 export interface JobOptions extends QueueAddOptions {
   readonly job: Job;
 }
@@ -14,65 +15,67 @@ interface Entry {
   readonly job: Job;
   readonly run: RunFunction;
   readonly due: number;
-  /** The job was put in again at another place. */
+  /** The entry was replaced by one with another position. */
   moved: boolean;
 }
 
-interface Lane {
-  /** Any call of this lane: they draw on one budget. */
+/** Waiting jobs with the same rate-limit key. */
+interface SubQueue {
+  /** Example of a call with this key. */
   readonly call: Call;
   readonly urgent: Heap<Entry>;
   readonly others: Heap<Entry>;
-  /** Jobs that still wait. */
+  /** Number of waiting jobs. */
   waiting: number;
-  why: string;
-  /** Urgent ones that went before the first since that could have gone. */
+  /** Reason that the first job is not sent. */
+  waitReason: string;
+  /** Consecutive urgent jobs that were sent before an earlier job that is not urgent. */
   overtakes: number;
 }
 
 interface Pick {
-  readonly lane: Lane;
+  readonly subQueue: SubQueue;
   readonly heap: Heap<Entry>;
   readonly entry: Entry;
   readonly probe: boolean;
 }
 
-/** After so many urgent ones the first of the others goes as if it were urgent, so that it is not starved by them. */
-const MOST_OVERTAKES = 4;
+/** Consecutive urgent jobs after which another job is treated as urgent, to prevent starvation. */
+const MAX_OVERTAKES = 4;
 
 const BUSY = 'other requests go first';
 
 /**
- * The order in which p-queue takes tasks, with the gate in front: while the gate lets nothing through it looks empty,
- * so that the order stays open until the moment of sending.
+ * Priority queue of p-queue. It appears empty while the rate limiter allows no request, so the order is decided at the
+ * moment of sending.
  */
 export class PriorityQueue implements Queue<RunFunction, JobOptions> {
   readonly #limiter: RateLimiter;
   readonly #breaker: CircuitBreaker;
-  readonly #inFlightJobs: InFlight;
+  readonly #inFlight: InFlight;
   readonly #now: () => number;
   readonly #wakeAt: (time: number) => void;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #subQueues = new Map<string, SubQueue>();
   readonly #entries = new Map<Job, Entry>();
-  /** Decided for the job that was taken last. */
+  /** True if the last dequeued job is a probe. */
   #probe = false;
 
-  /** `wakeAt` asks to be looked into again at a monotonic time. */
+  /** `wakeAt` requests another check of the queue at a monotonic time. */
   constructor(
     limiter: RateLimiter,
     breaker: CircuitBreaker,
-    inFlightJobs: InFlight,
+    inFlight: InFlight,
     now: () => number,
     wakeAt: (time: number) => void,
   ) {
     this.#limiter = limiter;
     this.#breaker = breaker;
-    this.#inFlightJobs = inFlightJobs;
+    this.#inFlight = inFlight;
     this.#now = now;
     this.#wakeAt = wakeAt;
   }
 
-  /** One if something may be sent now, else none: p-queue only asks whether to go on. */
+  /** Returns 1 if a job may be sent now, otherwise 0; p-queue only checks whether it is positive. */
   get size(): number {
     return this.#pick() === null ? 0 : 1;
   }
@@ -80,7 +83,7 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
   enqueue(run: RunFunction, options?: Partial<JobOptions>): void {
     const job = options?.job;
     if (job !== undefined) {
-      this.#lane(job).waiting += 1;
+      this.#subQueue(job).waiting += 1;
       this.#put(job, run);
     }
   }
@@ -90,25 +93,25 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     if (pick === null) {
       return undefined;
     }
-    const { lane, heap } = pick;
+    const { subQueue, heap } = pick;
     heap.pop();
     if (this.#entries.delete(pick.entry.job)) {
-      lane.waiting -= 1;
+      subQueue.waiting -= 1;
     }
-    lane.why = BUSY;
-    const other = front(lane.others);
-    const overtakes = heap === lane.urgent && other !== undefined && isBefore(other, pick.entry);
-    lane.overtakes = overtakes ? lane.overtakes + 1 : 0;
+    subQueue.waitReason = BUSY;
+    const other = front(subQueue.others);
+    const overtakes = heap === subQueue.urgent && other !== undefined && isBefore(other, pick.entry);
+    subQueue.overtakes = overtakes ? subQueue.overtakes + 1 : 0;
     this.#probe = pick.probe;
     return pick.entry.run;
   }
 
-  /** Whether the job that was taken last is a probe. */
+  /** True if the last dequeued job is a probe. */
   get lastIsProbe(): boolean {
     return this.#probe;
   }
 
-  /** A job has a new priority. */
+  /** Moves a job whose priority has changed. */
   reorder(job: Job): void {
     const entry = this.#entries.get(job);
     if (entry !== undefined) {
@@ -117,23 +120,23 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     }
   }
 
-  /** A job is over before it was sent: it no longer counts, and goes out as soon as it comes to the front. */
-  forget(job: Job): void {
+  /** Discards a job that settled before it was sent. Its entry is removed when it reaches the front. */
+  discard(job: Job): void {
     if (this.#entries.delete(job)) {
-      this.#lane(job).waiting -= 1;
+      this.#subQueue(job).waiting -= 1;
     }
   }
 
-  /** What a job waits for, in words. */
-  why(job: Job): string {
-    return this.#lane(job).why;
+  /** Describes why a job is not sent. */
+  waitReason(job: Job): string {
+    return this.#subQueue(job).waitReason;
   }
 
-  /** The operations of a class no longer wait in one line. */
+  /** Groups the jobs again after a class was split. */
   regroup(): void {
-    const lanes = [...this.#lanes.values()];
-    this.#lanes.clear();
-    for (const { urgent, others } of lanes) {
+    const subQueues = [...this.#subQueues.values()];
+    this.#subQueues.clear();
+    for (const { urgent, others } of subQueues) {
       for (const heap of [urgent, others]) {
         for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
           this.#regroupOne(entry);
@@ -143,48 +146,55 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
   }
 
   #regroupOne(entry: Entry): void {
-    const lane = this.#lane(entry.job);
-    lane.waiting += this.#entries.get(entry.job) === entry ? 1 : 0;
-    (isUrgent(entry.job.priority) ? lane.urgent : lane.others).push(entry);
+    const subQueue = this.#subQueue(entry.job);
+    subQueue.waiting += this.#entries.get(entry.job) === entry ? 1 : 0;
+    (isUrgent(entry.job.priority) ? subQueue.urgent : subQueue.others).push(entry);
   }
 
   filter(): RunFunction[] {
     return [...this.#entries.values()].map((entry) => entry.run);
   }
 
-  // p-queue's own ways to change the queue work by its ids and signals, which jobs do not use.
+  // These methods of p-queue use its ids and signals, which jobs do not have.
   setPriority(): void {
     throw new Error('jobs are moved by reorder');
   }
 
   remove(): void {
-    throw new Error('jobs are taken out by forget');
+    throw new Error('jobs are removed by discard');
   }
 
   #put(job: Job, run: RunFunction): void {
-    const lane = this.#lane(job);
+    const subQueue = this.#subQueue(job);
     const entry: Entry = { job, run, due: virtualDeadline(job), moved: false };
     this.#entries.set(job, entry);
-    (isUrgent(job.priority) ? lane.urgent : lane.others).push(entry);
+    (isUrgent(job.priority) ? subQueue.urgent : subQueue.others).push(entry);
   }
 
-  #lane(job: Job): Lane {
-    const key = this.#limiter.lane(job.request);
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) {
+  #subQueue(job: Job): SubQueue {
+    const key = this.#limiter.limitKey(job.request);
+    let subQueue = this.#subQueues.get(key);
+    if (subQueue === undefined) {
       const call = { class: job.request.class, name: job.request.name };
-      lane = { call, urgent: new Heap(isBefore), others: new Heap(isBefore), waiting: 0, why: BUSY, overtakes: 0 };
-      this.#lanes.set(key, lane);
+      subQueue = {
+        call,
+        urgent: new Heap(isBefore),
+        others: new Heap(isBefore),
+        waiting: 0,
+        waitReason: BUSY,
+        overtakes: 0,
+      };
+      this.#subQueues.set(key, subQueue);
     }
-    return lane;
+    return subQueue;
   }
 
   #pick(): Pick | null {
     const now = this.#now();
-    const admitted = this.#breaker.admits();
+    const nextAttemptAt = this.#breaker.nextAttemptAt();
     let best: Pick | null = null;
-    for (const lane of this.#lanes.values()) {
-      const pick = this.#pickFrom(lane, now, admitted);
+    for (const subQueue of this.#subQueues.values()) {
+      const pick = this.#pickFrom(subQueue, now, nextAttemptAt);
       if (pick !== null && (best === null || isBefore(pick.entry, best.entry))) {
         best = pick;
       }
@@ -192,61 +202,61 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     return best;
   }
 
-  #pickFrom(lane: Lane, now: number, admitted: number): Pick | null {
-    const urgent = front(lane.urgent);
-    const other = front(lane.others);
+  #pickFrom(subQueue: SubQueue, now: number, nextAttemptAt: number): Pick | null {
+    const urgent = front(subQueue.urgent);
+    const other = front(subQueue.others);
     const first = urgent !== undefined && (other === undefined || isBefore(urgent, other)) ? urgent : other;
     if (first === undefined) {
       return null;
     }
     const over = [urgent, other].find((entry) => entry?.job.state === 'settled');
     if (over !== undefined) {
-      return { lane, heap: over === urgent ? lane.urgent : lane.others, entry: over, probe: false };
+      return { subQueue, heap: over === urgent ? subQueue.urgent : subQueue.others, entry: over, probe: false };
     }
-    if (admitted > now) {
-      this.#wait(lane, admitted, 'the platform fails lastingly; it is tried again from time to time');
+    if (nextAttemptAt > now) {
+      this.#wait(subQueue, nextAttemptAt, 'the platform fails lastingly; it is tried again from time to time');
       return null;
     }
-    if (this.#inFlightJobs.isStuck(lane.call.class, now)) {
-      this.#wait(lane, Number.POSITIVE_INFINITY, 'the platform does not answer those before it');
+    if (this.#inFlight.isStuck(subQueue.call.class, now)) {
+      this.#wait(subQueue, Number.POSITIVE_INFINITY, 'the platform does not answer those before it');
       return null;
     }
-    return this.#admit(lane, now, first, urgent);
+    return this.#pickAllowed(subQueue, now, first, urgent);
   }
 
-  #admit(lane: Lane, now: number, first: Entry, urgent: Entry | undefined): Pick | null {
-    const waiting = this.#waitingWith(lane);
-    const isUrgentFirst = first === urgent || lane.overtakes >= MOST_OVERTAKES;
-    const decision = this.#limiter.decide(lane.call, now, waiting, isUrgentFirst);
+  #pickAllowed(subQueue: SubQueue, now: number, first: Entry, urgent: Entry | undefined): Pick | null {
+    const waiting = this.#waitingWith(subQueue);
+    const isUrgentFirst = first === urgent || subQueue.overtakes >= MAX_OVERTAKES;
+    const decision = this.#limiter.decide(subQueue.call, now, waiting, isUrgentFirst);
     if (decision.kind !== 'wait') {
-      const heap = first === urgent ? lane.urgent : lane.others;
-      return { lane, heap, entry: first, probe: decision.kind === 'probe' };
+      const heap = first === urgent ? subQueue.urgent : subQueue.others;
+      return { subQueue, heap, entry: first, probe: decision.kind === 'probe' };
     }
     if (urgent !== undefined && !isUrgentFirst) {
-      const second = this.#limiter.decide(lane.call, now, waiting, true);
+      const second = this.#limiter.decide(subQueue.call, now, waiting, true);
       if (second.kind !== 'wait') {
-        return { lane, heap: lane.urgent, entry: urgent, probe: second.kind === 'probe' };
+        return { subQueue, heap: subQueue.urgent, entry: urgent, probe: second.kind === 'probe' };
       }
     }
-    this.#wait(lane, decision.until, decision.why);
+    this.#wait(subQueue, decision.until, decision.why);
     return null;
   }
 
-  /** Requests that wait for the same budget as those of this lane. */
-  #waitingWith(lane: Lane): number {
-    const budget = this.#limiter.budget(lane.call);
-    if (budget.lanes.length === 1) {
-      return lane.waiting;
+  /** Counts the waiting jobs that share the budget of this sub-queue. */
+  #waitingWith(subQueue: SubQueue): number {
+    const budget = this.#limiter.budget(subQueue.call);
+    if (budget.limitKeys.length === 1) {
+      return subQueue.waiting;
     }
     let waiting = 0;
-    for (const name of budget.lanes) {
-      waiting += this.#lanes.get(name)?.waiting ?? 0;
+    for (const name of budget.limitKeys) {
+      waiting += this.#subQueues.get(name)?.waiting ?? 0;
     }
     return waiting;
   }
 
-  #wait(lane: Lane, until: number, why: string): void {
-    lane.why = why;
+  #wait(subQueue: SubQueue, until: number, reason: string): void {
+    subQueue.waitReason = reason;
     if (until !== Number.POSITIVE_INFINITY) {
       this.#wakeAt(until);
     }
@@ -257,7 +267,7 @@ function isBefore(a: Entry, b: Entry): boolean {
   return a.due === b.due ? a.job.sequence < b.job.sequence : a.due < b.due;
 }
 
-/** The first entry that is still in its place. */
+/** Returns the first entry that was not moved. */
 function front(heap: Heap<Entry>): Entry | undefined {
   for (;;) {
     const entry = heap.peek();

@@ -1,9 +1,10 @@
+// Entry point of the queue.
 import { Dispatcher } from './dispatcher.ts';
 import type { QueueOptions, RequestQueue } from './queue-contract.ts';
 
 export type { QueueOptions, RequestQueue } from './queue-contract.ts';
 
-/** Makes a queue for one token. */
+/** Creates the queue for one token. */
 export function createRequestQueue(options: QueueOptions): RequestQueue {
   return new Dispatcher(options);
 }

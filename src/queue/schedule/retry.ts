@@ -1,19 +1,20 @@
+// Decides whether and when a failed request is retried.
 import { TransientError } from '../../core/errors.ts';
 import { TimeoutError } from '../model/errors.ts';
 import type { Repeat } from '../model/request.ts';
 
-/** Attempts for one request, the first included. Refusals (429) do not count. */
-export const MOST_ATTEMPTS = 5;
-const FIRST_DELAY = 500;
-const LONGEST_DELAY = 30_000;
+/** Maximum attempts for one request, including the first. A 429 does not count. */
+export const MAX_ATTEMPTS = 5;
+const MIN_DELAY = 500;
+const MAX_DELAY = 30_000;
 
-/** Full jitter: anything up to 0.5 s, doubled with each attempt made, 30 s at most. In milliseconds. */
+/** Returns the backoff in milliseconds, with full jitter: up to 0.5 s, doubled with each attempt, at most 30 s. */
 export function retryDelay(attemptsMade: number, random: number): number {
-  return random * Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attemptsMade - 1));
+  return random * Math.min(MAX_DELAY, MIN_DELAY * 2 ** (attemptsMade - 1));
 }
 
-/** Whether a request that failed like this may simply be sent again. */
-export function mayRepeat(error: unknown, repeat: Repeat): error is TransientError {
+/** Returns true if a request that failed with this error can be sent again. */
+export function canRetry(error: unknown, repeat: Repeat): error is TransientError {
   return error instanceof TransientError && (repeat !== 'never' || !error.maybeDone);
 }
 
@@ -21,12 +22,12 @@ const FULL = 500;
 const TRANSIENT_COST = 5;
 const TIMEOUT_COST = 10;
 
-/** Keeps retries a small share of all requests when much fails: paid by successes. */
+/** Retry quota: limits retries to a small share of all requests. A retry spends from it, and a success adds to it. */
 export class RetryQuota {
   left = FULL;
 
-  /** Takes the price of one retry; false when there is not enough. */
-  pay(error: TransientError): boolean {
+  /** Spends the cost of one retry. Returns false if the quota is too low. */
+  spend(error: TransientError): boolean {
     const cost = error instanceof TimeoutError ? TIMEOUT_COST : TRANSIENT_COST;
     if (this.left < cost) {
       return false;
@@ -35,7 +36,8 @@ export class RetryQuota {
     return true;
   }
 
-  earn(): void {
+  /** Adds the credit of one success. */
+  credit(): void {
     this.left = Math.min(FULL, this.left + 1);
   }
 }

@@ -1,13 +1,13 @@
 import { RateLimitedError, TransientError } from '../../core/errors.ts';
 import type { Reply } from '../model/request.ts';
 import type { Permit } from '../rate-limit/permit.ts';
-import type { Proven, RateLimiter } from '../rate-limit/rate-limiter.ts';
+import type { BudgetChange, RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
 import type { QueueOptions } from './queue-contract.ts';
 import type { QueueStatistics } from './statistics.ts';
 
-/** Makes single attempts, and tells gate, breaker and tally what came of them. */
+/** Makes single attempts, and reports their results to rate limiter, circuit breaker and statistics. */
 export class Sender {
   readonly #limiter: RateLimiter;
   readonly #breaker: CircuitBreaker;
@@ -15,7 +15,7 @@ export class Sender {
   readonly #options: QueueOptions;
   readonly #onSplit: () => void;
 
-  /** `onSplit`: the operations of a class no longer wait in one line. */
+  /** `onSplit` is called when a class is split into one budget per operation. */
   constructor(
     limiter: RateLimiter,
     breaker: CircuitBreaker,
@@ -30,7 +30,7 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Resolves with the answer's value, rejects with its error. `sentAt` is monotonic milliseconds. */
+  /** Resolves with the value of the response, or rejects with its error. `sentAt` is monotonic milliseconds. */
   send(job: Job, sentAt: number, probe: boolean): Promise<unknown> {
     const permit = this.#limiter.onSent(job.request, sentAt, probe);
     return this.#breaker.run(async () => {
@@ -59,11 +59,11 @@ export class Sender {
     return reply;
   }
 
-  #tell({ call }: Permit, proven: Proven): void {
-    if (proven === 'split') {
+  #publish({ call }: Permit, change: BudgetChange): void {
+    if (change === 'split') {
       this.#onSplit();
       this.#options.onEvent?.({ kind: 'split', class: call.class });
-    } else if (proven === 'joined') {
+    } else if (change === 'joined') {
       this.#options.onEvent?.({ kind: 'joined', classes: [...this.#limiter.budget(call).classes] });
     }
   }
@@ -73,10 +73,10 @@ export class Sender {
     if (error instanceof RateLimitedError) {
       this.#limiter.onRefused(permit, headers, receivedAt, this.#options.random());
     } else if (error instanceof TransientError && headers.remaining === null) {
-      // A fault without headers comes from something in between, and says nothing about the limit.
+      // A failure without rate-limit headers comes from a proxy and carries no information about the limit.
       this.#limiter.onLost(permit);
     } else {
-      this.#tell(permit, this.#limiter.onResponse(permit, headers, receivedAt));
+      this.#publish(permit, this.#limiter.onResponse(permit, headers, receivedAt));
     }
   }
 }

@@ -2,7 +2,7 @@ import { Average } from '../model/average.ts';
 import type { Outcome, QueueEvent } from '../model/snapshot.ts';
 import type { Job } from './job.ts';
 
-/** Counts since the queue was made. */
+/** Statistics since the queue was created. */
 export class QueueStatistics {
   readonly outcomes: Record<Outcome, number> = {
     answered: 0,
@@ -14,7 +14,7 @@ export class QueueStatistics {
   };
   readonly #rtt = new Average();
 
-  /** Milliseconds; null before the first answer. */
+  /** Average round trip in milliseconds; null before the first response. */
   get rtt(): number | null {
     return this.#rtt.value;
   }
@@ -23,15 +23,15 @@ export class QueueStatistics {
     this.outcomes[outcome] += 1;
   }
 
-  /** Counts how an attempt ended, and puts it as an event. Times are monotonic milliseconds. */
-  note({ request, priority, waitingSince }: Job, sentAt: number, now: number, outcome: Outcome): QueueEvent {
+  /** Counts the result of an attempt and returns its event. Times are monotonic milliseconds. */
+  record({ request, priority, waitingSince }: Job, sentAt: number, now: number, outcome: Outcome): QueueEvent {
     this.count(outcome);
     const { name, class: requestClass } = request;
     const [waited, took] = [sentAt - waitingSince, now - sentAt];
     return { kind: 'attempt', name, class: requestClass, priority, outcome, waited, took };
   }
 
-  /** An answer came in after so many milliseconds. */
+  /** Records a response that took this many milliseconds. */
   observe(took: number): void {
     this.#rtt.add(took);
   }
