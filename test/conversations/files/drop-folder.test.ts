@@ -105,6 +105,7 @@ describe('a drop folder', () => {
   it('gives every file in batches, small files together, and then rests', async () => {
     await put('b.ndjson', records('3', '4', '5'));
     await put('a.ndjson', records('1', '2'));
+    await Promise.all(['a', 'b'].map((name) => utimes(join(folder, `${name}.ndjson`), 1, 1)));
     await put('.hidden.ndjson', records('no'));
     await put('c.ndjson.tmp', records('no'));
     await mkdir(join(folder, 'processed'));
