@@ -57,7 +57,7 @@ describe('a link to something public stays whole', () => {
     'https://support.google.com/drive/answer/2494822?hl=en&co=GENIE.Platform%3DDesktop',
     'https://slack.com/help/articles/201330256-Invite-new-members',
     'https://acme.zendesk.com/agent/tickets/123',
-    'https://registry.npmjs.org/@acme/docs/-/docs-1.2.3.tgz',
+    'https://registry.packages.example/@acme/docs/-/docs-1.2.3.tgz',
     'https://cdn.jsdelivr.net/npm/vue@3.4.21/dist/vue.global.prod.js',
     'https://api.acme.example/v1/share/{id}?token=<token>',
   ])('%s', (link) => {

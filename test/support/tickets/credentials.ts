@@ -181,7 +181,7 @@ export function configWithCredential(dice: Dice): Fragment {
     () => t`<input type=password value=${secret()}>`,
     () => t`machine api.acme.io login ${user} password ${secret()}`,
     () => t`localhost:5432:docs:${user}:${secret()}`,
-    () => t`//registry.npmjs.org/:_authToken=${key()}`,
+    () => t`//registry.packages.example/:_authToken=${key()}`,
     () => t`_auth=${mark('token', base64(`${user}:${plain(dice)}`))}`,
     () => t`{"auths":{"registry.acme.dev":{"auth":"${mark('token', base64(`${user}:${plain(dice)}`))}"}}}`,
     () =>

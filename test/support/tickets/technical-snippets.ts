@@ -25,7 +25,7 @@ const HOSTS = [
   'api.example.com',
   'docs.acme.dev',
   'localhost:3000',
-  'registry.npmjs.org',
+  'registry.packages.example',
   'app.acme.io',
   'api.gitbook.com',
   '127.0.0.1:8080',
@@ -113,7 +113,7 @@ function shell(dice: Dice): string {
     () => `npm install @acme/${kebab(dice)}@${version(dice)} --save-exact`,
     () => `npx ${kebab(dice)}@latest --token ${shellPlaceholder(dice)} --space ${word(dice)}`,
     () =>
-      `npm ERR! code E${dice.pick(['401', '404', 'RESOLVE', 'INTEGRITY'])}\nnpm ERR! ${dice.int(400, 404)} ${pascal(dice)} - GET https://registry.npmjs.org/@acme%2f${kebab(dice)}`,
+      `npm ERR! code E${dice.pick(['401', '404', 'RESOLVE', 'INTEGRITY'])}\nnpm ERR! ${dice.int(400, 404)} ${pascal(dice)} - GET https://registry.packages.example/@acme%2f${kebab(dice)}`,
     () => `export ${constant(dice)}=${shellPlaceholder(dice)}`,
     () => `echo "$${constant(dice)}" | docker login --username "$USER" --password-stdin`,
     () => `mysql -u root -p ${word(dice)} < dump.sql`,
@@ -280,7 +280,7 @@ function dump(dice: Dice): string {
     () =>
       `diff --git a/${file(dice)} b/${file(dice)}\nindex ${dice.chars('hex', 7)}..${dice.chars('hex', 7)} 100644\n@@ -${dice.int(1, 99)},${dice.int(1, 9)} +${dice.int(1, 99)},${dice.int(1, 9)} @@\n-  ${camel(dice)}: '${word(dice)}',\n+  ${camel(dice)}: '${word(dice)}',`,
     () =>
-      `"node_modules/${kebab(dice)}": { "version": "${dice.int(1, 9)}.${dice.int(0, 9)}.${dice.int(0, 9)}", "resolved": "https://registry.npmjs.org/${kebab(dice)}/-/${kebab(dice)}-${dice.int(1, 9)}.0.0.tgz", "integrity": "sha512-${dice.chars('base64', 86)}==" }`,
+      `"node_modules/${kebab(dice)}": { "version": "${dice.int(1, 9)}.${dice.int(0, 9)}.${dice.int(0, 9)}", "resolved": "https://registry.packages.example/${kebab(dice)}/-/${kebab(dice)}-${dice.int(1, 9)}.0.0.tgz", "integrity": "sha512-${dice.chars('base64', 86)}==" }`,
     () =>
       `-----BEGIN PUBLIC KEY-----\n${dice.chars('base64', 64)}\n${dice.chars('base64', 64)}\n${dice.chars('base64', 24)}\n-----END PUBLIC KEY-----`,
     () => `data:image/png;base64,iVBORw0KGgo${dice.chars('base64', dice.int(40, 200))}=`,
