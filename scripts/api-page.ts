@@ -73,7 +73,7 @@ function fieldRow(where: string, { name, isRequired, words }: Field): string {
   return `| \`${name}\`${isRequired ? ' (required)' : ''} | ${where} | ${text} |`;
 }
 
-const INTRODUCTION = `# The platform's API by hand
+const INTRODUCTION = `# Calling the platform's API
 
 NOTE
 
