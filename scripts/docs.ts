@@ -55,8 +55,8 @@ function commandsPage(program: Command): string {
   const parts = [
     '# Commands',
     NOTE,
-    'The answer of a command goes to standard output, and everything else to standard error. Colour is used on a ' +
-      'terminal only, and not where `NO_COLOR` is set.',
+    'Commands print results to standard output, and everything else to standard error. Output is colored on a terminal ' +
+      'only, unless `NO_COLOR` is set.',
     EXIT_CODES,
     WHERE,
     ...program
@@ -70,20 +70,24 @@ function commandsPage(program: Command): string {
 
 const EXIT_CODES = `| exit code | means |
 |---|---|
-| 0 | done, also where changes are paused or people are pending |
-| 1 | failed |
-| 2 | the plan has changes, held ones included (\`plan --detailed-exitcode\` only) |
+| 0 | success; some changes may be paused, or some people pending |
+| 1 | failure |
+| 2 | the plan has changes, including held ones (\`plan --detailed-exitcode\` only) |
 | 3 | invalid input: manifests, configuration or command line |
-| 4 | something is held, or the plan was refused: by damage control, a stale or altered plan file, or a checksum that does not match |
-| 5 | everything was applied, but something is still pending after \`--wait\`, or the wait was interrupted (\`apply\` only) |
-| 130, 143 | ended by Ctrl-C or SIGTERM before it was done (\`api\`; other commands end what they began, and exit with one of the codes above) |
+| 4 | a change was held, or the plan was refused: by a safety limit, because the plan file is stale or was altered, or because a checksum does not match |
+| 5 | all other changes were applied, but something is still pending after \`--wait\`, or the wait was interrupted (\`apply\` only) |
+| 130, 143 | interrupted by Ctrl-C or SIGTERM (\`api\`; other commands finish what they started and exit with one of the codes above) |
 
-A reader that closes standard output early, as \`head\` does, changes neither what a command does nor what it exits with;
-\`api\` asks for no more pages then.`;
+Closing standard output early, as \`head\` does, changes neither the work of a command nor its exit code. \`api\` then
+requests no more pages.`;
 
-const WHERE = `Commands that need the platform find it in the file that \`--config\` or the variable \`OCTAVO_CONFIG\` names, else in
-\`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` and \`OCTAVO_ORGANIZATION\`, else in \`config.yaml\` in the working directory.
-[Which configuration is trusted](configuration.md#which-file-is-read) has the details.`;
+const WHERE = `Commands that need the platform read its address and token from the first of these that is set:
+
+1. the file given by \`--config\` or the variable \`OCTAVO_CONFIG\`
+2. the variables \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` and \`OCTAVO_ORGANIZATION\`
+3. \`config.yaml\` in the working directory
+
+See [Which file is read](configuration.md#which-file-is-read) for which configuration is trusted.`;
 
 function commandPart(command: Command): string {
   const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];

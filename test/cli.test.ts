@@ -46,7 +46,7 @@ test.concurrent('help and version are answers', async () => {
   for (const command of ['validate', 'plan', 'apply', 'run', 'approve', 'doctor', 'schema', 'emulate', 'demo']) {
     expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
   }
-  expect(help.stdout).toContain('Exit codes: 0 done; 1 failed; 2');
+  expect(help.stdout).toContain('Exit codes:\n  0  success\n  1  failure\n  2');
   const version = await octavo(['--version'], { cwd });
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

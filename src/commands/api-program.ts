@@ -13,34 +13,32 @@ export function apiCommands(program: Command, around: Surroundings, done: Done):
   };
   program
     .command('api')
-    .description('any request to the platform, authenticated and within its rate limits')
-    .argument('[request...]', 'METHOD PATH, or the name of an operation and the ids that its path needs')
-    .option('-X, --method <method>', 'the method, where only a path is given (default: GET)')
-    .option(
-      '-f, --field <key=value>',
-      'a field of the body, or of the query of a GET; its value is a text',
-      take(false),
-    )
+    .description('Send an authenticated request to the platform, within its rate limits')
+    .argument('[request...]', 'METHOD PATH, or an operation name and the ids in its path')
+    .option('-X, --method <method>', 'Method of the request when only a path is given (default: GET)')
+    .option('-f, --field <key=value>', 'Add a string field to the body, or to the query of a GET', take(false))
     .option(
       '-F, --typed-field <key=value>',
-      'the same; true, 3 and null are what they are, @file is what is in it',
+      'Add a typed field: true, 3 and null keep their type, @file reads a file',
       take(true),
     )
-    .option('-d, --data <json>', 'the body: JSON, @file, or - for what is piped in')
+    .option('-d, --data <json>', 'Request body: JSON, @file, or - for standard input')
     .option('-H, --header <name:value>', 'Send an additional header; can be repeated', (text: string) => {
       headers.push(text);
     })
-    .option('--paginate', 'all pages of a list, one item a line')
+    .option('--paginate', 'Fetch all pages of a list and print one item per line')
     .option('--slurp', 'With --paginate, print the items of all pages as one JSON array')
-    .option('-q, --jq <program>', 'select from the answer, or from each item, with jq')
-    .option('-i, --include', 'show the status and the headers of the answer')
-    .option('--silent', 'Do not print the body of the answer')
-    .option('--dry-run', 'print what would be sent; send nothing')
-    .option('--yes', 'send a write without asking')
-    .option('--raw', 'send what does not fit the operation too')
-    .option('--list [filter]', 'what operations there are; with a filter for a few, also what they take')
+    .option('-q, --jq <program>', 'Filter the response with jq; with --paginate, filter each item')
+    .option('-i, --include', 'Print the status and the headers of the response')
+    .option('--silent', 'Do not print the response body')
+    .option('--dry-run', 'Print the request without sending it')
+    .option('--yes', 'Send a write without asking for confirmation')
+    .option('--raw', 'Send the request even if it does not match the operation')
+    .option('--list [filter]', 'List operations; with a filter that matches few, also their parameters')
     .addOption(
-      new Option('--format <format>', 'how --list and --dry-run answer').choices(['text', 'json']).default('text'),
+      new Option('--format <format>', 'Output format of --list and --dry-run')
+        .choices(['text', 'json'])
+        .default('text'),
     )
     .option(...CONFIG)
     .option(...ORGANIZATION)
@@ -55,8 +53,8 @@ export function apiCommands(program: Command, around: Surroundings, done: Done):
 function completionCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('completion')
-    .description('a script for a shell, so that it completes commands, options, requests and their fields')
-    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .description('Print a shell script that completes commands, options, requests and their fields')
+    .addArgument(new Argument('<shell>', 'Shell to complete for').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', COMPLETION)
     .action(async (shell) => {
       const { completionCommand } = await import('./completion/command.ts');
@@ -66,7 +64,9 @@ function completionCommands(program: Command, around: Surroundings, done: Done):
     .command('complete', { hidden: true })
     .description('Print suggestions for the word at the cursor; called by the scripts')
     .argument('[line]', 'The command line up to the cursor', '')
-    .addOption(new Option('--shell <shell>', 'Which shell').choices(['bash', 'zsh', 'fish']).makeOptionMandatory())
+    .addOption(
+      new Option('--shell <shell>', 'Shell to complete for').choices(['bash', 'zsh', 'fish']).makeOptionMandatory(),
+    )
     .option('--breaks <characters>', 'Characters that separate words for completion in bash')
     .action(async (line, options) => {
       const { completeCommand } = await import('./completion/command.ts');

@@ -12,11 +12,11 @@ const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as cons
 /** All commands, for parsing and for the reference page. `done` is told what the process exits with. */
 export function createProgram(around: Surroundings, done: Done): Command {
   const program = new Command('octavo')
-    .description('GitOps for a documentation platform: a git repository of YAML declares an organization.')
+    .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
     .version(around.version, '--version')
     .exitOverride()
     .configureOutput({ writeOut: around.terminal.out, writeErr: around.terminal.err })
-    .showHelpAfterError('Run with --help to see what there is.')
+    .showHelpAfterError('Run with --help to list commands and options.')
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP)
     .hook('preAction', (_program, command) => nameConfig(command, around));
@@ -41,22 +41,29 @@ function nameConfig(command: Command, { terminal }: Surroundings): void {
 }
 
 const AFTER_HELP = `
-The platform and the organization come from the file that --config or OCTAVO_CONFIG names, else from OCTAVO_BASE_URL,
-OCTAVO_TOKEN and OCTAVO_ORGANIZATION, else, where none of these is set, from config.yaml in the working directory.
+Octavo reads the platform and the organization from the first of these that is set:
+  1. the file given by --config or OCTAVO_CONFIG
+  2. OCTAVO_BASE_URL, OCTAVO_TOKEN and OCTAVO_ORGANIZATION
+  3. config.yaml in the working directory
 
-Exit codes: 0 done; 1 failed; 2 the plan has changes (plan --detailed-exitcode); 3 invalid input; 4 something is held
-or was refused; 5 something is still pending after the wait (apply).
+Exit codes:
+  0  success
+  1  failure
+  2  the plan has changes (plan --detailed-exitcode)
+  3  invalid input
+  4  a change was held, or the plan was refused
+  5  changes are still pending after the wait (apply)
 
-To see all of it without an account: octavo demo`;
+To try Octavo without an account, run: octavo demo`;
 
 function checkingCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('validate')
-    .description('check manifests, offline')
-    .argument('[dir]', 'the folder of manifests', '.')
+    .description('Check manifests offline')
+    .argument('[dir]', 'Manifest directory', '.')
     .option(...CONFIG)
     .addOption(
-      new Option('--format <format>', 'how to answer; github: annotations, sarif: code scanning, junit: test reports')
+      new Option('--format <format>', 'Output format; github: annotations, sarif: code scanning, junit: test reports')
         .choices(['text', 'json', 'github', 'sarif', 'junit'])
         .default('text'),
     )
@@ -66,8 +73,8 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
     });
   program
     .command('schema')
-    .description('print the JSON Schema of manifests, for editors')
-    .option('--repo <dir>', 'a folder of manifests: their keys complete references')
+    .description('Print the JSON Schema of manifests, for editors')
+    .option('--repo <dir>', 'Manifest directory whose keys complete references')
     .action(async (options) => {
       const { schemaCommand } = await import('./plan/schema.ts');
       done(await schemaCommand(options, around));
@@ -77,14 +84,17 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
 function planningCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('plan')
-    .description('show what would change; writes nothing')
-    .argument('[dir]', 'the folder of manifests', '.')
-    .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
-    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'markdown', 'json']).default('text'))
-    .option('--snapshot <file>', 'the actual state as octavo snapshot saved it: no token and no network are needed')
-    .option('--out <file>', 'save the plan, to apply exactly that')
-    .option('--comment', 'show it on the pull request that the CI job is for, over the commit that this starts from')
-    .option('--detailed-exitcode', 'exit with 2 when there are changes')
+    .description('Show what would change, without changing anything')
+    .argument('[dir]', 'Manifest directory', '.')
+    .option('--base <ref>', 'Last applied commit, or "applied"; resources it declares are owned and may be deleted')
+    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'markdown', 'json']).default('text'))
+    .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
+    .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
+    .option(
+      '--comment',
+      'Post the plan as a comment on the pull request of this CI job; --base defaults to the merge base',
+    )
+    .option('--detailed-exitcode', 'Exit with 2 if there are changes')
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .option(...SCOPE)
@@ -94,8 +104,8 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     });
   program
     .command('snapshot')
-    .description('save the actual state, without secrets, for plans where there is no token')
-    .option('--out <file>', 'where to; otherwise it is printed')
+    .description('Save the actual state without secrets, for plans without a token')
+    .option('--out <file>', 'File to write (default: standard output)')
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (options) => {
@@ -104,22 +114,22 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     });
   program
     .command('apply')
-    .description('make it so; asks first')
-    .argument('[dir-or-plan]', 'the folder of manifests, or a file that plan --out saved', '.')
-    .option('--base <ref>', 'the commit last applied: what it declares is owned, and may be deleted; or "applied"')
-    .option('--yes', 'do not ask')
-    .option('--approve <checksum>', 'Approve exactly this plan, or with the checksum of what is held only that')
-    .option('--allow-deletes <n>', 'let up to so many deletions pass the limits', count)
+    .description('Apply the plan, after confirmation')
+    .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
+    .option('--base <ref>', 'Last applied commit, or "applied"; resources it declares are owned and may be deleted')
+    .option('--yes', 'Apply without asking for confirmation')
+    .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')
+    .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)
     .addOption(
       new Option(
         '--wait <duration>',
-        'How long to wait for translations and specifications after the last write; 0 turns it off',
+        'Maximum wait for translations and specifications after the last write, such as 5m; 0 disables',
       )
         .argParser(durationOrZero)
         .default(300_000, '5m'),
     )
-    .option('--record', 'Record this commit and the ids of its resources as applied, in git, once all of it is applied')
-    .addOption(new Option('--format <format>', 'how to answer').choices(['text', 'json']).default('text'))
+    .option('--record', 'Record this commit and its resource ids in git as applied, once everything is applied')
+    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text'))
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .option(...SCOPE)
@@ -132,20 +142,29 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
 function adoptingCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('import')
-    .description('write what no manifest declares as manifests whose plan is empty; overwrites nothing')
-    .option('--out <dir>', 'the folder to write to, with manifests in it or not', '.')
-    .option('--kind <kinds...>', 'only these kinds, and what they refer to')
-    .option('--site <sites...>', 'only these sites, by title or id, and what they refer to')
-    .option('--unmanaged [dir]', 'only what no manifest of this folder declares, of which --out is a part (default: .)')
-    .option('--drift', 'write what was changed behind the back of the manifests into them, each at its line')
-    .option('--base <ref>', 'with --drift: the commit last applied, or "applied"; what differs from it is not drift')
+    .description('Write undeclared resources as manifests with an empty plan, without overwriting files')
+    .option('--out <dir>', 'Directory to write to; may contain manifests', '.')
+    .option('--kind <kinds...>', 'Import only these kinds and the resources they refer to')
+    .option('--site <sites...>', 'Import only these sites, by title or id, and the resources they refer to')
+    .option(
+      '--unmanaged [dir]',
+      'Import only what no manifest in this directory declares; must contain --out (default: .)',
+    )
+    .option('--drift', 'Write drift into the existing manifests, each change at its line')
+    .option(
+      '--base <ref>',
+      'With --drift: last applied commit, or "applied"; changes committed since then are not drift',
+    )
     .option(
       '--pull-request',
-      'with --drift, in a CI job: commit it on a branch of its own, and keep a pull request open',
+      'With --drift, in a CI job: commit the drift to its own branch and keep a pull request open',
     )
-    .option('--onto <branch>', "with --pull-request: the branch it goes to (default: the remote's default branch)")
-    .option('--author <author>', 'with --pull-request: who commits, as "Name <email>" (default: as git is configured)')
-    .option('--dry-run', 'print what would be written')
+    .option('--onto <branch>', "With --pull-request: target branch (default: the remote's default branch)")
+    .option(
+      '--author <author>',
+      'With --pull-request: commit author, as "Name <email>" (default: from the git configuration)',
+    )
+    .option('--dry-run', 'Print what would be written, without writing it')
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .option(...SCOPE)
@@ -158,14 +177,14 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
 function startingCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('init')
-    .description('a repository to start from: manifests, what editors need, the workflow for pull requests')
-    .argument('[dir]', 'the folder; what is in it stays as it is', '.')
+    .description('Create a starter repository: manifests, editor settings and a pull request workflow')
+    .argument('[dir]', 'Directory to create files in; existing files are kept', '.')
     .addOption(
-      new Option('--forge <forge>', 'where the repository is; found out where nothing is said').choices(FORGE_CHOICES),
+      new Option('--forge <forge>', 'Forge that hosts the repository (default: detected)').choices(FORGE_CHOICES),
     )
-    .option('--drift', 'also the workflow that brings back what was changed by hand as pull requests, on a schedule')
-    .option('--install <url#commit>', 'Repository of Octavo and full id of the commit that the workflow runs')
-    .option('--no-import', 'begin with an empty manifest, though a token is there')
+    .option('--drift', 'Also create the scheduled workflow that opens pull requests for drift')
+    .option('--install <url#commit>', 'Octavo repository and full commit id that the workflow runs')
+    .option('--no-import', 'Start with an empty manifest even if a token is set')
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (dir, options) => {
@@ -177,9 +196,9 @@ function startingCommands(program: Command, around: Surroundings, done: Done): v
 function daemonCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('run')
-    .description('the daemon: follow the repository, undo drift')
-    .option('--dry-run', 'plan and report, write nothing')
-    .option('--once', 'one pass, then end')
+    .description('Run the daemon: apply new commits and undo drift')
+    .option('--dry-run', 'Plan and report only, without writing to the platform')
+    .option('--once', 'Run one pass, then exit')
     .option(...CONFIG)
     .action(async (options) => {
       const { runCommand } = await import('./daemon/run.ts');
@@ -188,7 +207,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
   program
     .command('health')
     .description('Exit 0 if the daemon of this configuration is healthy')
-    .option('--ready', 'Require a first synchronization of every organization')
+    .option('--ready', 'Also require a completed first synchronization of every organization')
     .option(...CONFIG)
     .action(async (options) => {
       const { healthCommand } = await import('./daemon/health.ts');
@@ -196,8 +215,8 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     });
   program
     .command('approve')
-    .description('Approve the plan that the daemon holds, or only what is held of it')
-    .argument('<checksum>', 'Checksum of the plan, or of what is held, as the plan and the log name it')
+    .description('Approve the plan that the daemon holds, or only its held changes')
+    .argument('<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log')
     .option(...CONFIG)
     .action(async (checksum, options) => {
       const { approveCommand } = await import('./plan/approve.ts');
@@ -205,7 +224,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     });
   program
     .command('doctor')
-    .description('can the platform be reached, what may the token do, what does the platform have')
+    .description('Check the connection, the token permissions and the features of the platform')
     .option(...CONFIG)
     .action(async (options) => {
       const { doctorCommand } = await import('./doctor/doctor.ts');
@@ -216,30 +235,26 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
 function tryingCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('emulate')
-    .description('the embedded platform, to try things on')
-    .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <n>', 'which port; 0 is any free one', upTo(65_535), 0)
-    .option('--token <token>', 'the token it accepts', 'emulator-token')
-    .option('--seed <file>', 'the state to start with')
-    .option('--state <file>', 'keep the state in this file, and go on from it')
-    .option('--latency <ms>', 'wait so long before each answer', count)
-    .option('--limit <n/seconds>', 'a rate limit, such as 60/2s')
-    .option('--faults <percent>', 'fail so many requests with 503', upTo(100))
-    .addOption(new Option('--platform <version>', 'be this version of the platform').choices(PLATFORM_NAMES))
-    .addOption(
-      new Option('--with <features...>', 'have these, as some versions do').choices(Object.values(FEATURE_NAMES)),
-    )
-    .addOption(
-      new Option('--without <features...>', 'lack these, as some versions do').choices(Object.values(FEATURE_NAMES)),
-    )
+    .description('Run the embedded platform, for testing')
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
+    .option('--port <n>', 'Port to listen on; 0 picks a free port', upTo(65_535), 0)
+    .option('--token <token>', 'Token to accept', 'emulator-token')
+    .option('--seed <file>', 'File with the initial state')
+    .option('--state <file>', 'File to keep the state in across restarts')
+    .option('--latency <ms>', 'Added latency per response, in milliseconds', count)
+    .option('--limit <n/seconds>', 'Rate limit as requests per window, such as 60/2s')
+    .option('--faults <percent>', 'Percentage of requests to fail with 503', upTo(100))
+    .addOption(new Option('--platform <version>', 'Platform version to emulate').choices(PLATFORM_NAMES))
+    .addOption(new Option('--with <features...>', 'Features to enable').choices(Object.values(FEATURE_NAMES)))
+    .addOption(new Option('--without <features...>', 'Features to disable').choices(Object.values(FEATURE_NAMES)))
     .action(async (options) => {
       const { emulateCommand } = await import('./daemon/emulate.ts');
       done(await emulateCommand(options, around));
     });
   program
     .command('demo')
-    .description('all of it, on the embedded platform')
-    .option('--once', 'play the story and end')
+    .description('Demonstrate Octavo on the embedded platform')
+    .option('--once', 'Exit when the demonstration is complete')
     .action(async (options) => {
       const { demoCommand } = await import('./daemon/demo.ts');
       done(await demoCommand(options, around));

@@ -8,13 +8,13 @@ export type Done = (code: ExitCode) => void;
 /** Options that most commands have. */
 export const CONFIG = [
   '--config <file>',
-  'Configuration file (default: OCTAVO_CONFIG, else the environment, else config.yaml)',
+  'Configuration file (default: OCTAVO_CONFIG, then the environment, then config.yaml)',
 ] as const;
-export const ORGANIZATION = ['--organization <id>', 'which organization, where several are configured'] as const;
+export const ORGANIZATION = ['--organization <id>', 'Organization to use when several are configured'] as const;
 
 export const SCOPE = [
   '--scope <name>',
-  'Identity of the manifest folder, where an organization has several (default: its path in the repository)',
+  'Scope of the manifest directory when an organization has several (default: its path in the repository)',
 ] as const;
 
 /** A whole number, for commander. Throws InvalidArgumentError, as the others here do. */
@@ -31,7 +31,7 @@ export function upTo(most: number): (text: string) => number {
   return (text) => {
     const value = count(text);
     if (value > most) {
-      throw new InvalidArgumentError(`It must be ${most} at most.`);
+      throw new InvalidArgumentError(`It must be at most ${most}.`);
     }
     return value;
   };

@@ -93,7 +93,7 @@ function isFile(name: string): boolean {
 }
 
 function optionNames(command: Command, word: string): Suggestions {
-  const help = { value: '--help', description: 'what there is' };
+  const help = { value: '--help', description: 'Show help' };
   const names = command.options
     .filter(({ hidden }) => !hidden)
     .flatMap(({ long, short, description }) =>
