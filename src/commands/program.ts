@@ -112,6 +112,10 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
       const { snapshotCommand } = await import('./plan/snapshot.ts');
       done(await snapshotCommand(options, around));
     });
+  applyingCommands(program, around, done);
+}
+
+function applyingCommands(program: Command, around: Surroundings, done: Done): void {
   program
     .command('apply')
     .description('Apply the plan, after confirmation')
