@@ -133,7 +133,7 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
     const start = /^\S+:\d+:\d+: /.test(error.message) ? '' : 'octavo: ';
     say(`${start}${error.message}\n`);
   } else {
-    say(`octavo: unexpected: ${messageOf(error)}\nThis is a mistake of Octavo's; please report it.\n`);
+    say(`octavo: unexpected error: ${messageOf(error)}\nThis is a bug in Octavo; please report it.\n`);
     if (terminal.env.OCTAVO_DEBUG !== undefined && error instanceof Error) {
       say(`${error.stack ?? ''}\n`);
     }

@@ -29,8 +29,8 @@ test.concurrent.each([
   ['doctor', ['are not set']],
   ['run', ['are not set']],
   ['approve sha256:x', ['are not set']],
-  ['plan --config nowhere.yaml', ['cannot read nowhere.yaml: there is no such file']],
-  ['validate nowhere', ['nowhere is no folder']],
+  ['plan --config nowhere.yaml', ['cannot read nowhere.yaml: no such file']],
+  ['validate nowhere', ['nowhere is not a directory']],
 ])('octavo %s without what it needs', async (line, words) => {
   const { code, stdout, stderr } = await octavo(line.split(' '), { cwd });
   for (const word of words) {
@@ -120,8 +120,8 @@ test.concurrent.each([
   [['emulate', '--platform', '0.200'], 'Allowed choices are 0.146, 0.167, 0.181, 0.201'],
   [['emulate', '--without', 'spaces'], 'Allowed choices are change-request-drafts, change-request-links'],
   [['emulate', '--limit', 'fast'], 'not of the form 60/2s'],
-  [['emulate', '--seed', 'nowhere.json'], 'cannot read the seed nowhere.json'],
-  [['emulate', '--seed', '/dev/null'], 'cannot read the seed /dev/null'],
+  [['emulate', '--seed', 'nowhere.json'], 'cannot read --seed nowhere.json'],
+  [['emulate', '--seed', '/dev/null'], 'cannot read --seed /dev/null'],
 ])('%j does not start', async (args, words) => {
   const { code, stderr } = await octavo(args, { cwd });
   expect(stderr).toContain(words);

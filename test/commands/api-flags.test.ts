@@ -57,7 +57,7 @@ describe('a whole URL of the platform', () => {
     ['another scheme', 'https://HOST/v1/orgs'],
   ])('is refused where it has %s', async (_what, url) => {
     const refused = await dry(url.replace('HOST', new URL(origin()).host));
-    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('the token is sent to no other place') });
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('the token is sent only there') });
     expect(JSON.stringify(refused)).not.toContain('secret-1');
   });
 
@@ -89,10 +89,10 @@ describe('-f and -F', () => {
       ['updateOrganization', '-f', 'ai=3'],
     ]) {
       const { code, stderr } = await api([...args, '--yes']);
-      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.not.stringContaining('sends the value') });
+      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.not.stringContaining('to send the value') });
     }
     const { stderr } = await api(['updateOrganization', '-f', 'ai=true', '--yes']);
-    expect(stderr).toContain('-f sends texts, -F ai=true sends the value');
+    expect(stderr).toContain('-f sends strings; use -F ai=true to send the value');
   });
 });
 
@@ -184,9 +184,9 @@ describe('-H', () => {
 
   test.each([
     ['no colon', 'Prefer', 'a header is written name:value'],
-    ['no name', ': x', 'is not the name of a header'],
-    ['a name with a space', 'a b: x', 'is not the name of a header'],
-    ['a line break', 'x-a: 1\r\nhost: evil', 'the value has characters that no header can have'],
+    ['no name', ': x', 'is not a valid header name'],
+    ['a name with a space', 'a b: x', 'is not a valid header name'],
+    ['a line break', 'x-a: 1\r\nhost: evil', 'the value has characters that are not allowed in a header'],
     ['another host', 'Host: evil.example', 'host cannot be set'],
     ['a length', 'Content-Length: 3', 'content-length cannot be set'],
     ['a connection', 'connection: close', 'connection cannot be set'],

@@ -62,9 +62,7 @@ describe('octavo api as a process', () => {
     expect(lines.map(({ title }) => title.split(' ')[1])).toEqual(lines.map((_line, index) => String(index)));
     // It may have been through before it was asked to end.
     const ended =
-      lines.length === 40
-        ? ''
-        : /^Ended after \d+ items; what follows is asked for with -f page=\S+\noctavo: interrupted\n$/;
+      lines.length === 40 ? '' : /^Stopped after \d+ items; continue with -f page=\S+\noctavo: interrupted\n$/;
     expect({ code, stderr }).toEqual({ code: lines.length === 40 ? 0 : 130, stderr: expect.stringMatching(ended) });
   });
 

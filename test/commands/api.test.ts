@@ -60,7 +60,7 @@ describe('which request', () => {
     expect(await dry(`${space.emulator.url}/v1/orgs`)).toMatchObject({ url: `${space.emulator.url}/v1/orgs` });
     expect(await dry('https://elsewhere.example/v1/orgs')).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('the token is sent to no other place'),
+      stderr: expect.stringContaining('the token is sent only there'),
     });
   });
 
@@ -79,7 +79,7 @@ describe('which request', () => {
     ['dots', ['GET', '/orgs/../x'], 'a part of it is only dots'],
     ['encoded dots', ['GET', '/orgs/%2E%2e/x'], 'a part of it is only dots'],
     ['a body with a read', ['listTeams', '-d', '{}'], 'GET sends no body'],
-    ['a field without a value', ['createTeam', '-f', 'title'], 'a field is written key=value'],
+    ['a field without a value', ['createTeam', '-f', 'title'], 'expected key=value'],
     ['a body that is no JSON', ['createTeam', '-d', '{\n title: 1}'], 'no JSON (line 2, column 2)'],
     ['a file that is not there', ['createTeam', '-d', '@nowhere.json'], 'cannot read nowhere.json'],
     ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'laid over an object only'],
@@ -94,7 +94,7 @@ describe('which request', () => {
 
   test('what the table does not know is sent as it is, with a note', async () => {
     const { code, stderr, stdout } = await api(['GET', '/v1/quite/another']);
-    expect(stderr).toContain('GET /v1/quite/another is no operation that Octavo knows: sent as it is\n');
+    expect(stderr).toContain('GET /v1/quite/another is not a known operation; it is sent unchecked\n');
     expect({ code, error: json(stdout).error }).toEqual({ code: 1, error: expect.objectContaining({ code: 404 }) });
   });
 });
@@ -151,14 +151,14 @@ describe('what is sent', () => {
 
 describe('what is checked', () => {
   test.each([
-    ['a missing field', ['createTeam'], 'title: missing; it is text of 1 to 64 characters'],
+    ['a missing field', ['createTeam'], 'title: missing; expected text of 1 to 64 characters'],
     ['a misspelled field', ['createTeam', '-f', 'titel=x'], 'titel: no such field; did you mean "title"?'],
     ['one too long', ['createTeam', '-f', `title=${'x'.repeat(65)}`], 'title: must be text of 1 to 64 characters'],
     ['one of several', ['updateSite', 's', '-f', 'visibility=publik'], '"visitor-auth"; did you mean "public"?'],
     [
       'a text for a flag',
       ['updateOrganization', '-f', 'ai=true'],
-      'ai: must be true or false; -f sends texts, -F ai=true sends the value',
+      'ai: must be true or false; -f sends strings; use -F ai=true to send the value',
     ],
     [
       'an inner field',
@@ -200,7 +200,7 @@ describe('writes', () => {
   test('need --yes where nobody can be asked', async () => {
     const before = space.emulator.requests.total;
     const { code, stderr } = await api(['createTeam', '-f', 'title=Nobody']);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('say so with --yes') });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('pass --yes to send') });
     expect(space.emulator.requests.total).toBe(before);
   });
 
@@ -221,7 +221,7 @@ describe('writes', () => {
     const gone = await api(['deleteTeam', String(id), '--yes']);
     expect(gone).toEqual({ code: 0, stdout: '', stderr: 'deleteTeam: done (205)\n' });
     const again = await api(['deleteTeam', String(id), '--yes']);
-    expect(again).toEqual({ code: 0, stdout: '', stderr: 'deleteTeam: it was not there (204)\n' });
+    expect(again).toEqual({ code: 0, stdout: '', stderr: 'deleteTeam: nothing to delete (204)\n' });
   });
 
   test('are asked about also where the operation is not known', async () => {
@@ -304,7 +304,7 @@ describe('trouble on the way', () => {
     space.emulator.requests.reset();
     const { code, stdout, stderr } = await api(['createTeam', '-f', 'title=Lost', '--yes']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^createTeam may have been done all the same: look before it is sent again\noctavo: .*\n$/);
+    expect(stderr).toMatch(/^createTeam may have taken effect; check before you send it again\noctavo: .*\n$/);
     expect(space.emulator.requests.count('createTeam')).toBe(1);
   });
 
@@ -316,7 +316,7 @@ describe('trouble on the way', () => {
   test('a used up rate limit is waited for, and that is said', async () => {
     space.emulator.setFaults([{ fault: { kind: '429', retryAfter: 0 }, times: 1 }]);
     const { code, stderr } = await api(['getTeam', teams[0] ?? '']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^The rate limit is used up: waiting/) });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Rate limit reached; waiting/) });
   });
 
   test('HTML is told of, and not shown', async () => {

@@ -69,7 +69,7 @@ test('--wait 0 does not wait: what is pending is counted, and nothing fails', as
   expect(stdout).toMatch(
     /^\d+ applied, 2 pending: site-space\/help\/guides\/fr, translation\/guides-fr; \d+ writes\n$/,
   );
-  expect(stderr).toContain('stays where it is: not applied yet: site-space/help/guides/fr, translation/guides-fr');
+  expect(stderr).toContain('was not updated; still to apply: site-space/help/guides/fr, translation/guides-fr');
   expect(code).toBe(0);
   expect(work.emulator.requests.count('getTranslation')).toBe(1);
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
@@ -181,7 +181,7 @@ test('the question names what is pending, and yes confirms it too', async () => 
     return 'yes';
   };
   expect((await work.inside(['apply'], {}, '.', { ask })).code).toBe(0);
-  expect(question).toMatch(/Apply \d+ changes, and what is pending once it is ready, to /);
+  expect(question).toMatch(/Apply \d+ changes, and pending changes once they are ready, to /);
   expect(spaceCount(work)).toBe(2);
 });
 
@@ -190,7 +190,7 @@ test('a plan that cannot be made after the wait leaves the rest pending', async 
   work.emulator.setFaults([{ match: { operation: 'listSites', nth: 2 }, fault: { kind: 'html' } }]);
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect({ code, spaces: spaceCount(work) }, stderr).toEqual({ code: 5, spaces: 1 });
-  expect(stderr).toContain('Pending changes could not be planned: ');
+  expect(stderr).toContain('Cannot plan the pending changes: ');
 });
 
 test('what the platform says of a translation cannot control the terminal or a CI job', async () => {

@@ -83,7 +83,7 @@ test('what is paused keeps the ref where it is', async () => {
   work.repository.commit('Rename, but later');
   const { code, stderr } = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
   expect(code).toBe(0);
-  expect(stderr).toContain(`${REF} stays where it is: not applied yet: team/writers`);
+  expect(stderr).toContain(`${REF} was not updated; still to apply: team/writers`);
   expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
 });
 

@@ -172,7 +172,7 @@ describe('a configuration that is only found', () => {
     const ended = await work.inside(command, NOTHING_SET);
     expect(ended).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('name it with --config config.yaml or OCTAVO_CONFIG'),
+      stderr: expect.stringContaining('pass --config config.yaml or set OCTAVO_CONFIG'),
     });
   });
 });

@@ -24,13 +24,13 @@ async function withSite(work: Workspace, version: PlatformVersion): Promise<void
   }
 }
 
-const BY_GROUP = 'ok: sections are put into them by the group’s operations (before 0.181)';
-const BY_SECTION = 'ok: sections are put into them by their own update (0.181 and later)';
-const NO_AGENTS = 'note: this platform has none (gone in 0.167): leave it out of manifests';
+const BY_GROUP = 'ok: sections join a group through the group operations (before 0.181)';
+const BY_SECTION = 'ok: sections join a group through a section update (0.181 and later)';
+const NO_AGENTS = 'note: not supported by this platform (removed in 0.167); leave it out of manifests';
 const LISTS_LINKS = 'ok: links and backlinks can be listed';
 
 test.each([
-  ['0.146', { agentsContext: 'ok: sites say whether agents may see them', groups: BY_GROUP, links: LISTS_LINKS }],
+  ['0.146', { agentsContext: 'ok: sites have an agent visibility setting', groups: BY_GROUP, links: LISTS_LINKS }],
   ['0.167', { agentsContext: NO_AGENTS, groups: BY_GROUP, links: LISTS_LINKS }],
   ['0.181', { agentsContext: NO_AGENTS, groups: BY_SECTION, links: LISTS_LINKS }],
   [
@@ -38,8 +38,8 @@ test.each([
     {
       agentsContext: NO_AGENTS,
       groups: BY_SECTION,
-      links: 'note: this platform has none (gone in 0.201); Octavo needs none',
-      external: 'ok: 1 link to elsewhere on the first site: no manifest declares them, they keep their places',
+      links: 'note: not supported by this platform (removed in 0.201); not needed by Octavo',
+      external: 'ok: 1 external link on the first site; manifests do not declare them, and they keep their positions',
     },
   ],
 ] as const)('doctor says what %s has, by reading alone', async (version, expected) => {
@@ -60,11 +60,11 @@ test.each([
 
 test('doctor says where no site space tells whether it is hidden, and little where there is no site', async () => {
   await using work = await openWorkspace();
-  expect(await said(work)).toMatchObject({ sites: 'ok: there is none yet' });
+  expect(await said(work)).toMatchObject({ sites: 'ok: the organization has no sites yet' });
   await withSite(work, '0.146');
   work.emulator.setFeatures({ hiddenSiteSpaces: false });
   expect((await said(work)).hidden).toBe(
-    'note: the platform does not tell it: before 0.167 no site space can be hidden',
+    'note: not reported by the platform; before 0.167 site spaces cannot be hidden',
   );
 });
 
@@ -82,34 +82,34 @@ describe('conversations', () => {
     const { conversations: is = '', topics, permissions } = lines;
     return { is: is.replaceAll(id, 'SITE'), topics, permissions, asked };
   };
-  const permissions = 'ok: the token may do all that Octavo needs';
+  const permissions = 'ok: the token has all permissions that Octavo needs';
 
   test.each([
     ['0.146', { site: 'SITE' }, 'ok: conversations and issue clusters', undefined],
     [
       '0.167',
       {},
-      'note: this platform has none (gone in 0.167): name a site in conversations.site, which takes context records in ' +
-        'their place; until then, what is found waits',
+      'note: not supported by this platform (removed in 0.167); set conversations.site to a site that takes context records ' +
+        'instead; until then, conversations wait',
       undefined,
     ],
     [
       '0.167',
       { site: 'SITE' },
       'ok: context records of the site SITE, and its topics for issue clusters',
-      "ok: the site's issues say how bad they are",
+      'ok: the issues of the site report their impact',
     ],
     [
       '0.201',
       { site: 'SITE' },
       'ok: context records of the site SITE, and its topics for issue clusters',
-      "ok: the site's findings say how bad they are",
+      'ok: the findings of the site report their impact',
     ],
     [
       '0.181',
       { site: 'help' },
-      'note: this platform has none, and no site has the id "help"; the key of a manifest means a site to the daemon ' +
-        'that applied it',
+      'note: not supported by this platform, and no site has the id "help"; a manifest key resolves only in ' +
+        'the daemon that applied it',
       undefined,
     ],
   ] as const)('%s with %j', async (version, conversations, is, topics) => {

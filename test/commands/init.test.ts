@@ -131,7 +131,7 @@ describe('a repository that is there', () => {
     }
     const ended = await work.inside(['init']);
     expect(ended).toMatchObject({ code: 0, stdout: '+ .octavo/schema.json\n+ .vscode/extensions.json\n' });
-    expect(ended.stderr).toContain('.github/workflows/octavo.yaml is there already, and stays as it is');
+    expect(ended.stderr).toContain('.github/workflows/octavo.yaml already exists; it was kept unchanged');
     for (const [path, text] of Object.entries(mine)) {
       expect(readFileSync(join(work.repository.directory, path), 'utf8')).toBe(text);
     }

@@ -177,7 +177,7 @@ test('what init, plan --out and snapshot name next is run as it is printed', asy
   const apply = /apply it with: (.*)\n/.exec(plan.stderr)?.[1] ?? '';
   expect(await paste(apply, work)).toMatchObject({ code: 0 });
   const snapshot = await work.inside(['snapshot', '--out', "../Ana's snapshot", ...where]);
-  const over = /plan over it with: (.*)\n/.exec(snapshot.stderr)?.[1] ?? '';
+  const over = /plan from it with: (.*)\n/.exec(snapshot.stderr)?.[1] ?? '';
   expect(
     await paste(
       over.replace(/(?<=--snapshot '?)\.\.\//, '../../').replace(/(?<=--config '?)\.\.\//, '../../'),

@@ -129,7 +129,7 @@ test.each([
     async (_work: Workspace, path: string) => {
       writeFileSync(path, readFileSync(path, 'utf8').replaceAll('Editors', 'Creditors'));
     },
-    ['was altered after it was made; plan again'],
+    ['was altered after it was created; create a new plan'],
   ],
 ])('a plan file that is %s is refused, and nothing is written', async (_how, spoil, words) => {
   await using work = await withTeams();
@@ -149,10 +149,10 @@ test('a file that is no plan file, and one of another organization', async () =>
   await using work = await withTeams();
   const none = await work.inside(['apply', 'teams.yaml', '--yes']);
   expect(none.code).toBe(3);
-  expect(none.stderr).toContain('teams.yaml is no plan file');
+  expect(none.stderr).toContain('teams.yaml is not a plan file');
   const gone = await work.inside(['apply', 'nowhere', '--yes']);
   expect(gone.code).toBe(3);
-  expect(gone.stderr).toContain('nowhere is neither a folder of manifests nor a plan file');
+  expect(gone.stderr).toContain('nowhere does not exist; pass the manifest directory or a plan file');
   const path = join(work.folder, 'plan.json');
   await work.inside(['plan', '--out', path]);
   const other = await work.inside(['apply', path, '--yes'], { OCTAVO_ORGANIZATION: 'org_other' });
@@ -219,7 +219,9 @@ describe('--approve', () => {
     expect((await checksums(work)).heldChecksum).toBe(heldChecksum);
     const writes = work.writes();
     const silent = await apply(work, '--approve', heldChecksum);
-    expect(silent.stderr).toContain('approves only what is held, and 1 change is not; pass --yes to apply it too');
+    expect(silent.stderr).toContain(
+      'covers only the held changes, but 1 change is not held; pass --yes to apply it too',
+    );
     expect(silent.code).toBe(3);
     const asked: string[] = [];
     const ask = async (question: string) => {
@@ -229,7 +231,7 @@ describe('--approve', () => {
     const refused = await work.inside(['apply', '--base', 'applied', '--approve', heldChecksum], {}, '.', { ask });
     expect([refused.code, asked, work.writes()]).toEqual([
       1,
-      ['\nApply 1 change, and 1 approved change, to org_acme? Only "yes" is a yes: '],
+      ['\nApply 1 change, and 1 approved change, to org_acme? Enter "yes" to confirm: '],
       writes,
     ]);
     expect(await apply(work, '--yes', '--approve', heldChecksum)).toMatchObject({

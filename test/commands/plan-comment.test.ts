@@ -236,5 +236,7 @@ test('at Bitbucket the plan is in the output of the job, which says so', async (
     OCTAVO_FORGE_TOKEN: FakeForge.token,
   });
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`over ${pull.base.slice(0, 7)}`) });
-  expect(ended.stderr).toBe('No comment: none are written at Bitbucket. All of it is in the output of this job.\n');
+  expect(ended.stderr).toBe(
+    'No comment: Octavo does not comment on Bitbucket. The plan is in the output of this job.\n',
+  );
 });

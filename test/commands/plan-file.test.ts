@@ -24,9 +24,7 @@ describe('what waited when the plan was made, and would not wait now, is differe
     const manifests = 'teams:\n  a: { title: A, paused: { reason: wait, until: 2026-06-02 } }\n  b: { title: B }\n';
     const before = { manifests, policy: at('2026-06-01') };
     expect(await differencesOf(before, {})).toEqual([]);
-    expect(await differencesOf(before, { policy: at('2026-06-03') })).toEqual([
-      'paused when it was planned, and not now: create team/a',
-    ]);
+    expect(await differencesOf(before, { policy: at('2026-06-03') })).toEqual(['no longer paused: create team/a']);
     // What waits now is not applied: the plan says so, and the rest is as it was.
     expect(await differencesOf({ ...before, policy: at('2026-06-03') }, { policy: at('2026-06-01') })).toEqual([]);
   });
@@ -40,15 +38,13 @@ describe('what waited when the plan was made, and would not wait now, is differe
   test('a deletion that another configuration would not hold', async () => {
     const before = { ...gone, policy: { confirm: ['collection'] } };
     expect(await differencesOf(before, {})).toEqual([]);
-    expect(await differencesOf(before, { policy: { confirm: [] } })).toEqual([
-      'held when it was planned, and not now: delete collection/old',
-    ]);
+    expect(await differencesOf(before, { policy: { confirm: [] } })).toEqual(['no longer held: delete collection/old']);
   });
 
   test('a plan that was held as a whole', async () => {
     const before = { ...gone, policy: { limits: { deletes: 0, share: 100 } } };
     expect(await differencesOf(before, { policy: { limits: { deletes: 1, share: 100 } } })).toEqual([
-      'held as a whole when it was planned, and not now',
+      'the plan is no longer held as a whole',
     ]);
   });
 
@@ -79,7 +75,7 @@ test('a plan file whose plan waited is refused where it would not wait, and noth
   const { code, stderr } = await work.inside(['apply', '../plan.json', '--yes', '--config', '../other.yaml']);
   expect({ code, stderr }).toEqual({
     code: 4,
-    stderr: expect.stringContaining('held when it was planned, and not now'),
+    stderr: expect.stringContaining('no longer held'),
   });
   expect(work.writes()).toBe(before);
 });
@@ -139,6 +135,6 @@ test.each<[string, Json, Json, Json]>([
   ['a base that is none', { ...HEAD, changes: [] }, [], {}],
 ])('a sealed file with %s is no plan file', (_what, plan, declared, base) => {
   expect(() => readPlanFile(sealed({ plan, declared, base }), 'plan.json')).toThrow(
-    'plan.json is no plan file of this version',
+    'plan.json is not a plan file of this version',
   );
 });

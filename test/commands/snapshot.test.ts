@@ -132,10 +132,10 @@ test('a snapshot of another organization, no snapshot, and none at all: 3, and w
   const other = await work.inside(['plan', 'manifests', '--snapshot', '../snapshot.json'], {
     OCTAVO_ORGANIZATION: 'org_other',
   });
-  expect(other.stderr).toMatch(/the snapshot is of organization .* and the plan is to be of "org_other"/);
+  expect(other.stderr).toMatch(/--snapshot is of organization .*, but the plan is for "org_other"/);
   const none = await work.inside(['plan', 'manifests', '--snapshot', 'manifests/a.yaml'], NOTHING);
   expect(none.stderr).toContain('manifests/a.yaml is no snapshot that can be used: it is no JSON');
   const absent = await work.inside(['plan', 'manifests', '--snapshot', 'nowhere.json'], NOTHING);
-  expect(absent.stderr).toContain('cannot read the snapshot nowhere.json');
+  expect(absent.stderr).toContain('cannot read --snapshot nowhere.json');
   expect([other.code, none.code, absent.code]).toEqual([3, 3, 3]);
 });

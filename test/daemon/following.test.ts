@@ -30,7 +30,7 @@ test('follows a commit; a pass with nothing to do writes nothing', async () => {
   ).toBe(2);
   const { code } = await daemon.process.stop();
   expect(code).toBe(0);
-  expect(daemon.process.said('octavo has stopped')).toHaveLength(1);
+  expect(daemon.process.said('octavo stopped')).toHaveLength(1);
 });
 
 test('several commits during a slow pass become one more pass', async () => {

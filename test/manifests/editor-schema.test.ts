@@ -164,6 +164,6 @@ describe('octavo schema', () => {
     expect(JSON.stringify(properties.saml)).toContain('"enum":["readers","writers"]');
     expect(code).toBe(0);
     const none = await work.inside(['schema', '--repo', 'nowhere']);
-    expect([none.code, none.stderr]).toEqual([3, 'octavo: nowhere is no folder; name the folder of the manifests\n']);
+    expect([none.code, none.stderr]).toEqual([3, 'octavo: nowhere is not a directory; pass the manifest directory\n']);
   });
 });

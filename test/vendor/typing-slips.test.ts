@@ -78,7 +78,7 @@ describe('octavo api and the operations of the platform', () => {
     expect(await refusal('POST', '/v1/orgs/o/teams')).toMatch(/^no operation POST .*this path has/);
     expect(await refusal('POST', '/v1/orgs')).toBe(null);
     expect((await request('POST', '/v1/orgs')).notes).toEqual([
-      'POST /v1/orgs is no operation that Octavo knows: sent as it is',
+      'POST /v1/orgs is not a known operation; it is sent unchecked',
     ]);
   });
 });

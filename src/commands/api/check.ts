@@ -58,7 +58,7 @@ function sentences({ path, issue }: Found, root: SchemaNode, value: unknown, who
   }
   const given = at(value, path);
   if (given === undefined) {
-    return [`${name}: missing; it is ${right}`];
+    return [`${name}: missing; expected ${right}`];
   }
   if (issue.code === 'custom' && path.length === 0) {
     return [`${name} ${issue.message}`];
@@ -71,7 +71,7 @@ function hint(key: string, known: readonly string[]): string {
   return meant === null
     ? known.length === 0
       ? ''
-      : `; there is ${known.toSorted().join(', ')}`
+      : `; valid fields: ${known.toSorted().join(', ')}`
     : `; did you mean ${quote(meant)}?`;
 }
 

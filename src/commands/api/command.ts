@@ -102,7 +102,7 @@ async function carryOut(wish: Wish, config: Config, organization: OrganizationCo
 async function readNamed(name: string, { terminal, signal }: Surroundings): Promise<string> {
   if (name === '-') {
     if (terminal.input === undefined) {
-      throw new ConfigError('nothing can be read from standard input here');
+      throw new ConfigError('cannot read from standard input here');
     }
     return terminal.input(signal);
   }
@@ -110,7 +110,7 @@ async function readNamed(name: string, { terminal, signal }: Surroundings): Prom
     return readRegularFile(resolve(terminal.cwd, name), { limit: LARGEST_FILE }).toString('utf8');
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
+    throw new ConfigError(`cannot read ${name}: ${isMissing ? 'no such file' : messageOf(error)}`, {
       cause: error,
     });
   }
@@ -160,10 +160,10 @@ async function isWanted(
     return true;
   }
   if (terminal.ask === null) {
-    throw new ConfigError(`nobody can be asked here whether to send ${request.name}; say so with --yes`);
+    throw new ConfigError(`no terminal to ask for confirmation; pass --yes to send ${request.name}`);
   }
   terminal.err(requestText(request, url, paintFor(terminal.isErrTerminal, terminal.env)));
-  const answer = terminal.ask('\nSend it? Only "yes" is a yes: ');
+  const answer = terminal.ask('\nSend it? Enter "yes" to confirm: ');
   const said = await Promise.race([answer, asked(signal).then(() => '')]);
   if (signal.aborted) {
     throw new CancelledError(`${request.name} was not sent`);

@@ -12,7 +12,7 @@ export async function readData(data: string, read: ReadNamed): Promise<unknown> 
     const at = /position (\d+)/.exec((error as Error).message)?.[1];
     const where = at === undefined ? '' : ` (${placeOf(text, Number(at))})`;
     throw new ConfigError(
-      `what -d gives is no JSON${where}; it is written -d '{"title":"Writers"}', -d @body.json, or -d - for what is piped in`,
+      `-d is not valid JSON${where}; use -d '{"title":"Writers"}', -d @body.json, or -d - for standard input`,
       { cause: error },
     );
   }

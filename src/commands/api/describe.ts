@@ -33,9 +33,9 @@ export function parametersOf(path: string): readonly string[] {
 
 /** Whether an answer that was lost is asked for again, in words. */
 export const REPEAT_WORDS: Readonly<Record<Repeat, string>> = {
-  safe: 'changes nothing: sent again when no answer comes',
-  idempotent: 'twice is the same as once: sent again when no answer comes',
-  never: 'never sent again by itself: when no answer comes, it may have happened',
+  safe: 'read-only; retried if there is no response',
+  idempotent: 'idempotent; retried if there is no response',
+  never: 'not idempotent; never retried, and may have taken effect if there is no response',
 };
 
 /** A field, and what the schema says of it. */
@@ -49,7 +49,7 @@ function fieldsOf(root: SchemaNode): readonly Row[] {
   const rows = options.filter((option) => !lists.includes(option)).flatMap((option) => memberFields(option, '', true));
   return lists.length === 0 || rows.length === 0
     ? [...rows, ...lists.flatMap((list) => itemFields(list, '', true))]
-    : [...rows, { name: '[]', isRequired: false, words: 'or a list of such objects, with -d', nodes: [] }];
+    : [...rows, { name: '[]', isRequired: false, words: 'or a list of these objects, with -d', nodes: [] }];
 }
 
 /** The members of an object, those of objects inside it included. */
@@ -103,7 +103,7 @@ function merged(rows: readonly Row[]): readonly Row[] {
 
 function itemFields(list: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
   const items = (typeof list.items === 'object' && !Array.isArray(list.items) ? list.items : {}) as SchemaNode;
-  const least = (list.minItems ?? 0) > 0 ? `, ${list.minItems} at least` : '';
+  const least = (list.minItems ?? 0) > 0 ? `, at least ${list.minItems}` : '';
   const options = optionsOf(items);
   if (!options.some(isStructured)) {
     return [{ name: `${name}[]`, isRequired, words: `${schemaWords(items)}${least}`, nodes: [items] }];

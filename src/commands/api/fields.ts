@@ -31,7 +31,7 @@ export async function readFields(typed: readonly TypedField[], read: ReadNamed):
     const key = equals < 0 ? text : text.slice(0, equals);
     const path = readKey(key, flag);
     if (equals < 0 && !key.endsWith('[]')) {
-      throw new ConfigError(`${flag} ${quote(text)}: a field is written key=value`);
+      throw new ConfigError(`${flag} ${quote(text)}: expected key=value`);
     }
     const value = text.slice(equals + 1);
     fields.push(
@@ -50,7 +50,7 @@ const KEY = /^[^[\]=]+(\[[^[\]]*\])*$/;
 
 function readKey(key: string, flag: string): Field['path'] {
   if (!KEY.test(key)) {
-    throw new ConfigError(`${flag} ${quote(key)}: a key is a name, such as title, scope[mode] or members[]`);
+    throw new ConfigError(`${flag} ${quote(key)}: expected a field name such as title, scope[mode] or members[]`);
   }
   const [name = '', ...rest] = key.split('[');
   return [name, ...rest.map((part) => (part === ']' ? null : part.slice(0, -1)))];
@@ -147,7 +147,7 @@ class Place {
 
   #contradiction(): ConfigError {
     return new ConfigError(
-      `the field ${this.#field} contradicts another: what holds it cannot be both a list and a value`,
+      `the field ${this.#field} conflicts with another field: its parent cannot be both a list and a value`,
     );
   }
 }

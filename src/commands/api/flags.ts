@@ -33,15 +33,15 @@ export interface Repeated {
 export function mustGoTogether({ name, method, operation }: Prepared, flags: ApiFlags): void {
   const { paginate, include, slurp, silent, jq } = flags;
   if (paginate === true && (method !== 'GET' || operation?.paginated === false)) {
-    throw new ConfigError(`${name} is not a list of pages: leave out --paginate`);
+    throw new ConfigError(`${name} is not a paginated list; leave out --paginate`);
   }
   if (slurp === true && paginate !== true) {
-    throw new ConfigError('--slurp collects the items of all pages: use it with --paginate');
+    throw new ConfigError('--slurp requires --paginate');
   }
   if (include === true && paginate === true) {
-    throw new ConfigError('-i shows the headers of a single answer: it cannot be combined with --paginate');
+    throw new ConfigError('-i cannot be combined with --paginate, because each page has its own headers');
   }
   if (silent === true && jq !== undefined) {
-    throw new ConfigError('--silent prints no answer: it cannot be combined with --jq');
+    throw new ConfigError('--silent cannot be combined with --jq');
   }
 }

@@ -36,18 +36,18 @@ export function readHeaders(given: readonly string[]): Readonly<Record<string, s
 function readHeader(text: string): readonly [name: string, value: string] {
   const colon = text.indexOf(':');
   if (colon < 0) {
-    throw new ConfigError('-H: a header is written name:value, such as -H "Prefer: return=minimal"');
+    throw new ConfigError('-H: expected name:value, such as -H "Prefer: return=minimal"');
   }
   const name = text.slice(0, colon).trim().toLowerCase();
   const value = text.slice(colon + 1).trim();
   if (!NAME.test(name)) {
-    throw new ConfigError(`-H: ${quote(name)} is not the name of a header`);
+    throw new ConfigError(`-H: ${quote(name)} is not a valid header name`);
   }
   if (OWN.has(name)) {
-    throw new ConfigError(`-H: ${name} cannot be set; Octavo sets it itself`);
+    throw new ConfigError(`-H: ${name} cannot be set, because Octavo sets it`);
   }
   if (!VALUE.test(value)) {
-    throw new ConfigError(`-H ${name}: the value has characters that no header can have`);
+    throw new ConfigError(`-H ${name}: the value has characters that are not allowed in a header`);
   }
   return [name, value];
 }

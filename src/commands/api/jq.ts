@@ -78,7 +78,7 @@ function startJq(program: string, signal: AbortSignal): Thread {
       return ran;
     } catch (error) {
       await close();
-      throw signal.aborted ? new CancelledError('--jq was given up: it was cancelled') : error;
+      throw signal.aborted ? new CancelledError('--jq was cancelled') : error;
     } finally {
       worker.unref();
     }

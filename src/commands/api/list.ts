@@ -31,7 +31,7 @@ export function listOperations(
     return;
   }
   terminal.out(overview(found, paint, terminal.isOutTerminal ? terminal.columns : null));
-  terminal.err(`\n${counted(found.length, 'operation')}; octavo api --list NAME shows what one takes\n`);
+  terminal.err(`\n${counted(found.length, 'operation')}; run octavo api --list NAME to show the parameters of one\n`);
 }
 
 /** An operation of exactly this name, else those whose name or path have every word, else whose summary does too. */
@@ -46,7 +46,7 @@ function matching(table: readonly Operation[], words: readonly string[]): readon
   if (found === undefined) {
     const names = table.map(({ name }) => name);
     throw new ConfigError(
-      `no operation matches ${quote(words.join(' '))}${didYouMean(words.join(''), names, '; octavo api --list shows all')}`,
+      `no operation matches ${quote(words.join(' '))}${didYouMean(words.join(''), names, '; run octavo api --list to list all operations')}`,
     );
   }
   return found.toSorted((a, b) => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1));
@@ -94,8 +94,8 @@ function details(operation: Operation, { strong, faint }: Paint): string {
     ...section('query', query, faint),
     ...(method !== 'GET' && body.length === 0 ? [`  ${faint('no body')}`] : section('body', body, faint)),
     `  ${faint('rate')}   ${operation.class}; ${REPEAT_WORDS[repeat]}`,
-    ...(paginated ? [`  ${faint('list')}   page after page; --paginate streams all of it`] : []),
-    ...(streamed ? [`  ${faint('stream')} answered in pieces, a line each`] : []),
+    ...(paginated ? [`  ${faint('list')}   paginated; --paginate streams all items`] : []),
+    ...(streamed ? [`  ${faint('stream')} streamed response, one line per event`] : []),
     `  ${faint('try')}    octavo api ${[name, ...ids.map((id) => id.toUpperCase()), ...example(method === 'GET' ? [] : body)].join(' ')}`,
   ];
   return `${parts.join('\n')}\n`;

@@ -92,7 +92,7 @@ export class AnswerWriter {
     if (terminal.drained !== undefined) {
       const isTaken = await Promise.race([terminal.drained().then(() => true), asked(signal).then(() => false)]);
       if (!isTaken) {
-        throw new CancelledError('the answer was not read to its end');
+        throw new CancelledError('standard output was closed before the whole response was written');
       }
     }
   }

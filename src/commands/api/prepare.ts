@@ -91,15 +91,15 @@ function unknownNotes(method: Method, path: string, table: readonly Operation[],
   const near = there.length > 0 ? null : nearestPath(table, path);
   if (!isRaw && there.length > 0) {
     const has = there.map((operation) => `${operation.method} (${operation.name})`).join(', ');
-    throw new ConfigError(`no operation ${method} ${path}; this path has ${has}; ${RAW}`);
+    throw new ConfigError(`no operation ${method} ${path}; this path supports ${has}; ${RAW}`);
   }
   if (!isRaw && near !== null) {
     throw new ConfigError(`no operation ${method} ${path}; did you mean ${near}? ${RAW}`);
   }
-  return [`${method} ${path} is no operation that Octavo knows: sent as it is`];
+  return [`${method} ${path} is not a known operation; it is sent unchecked`];
 }
 
-const RAW = '--raw sends it all the same';
+const RAW = 'pass --raw to send it unchecked';
 
 async function bodyOf(
   method: Method,
@@ -113,14 +113,14 @@ async function bodyOf(
     return operation !== null && operation.body !== null ? {} : undefined;
   }
   if (method === 'GET') {
-    throw new ConfigError('GET sends no body, so -d has no place; say which method, such as POST');
+    throw new ConfigError('-d cannot be used with GET, which has no body; pass a method such as POST');
   }
   const data = wish.data === undefined ? {} : await readData(wish.data, read);
   if (fields.length === 0) {
     return data;
   }
   if (!isObject(data)) {
-    throw new ConfigError('fields (-f) can be laid over an object only, and -d is none');
+    throw new ConfigError('-f can add fields only to an object, and -d is not an object');
   }
   return layFields(data, fields);
 }
@@ -128,14 +128,14 @@ async function bodyOf(
 function queryFaults(operation: Operation, search: string): readonly string[] {
   if (operation.query === null) {
     const [extra] = new URLSearchParams(search).keys();
-    return extra === undefined ? [] : [`${extra}: ${operation.name} takes nothing in its query`];
+    return extra === undefined ? [] : [`${extra}: ${operation.name} has no query parameters`];
   }
   return faultsOf(operation.query, queryValues(operation.query, search), 'the query');
 }
 
 function bodyFaults(operation: Operation, body: unknown): readonly string[] {
   if (operation.body === null) {
-    return body === undefined ? [] : [`${operation.name} sends no body; what is given with -f or -d has no place`];
+    return body === undefined ? [] : [`${operation.name} has no body; leave out -f and -d`];
   }
   return faultsOf(operation.body, body, 'the body');
 }
@@ -145,7 +145,7 @@ function mustFit(operation: Operation, faults: readonly string[]): void {
     return;
   }
   const [only = '', second] = faults;
-  const more = `octavo api --list ${operation.name} shows its fields, and ${RAW}`;
+  const more = `run octavo api --list ${operation.name} to show its fields, or ${RAW}`;
   throw new ConfigError(
     second === undefined
       ? `${operation.name} is not sent: ${only}${only.endsWith('?') ? '' : ';'} ${more}`
@@ -171,6 +171,6 @@ function typedHints(
       return fault;
     }
     const field = quote(`${nameOf(text.path)}=${String(text.value)}`).slice(1, -1);
-    return `${fault}; -f sends texts, -F ${field} sends the value`;
+    return `${fault}; -f sends strings; use -F ${field} to send the value`;
   });
 }

@@ -37,7 +37,7 @@ export function queryText({ search, isUrl }: Pick<Asked, 'search' | 'isUrl'>, fi
   for (const { path, value } of fields) {
     const [name = '', second] = path;
     if (path.length > 2 || (path.length === 2 && second !== null)) {
-      throw new ConfigError(`${nameOf(path)}: a query has no fields inside fields`);
+      throw new ConfigError(`${nameOf(path)}: a query cannot have nested fields`);
     }
     if (!Array.isArray(value)) {
       text.append(String(name), String(value));

@@ -71,11 +71,11 @@ function stringWords({ minLength = 0, maxLength, format, pattern }: SchemaNode):
   const length =
     maxLength === undefined
       ? minLength > 0
-        ? ` of ${minLength} characters at least`
+        ? ` of at least ${minLength} characters`
         : ''
       : minLength > 0
         ? ` of ${minLength} to ${maxLength} characters`
-        : ` of ${maxLength} characters at most`;
+        : ` of at most ${maxLength} characters`;
   if (format === 'uri') {
     return `a URL${length}`;
   }
@@ -92,14 +92,14 @@ function rangeWords({ minimum, maximum }: SchemaNode): string {
   if (least !== null && most !== null) {
     return ` from ${least} to ${most}`;
   }
-  return least !== null ? ` of ${least} at least` : most !== null ? ` of ${most} at most` : '';
+  return least !== null ? ` of at least ${least}` : most !== null ? ` of at most ${most}` : '';
 }
 
 function listWords({ items, minItems = 0, maxItems }: SchemaNode): string {
   const what =
     items === undefined || Array.isArray(items) || items === true ? 'anything' : schemaWords(items as SchemaNode);
-  const least = minItems > 0 ? `, ${minItems} at least` : '';
-  return `a list of ${what}${least}${maxItems === undefined ? '' : `, ${maxItems} at most`}`;
+  const least = minItems > 0 ? `, at least ${minItems}` : '';
+  return `a list of ${what}${least}${maxItems === undefined ? '' : `, at most ${maxItems}`}`;
 }
 
 function objectWords({ properties = {}, required = [], additionalProperties }: SchemaNode): string {

@@ -166,7 +166,7 @@ export async function* sendPages(request: Prepared, way: Way, watch: Watch): Asy
       return;
     }
     if (seen.has(page.next)) {
-      throw new NotThePlatformError(`${request.name}: the platform names the same next page twice`);
+      throw new NotThePlatformError(`${request.name}: the platform returned the same next page twice`);
     }
     seen.add(page.next);
     query.set('page', page.next);
@@ -176,7 +176,7 @@ export async function* sendPages(request: Prepared, way: Way, watch: Watch): Asy
 function readPage({ name }: Prepared, json: unknown): ListPage {
   const items = isObject(json) ? json.items : undefined;
   if (!isObject(json) || !Array.isArray(items)) {
-    throw new NotThePlatformError(`${name} does not answer with a list of items: leave out --paginate`);
+    throw new NotThePlatformError(`${name} does not return a list of items; leave out --paginate`);
   }
   const next = isObject(json.next) ? json.next.page : undefined;
   return { items, next: typeof next === 'string' && next !== '' ? next : null };
@@ -193,7 +193,7 @@ export interface Streamed {
 export async function sendStreamed(request: Prepared, way: Way, watch: Watch): Promise<Streamed> {
   const { connection, signal } = way;
   const end = new AbortController();
-  const cancel = () => end.abort(new CancelledError(`${request.name} was given up: it was cancelled`));
+  const cancel = () => end.abort(new CancelledError(`${request.name} was cancelled`));
   signal.addEventListener('abort', cancel, { once: true });
   const close = () => {
     signal.removeEventListener('abort', cancel);

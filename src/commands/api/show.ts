@@ -36,7 +36,7 @@ export async function sendAndShow(work: Work, way: Way): Promise<void> {
   } catch (error) {
     const isLost = error instanceof TransientError ? error.maybeDone : progress.isUnderWay;
     if (request.repeat === 'never' && isLost) {
-      around.terminal.err(`${request.name} may have been done all the same: look before it is sent again\n`);
+      around.terminal.err(`${request.name} may have taken effect; check before you send it again\n`);
     }
     throw error;
   }
@@ -65,8 +65,8 @@ class Progress implements Watch {
   }
 
   onLimited(after: number | null): void {
-    const time = after === null ? '' : `, ${durationWords(after / 1000)}`;
-    this.#around.terminal.err(`The rate limit is used up: waiting${time}\n`);
+    const time = after === null ? '' : ` ${durationWords(after / 1000)}`;
+    this.#around.terminal.err(`Rate limit reached; waiting${time}\n`);
   }
 }
 
@@ -114,16 +114,16 @@ async function showPayload(
       : writer.selected(await selected(work, selection, [payload.json]), true);
   }
   if (selection !== null) {
-    throw new UnfitAnswerError(`${request.name} does not answer with JSON: leave out --jq`);
+    throw new UnfitAnswerError(`${request.name} does not return JSON; leave out --jq`);
   }
   if (!(await writer.bytes(payload.bytes, contentType))) {
-    throw new UnfitAnswerError(`${request.name} answers with binary data: write it to a file, with > FILE`);
+    throw new UnfitAnswerError(`${request.name} returns binary data; redirect it to a file with > FILE`);
   }
 }
 
 /** The status of a deletion says whether there was anything to delete. */
 function doneWords({ name, method }: Prepared, status: number): string {
-  return method === 'DELETE' && status === 204 ? `${name}: it was not there (204)` : `${name}: done (${status})`;
+  return method === 'DELETE' && status === 204 ? `${name}: nothing to delete (204)` : `${name}: done (${status})`;
 }
 
 /** The body of an error is the answer too, where it is JSON; a selection is not made for it. */
@@ -159,7 +159,7 @@ async function showPages(work: Work, way: Way, progress: Progress): Promise<void
   } catch (error) {
     // Nobody reads on where the reader left.
     if (next !== null && around.terminal.readerLeft?.aborted !== true) {
-      around.terminal.err(`Ended after ${items} items; what follows is asked for with -f page=${next}\n`);
+      around.terminal.err(`Stopped after ${items} items; continue with -f page=${next}\n`);
     }
     throw error;
   }

@@ -2,6 +2,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { maskUrls } from '../../core/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/suggest.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
+import { counted } from '../../plan/words.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import { parametersOf } from './describe.ts';
 import type { Field } from './fields.ts';
@@ -34,7 +35,7 @@ export function readTarget(words: readonly string[], reading: Reading): Asked {
   const [first, ...rest] = words;
   if (first === undefined) {
     throw new ConfigError(
-      'say which request: METHOD PATH, or the name of an operation; octavo api --list shows what there is',
+      'no request given; pass METHOD PATH or an operation name (run octavo api --list to list operations)',
     );
   }
   if (isPath(first)) {
@@ -66,14 +67,14 @@ function isPath(word: string): boolean {
 function noMore(words: readonly string[]): void {
   const [extra] = words;
   if (extra !== undefined) {
-    throw new ConfigError(`${quote(extra)} is one word too many: fields are given with -f, and a body with -d`);
+    throw new ConfigError(`${quote(extra)} is an extra argument; pass fields with -f and a body with -d`);
   }
 }
 
 function methodOf(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method === undefined) {
-    throw new ConfigError(`${quote(word)} is no method of the platform; there is ${METHODS.join(', ')}`);
+    throw new ConfigError(`${quote(word)} is not a supported method; use one of ${METHODS.join(', ')}`);
   }
   return method;
 }
@@ -85,12 +86,14 @@ function namedTarget(name: string, ids: readonly string[], { table, method }: Re
     throw new ConfigError(`no operation ${quote(name)}${didYouMean(name, names, whereToLook(name, names))}`);
   }
   if (method !== undefined && methodOf(method) !== operation.method) {
-    throw new ConfigError(`${operation.name} is ${operation.method}, and not ${method.toUpperCase()}`);
+    throw new ConfigError(`${operation.name} is a ${operation.method} operation, not ${method.toUpperCase()}`);
   }
   const open = parametersOf(operation.path).filter((parameter) => parameter !== ORGANIZATION);
   if (ids.length > open.length) {
     const takes = open.length === 0 ? 'no id' : open.join(', ');
-    throw new ConfigError(`${operation.name} takes ${takes}, and not ${ids.length} words; fields are given with -f`);
+    throw new ConfigError(
+      `${operation.name} takes ${takes}, but got ${counted(ids.length, 'argument')}; pass fields with -f`,
+    );
   }
   const path = ids.reduce(
     (filled, id, index) => filled.replace(`{${open[index]}}`, encodedId(open[index] ?? '', id)),
@@ -106,7 +109,7 @@ function whereToLook(word: string, names: readonly string[]): string {
     return `; did you mean ${quote(only)}?`;
   }
   const filter = only === undefined ? '' : ` ${word}`;
-  return `; octavo api --list${filter} shows what there is, and a path begins with /`;
+  return `; run octavo api --list${filter} to list operations, or start a path with /`;
 }
 
 /** The parameter that the configuration knows. */
@@ -122,7 +125,7 @@ function splitPath(word: string, baseUrl: string): PathParts {
   const [before = '', ...after] = own.split('?');
   const path = `/${before.replace(/^\/+/, '')}`;
   if (path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) {
-    throw new ConfigError(`${quote(maskUrls(word))} is not a path: a part of it is only dots`);
+    throw new ConfigError(`${quote(maskUrls(word))} is not a valid path: it has a segment of only dots`);
   }
   const search = after.join('?');
   return isUrl ? { path, search, isUrl } : { path: versionedPath(path), search, isUrl };
@@ -146,7 +149,7 @@ function belowBase(word: string, baseUrl: string): string {
   const isBelow = rest === prefix || ['/', '?'].some((next) => rest.startsWith(`${prefix}${next}`));
   if (base === null || url === null || url.origin !== base.origin || url.username !== '' || !isBelow) {
     const shown = withoutTrailingSlashes(baseUrl);
-    throw new ConfigError(`${quote(maskUrls(word))} is not below ${shown}: the token is sent to no other place`);
+    throw new ConfigError(`${quote(maskUrls(word))} is not below ${shown}; the token is sent only there`);
   }
   return rest.slice(prefix.length);
 }
@@ -173,7 +176,7 @@ export function fillPath({ path, isUrl }: PathParts, fields: readonly Field[], o
       return organization;
     }
     throw new ConfigError(
-      `${name} is missing: give the id after the name of the operation, in its place in the path, or with -f ${name}=ID${nearName(name, fields)}`,
+      `${name} is missing; pass the id after the operation name, in the path, or with -f ${name}=ID${nearName(name, fields)}`,
     );
   };
   const parts = path.split('/').map((part) => {
@@ -186,7 +189,7 @@ export function fillPath({ path, isUrl }: PathParts, fields: readonly Field[], o
 function nearName(name: string, fields: readonly Field[]): string {
   const names = fields.map((field) => String(field.path[0]));
   const near = nearest(name, names);
-  return near === null ? '' : `; ${quote(near)} is given`;
+  return near === null ? '' : `; ${quote(near)} was given`;
 }
 
 /** An id as one part of a path. Dots cannot be encoded, and nothing at all would name what holds it. */

@@ -94,10 +94,10 @@ function readFound(path: string): ConfigSource {
   // A link could lead to any file of this machine.
   if (!found.isFile() || found.size > LARGEST_FOUND) {
     const what = found.isFile() ? `larger than ${LARGEST_FOUND / 1_048_576} MiB` : 'not a regular file';
-    throw new ConfigError(`${DEFAULT_CONFIG} is ${what}; pass --config ${DEFAULT_CONFIG} to read it all the same`);
+    throw new ConfigError(`${DEFAULT_CONFIG} is ${what}; pass --config ${DEFAULT_CONFIG} to read it anyway`);
   }
   const read = () => {
-    throw new Error('a configuration that nobody named reads no other file');
+    throw new Error('a configuration that was not named cannot read other files');
   };
   try {
     return { text: readText(path), folder: dirname(path), trust: 'found', read };
@@ -115,7 +115,7 @@ function readText(path: string): string {
 
 function unreadable(name: string, error: unknown): ConfigError {
   const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-  return new ConfigError(`cannot read ${name}: ${isMissing ? 'there is no such file' : messageOf(error)}`, {
+  return new ConfigError(`cannot read ${name}: ${isMissing ? 'no such file' : messageOf(error)}`, {
     cause: error,
   });
 }
@@ -186,8 +186,8 @@ async function fromBase({ root, inside, base }: ChangedPlace): Promise<string> {
   const commit = base === null ? null : await resolveRef(root, base);
   if (commit === null) {
     throw new ConfigError(
-      `${inside} is inside the repository of a pull request, and the commit that it starts from is not in this clone; ` +
-        'clone the whole history (fetch-depth: 0, GIT_DEPTH: 0), or keep the configuration outside of the repository',
+      `${inside} is inside the repository of a pull request, whose base commit is not in this clone; ` +
+        'clone the full history (fetch-depth: 0, GIT_DEPTH: 0), or keep the configuration outside the repository',
     );
   }
   const tree: FileTree = await readTreeAt(root, commit, '.');
@@ -195,8 +195,8 @@ async function fromBase({ root, inside, base }: ChangedPlace): Promise<string> {
     return Buffer.from(await tree.read(inside)).toString('utf8');
   } catch (error) {
     throw new ConfigError(
-      `${inside} cannot be read from ${commit.slice(0, 7)}, which the pull request starts from (${messageOf(error)}); ` +
-        'what the pull request itself says is not used: merge it first, or keep it outside of the repository',
+      `cannot read ${inside} from ${commit.slice(0, 7)}, the base commit of the pull request (${messageOf(error)}); ` +
+        'the version in the pull request is not used; merge it first, or keep it outside the repository',
       { cause: error },
     );
   }

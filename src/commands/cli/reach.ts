@@ -45,17 +45,17 @@ export class Reach {
   #failing(): void {
     this.#openings += 1;
     if (this.#answered || this.#openings === 1) {
-      this.#terminal.err(`${this.#why()}; trying again\n`);
+      this.#terminal.err(`${this.#why()}; retrying\n`);
     } else {
       this.#given.abort();
     }
   }
 
   #why(): string {
-    return this.#last === null ? `${this.#origin} does not answer` : messageOf(this.#last);
+    return this.#last === null ? `${this.#origin} does not respond` : messageOf(this.#last);
   }
 
   #reason(): AppError {
-    return new TransientError(`${this.#why()}; given up after several tries`, false, { cause: this.#last });
+    return new TransientError(`${this.#why()}; gave up after several attempts`, false, { cause: this.#last });
   }
 }

@@ -64,7 +64,7 @@ export async function readTrustedConfig(file: string | undefined, around: Surrou
   const chosen = await choose(file, around.terminal);
   if (chosen.source?.trust === 'found') {
     throw new ConfigError(
-      `${DEFAULT_CONFIG} is in this folder, and nobody named it; this command opens the files and addresses in it, so name it with --config ${DEFAULT_CONFIG} or OCTAVO_CONFIG`,
+      `this command does not read ${DEFAULT_CONFIG} by default, because it opens the files and addresses in it; pass --config ${DEFAULT_CONFIG} or set OCTAVO_CONFIG`,
     );
   }
   return readConfig(file, around);
@@ -156,13 +156,13 @@ export function chooseOrganization(config: Config, id: string | undefined): Orga
   if (id !== undefined) {
     const chosen = config.organizations.find((organization) => organization.id === id);
     if (chosen === undefined) {
-      throw new ConfigError(`no organization ${JSON.stringify(id)} is configured; there is ${known}`);
+      throw new ConfigError(`no organization ${JSON.stringify(id)} is configured; configured organizations: ${known}`);
     }
     return chosen;
   }
   const [only, second] = config.organizations;
   if (only === undefined || second !== undefined) {
-    throw new ConfigError(`several organizations are configured; say which with --organization: ${known}`);
+    throw new ConfigError(`several organizations are configured; pass --organization with one of ${known}`);
   }
   return only;
 }
@@ -220,7 +220,7 @@ function connect(config: Config, organization: OrganizationConfig, around: Surro
     try {
       const answer = await answering;
       if (answer.status >= 500) {
-        reach.failed(new TransientError(`${connection.origin} answers with ${answer.status}`, false));
+        reach.failed(new TransientError(`${connection.origin} responded with status ${answer.status}`, false));
       }
       return answer;
     } catch (error) {

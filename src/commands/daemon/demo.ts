@@ -39,7 +39,7 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
     return signal.aborted && flags.once !== true ? EXIT.done : EXIT.failed;
   }
   if (flags.once === true) {
-    stage.say(`\n${stage.paint.strong('All of it happened.')}\n`);
+    stage.say(`\n${stage.paint.strong('The demonstration is complete.')}\n`);
   } else {
     await stayUp(cast, stage);
   }
@@ -99,9 +99,9 @@ async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposabl
 }
 
 function introduce({ emulator, repository }: Cast, { say, paint }: Stage): void {
-  say(`${paint.strong('Octavo')}: a commit makes the organization follow.\n\n`);
-  say(`  The embedded platform is at ${emulator.url}\n`);
-  say(`  A git repository made from examples/acme is in ${repository.directory}\n`);
+  say(`${paint.strong('Octavo')}: apply a git repository to an organization.\n\n`);
+  say(`  Embedded platform: ${emulator.url}\n`);
+  say(`  Git repository, created from examples/acme: ${repository.directory}\n`);
 }
 
 async function stayUp(cast: Cast, { say, paint, clock, signal }: Stage): Promise<void> {
@@ -109,18 +109,18 @@ async function stayUp(cast: Cast, { say, paint, clock, signal }: Stage): Promise
   say(
     [
       '',
-      paint.strong('Now it is your turn: it follows whatever you commit, and takes what you drop.'),
+      paint.strong('Your turn: commit changes to the repository, or add tickets to the drop folder.'),
       '',
       `  repository   ${repository.directory}`,
-      `               edit a file there, git commit -am "…", and look here`,
-      `  drop box     ${dropBox.directory}`,
-      '               copy an mbox, eml, JSON, NDJSON or CSV file of tickets there',
+      `               edit a file, run git commit -am "…" and watch this output`,
+      `  drop folder  ${dropBox.directory}`,
+      '               copy an mbox, eml, JSON, NDJSON or CSV file of tickets into it',
       `  health       ${daemon.address}/healthz   ${daemon.address}/readyz`,
       `  metrics      ${daemon.address}/metrics`,
       `  platform     ${emulator.url}/v1/orgs/${emulator.organization}`,
       `               with the header Authorization: Bearer ${emulator.token}`,
       '',
-      '  Ctrl-C ends it, and throws all of it away.',
+      '  Press Ctrl-C to stop and delete everything.',
       '',
       '',
     ].join('\n'),
@@ -168,7 +168,7 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
     server: { listen: '127.0.0.1:0' },
   });
   const readFile = () => {
-    throw new Error('the demo reads no files for its configuration');
+    throw new Error('the configuration of the demo cannot read files');
   };
   return loadConfig({ text, file: 'demo', env: {}, readFile, kinds: kinds.map((kind) => kind.name) });
 }

@@ -56,7 +56,7 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
       '',
     ].join('\n'),
   );
-  terminal.err('The embedded platform is running; the lines above are for the shell you work in. Ctrl-C ends it.\n');
+  terminal.err('The embedded platform is running. Paste the lines above into your shell; press Ctrl-C to stop.\n');
   try {
     await asked(signal);
   } finally {
@@ -79,8 +79,8 @@ async function start(port: number, options: EmulatorOptions): Promise<Emulator> 
     const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     throw new ConfigError(
       isTaken
-        ? `port ${port} is taken; name another with --port, or leave it out`
-        : `the embedded platform cannot start: ${messageOf(error)}`,
+        ? `port ${port} is in use; pass another --port, or leave it out`
+        : `cannot start the embedded platform: ${messageOf(error)}`,
       { cause: error },
     );
   }
@@ -93,7 +93,7 @@ async function readSeed(path: string, name: string): Promise<EmulatorState> {
   try {
     return JSON.parse(readRegularFile(path, { limit: LARGEST_SEED }).toString('utf8')) as EmulatorState;
   } catch (error) {
-    throw new ConfigError(`cannot read the seed ${name}: ${messageOf(error)}`, { cause: error });
+    throw new ConfigError(`cannot read --seed ${name}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -101,7 +101,7 @@ async function readSeed(path: string, name: string): Promise<EmulatorState> {
 function readLimit(text: string): RateLimits {
   const match = /^(\d+)\/(\d+(?:\.\d+)?)s(?::(fixed|first-call))?$/.exec(text);
   if (match === null) {
-    throw new ConfigError(`--limit ${JSON.stringify(text)} is not of the form 60/2s, or 60/2s:first-call`);
+    throw new ConfigError(`--limit ${JSON.stringify(text)} is not valid; use a form such as 60/2s or 60/2s:first-call`);
   }
   const kind = match[3] === 'first-call' ? 'first-call' : 'fixed';
   return { all: { kind, limit: Number(match[1]), window: Number(match[2]) * 1000 } };

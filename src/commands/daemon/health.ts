@@ -27,7 +27,7 @@ export async function healthCommand(flags: HealthFlags, around: Surroundings): P
     terminal.out(`${[String(statusCode), ...reasons].join(': ')}\n`);
     return statusCode === 200 ? EXIT.done : EXIT.failed;
   } catch (error) {
-    terminal.err(`no answer from ${url}: ${messageOf(error)}\n`);
+    terminal.err(`no response from ${url}: ${messageOf(error)}\n`);
     return EXIT.failed;
   }
 }
@@ -35,7 +35,7 @@ export async function healthCommand(flags: HealthFlags, around: Surroundings): P
 /** A daemon that listens on every address is asked on the loopback address. */
 function addressOf({ host, port }: ListenAddress, path: string): string {
   if (port === 0) {
-    throw new ConfigError('server.listen has port 0, which is another port at every start; set a port');
+    throw new ConfigError('server.listen has port 0, which selects a different port at every start; set a port');
   }
   const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port}${path}`;

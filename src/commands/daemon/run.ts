@@ -39,12 +39,12 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
     }
     await daemon.start();
     await asked(around.signal);
-    log.info('asked to stop: nothing new is begun, what is in flight ends');
+    log.info('stopping: waiting for in-flight work to finish');
     return EXIT.done;
   } finally {
     process.off('SIGHUP', onHangup);
     await daemon.stop();
-    log.info('octavo has stopped');
+    log.info('octavo stopped');
   }
 }
 

@@ -19,14 +19,14 @@ export async function conversationFindings(
     return [good(WHAT, 'conversations and issue clusters')];
   }
   if (site === null) {
-    const waits = sources.length === 0 ? '' : '; until then, what is found waits';
-    const instead = `name a site in conversations.site, which takes context records in their place${waits}`;
-    return [note(WHAT, `this platform has none (gone in 0.167): ${instead}`)];
+    const waits = sources.length === 0 ? '' : '; until then, conversations wait';
+    const instead = `set conversations.site to a site that takes context records instead${waits}`;
+    return [note(WHAT, `not supported by this platform (removed in 0.167); ${instead}`)];
   }
   const path = { siteId: site };
   if (!(await isThere(reader.get(operations.listSiteTopics, { path })))) {
-    const known = 'the key of a manifest means a site to the daemon that applied it';
-    return [note(WHAT, `this platform has none, and no site has the id ${JSON.stringify(site)}; ${known}`)];
+    const known = 'a manifest key resolves only in the daemon that applied it';
+    return [note(WHAT, `not supported by this platform, and no site has the id ${JSON.stringify(site)}; ${known}`)];
   }
   const query = { limit: 1 };
   const kinds = [
@@ -36,10 +36,10 @@ export async function conversationFindings(
   const found = good(WHAT, `context records of the site ${site}, and its topics for issue clusters`);
   for (const [name, read] of kinds) {
     if (await isThere(read())) {
-      return [found, good('topics', `the site's ${name} say how bad they are`)];
+      return [found, good('topics', `the ${name} of the site report their impact`)];
     }
   }
-  return [found, note('topics', 'the site lists neither findings nor issues: nothing says how bad a topic is')];
+  return [found, note('topics', 'the site lists neither findings nor issues, so the impact of topics is unknown')];
 }
 
 async function isThere(read: Promise<unknown>): Promise<boolean> {

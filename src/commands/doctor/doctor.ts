@@ -75,7 +75,7 @@ function versionWords({
   readonly version?: string | null;
   readonly build?: string | null;
 }): string {
-  return `answers${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`;
+  return `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`;
 }
 
 function organizationWords({ title }: { readonly title: string }): string {
@@ -90,7 +90,7 @@ async function permissionsOf(
   const { permissions } = await reader.get(operations.getOrganization);
   const what = 'permissions';
   if (permissions === null || permissions === undefined) {
-    return { verdict: 'warn', what, detail: 'the platform does not say what the token may do' };
+    return { verdict: 'warn', what, detail: 'the platform does not report the permissions of the token' };
   }
   // Context records, which take the place of conversations, need no permission of their own.
   const ingests = conversations.sources.length > 0 && (await probe.has(reader)) ? ['ingestConversations'] : [];
@@ -100,8 +100,8 @@ async function permissionsOf(
   const needed = [...own, ...ingests];
   const lacking = needed.filter((name) => permissions[name] === false);
   return lacking.length === 0
-    ? { verdict: 'good', what, detail: 'the token may do all that Octavo needs' }
-    : { verdict: 'bad', what, detail: `the token may not: ${lacking.join(', ')}` };
+    ? { verdict: 'good', what, detail: 'the token has all permissions that Octavo needs' }
+    : { verdict: 'bad', what, detail: `the token lacks: ${lacking.join(', ')}` };
 }
 
 /** Only with the user known can a plan be refused that would lock the daemon out. */
@@ -111,11 +111,11 @@ async function userOf(config: Config, reader: Reader): Promise<Finding> {
   const user = config.platform.user ?? caller;
   if (user === null) {
     const detail =
-      'not set, and the platform does not say whose token it is: name the email of its user, so that no plan can lock it out';
+      'not set, and the platform does not report the owner of the token; set it to the email of that user, so that no plan can lock it out';
     return { verdict: 'warn', what, detail };
   }
   if (caller !== null && caller.toLowerCase() !== user.toLowerCase()) {
-    const detail = `${user} is configured, but the token belongs to ${caller}: plans can lock that user out`;
+    const detail = `${user} is configured, but the token belongs to ${caller}; plans can lock that user out`;
     return { verdict: 'warn', what, detail };
   }
   for await (const member of reader.pages(operations.listMembers, { query: { search: user } })) {
@@ -123,21 +123,21 @@ async function userOf(config: Config, reader: Reader): Promise<Finding> {
       return { verdict: 'good', what, detail: `${user}, ${member.role ?? 'guest'}` };
     }
   }
-  return { verdict: 'bad', what, detail: `${user} is no member of the organization` };
+  return { verdict: 'bad', what, detail: `${user} is not a member of the organization` };
 }
 
 function clockOf(ahead: number | null): Finding {
   const what = 'clock';
   if (ahead === null) {
-    return { verdict: 'warn', what, detail: 'the platform does not say what time it is' };
+    return { verdict: 'warn', what, detail: 'the platform does not report its time' };
   }
   const seconds = Math.round(Math.abs(ahead) / 1000);
   return seconds <= 2
-    ? { verdict: 'good', what, detail: 'as the platform’s, to 2 s' }
+    ? { verdict: 'good', what, detail: 'within 2 s of the platform clock' }
     : {
         verdict: 'warn',
         what,
-        detail: `${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the platform’s; rate limits are reckoned with its clock`,
+        detail: `${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the platform clock, which is used for rate limits`,
       };
 }
 
@@ -150,6 +150,6 @@ function limitOf(budgets: readonly BudgetSnapshot[]): Finding {
   return {
     verdict: 'good',
     what: 'rate limit',
-    detail: words.length === 0 ? 'the platform names none' : words.join('; '),
+    detail: words.length === 0 ? 'not reported by the platform' : words.join('; '),
   };
 }

@@ -31,7 +31,7 @@ function feature(
   what: string,
   read: (reader: Reader) => Promise<unknown>,
   has: string,
-  lacks = 'this platform has none',
+  lacks = 'not supported by this platform',
 ): Probe {
   return async (reader) => {
     try {
@@ -58,7 +58,7 @@ export async function siteFindings(reader: Reader): Promise<readonly Finding[]> 
   const { items } = await reader.get(operations.listSites, { query: { limit: 1 } });
   const [site] = items;
   if (site === undefined) {
-    return [good('sites', 'there is none yet')];
+    return [good('sites', 'the organization has no sites yet')];
   }
   const path = { siteId: site.id };
   let structure: readonly StructureItem[] = [];
@@ -72,13 +72,13 @@ export async function siteFindings(reader: Reader): Promise<readonly Finding[]> 
   const readGroups = feature(
     'section groups',
     (each) => each.get(operations.listSiteFindings, { path, query: { limit: 1 } }),
-    'sections are put into them by their own update (0.181 and later)',
-    'sections are put into them by the group’s operations (before 0.181)',
+    'sections join a group through a section update (0.181 and later)',
+    'sections join a group through the group operations (before 0.181)',
   );
   const [sites, groups] = await Promise.all([readStructure(reader), readGroups(reader)]);
   const agents = site.agentsContext
-    ? good('agentsContext', 'sites say whether agents may see them')
-    : note('agentsContext', 'this platform has none (gone in 0.167): leave it out of manifests');
+    ? good('agentsContext', 'sites have an agent visibility setting')
+    : note('agentsContext', 'not supported by this platform (removed in 0.167); leave it out of manifests');
   return [
     sites,
     // No read tells of those operations; the first move in a pass finds out, whatever is said here.
@@ -98,13 +98,16 @@ function structureFindings(structure: readonly StructureItem[]): readonly Findin
     findings.push(
       typeof space.hidden === 'boolean'
         ? good('hidden', 'site spaces can be hidden')
-        : note('hidden', 'the platform does not tell it: before 0.167 no site space can be hidden'),
+        : note('hidden', 'not reported by the platform; before 0.167 site spaces cannot be hidden'),
     );
   }
   if (links > 0) {
-    const words = links === 1 ? '1 link to elsewhere' : `${links} links to elsewhere`;
+    const words = links === 1 ? '1 external link' : `${links} external links`;
     findings.push(
-      good('external links', `${words} on the first site: no manifest declares them, they keep their places`),
+      good(
+        'external links',
+        `${words} on the first site; manifests do not declare them, and they keep their positions`,
+      ),
     );
   }
   return findings;
@@ -132,7 +135,7 @@ export async function linkListings(reader: Reader): Promise<readonly Finding[]> 
     'link listings',
     (each) => each.get(operations.listSpaceLinks, { path: { spaceId }, query: { limit: 1 } }),
     'links and backlinks can be listed',
-    'this platform has none (gone in 0.201); Octavo needs none',
+    'not supported by this platform (removed in 0.201); not needed by Octavo',
   );
   return [await probe(reader)];
 }

@@ -39,7 +39,7 @@ export async function openDriftRepository(
   const path = resolve(terminal.cwd, out);
   const directory = repositoryAround(path);
   if (directory === null) {
-    throw new ConfigError(`--pull-request needs a git repository, and ${out} is in none`);
+    throw new ConfigError(`--pull-request requires a git repository, and ${out} is not in one`);
   }
   const remote = await RemoteBranches.of(directory);
   return {
@@ -54,7 +54,7 @@ export async function openDriftRepository(
 function readAuthor(text: string): Author {
   const [, name, email] = /^([^<>\p{Cc}]*[^<>\p{Cc}\s])\s*<([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u.exec(text) ?? [];
   if (name === undefined || email === undefined) {
-    throw new ConfigError(`--author ${JSON.stringify(text)} is nobody; write "Name <email>"`);
+    throw new ConfigError(`--author ${JSON.stringify(text)} is not an author; use "Name <email>"`);
   }
   return { name, email };
 }
@@ -88,7 +88,7 @@ export async function treeWith(
     // What is a link is written where it leads.
     const real = posix.join(folder, await place.tree.resolve(pathInTree(place.root, path)));
     if (texts.has(real) && texts.get(real) !== text) {
-      throw new SourceError(`${real} is named twice, and would have to say two things; write it by hand`);
+      throw new SourceError(`${real} is referenced twice and needs two different contents; edit it manually`);
     }
     texts.set(real, text);
   }

@@ -69,7 +69,9 @@ export async function driftPullRequest(flags: DriftPullFlags, around: Surroundin
       return EXIT.done;
     }
   }
-  throw new SourceError(`${branches.from} moves faster than it can be written; run it again later`);
+  throw new SourceError(
+    `${branches.from} or ${branches.into} kept changing during the run; run the command again later`,
+  );
 }
 
 /** `applied` where something of the scope was recorded as applied. Throws SourceError. */
@@ -89,12 +91,12 @@ function pullsOf({ terminal, secrets, signal, version }: Surroundings): Pulls {
   const at = findRepository(terminal.env);
   if (at === null) {
     throw new ConfigError(
-      '--pull-request is for CI jobs (GitHub, Gitea and Forgejo Actions, GitLab CI), and this is none; ' +
-        '--dry-run shows what it would do',
+      '--pull-request requires a CI job of GitHub, Gitea or Forgejo Actions or GitLab CI; ' +
+        'use --dry-run to see what it would do',
     );
   }
   if (at.token === null) {
-    throw new ConfigError(`there is no ${at.tokenVariable} to open a pull request with`);
+    throw new ConfigError(`${at.tokenVariable} is not set; set it to a token that can open pull requests`);
   }
   secrets?.add(at.token);
   return openPulls(at, at.token, signal, `octavo/${version}`);
@@ -139,7 +141,7 @@ class DriftRun {
     const tips = await this.#repository.remote.fetch([into, from]);
     const base = tips.get(into);
     if (base === undefined) {
-      throw new ConfigError(`the remote has no branch ${JSON.stringify(into)}; say with --onto which one`);
+      throw new ConfigError(`the remote has no branch ${JSON.stringify(into)}; pass the target branch with --onto`);
     }
     const place = await manifestsAt(this.#repository, base, this.#flags, this.#around);
     const found = await findDrift(place, this.#flags, this.#around);
@@ -168,11 +170,11 @@ class DriftRun {
     const { from, into } = this.#branches;
     const { title } = driftPull(report, Number.POSITIVE_INFINITY, { isTaken: false });
     if (state === 'taken') {
-      return `Somebody has committed to ${from}: it would be left as it is`;
+      return `${from} has other commits and would be kept unchanged`;
     }
-    const branch = state === 'absent' ? '' : `${from} would be deleted, and its pull request closed`;
+    const branch = state === 'absent' ? '' : `${from} would be deleted and its pull request closed`;
     return report.resources.length === 0
-      ? ['No drift to write', branch].filter((part) => part !== '').join(': ')
+      ? ['No drift to write', branch].filter((part) => part !== '').join('; ')
       : `"${title}" would be a pull request from ${from} into ${into}`;
   }
 
@@ -198,7 +200,7 @@ class DriftRun {
     const declined = open === null ? await steadily(this.#clock, () => pulls.findDeclined(this.#branches, tip)) : null;
     return declined === null
       ? this.#show(attempt)
-      : `Pull request ${declined} was closed with exactly this in it: none is opened again as long as ${this.#branches.from} is there`;
+      : `Pull request ${declined} with the same changes was closed; delete ${this.#branches.from} to open a new one`;
   }
 
   async #show({ pulls, report }: Attempt): Promise<string> {
@@ -209,7 +211,7 @@ class DriftRun {
       return `${nameOf(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
     } catch (error) {
       this.#around.terminal.err(
-        `${from} is pushed, and has no pull request yet; open one by hand, or run this again.\n`,
+        `${from} was pushed but has no pull request yet; open one manually or run the command again.\n`,
       );
       throw error;
     }
@@ -228,8 +230,8 @@ class DriftRun {
       const text = driftPull(report, pulls.longest, { isTaken: true });
       await keepPull(pulls, this.#branches, text, this.#clock);
     }
-    const where = open === null ? '' : `; ${nameOf(open)} says so`;
-    return `Somebody has committed to ${this.#branches.from}: it is left as it is${where}. Merge it, or delete it`;
+    const where = open === null ? '' : `; ${nameOf(open)} explains it`;
+    return `${this.#branches.from} has other commits and is kept unchanged${where}. Merge or delete the branch`;
   }
 
   /** Without drift there is no branch, and no pull request. */
@@ -239,10 +241,10 @@ class DriftRun {
       return this.#moved();
     }
     if (open === null || (tip === undefined && this.#wasMoved)) {
-      return tip === undefined ? 'No drift to write' : `No drift to write: ${this.#branches.from} is deleted`;
+      return tip === undefined ? 'No drift to write' : `No drift to write; deleted ${this.#branches.from}`;
     }
     await this.#close(pulls, open, report);
-    return `No drift to write: ${nameOf(open)} at ${pulls.label} is closed`;
+    return `No drift to write; closed ${nameOf(open)} at ${pulls.label}`;
   }
 
   async #close(pulls: Pulls, open: OpenPull, report: DriftReport): Promise<void> {

@@ -123,7 +123,7 @@ async function writeTexts({ texts }: Drift, before: ReadonlyMap<string, string>,
     try {
       const read = before.get(path);
       if (read !== undefined && (await readFile(disk(path), 'utf8')) !== read) {
-        throw new Error('it has changed since it was read; import again');
+        throw new Error('the file has changed since it was read; run import again');
       }
       await writeFile(disk(path), text);
     } catch (error) {
@@ -145,7 +145,7 @@ function tellDrift({ fields, places, left }: Drift): string {
   const moved = places.length - gone;
   const done = [
     ...(fields.length > 0 ? [`wrote ${counted(fields.length, 'field')}`] : []),
-    ...(gone > 0 ? [`took out ${counted(gone, 'resource')}`] : []),
+    ...(gone > 0 ? [`removed ${counted(gone, 'resource')}`] : []),
     ...(moved > 0 ? [`moved ${counted(moved, 'resource')}`] : []),
   ].join(', ');
   return [

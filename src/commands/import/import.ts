@@ -81,8 +81,8 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
   for (const name of kind) {
     const whole = kinds.find((each) => each.name === name)?.partOf;
     if (!known.includes(name)) {
-      const hint = whole === undefined ? `there are ${known.join(', ')}` : `it is imported with its ${whole}`;
-      throw new ConfigError(`--kind: nothing can be imported of kind ${JSON.stringify(name)}; ${hint}`);
+      const hint = whole === undefined ? `use one of ${known.join(', ')}` : `it is imported with its ${whole}`;
+      throw new ConfigError(`--kind: cannot import kind ${JSON.stringify(name)}; ${hint}`);
     }
   }
   // Sites that are named are wanted, whatever else is.
@@ -92,19 +92,21 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
 /** What says nothing where it stands is refused. */
 function checkFlags({ drift, unmanaged, site = [], base, scope, pullRequest, onto, author }: ImportFlags): void {
   if (drift === true && (unmanaged !== undefined || site.length > 0)) {
-    throw new ConfigError('--drift is about what manifests declare already: --site and --unmanaged say nothing to it');
+    throw new ConfigError(
+      '--drift cannot be combined with --site or --unmanaged, because it updates declared resources only',
+    );
   }
   if (drift !== true && base !== undefined) {
-    throw new ConfigError('--base is for --drift, which tells by it what a commit is about to change');
+    throw new ConfigError('--base requires --drift');
   }
   if (drift !== true && scope !== undefined) {
     throw new ConfigError('--scope requires --drift');
   }
   if (drift !== true && pullRequest === true) {
-    throw new ConfigError('--pull-request is for --drift');
+    throw new ConfigError('--pull-request requires --drift');
   }
   if (pullRequest !== true && (onto !== undefined || author !== undefined)) {
-    throw new ConfigError('--onto and --author are for --pull-request');
+    throw new ConfigError('--onto and --author require --pull-request');
   }
 }
 
@@ -113,8 +115,8 @@ function checkSites({ sites }: Choice, { observation }: ReadAll): void {
   for (const name of sites) {
     if (!found.some(({ id, title }) => id === name || title === name)) {
       const titles = found.map(({ title }) => JSON.stringify(title)).sort();
-      const hint = titles.length === 0 ? 'there is none' : `there are ${titles.join(', ')}`;
-      throw new ConfigError(`--site: no site has the title or the id ${JSON.stringify(name)}; ${hint}`);
+      const hint = titles.length === 0 ? 'the organization has no sites' : `the sites are ${titles.join(', ')}`;
+      throw new ConfigError(`--site: no site has the title or id ${JSON.stringify(name)}; ${hint}`);
     }
   }
 }
@@ -137,13 +139,13 @@ async function placeOf({ out, unmanaged, config }: ImportFlags, cwd: string): Pr
   const folder = relative(root, target);
   if (folder === '..' || folder.startsWith(`..${sep}`)) {
     throw new ConfigError(
-      `--out ${out} lies outside ${managed}, so that what is written there would be read by no plan`,
+      `--out ${out} is outside ${managed}; choose a directory inside it, so that plans read the imported manifests`,
     );
   }
   for (const path of [root, target]) {
     const found = await stat(path).catch(() => null);
     if (found !== null && !found.isDirectory()) {
-      throw new ConfigError(`${relative(cwd, path)} is no folder; name one for manifests`);
+      throw new ConfigError(`${relative(cwd, path)} is not a directory; pass a directory for manifests`);
     }
   }
   const isThere = (await stat(root).catch(() => null)) !== null;
@@ -162,9 +164,9 @@ async function placeOf({ out, unmanaged, config }: ImportFlags, cwd: string): Pr
 const NOTHING: FileTree = {
   label: 'nothing',
   list: async () => [],
-  read: () => Promise.reject(new ConfigError('there is nothing to read')),
-  resolve: () => Promise.reject(new ConfigError('there is nothing to read')),
-  checkNamed: () => Promise.reject(new ConfigError('there is nothing to read')),
+  read: () => Promise.reject(new ConfigError('no file to read')),
+  resolve: () => Promise.reject(new ConfigError('no file to read')),
+  checkNamed: () => Promise.reject(new ConfigError('no file to read')),
 };
 
 /** What the manifests of a folder declare; null where there are none. Throws DesiredStateError. */
@@ -224,7 +226,7 @@ async function editorFiles({ root }: Place, files: readonly ImportedFile[]): Pro
 function shownFile({ path, text, addresses }: ImportedFile): string {
   return path === SCHEMA_PATH
     ? ''
-    : `--- ${printable(path)}${addresses.length === 0 ? ' (a file of its own)' : ''}\n${printableLines(text)}\n`;
+    : `--- ${printable(path)}${addresses.length === 0 ? ' (separate file)' : ''}\n${printableLines(text)}\n`;
 }
 
 function relativeTo({ shown }: Place, { path, addresses }: ImportedFile): string {
@@ -238,10 +240,10 @@ function entriesWords(count: number): string {
 
 function tellImported({ files, left }: Imported, { unread }: ReadAll, existing: Existing | null): string {
   const count = files.reduce((sum, { addresses }) => sum + addresses.length, 0);
-  const besides = existing === null ? '' : `; what manifests declare already is as it was`;
+  const besides = existing === null ? '' : `; existing declarations are unchanged`;
   return [
-    ...unread.map(({ kind, reason }) => `${kind} could not be read, and is left out: ${printable(reason)}`),
-    ...left.map(({ kind, title, reason }) => `left out: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
+    ...unread.map(({ kind, reason }) => `${kind} could not be read and was skipped: ${printable(reason)}`),
+    ...left.map(({ kind, title, reason }) => `skipped: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
     count === 0 ? `Nothing to import${besides}` : `Imported ${entriesWords(count)}${besides}`,
   ].join('\n');
 }

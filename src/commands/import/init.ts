@@ -48,7 +48,7 @@ function readInstall(text: string): Install {
     /^((?:https|ssh):\/\/(?:\w+@)?[\w.:-]+\/[\w./~-]+)#([0-9a-f]{40}(?:[0-9a-f]{24})?)$/.exec(text) ?? [];
   if (source === undefined || commit === undefined) {
     throw new ConfigError(
-      `--install ${JSON.stringify(maskUrls(text))} is not a repository and a full commit id; write one such as https://git.example/acme/octavo.git#${'0123456789'.repeat(4)}`,
+      `--install ${JSON.stringify(maskUrls(text))} is not a repository URL with a full commit id; use a form such as https://git.example/acme/octavo.git#${'0123456789'.repeat(4)}`,
     );
   }
   return { source, commit };
@@ -87,7 +87,7 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   const root = resolve(terminal.cwd, folder);
   const found = await stat(root).catch(() => null);
   if (found !== null && !found.isDirectory()) {
-    throw new ConfigError(`${folder} is no folder; name one for the repository`);
+    throw new ConfigError(`${folder} is not a directory; pass a directory for the repository`);
   }
   const forge = await forgeOf(root, flags, around);
   await mkdir(root, { recursive: true });
@@ -137,12 +137,12 @@ async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroun
   if (found !== null) {
     return found;
   }
-  const choice = `Which forge: ${INIT_FORGES.join(', ')}? `;
+  const choice = `Forge of the repository (${INIT_FORGES.join(', ')}): `;
   const answer = terminal.ask === null ? '' : (await terminal.ask(choice)).trim().toLowerCase();
   const chosen = INIT_FORGES.find((name) => name === answer);
   if (chosen === undefined) {
     throw new ConfigError(
-      `nothing tells which forge the repository is at; say it with --forge: ${INIT_FORGES.join(', ')}`,
+      `cannot detect the forge of the repository; pass --forge with one of ${INIT_FORGES.join(', ')}`,
     );
   }
   return chosen === 'none' ? null : chosen;
@@ -169,8 +169,8 @@ async function offerDrift(
   } else if (forge !== null) {
     around.terminal.err(
       forge === 'gitlab'
-        ? `${WORKFLOWS.gitlab} has the job for drift: it runs where a pipeline schedule is made\n`
-        : 'No pull requests are opened at Bitbucket, so there is no workflow for drift\n',
+        ? `${WORKFLOWS.gitlab} includes the drift job; create a pipeline schedule to run it\n`
+        : 'Octavo does not open pull requests on Bitbucket, so no drift workflow was created\n',
     );
   }
 }
@@ -185,7 +185,7 @@ async function workflowFile(
 ): Promise<StartingFile> {
   if (!/^[\w./-]+$/.test(folder)) {
     throw new ConfigError(
-      `the workflow would have to name the folder ${JSON.stringify(folder)} to a shell; give it a name of letters, digits, "-" and "_"`,
+      `the directory name ${JSON.stringify(folder)} is not safe in the shell commands of the workflow; rename it with letters, digits, "-" and "_"`,
     );
   }
   const text = await readFile(new URL(`examples/pull-request/${forge}${which}.yaml`, root), 'utf8');
@@ -205,7 +205,7 @@ async function writeNew(root: string, { path, text }: StartingFile, { terminal }
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new ConfigError(`cannot write ${shown}: ${messageOf(error)}`, { cause: error });
     }
-    terminal.err(`${shown} is there already, and stays as it is\n`);
+    terminal.err(`${shown} already exists; it was kept unchanged\n`);
   }
 }
 
@@ -225,7 +225,10 @@ async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise
   if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
     return false;
   }
-  return terminal.ask === null || !/^n/i.test((await terminal.ask('Import what the organization has? [Y/n] ')).trim());
+  return (
+    terminal.ask === null ||
+    !/^n/i.test((await terminal.ask('Import the existing resources of the organization? [Y/n] ')).trim())
+  );
 }
 
 function nextSteps(
@@ -234,9 +237,9 @@ function nextSteps(
   workflow: StartingFile | null,
 ): string {
   const name = pathArgument(folder);
-  const pin = `OCTAVO_SOURCE and OCTAVO_COMMIT in ${workflow?.path} to the commit of Octavo that you trust, and the variables that it names`;
-  const what = install === undefined ? pin : `the variables that ${workflow?.path} names`;
-  const set = workflow === null ? '' : `Set ${what}: pull requests then show their plans. `;
+  const pin = `OCTAVO_SOURCE and OCTAVO_COMMIT in ${workflow?.path} to an Octavo commit that you trust, and the variables that it lists`;
+  const what = install === undefined ? pin : `the variables that ${workflow?.path} lists`;
+  const set = workflow === null ? '' : `Set ${what}, so that pull requests show their plans. `;
   // What a manifest names must be tracked by git before it is read.
   const add = shellCommand(['git', '-C', folder, 'add', '.']);
   const validate = nextCommand(['validate', name], { config });

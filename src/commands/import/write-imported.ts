@@ -18,7 +18,7 @@ export async function writeImported(root: string, files: readonly ImportedFile[]
     try {
       await mkdir(dirname(path), { recursive: true });
       if (file.before !== null && (await readFile(path, 'utf8')) !== file.before) {
-        throw new Error('it has changed since it was read; import again');
+        throw new Error('the file has changed since it was read; run import again');
       }
       await writeFile(path, file.text, { flag: file.before === null ? 'wx' : 'w' });
     } catch (error) {
@@ -40,7 +40,7 @@ async function mustHavePlace(root: string, path: string): Promise<void> {
     const inside = relative(within, real);
     const isInside = inside !== '..' && !inside.startsWith(`..${sep}`);
     if (!isInside || !(await stat(real)).isDirectory()) {
-      const what = isInside ? 'is no folder' : 'is a link that leaves the folder of the manifests';
+      const what = isInside ? 'is not a directory' : 'is a link that leaves the manifest directory';
       throw new ConfigError(`cannot write ${printable(path)}: ${printable(folder)} ${what}`);
     }
   }

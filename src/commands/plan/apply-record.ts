@@ -19,7 +19,7 @@ export async function openRecord(
   { terminal }: Surroundings,
 ): Promise<Recorder> {
   if (commit === null || place === null || refs === null) {
-    throw new ConfigError('--record needs manifests that are all committed: only a commit can be recorded as applied');
+    throw new ConfigError('--record requires all manifests to be committed; commit your changes and run again');
   }
   const { scope, folder } = place;
   const ref = appliedRef(organization, scope);
@@ -31,12 +31,12 @@ export async function openRecord(
     const left = [...results.filter(({ status }) => status !== 'applied'), ...pending.filter(isAwaited)];
     if (left.length > 0) {
       const names = left.map(({ address }) => printable(address)).join(', ');
-      terminal.err(`${ref} stays where it is: not applied yet: ${names}\n`);
+      terminal.err(`${ref} was not updated; still to apply: ${names}\n`);
       return;
     }
     const ids = idsOf(declared, bindings);
     const { pushed } = await recordApplied(refs, { organization, scope, folder, commit, ids });
-    terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ', and pushed it' : ''}\n`);
+    terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ' and pushed it' : ''}\n`);
   };
 }
 
@@ -58,6 +58,6 @@ async function mustNotTakeBack(
     return;
   }
   throw new RefusedPlanError(
-    `the plan file is stale: ${recorded.slice(0, 7)} was recorded as applied since; plan again with --base applied`,
+    `the plan file is stale: ${recorded.slice(0, 7)} has been recorded as applied since; create a new plan with --base applied`,
   );
 }

@@ -109,7 +109,7 @@ class Run {
     const pending = merged(plan.pending, first.pending, waited.pending);
     const isPossible = waited.finished.size > 0 && wait > 0 && !this.#signal.aborted;
     if (isPossible && !appliesPending && plan.pending.some(isAwaited)) {
-      this.#around.terminal.err('What was pending may be possible now, and was not confirmed; run apply again\n');
+      this.#around.terminal.err('Pending changes may be possible now, but were not confirmed; run apply again\n');
     }
     return isPossible && appliesPending
       ? this.#applyFollowUp({ ...first, pending }, merged(first.pending, waited.pending), waited.finished, {
@@ -161,7 +161,7 @@ class Run {
       if (!(error instanceof AppError)) {
         throw error;
       }
-      terminal.err(`Pending changes could not be planned: ${printableLines(error.message)}\n`);
+      terminal.err(`Cannot plan the pending changes: ${printableLines(error.message)}\n`);
       return first;
     }
     const wait = Math.max(0, this.lastWrite + this.#options.wait - clock.monotonic());
@@ -170,7 +170,7 @@ class Run {
     const handled = new Set([...results.map(({ address }) => address), ...next.identity.bound.keys()]);
     const missed = this.#planned.plan.pending
       .filter(({ address }) => kindOf(address) !== 'member' && !handled.has(address))
-      .map(({ address }) => ({ address, reason: 'something that it depends on was changed meanwhile; apply again' }));
+      .map(({ address }) => ({ address, reason: 'a resource that it depends on has changed; run apply again' }));
     return {
       results: [...first.results, ...results],
       bindings: new Map([...next.plan.bindings, ...first.bindings, ...(then?.bindings ?? [])]),
@@ -200,7 +200,7 @@ function exitOf(
 ): ExitCode {
   const skipped = results.filter((result: ChangeResult) => result.status === 'skipped').length;
   if (isStopped && skipped > 0) {
-    err(`Stopped: ${counted(skipped, 'change')} not begun\n`);
+    err(`Stopped: ${counted(skipped, 'change')} not started\n`);
     return EXIT.failed;
   }
   const open = planned.plan.verdict.state === 'ready' ? pending.filter(isAwaited) : [];

@@ -63,7 +63,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, around: Su
 async function planFileAt(path: string, name: string): Promise<PlanFile | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) {
-    throw new ConfigError(`${name} is neither a folder of manifests nor a plan file`);
+    throw new ConfigError(`${name} does not exist; pass the manifest directory or a plan file`);
   }
   if (found.isDirectory()) {
     return null;
@@ -88,10 +88,12 @@ async function inputOfFile(
   const known = [flags.base === undefined ? null : '--base', flags.scope === undefined ? null : '--scope'];
   const [given] = known.filter((flag) => flag !== null);
   if (given !== undefined) {
-    throw new ConfigError(`${given} cannot be combined with a plan file; create a new plan with the one you want`);
+    throw new ConfigError(
+      `${given} cannot be combined with a plan file; create a new plan with the ${given === '--base' ? 'base' : 'scope'} you want`,
+    );
   }
   if (file.organization !== organization.id) {
-    throw new RefusedPlanError(`the plan is for ${file.organization}, and not for ${organization.id}`);
+    throw new RefusedPlanError(`the plan file is for organization ${file.organization}, not ${organization.id}`);
   }
   return {
     ...file,
@@ -133,7 +135,7 @@ function mustStillBe(file: PlanFile | null, plan: Plan, policy: PassInput['polic
   const lines = differences(file, plan, policy).map((line) => `  ${line}`);
   if (file.checksum !== plan.checksum || lines.length > 0) {
     throw new RefusedPlanError(
-      ['the plan file is stale: something has changed since it was made', ...lines].join('\n'),
+      ['the plan file is stale: the plan has changed since it was created', ...lines].join('\n'),
     );
   }
 }
@@ -141,9 +143,9 @@ function mustStillBe(file: PlanFile | null, plan: Plan, policy: PassInput['polic
 function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
   const { approve } = flags;
   if (approve !== undefined && approve !== plan.checksum && approve !== plan.heldChecksum) {
-    const held = plan.heldChecksum === null ? '' : `, and only what is held ${plan.heldChecksum}`;
+    const held = plan.heldChecksum === null ? '' : ` and its held changes have ${plan.heldChecksum}`;
     throw new RefusedPlanError(
-      `${approve} is not the checksum of what would be done now: the plan has ${plan.checksum}${held}; review the plan again`,
+      `--approve ${approve} does not match: the plan has checksum ${plan.checksum}${held}; review the plan again`,
     );
   }
 }
@@ -172,13 +174,15 @@ async function confirmation(
     throw new ConfigError(
       approve === undefined
         ? 'no terminal to ask for confirmation; pass --yes to apply'
-        : `${approve} approves only what is held, and ${count} ${rest.length === 1 ? 'is' : 'are'} not; pass --yes to apply ${rest.length === 1 ? 'it' : 'them'} too`,
+        : `--approve ${approve} covers only the held changes, but ${count} ${rest.length === 1 ? 'is' : 'are'} not held; pass --yes to apply ${rest.length === 1 ? 'it' : 'them'} too`,
     );
   }
   const besides = due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
   const isAwaiting = wait > 0 && plan.pending.some(isAwaited);
-  const later = isAwaiting ? `, and what is pending once it is ready,` : '';
-  const said = await terminal.ask(`\nApply ${count}${besides}${later} to ${plan.organization}? Only "yes" is a yes: `);
+  const later = isAwaiting ? `, and pending changes once they are ready,` : '';
+  const said = await terminal.ask(
+    `\nApply ${count}${besides}${later} to ${plan.organization}? Enter "yes" to confirm: `,
+  );
   return said.trim().toLowerCase() === 'yes' ? 'all' : 'no';
 }
 

@@ -41,12 +41,12 @@ export async function openPlanComment(around: Surroundings): Promise<PlanComment
   const job = await findJob(terminal.env, (path) => readFile(path, 'utf8'));
   if (job.label === null) {
     throw new ConfigError(
-      '--comment is for CI jobs of pull requests (GitHub, Gitea and Forgejo Actions, GitLab CI), and this is none',
+      '--comment requires a pull request job of GitHub, Gitea or Forgejo Actions, GitLab CI or Bitbucket Pipelines',
     );
   }
   const { pull } = job;
   if (pull === null) {
-    terminal.err(`No comment: this job of ${job.label} is for no pull request.\n`);
+    terminal.err(`No comment: this ${job.label} job is not for a pull request.\n`);
     return { base: async () => undefined, show: async () => true, showFailure: async () => undefined };
   }
   secrets?.add(pull.token ?? '');
@@ -74,8 +74,8 @@ async function baseOf(folder: string, { base }: PullRequest): Promise<string | u
   const commit = await mergeBase(head.root, base, 'HEAD');
   if (commit === null) {
     throw new ConfigError(
-      `${base}, which the pull request starts from, is not in this clone, or not its history; ` +
-        'clone all of it (fetch-depth: 0, GIT_DEPTH: 0), or name a base with --base',
+      `this clone lacks ${base}, the base commit of the pull request, or its history; ` +
+        'clone the full history (fetch-depth: 0, GIT_DEPTH: 0), or pass --base',
     );
   }
   return commit;
@@ -128,7 +128,8 @@ class CommentPlace {
     const summary = () => body(marker, { longest: LONGEST_SUMMARY, runUrl });
     const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
     if (forge === null) {
-      const why = this.#pull.forge === 'bitbucket' ? 'none are written at Bitbucket' : `there is no ${tokenVariable}`;
+      const why =
+        this.#pull.forge === 'bitbucket' ? 'Octavo does not comment on Bitbucket' : `${tokenVariable} is not set`;
       await this.#standIn(why, summary());
       return true;
     }
@@ -143,8 +144,8 @@ class CommentPlace {
       const published = await publish(forge, marker, body, this.#clock);
       terminal.err(
         published === 'outdated'
-          ? `A later run has commented on pull request ${this.#pull.number} already; its comment stays.\n`
-          : `The comment on pull request ${this.#pull.number} at ${forge.label} is ${published}.\n`,
+          ? `A later run has already commented on pull request ${this.#pull.number}; its comment was kept.\n`
+          : `The comment on pull request ${this.#pull.number} at ${forge.label} was ${published}.\n`,
       );
       return true;
     } catch (error) {
@@ -167,14 +168,14 @@ class CommentPlace {
     const { terminal } = this.#around;
     const { summaryFile } = this.#job;
     if (summaryFile === null) {
-      terminal.err(`No comment: ${why}. All of it is in the output of this job.\n`);
+      terminal.err(`No comment: ${why}. The plan is in the output of this job.\n`);
       return;
     }
     try {
       await appendFile(summaryFile, `${markdown}\n`);
-      terminal.err(`No comment: ${why}. It is in the job summary instead.\n`);
+      terminal.err(`No comment: ${why}. The plan is in the job summary instead.\n`);
     } catch (error) {
-      terminal.err(`No comment: ${why}; and no job summary: ${messageOf(error)}.\n`);
+      terminal.err(`No comment: ${why}. No job summary: ${messageOf(error)}.\n`);
     }
   }
 }

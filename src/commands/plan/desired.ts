@@ -50,7 +50,7 @@ export function openFolder(path: string): FileTree {
 async function folderAt(cwd: string, folder: string): Promise<string> {
   const path = resolve(cwd, folder);
   if (!(await stat(path).catch(() => null))?.isDirectory()) {
-    throw new ConfigError(`${folder} is no folder; name the folder of the manifests`);
+    throw new ConfigError(`${folder} is not a directory; pass the manifest directory`);
   }
   resolveManifestFolder(path);
   return path;
@@ -93,7 +93,7 @@ export async function loadBase(cwd: string, folder: string, options: BaseOptions
   const scope = options.scope ?? (await scopeAt(path));
   if (head === null) {
     if (ref !== undefined) {
-      throw new ConfigError(`--base needs a git repository with a commit, and ${folder} is in none`);
+      throw new ConfigError(`--base requires a git repository with a commit, and ${folder} is not in one`);
     }
     return { base: null, commit: null, scope, elsewhere: undefined, place: null, refs: null };
   }
@@ -155,7 +155,7 @@ async function baseOfRef(refs: AppliedRefs, place: ScopedFolder, ref: string) {
   const commit = await resolveRef(place.repository, ref);
   if (commit === null) {
     throw new ConfigError(
-      `--base ${JSON.stringify(ref)} is not a commit, branch or tag of this repository; fetch it first, or name another`,
+      `--base ${JSON.stringify(ref)} is not a commit, branch or tag of this repository; fetch it, or pass another`,
     );
   }
   if (ref.startsWith('refs/octavo/')) {

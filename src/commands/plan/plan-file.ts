@@ -58,7 +58,7 @@ export function readPlanFile(text: string, name: string): PlanFile {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new ConfigError(`${name} is no plan file: ${messageOf(error)}; make one with octavo plan --out`, {
+    throw new ConfigError(`${name} is not a plan file: ${messageOf(error)}; create one with octavo plan --out`, {
       cause: error,
     });
   }
@@ -67,7 +67,7 @@ export function readPlanFile(text: string, name: string): PlanFile {
   }
   const { seal, plan = null, folder = null, declared = null, base = null } = parsed as Record<string, Json>;
   if (seal !== sealOf({ plan, folder, declared, base })) {
-    throw new RefusedPlanError(`${name} was altered after it was made; plan again`);
+    throw new RefusedPlanError(`${name} was altered after it was created; create a new plan`);
   }
   if (!shape.safeParse(parsed).success) {
     throw notOfThisVersion(name);
@@ -90,7 +90,7 @@ export function readPlanFile(text: string, name: string): PlanFile {
 }
 
 function notOfThisVersion(name: string): ConfigError {
-  return new ConfigError(`${name} is no plan file of this version (${FORMAT}); make one with octavo plan --out`);
+  return new ConfigError(`${name} is not a plan file of this version (${FORMAT}); create one with octavo plan --out`);
 }
 
 function sealOf(content: Readonly<Record<'plan' | 'folder' | 'declared' | 'base', Json>>): string {
@@ -108,13 +108,13 @@ export function differences(file: PlanFile, now: Plan, letPast: LetPast): readon
   const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const gone = [...before.keys()].filter((id) => !after.has(id)).map((id) => `no longer needed: ${id}`);
-  const added = [...after.keys()].filter((id) => !before.has(id)).map((id) => `needed besides: ${id}`);
+  const added = [...after.keys()].filter((id) => !before.has(id)).map((id) => `newly needed: ${id}`);
   const other = [...after]
     .filter(([id, change]) => {
       const same = before.get(id);
       return same !== undefined && canonicalJson(same.fields as never) !== canonicalJson(change.fields as never);
     })
-    .map(([id]) => `from something else than before: ${id}`);
+    .map(([id]) => `current values have changed: ${id}`);
   return [...gone, ...added, ...other, ...released(before, after, letPast), ...wholeReleased(file, now, letPast)];
 }
 
@@ -132,7 +132,7 @@ function released(
       return [];
     }
     const waited = shown.paused !== null ? 'paused' : shown.held !== null && approved.length === 0 ? 'held' : null;
-    return waited === null ? [] : [`${waited} when it was planned, and not now: ${id}`];
+    return waited === null ? [] : [`no longer ${waited}: ${id}`];
   });
 }
 
@@ -140,5 +140,5 @@ function wholeReleased({ verdict }: PlanFile, now: Plan, { approved, allowDelete
   const isLetPast = verdict.state === 'held' && (approved.length > 0 || allowDeletes > 0);
   return verdict.state === 'ready' || now.verdict.state !== 'ready' || isLetPast
     ? []
-    : [`${verdict.state} as a whole when it was planned, and not now`];
+    : [`the plan is no longer ${verdict.state} as a whole`];
 }

@@ -75,7 +75,7 @@ async function planAndSay(folder: string, flags: PlanFlags, how: Approval, aroun
   if (flags.out !== undefined) {
     await save(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
     terminal.err(
-      `The plan is in ${printable(flags.out)}; apply it with: ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
+      `Saved the plan to ${printable(flags.out)}; apply it with: ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
     );
   }
   terminal.out(renderPlan(made.plan, flags.format, how, around));

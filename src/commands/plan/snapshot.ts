@@ -41,7 +41,7 @@ export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings
   const text = without(around.secrets ?? [], writeSnapshot(taken));
   for (const [kind, of] of Object.entries(taken.kinds)) {
     if ('unread' in of) {
-      terminal.err(`${kind} could not be read: ${printable(of.unread)}; plans that need it will say so\n`);
+      terminal.err(`${kind} could not be read: ${printable(of.unread)}; plans that need it will report this\n`);
     }
   }
   if (flags.out === undefined) {
@@ -50,7 +50,7 @@ export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings
     await save(resolve(terminal.cwd, flags.out), text);
     const { config, out } = flags;
     const next = nextCommand(['plan', '--snapshot', pathArgument(out)], { config, organization: flags.organization });
-    terminal.err(`The snapshot is in ${printable(out)}; plan over it with: ${next}\n`);
+    terminal.err(`Saved the snapshot to ${printable(out)}; plan from it with: ${next}\n`);
   }
   return EXIT.done;
 }
@@ -101,7 +101,7 @@ export async function planOverSnapshot(
   const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, around);
   const source = new SnapshotSource(snapshot);
   const { plan } = await planOver(input, source, () => source.reads);
-  terminal.err(`Planned over the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
+  terminal.err(`Planned from the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
   return { input, plan };
 }
 
@@ -111,7 +111,7 @@ async function openSnapshot(file: string, cwd: string): Promise<Snapshot> {
   try {
     text = readRegularFile(path, { limit: LARGEST_SNAPSHOT }).toString('utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read the snapshot ${file}: ${messageOf(error)}`, { cause: error });
+    throw new ConfigError(`cannot read --snapshot ${file}: ${messageOf(error)}`, { cause: error });
   }
   return readSnapshot(text, file, kinds);
 }
@@ -124,8 +124,8 @@ function organizationOf(
   const wanted = flags.organization ?? (config.organizations.some(({ id }) => id === of) ? of : undefined);
   const organization = chooseOrganization(config, wanted);
   if (organization.id !== of) {
-    const names = `${JSON.stringify(of)}, and the plan is to be of ${JSON.stringify(organization.id)}`;
-    throw new ConfigError(`the snapshot is of organization ${names}; take one of that`);
+    const names = `${JSON.stringify(of)}, but the plan is for ${JSON.stringify(organization.id)}`;
+    throw new ConfigError(`--snapshot is of organization ${names}; take a snapshot of that organization`);
   }
   return organization;
 }

@@ -74,6 +74,6 @@ function fromRoot({ files, problems }: Report, cwd: string): Report {
 }
 
 function toolOf(version: string): Tool {
-  const rules = kinds.map(({ name }) => ({ id: name, description: `What declares a ${name} must be valid.` }));
+  const rules = kinds.map(({ name }) => ({ id: name, description: `Declarations of ${name} must be valid.` }));
   return { version, rules };
 }
