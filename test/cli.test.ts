@@ -13,7 +13,7 @@ test.concurrent.each([
   [['plan', '--bsae', 'HEAD'], "unknown option '--bsae'", 'Did you mean --base?'],
   [['plan', '--format', 'xml'], "argument 'xml' is invalid", 'text, markdown, json'],
   [['apply', '--allow-deletes', 'many'], "argument 'many' is invalid", 'a whole number'],
-  [['emulate', '--port', '70000'], "argument '70000' is invalid", '65535 at most'],
+  [['emulate', '--port', '70000'], "argument '70000' is invalid", 'at most 65535'],
   [['approve'], "missing required argument 'checksum'", '--help'],
   [['plan', 'a', 'b'], 'too many arguments', '--help'],
 ])('%j is invalid input', async (args, wrong, hint) => {
@@ -79,7 +79,7 @@ test.concurrent('the embedded platform says what to export, and ends when asked'
   expect(exported).toMatchObject({ OCTAVO_TOKEN: 'given-token', OCTAVO_ORGANIZATION: 'org_acme' });
   const port = new URL(String(exported.OCTAVO_BASE_URL)).port;
   const second = await octavo(['emulate', '--port', port], { cwd });
-  expect(second.stderr).toContain(`port ${port} is taken`);
+  expect(second.stderr).toContain(`port ${port} is in use`);
   expect(second.code).toBe(3);
   const doctor = await octavo(['doctor'], { cwd, env: exported });
   expect(doctor.stdout).toMatch(/ok +token +accepted, for Acme/);
@@ -119,7 +119,7 @@ test.concurrent('the embedded platform is the version that it is told to be, but
 test.concurrent.each([
   [['emulate', '--platform', '0.200'], 'Allowed choices are 0.146, 0.167, 0.181, 0.201'],
   [['emulate', '--without', 'spaces'], 'Allowed choices are change-request-drafts, change-request-links'],
-  [['emulate', '--limit', 'fast'], 'not of the form 60/2s'],
+  [['emulate', '--limit', 'fast'], 'use a form such as 60/2s'],
   [['emulate', '--seed', 'nowhere.json'], 'cannot read --seed nowhere.json'],
   [['emulate', '--seed', '/dev/null'], 'cannot read --seed /dev/null'],
 ])('%j does not start', async (args, words) => {

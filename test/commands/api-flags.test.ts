@@ -72,7 +72,7 @@ describe('a whole URL of the platform', () => {
     expect(direct.subarray(0, 5).toString()).toBe('%PDF-');
     expect(await api([url], { outBytes, isOutTerminal: true })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('write it to a file'),
+      stderr: expect.stringContaining('redirect it to a file'),
     });
     expect(await api([url, '--jq', '.x'])).toMatchObject({
       code: 1,
@@ -122,8 +122,8 @@ describe('--silent and --slurp', () => {
   });
 
   test.each([
-    ['--slurp alone', ['listTeams', '--slurp'], 'use it with --paginate'],
-    ['--silent with --jq', ['listTeams', '--silent', '--jq', '.'], 'it cannot be combined with --jq'],
+    ['--slurp alone', ['listTeams', '--slurp'], '--slurp requires --paginate'],
+    ['--silent with --jq', ['listTeams', '--silent', '--jq', '.'], '--silent cannot be combined with --jq'],
     ['-i with --paginate', ['listTeams', '-i', '--paginate'], 'cannot be combined with --paginate'],
   ])('%s is refused', async (_what, args, message) => {
     expect(await api(args)).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining(message) });
@@ -183,7 +183,7 @@ describe('-H', () => {
   });
 
   test.each([
-    ['no colon', 'Prefer', 'a header is written name:value'],
+    ['no colon', 'Prefer', 'expected name:value'],
     ['no name', ': x', 'is not a valid header name'],
     ['a name with a space', 'a b: x', 'is not a valid header name'],
     ['a line break', 'x-a: 1\r\nhost: evil', 'the value has characters that are not allowed in a header'],

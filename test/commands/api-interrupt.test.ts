@@ -91,7 +91,7 @@ describe('octavo api as a process that is interrupted', () => {
     ['retrying', ['GET', '/x/broken'], 'octavo: interrupted\n'],
     ['waiting for the rate limit', ['GET', '/x/limited'], 'octavo: interrupted\n'],
     ['pages', ['GET', '/x/silent', '--paginate'], 'octavo: interrupted\n'],
-    ['a write in flight', ['POST', '/x/silent', '--yes'], 'may have been done all the same'],
+    ['a write in flight', ['POST', '/x/silent', '--yes'], 'may have taken effect'],
     ['a stream', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=default'], 'octavo: interrupted\n'],
   ])('%s: Ctrl-C exits with 130 at once', async (_what, args, message) => {
     seen.length = 0;
@@ -145,7 +145,7 @@ describe('octavo api as a process that is interrupted', () => {
     const [exit] = await once(child, 'close');
     expect({ exit, stderr: said.stderr }).toEqual({
       exit: code,
-      stderr: expect.stringMatching(code === 0 ? /: sent as it is\n$/ : /the platform refused it \(404\)/),
+      stderr: expect.stringMatching(code === 0 ? /; it is sent unchecked\n$/ : /the platform refused it \(404\)/),
     });
   });
 

@@ -65,25 +65,25 @@ describe('which request', () => {
   });
 
   test.each([
-    ['nothing', [], 'say which request'],
+    ['nothing', [], 'no request given'],
     ['a word of an operation', ['ask'], 'no operation "ask"; did you mean "askSite"?'],
-    ['a word of several', ['team'], 'no operation "team"; octavo api --list team shows what there is'],
+    ['a word of several', ['team'], 'no operation "team"; run octavo api --list team to list operations'],
     ['a misspelled operation', ['listTeam'], 'no operation "listTeam"; did you mean "listTeams"?'],
     ['a misspelled path', ['GET', '/orgs/:org/team'], 'did you mean /v1/orgs/{organizationId}/teams?'],
-    ['another method', ['POST', '/orgs/:org/teams'], 'this path has GET (listTeams), PUT (createTeam)'],
-    ['no method', ['FETCH', '/orgs'], '"FETCH" is no method'],
+    ['another method', ['POST', '/orgs/:org/teams'], 'this path supports GET (listTeams), PUT (createTeam)'],
+    ['no method', ['FETCH', '/orgs'], '"FETCH" is not a supported method'],
     ['a method alone', ['GET'], 'GET needs a path'],
     ['a missing id', ['getTeam'], 'teamId is missing'],
-    ['too many ids', ['getTeam', 'a', 'b'], 'getTeam takes teamId, and not 2 words'],
-    ['too many words', ['GET', '/orgs', 'x'], '"x" is one word too many'],
-    ['dots', ['GET', '/orgs/../x'], 'a part of it is only dots'],
-    ['encoded dots', ['GET', '/orgs/%2E%2e/x'], 'a part of it is only dots'],
-    ['a body with a read', ['listTeams', '-d', '{}'], 'GET sends no body'],
+    ['too many ids', ['getTeam', 'a', 'b'], 'getTeam takes teamId, but got 2 arguments'],
+    ['too many words', ['GET', '/orgs', 'x'], '"x" is an extra argument'],
+    ['dots', ['GET', '/orgs/../x'], 'it has a segment of only dots'],
+    ['encoded dots', ['GET', '/orgs/%2E%2e/x'], 'it has a segment of only dots'],
+    ['a body with a read', ['listTeams', '-d', '{}'], '-d cannot be used with GET'],
     ['a field without a value', ['createTeam', '-f', 'title'], 'expected key=value'],
-    ['a body that is no JSON', ['createTeam', '-d', '{\n title: 1}'], 'no JSON (line 2, column 2)'],
+    ['a body that is no JSON', ['createTeam', '-d', '{\n title: 1}'], 'not valid JSON (line 2, column 2)'],
     ['a file that is not there', ['createTeam', '-d', '@nowhere.json'], 'cannot read nowhere.json'],
-    ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'laid over an object only'],
-    ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is not a list of pages'],
+    ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'can add fields only to an object'],
+    ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is not a paginated list'],
     ['a broken jq program', ['listTeams', '--jq', '.['], '--jq: syntax error'],
   ])('%s is refused, and nothing is sent', async (_what, args, message) => {
     const before = space.emulator.requests.total;
@@ -166,8 +166,8 @@ describe('what is checked', () => {
       'source[ulr]: no such field; did you mean "url"?',
     ],
     ['a query', ['listTeams', '-f', 'limit=1001'], 'limit: must be a whole number from 0 to 1000'],
-    ['an unknown filter', ['listTeams', '-f', 'name=x'], 'name: no such field; there is limit, owner, page, title'],
-    ['a body where there is none', ['deleteTeam', 't', '-f', 'title=x'], 'deleteTeam sends no body'],
+    ['an unknown filter', ['listTeams', '-f', 'name=x'], 'name: no such field; valid fields: limit, owner, page, title'],
+    ['a body where there is none', ['deleteTeam', 't', '-f', 'title=x'], 'deleteTeam has no body'],
     ['alternatives', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=defalt'], 'did you mean "default"?'],
     ['the whole', ['moveSpace', 's'], 'the body must have a parent or a position'],
   ])('%s', async (_what, args, message) => {
@@ -392,7 +392,7 @@ describe('--list', () => {
     const { stdout } = await api(['--list', 'createTeam']);
     expect(stdout).toContain('createTeam  PUT /v1/orgs/{organizationId}/teams');
     expect(stdout).toMatch(/title\* +text of 1 to 64 characters/);
-    expect(stdout).toMatch(/never sent again by itself/);
+    expect(stdout).toMatch(/never retried/);
     expect(stdout).toContain('octavo api createTeam -f title=…');
   });
 

@@ -161,7 +161,7 @@ test('a checksum confirms the plan alone: what becomes possible later is not app
   const { checksum } = JSON.parse((await work.inside(['plan', '--format', 'json'])).stdout) as { checksum: string };
   const { code, stderr } = await work.inside(['apply', '--approve', checksum]);
   expect({ code, spaces: spaceCount(work) }, stderr).toEqual({ code: 5, spaces: 1 });
-  expect(stderr).toContain('was not confirmed; run apply again');
+  expect(stderr).toContain('were not confirmed; run apply again');
 });
 
 test('without confirmation nothing that an earlier apply has started is waited for', async () => {

@@ -95,7 +95,7 @@ test('the ref is pushed, and read from the remote by a clone that has none', asy
   work.repository.git('push', '--quiet', 'origin', 'main');
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(code).toBe(0);
-  expect(stderr).toContain(', and pushed it');
+  expect(stderr).toContain(' and pushed it');
   expect(runGit(remote, ['rev-parse', APPLIED]).trim()).toBe(commit);
   const clone = join(work.folder, 'clone');
   runGit(work.folder, ['clone', '--quiet', '--no-local', remote, clone]);
@@ -144,7 +144,7 @@ test('what cannot be recorded is said before anything is applied', async () => {
   work.repository.write('new.yaml', 'teams:\n  new: { title: New }\n');
   const before = work.writes();
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
-  expect(stderr).toContain('--record needs manifests that are all committed');
+  expect(stderr).toContain('--record requires all manifests to be committed');
   expect(code).toBe(3);
   expect(work.writes()).toBe(before);
 });

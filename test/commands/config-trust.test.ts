@@ -289,7 +289,7 @@ describe('in a job of a pull request', () => {
     const shallow = join(work.folder, 'shallow');
     runGit(work.folder, ['clone', '--quiet', '--depth=1', `file://${work.repository.directory}`, shallow]);
     const { code, stderr } = await work.inside(['plan', 'm', '--config', 'conf/config.yaml'], env, '../shallow');
-    expect([code, stderr]).toEqual([3, expect.stringContaining('clone the whole history (fetch-depth: 0')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('clone the full history (fetch-depth: 0')]);
     expect(attacker.received).toEqual([]);
   });
 

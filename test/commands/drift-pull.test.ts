@@ -142,7 +142,7 @@ describe.each(FORGES)('at %s', (name) => {
 
     await scene.change('By hand', 'Writers');
     await scene.change('Readers', 'Editors');
-    expect((await scene.run()).stderr).toMatch(/^No drift to write: Pull request 31 .* is closed\n$/);
+    expect((await scene.run()).stderr).toMatch(/^No drift to write; closed Pull request 31 .*\n$/);
     expect(scene.tip()).toBeNull();
     expect(pull).toMatchObject({ state: 'closed', comments: [expect.stringContaining('The drift is gone')] });
     expect((await scene.run()).stderr).toBe('No drift to write\n');
@@ -165,11 +165,11 @@ describe.each(FORGES)('at %s', (name) => {
     await scene.run();
     const [pull] = scene.fake.pulls.all;
     scene.fake.pulls.edit(31, {}, true);
-    expect((await scene.run()).stderr).toMatch(/^Pull request 31 was closed with exactly this in it/);
+    expect((await scene.run()).stderr).toMatch(/^Pull request 31 with the same changes was closed/);
     expect(scene.fake.pulls.open).toEqual([]);
     // Something else on the other branch is no reason to ask again.
     scene.commit('main', 'README.md', 'Read me\n');
-    expect((await scene.run()).stderr).toMatch(/^Pull request 31 was closed with exactly this in it/);
+    expect((await scene.run()).stderr).toMatch(/^Pull request 31 with the same changes was closed/);
     await scene.change('Editors', 'Readers');
     expect((await scene.run()).stderr).toContain(' is opened: 2 resources ');
     expect(pull?.state).toBe('closed');
@@ -251,7 +251,7 @@ test('a token that may not open one leaves the branch, and the next run opens it
   scene.fake.pulls.may.open = false;
   const refused = await scene.run();
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toMatch(/is pushed, and has no pull request yet.*\n.* answers with 403 when asked to open /);
+  expect(refused.stderr).toMatch(/was pushed but has no pull request yet.*\n.* answers with 403 when asked to open /);
   scene.fake.pulls.may.open = true;
   expect((await scene.run()).stderr).toContain(' is opened: ');
 });
@@ -304,7 +304,7 @@ test('what was merged while it was read is no drift: it begins anew', async () =
   hook(scene.bare, 'post-receive', `rm -f "$0"; git update-ref refs/heads/main refs/heads/${BRANCH}`);
   (pull as { state: string }).state = 'merged';
   const ended = await scene.run();
-  expect(ended).toMatchObject({ code: 0, stderr: `No drift to write: ${BRANCH} is deleted\n` });
+  expect(ended).toMatchObject({ code: 0, stderr: `No drift to write; deleted ${BRANCH}\n` });
   expect(scene.fake.pulls.open).toEqual([]);
 });
 
@@ -375,16 +375,16 @@ test('--dry-run needs no forge, and changes nothing', async () => {
 });
 
 test.each([
-  [{}, [], 3, /--pull-request is for CI jobs/],
+  [{}, [], 3, /--pull-request requires a CI job/],
   [
     { GITHUB_ACTIONS: '1', GITHUB_API_URL: 'http://127.0.0.1:1', GITHUB_REPOSITORY: 'a/b' },
     [],
     3,
-    /there is no GITHUB_TOKEN/,
+    /GITHUB_TOKEN is not set/,
   ],
   [null, ['--onto', 'nowhere'], 3, /the remote has no branch "nowhere"/],
   [null, ['--onto', '--all'], 1, /is no name of a branch/],
-  [null, ['--author', 'Nobody'], 3, /--author "Nobody" is nobody/],
+  [null, ['--author', 'Nobody'], 3, /--author "Nobody" is not an author/],
 ] as const)('%j %j ends with %d', async (env, args, code, message) => {
   await using scene = await Scene.open();
   const ended = await scene.work.inside(

@@ -60,7 +60,7 @@ describe('octavo health', () => {
     const door = await openDoor(200, []);
     await door[Symbol.asyncDispose]();
     const ended = await health(work, `127.0.0.1:${door.port}`);
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^no answer from http:\/\/127\.0\.0\.1:/) });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^no response from http:\/\/127\.0\.0\.1:/) });
     expect(await health(work, '127.0.0.1:0')).toMatchObject({ code: 3, stderr: expect.stringContaining('port 0') });
   });
 });

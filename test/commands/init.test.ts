@@ -43,7 +43,7 @@ describe('a folder that is not there', () => {
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ ../new/${path}\n`) });
     expect(readFileSync(inNew(work, path), 'utf8')).toMatch(/run: octavo import --drift --pull-request --out docs$/m);
     const gitlab = await work.inside(['init', '../other', '--forge', 'gitlab', '--drift'], NO_TOKEN);
-    expect(gitlab).toMatchObject({ code: 0, stderr: expect.stringContaining('has the job for drift') });
+    expect(gitlab).toMatchObject({ code: 0, stderr: expect.stringContaining('includes the drift job') });
   });
 
   test('with a token it has the organization as it is, and an empty plan', async () => {
@@ -114,7 +114,7 @@ describe('a repository that is there', () => {
     expect(await into('docs/acme')).toMatchObject({ code: 0, stdout: '' });
     expect(await into('other/folder')).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('.github/workflows/octavo.yaml is there already'),
+      stderr: expect.stringContaining('.github/workflows/octavo.yaml already exists'),
     });
     expect(await into('docs & more', '--forge', 'gitlab')).toMatchObject({
       code: 3,
@@ -152,7 +152,7 @@ describe('a repository that is there', () => {
 test('where nothing tells the forge, nothing is written, and the flag is named', async () => {
   await using work = await openWorkspace();
   const ended = await init(work, NO_TOKEN);
-  expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--forge: github, gitlab') });
+  expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--forge with one of github, gitlab') });
   expect(existsSync(join(work.folder, 'new'))).toBe(false);
   work.repository.write('a-file', '');
   expect(await work.inside(['init', 'a-file', '--forge', 'none'], NO_TOKEN)).toMatchObject({ code: 3 });
@@ -172,7 +172,7 @@ test('on a terminal it asks', async () => {
     },
   });
   expect(code).toBe(0);
-  expect(asked).toEqual([expect.stringContaining('Which forge'), expect.stringContaining('Import')]);
+  expect(asked).toEqual([expect.stringContaining('Forge of the repository'), expect.stringContaining('Import')]);
   expect(existsSync(inNew(work, '.gitlab-ci.yml'))).toBe(true);
   expect(existsSync(inNew(work, 'teams.yaml'))).toBe(false);
   expect(runGit(inNew(work, ''), ['symbolic-ref', '--short', 'HEAD']).trim()).toBe('main');

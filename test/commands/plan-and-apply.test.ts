@@ -174,7 +174,7 @@ test('a held deletion: the rest is applied, and its checksum approves exactly it
   const checksum = /octavo apply .*--approve (sha256:\w+)$/m.exec(held.stderr)?.[1] ?? '';
   const wrong = await work.inside(['apply', '--base', 'applied', '--approve', `${checksum.slice(0, -1)}x`]);
   expect(wrong.code).toBe(4);
-  expect(wrong.stderr).toContain('is not the checksum of what would be done now');
+  expect(wrong.stderr).toContain('does not match: the plan has checksum');
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
   const approved = await work.inside(['apply', '--base', 'applied', '--approve', checksum]);
   expect(approved, approved.stderr).toMatchObject({ code: 0, stdout: '1 applied; 1 write\n' });
@@ -208,7 +208,7 @@ describe('--approve', () => {
     rename(work);
     const writes = work.writes();
     const { code, stderr } = await apply(work, '--yes', '--approve', checksum);
-    expect(stderr).toContain('is not the checksum of what would be done now');
+    expect(stderr).toContain('does not match: the plan has checksum');
     expect([code, work.writes()]).toEqual([4, writes]);
   });
 
@@ -335,7 +335,7 @@ test('an apply that is interrupted is no success, and records nothing', async ()
   ]);
   const { code, stderr } = await applying.ended;
   expect(code).toBe(1);
-  expect(stderr).toMatch(/Stopped: \d+ changes not begun/);
+  expect(stderr).toMatch(/Stopped: \d+ changes not started/);
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
   expect(work.teams().length).toBeLessThan(60);
   work.emulator.setLatency(0);

@@ -62,7 +62,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     await using work = pull.work;
     const first = await work.inside(['plan', '.', '--comment'], environment(fake, name, pull, 1));
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('"Writers" → "Docs writers"') });
-    expect(first.stderr).toMatch(/^The comment on pull request 12 at \w+ is created\.$/m);
+    expect(first.stderr).toMatch(/^The comment on pull request 12 at \w+ was created\.$/m);
     expect(fake.own.map(({ body }) => body)).toEqual([expect.stringContaining('"Writers" → "Docs writers"')]);
     expect(fake.own[0]?.body).toContain(`: commit ${pull.head.slice(0, 7)} over ${pull.base.slice(0, 7)}`);
     const second = await work.inside(
@@ -130,7 +130,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     await using work = pull.work;
     const env = { ...environment(fake, name, pull), GITHUB_TOKEN: '', GITLAB_TOKEN: '' };
     const ended = await work.inside(['plan', '.', '--comment'], env);
-    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^No comment: there is no \w+_TOKEN\. /) });
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^No comment: \w+_TOKEN is not set\. /) });
     expect(fake.requests).toEqual([]);
   });
 });
@@ -217,7 +217,7 @@ test('a push is planned without a comment; outside of a CI job there is nowhere 
   const env = environment(fake, 'github', pull);
   writeFileSync(env.GITHUB_EVENT_PATH ?? '', '{"ref":"refs/heads/main"}');
   const push = await work.inside(['plan', '.', '--comment'], env);
-  expect(push).toMatchObject({ code: 0, stderr: expect.stringContaining('is for no pull request') });
+  expect(push).toMatchObject({ code: 0, stderr: expect.stringContaining('is not for a pull request') });
   expect(fake.requests).toEqual([]);
   const outside = await work.inside(['plan', '.', '--comment']);
   expect(outside).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--comment is for CI jobs') });

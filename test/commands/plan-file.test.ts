@@ -113,7 +113,7 @@ test('a plan file does not take back what was recorded since: a job that runs ag
     const { code, stderr } = await work.inside(['apply', file, '--yes', '--record']);
     expect({ code, stderr }).toEqual({
       code: 4,
-      stderr: expect.stringContaining(`stale: ${second.slice(0, 7)} was recorded as applied since`),
+      stderr: expect.stringContaining(`stale: ${second.slice(0, 7)} has been recorded as applied since`),
     });
     expect(applied()).toBe(second);
   }

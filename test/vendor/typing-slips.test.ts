@@ -75,7 +75,7 @@ describe('octavo api and the operations of the platform', () => {
   });
 
   test('a method that a path does not have is refused, but where a later version has it', async () => {
-    expect(await refusal('POST', '/v1/orgs/o/teams')).toMatch(/^no operation POST .*this path has/);
+    expect(await refusal('POST', '/v1/orgs/o/teams')).toMatch(/^no operation POST .*this path supports/);
     expect(await refusal('POST', '/v1/orgs')).toBe(null);
     expect((await request('POST', '/v1/orgs')).notes).toEqual([
       'POST /v1/orgs is not a known operation; it is sent unchecked',
