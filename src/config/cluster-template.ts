@@ -35,11 +35,9 @@ export function templateProblems(template: string, names: readonly string[]): re
   const unknown = parts.flatMap(({ name, at }) =>
     name === undefined || names.includes(name) ? [] : [{ at, message: unknownName(name, names) }],
   );
-  return unclosed === null
-    ? unknown
-    : [...unknown, { at: unclosed, message: 'opens {{ that no }} closes on the same line' }];
+  return unclosed === null ? unknown : [...unknown, { at: unclosed, message: 'has {{ without }} on the same line' }];
 }
 
 function unknownName(name: string, names: readonly string[]): string {
-  return `holds {{${name}}}, which is no name here${didYouMean(name, names, `; there is ${names.join(', ')}`)}`;
+  return `uses {{${name}}}, which is not a known variable${didYouMean(name, names, `; valid variables: ${names.join(', ')}`)}`;
 }

@@ -14,14 +14,14 @@ const IMPACTS = ['low', 'medium', 'high'] as const;
 /** The longest pulse is of three months: as many weeks as two windows of it can have. */
 const MOST_WEEKS = 6;
 
-const spaceName = () => text('the key of a space’s manifest, or a space’s id');
+const spaceName = () => text('the manifest key or the id of a space');
 const pattern = () => text('a regular expression, such as "sso|saml"');
 
 const select = z.strictObject({
   impact: z.array(choice(IMPACTS)).prefault(['high']),
   issues: count(0, 1_000_000).prefault(3),
   conversations: count(0, 1_000_000).prefault(3),
-  age: duration('how long ago the cluster came to be at least, such as 3d').prefault('0s'),
+  age: duration('the minimum age of the cluster, such as 3d').prefault('0s'),
   rising: count(0, MOST_WEEKS).prefault(0),
   sources: z.array(text('the name of a source, such as email')).prefault([]),
   include: z.array(pattern()).prefault([]),
@@ -52,7 +52,7 @@ const description = setting('Markdown, or { file: PATH }', (value): string | { r
 const changeRequest = z.strictObject({
   subject: text('a template such as "Docs gap: {{label}}"').prefault('Docs gap: {{label}}'),
   description: description.nullable().default(null),
-  template: text('the id of a template of the platform').nullable().default(null),
+  template: text('the id of a platform template').nullable().default(null),
   reviewers: z.array(setting('an email address, or a team as team/KEY', readReviewer)).prefault([]),
   issues: count(0, 100).prefault(10),
   pages: count(0, 50).prefault(5),
@@ -226,7 +226,7 @@ function readTemplate(
   try {
     text = readFile(file);
   } catch (error) {
-    const message = `the file ${name} cannot be read (${messageOf(error)}); put it there, or write the template here`;
+    const message = `cannot read the file ${name} (${messageOf(error)}); create it, or write the template here`;
     return { text: null, problems: [document.problemAt([...at, 'file'], message)] };
   }
   const { address } = document.problemAt(at, '');

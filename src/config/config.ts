@@ -135,15 +135,16 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
   const names = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'];
   const missing = names.filter((name) => (env[name] ?? '').trim() === '');
   if (missing.length > 0) {
-    const hint = ignored === undefined ? '' : ` (the config.yaml that is here is not read by itself: ${ignored})`;
+    const hint =
+      ignored === undefined ? '' : ` (config.yaml in the working directory was not read, because ${ignored})`;
     const are = missing.length === 1 ? 'is' : 'are';
     throw new ConfigError(
-      `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or give a file with --config FILE${hint}`,
+      `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or pass --config FILE${hint}`,
     );
   }
   if (readBaseUrl(env.OCTAVO_BASE_URL) === undefined) {
     throw new ConfigError(
-      'OCTAVO_BASE_URL is no http or https URL without a query; set one such as https://api.example',
+      'OCTAVO_BASE_URL is not an http or https URL without a query; use a URL such as https://api.example',
     );
   }
   if (isPlainHttp(env.OCTAVO_BASE_URL) && readFlag(env.OCTAVO_INSECURE) !== true) {
@@ -151,7 +152,7 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
   }
   const token = readToken(env.OCTAVO_TOKEN);
   if (token === undefined) {
-    throw new ConfigError('OCTAVO_TOKEN is no token: it has a line break, a space or a letter with an accent in it');
+    throw new ConfigError('OCTAVO_TOKEN is not valid: it has a line break, a space or a non-ASCII character');
   }
   const parsed = configSchema(kinds).parse({
     platform: { baseUrl: env.OCTAVO_BASE_URL, token, insecure: readFlag(env.OCTAVO_INSECURE) ?? false },

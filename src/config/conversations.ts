@@ -17,7 +17,7 @@ const CSV_COLUMNS = [
 ] as const;
 
 /** A value that only its owner may see; the loader keeps it out of every message and log. */
-const secret = (what: string) => text(`${what}, best as "\${env:NAME}" or "\${file:PATH}"`);
+const secret = (what: string) => text(`${what}, preferably as "\${env:NAME}" or "\${file:PATH}"`);
 const baseUrl = () => setting('an http or https URL, such as https://helpdesk.example', readBaseUrl);
 /** A part of a host name: nothing that could make a URL mean another host. */
 const label = (what: string) =>
@@ -40,16 +40,16 @@ const zendesk = z.strictObject({
   clientId: text('the identifier of the OAuth client').optional(),
   clientSecret: secret('the secret of the OAuth client').optional(),
   refreshToken: secret('a refresh token of the OAuth client').optional(),
-  email: text('the email of the API token’s owner; without it the token is an OAuth one').optional(),
+  email: text('the email of the owner of the API token; leave it out for an OAuth token').optional(),
   webhookSecret: secret('the signing secret of the webhook').optional(),
   baseUrl: baseUrl().optional(),
 });
 
 const intercom = z.strictObject({
-  appId: label('the id of the workspace, as in the addresses of its inbox'),
+  appId: label('the workspace id, as in the URLs of its inbox'),
   token: secret('the access token'),
   region: choice(['us', 'eu', 'au']).prefault('us'),
-  lookback: positive('how far each poll goes back again, such as 24h').prefault('1d'),
+  lookback: positive('how far back each poll reads again, such as 24h').prefault('1d'),
   clientSecret: secret('the client secret, which signs webhooks').optional(),
   baseUrl: baseUrl().optional(),
 });
@@ -57,9 +57,9 @@ const intercom = z.strictObject({
 const freshdesk = z.strictObject({
   domain: label('the domain, such as acme in acme.freshdesk.com'),
   token: secret('the API key'),
-  lookback: positive('how far each poll goes back again, such as 24h').prefault('1d'),
-  webhookHeader: label('the header in which the webhook carries its secret').prefault('x-octavo-secret'),
-  webhookSecret: secret('what the webhook carries in that header').optional(),
+  lookback: positive('how far back each poll reads again, such as 24h').prefault('1d'),
+  webhookHeader: label('the header of the webhook that holds its secret').prefault('x-octavo-secret'),
+  webhookSecret: secret('the secret that the webhook sends in that header').optional(),
   baseUrl: baseUrl().optional(),
 });
 
@@ -81,35 +81,35 @@ const github = z.strictObject({
       privateKey: secret('the private key as PEM'),
     })
     .optional(),
-  team: z.array(text('the login of somebody of the team')).prefault([]),
+  team: z.array(text('the login of a team member')).prefault([]),
   declined: flag().prefault(false),
   webhookSecret: secret('the secret of the webhook').optional(),
   baseUrl: baseUrl().prefault('https://api.github.com'),
 });
 
 /** A conversation is known by its account and its own id: what it is called there may outlive a source's name. */
-const account = () => label('a name of letters, digits and dashes, under which its conversations are known').optional();
+const account = () => label('a name of letters, digits and dashes that identifies its conversations').optional();
 
 const webhook = z.strictObject({
   account: account(),
-  secrets: z.array(secret('a key that begins with whsec_')).min(1),
+  secrets: z.array(secret('a key that starts with whsec_')).min(1),
 });
 
 /** What the columns of CSV files are called, where that differs. */
 const columns = z
   .strictObject(
     Object.fromEntries(
-      CSV_COLUMNS.map((column) => [column, text(`what the column ${column} is called`).optional()]),
+      CSV_COLUMNS.map((column) => [column, text(`the name of the ${column} column`).optional()]),
     ) as Record<(typeof CSV_COLUMNS)[number], z.ZodOptional<ReturnType<typeof text>>>,
   )
   .prefault({});
 
 const folder = z.strictObject({
-  path: text('a folder on disk, such as /drop'),
+  path: text('a directory, such as /drop'),
   account: account(),
   after: choice(['move', 'keep', 'delete']).prefault('move'),
-  rejects: text('a folder for reject files, such as /rejects').optional(),
-  teamDomains: z.array(text('a domain whose senders are of the team, such as acme.example')).prefault([]),
+  rejects: text('a directory for rejected files, such as /rejects').optional(),
+  teamDomains: z.array(text('an email domain of the support team, such as acme.example')).prefault([]),
   columns,
 });
 
@@ -118,9 +118,9 @@ const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'
 /** One source: exactly one of the kinds, and how often it is asked. */
 const source = z
   .strictObject({
-    name: label('a name of letters, digits and dashes; it becomes part of addresses and metrics'),
-    poll: positive('how often to ask, such as 5m').prefault('5m'),
-    since: positive('how far the first poll goes back, such as 30d').prefault('30d'),
+    name: label('a name of letters, digits and dashes, used in URLs and metrics'),
+    poll: positive('the polling interval, such as 5m').prefault('5m'),
+    since: positive('how far back the first poll reads, such as 30d').prefault('30d'),
     zendesk: zendesk.optional(),
     intercom: intercom.optional(),
     freshdesk: freshdesk.optional(),
@@ -135,7 +135,7 @@ const source = z
     if (value.zendesk !== undefined && !hasOneWayIn(value.zendesk)) {
       issues.push({
         ...{ code: 'custom', input: value, path: ['zendesk'] },
-        message: 'either a token, with an email where it is an API token, or clientId, clientSecret and refreshToken',
+        message: 'either token (with email for an API token), or clientId, clientSecret and refreshToken',
       });
     }
     if (value.github !== undefined && (value.github.token === undefined) === (value.github.app === undefined)) {
@@ -154,12 +154,12 @@ export function conversationsSchema() {
           const names = value.map(({ name }) => name);
           for (const [index, name] of names.entries()) {
             if (names.indexOf(name) !== index) {
-              issues.push({ code: 'custom', input: name, path: [index, 'name'], message: 'a name that no other has' });
+              issues.push({ code: 'custom', input: name, path: [index, 'name'], message: 'a unique name' });
             }
           }
         }),
-      site: text('the key of a site’s manifest, or a site’s id').nullable().default(null),
-      quiet: duration('how long a solved ticket rests before it is sent, such as 1d').prefault('1d'),
+      site: text('the manifest key or the id of a site').nullable().default(null),
+      quiet: duration('how long to wait before a solved ticket is sent, such as 1d').prefault('1d'),
       batch: z
         .strictObject({ count: count(1, 100).prefault(50), bytes: count(1024, 10_485_760).prefault(1_048_576) })
         .prefault({}),
@@ -174,16 +174,16 @@ export function conversationsSchema() {
           patterns: z
             .array(
               z.strictObject({
-                name: label('a name for its placeholders'),
+                name: label('a name for the placeholders'),
                 pattern: text('a regular expression'),
                 flags: setting(
-                  'flags of the regular expression: some of i, m, s and u, each once',
+                  'regular expression flags: any of i, m, s and u, each at most once',
                   readFlags,
                 ).optional(),
               }),
             )
             .prefault([]),
-          allow: z.array(text('a value or a domain (@acme.example) that may stay')).prefault([]),
+          allow: z.array(text('a value or a domain (@acme.example) that is not redacted')).prefault([]),
           off: z.array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person'])).prefault([]),
           phoneRegions: z.array(text('a region such as US')).prefault(['US']),
         })

@@ -68,7 +68,7 @@ export function readDocument(text: string, file: string, surroundings: Surroundi
   };
   append(
     problems,
-    document.errors.map((error) => place(error.pos[0], [], `is no valid YAML: ${error.message}`)),
+    document.errors.map((error) => place(error.pos[0], [], `is not valid YAML: ${error.message}`)),
   );
   const resolved = document.errors.length > 0 ? undefined : toValue(document.contents, []);
   const isTooMuch = seen.values > MOST.values || seen.aliases > MOST.aliases;

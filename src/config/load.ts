@@ -143,16 +143,16 @@ type Issue = z.core.$ZodIssue;
 function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schema, issue.path, document.values);
-    return issue.keys.map((key) => document.problemAt(issue.path, `there is no such setting${hint(key, known)}`, key));
+    return issue.keys.map((key) => document.problemAt(issue.path, `unknown setting${hint(key, known)}`, key));
   }
   const value = valueAt(document.values, issue.path);
   const expected = issue.code === 'custom' ? issue.message : expectedBy(issue);
-  const wrong = value === undefined ? 'is missing' : `${quote(value, issue.path)} is not right`;
+  const wrong = value === undefined ? 'is missing' : `${quote(value, issue.path)} is not valid`;
   return [document.problemAt(issue.path, `${wrong}; expected ${expected}${nearChoice(value, expected)}`)];
 }
 
 function hint(key: string, known: readonly string[]): string {
-  return didYouMean(key, known) || (known.length === 0 ? '; leave it out' : `; there is ${known.join(', ')}`);
+  return didYouMean(key, known) || (known.length === 0 ? '; leave it out' : `; valid settings: ${known.join(', ')}`);
 }
 
 /** `one of a, b, c` names its choices; the nearest is worth a question. */
@@ -235,15 +235,15 @@ function crossChecks(document: ConfigDocument): readonly Problem[] {
       if (id !== undefined && seen.has(id)) {
         const first = `organizations[${seen.get(id)}]`;
         problems.push(
-          document.problemAt([...at, 'id'], `${JSON.stringify(id)} is listed before, as ${first}; list it once`),
+          document.problemAt([...at, 'id'], `${JSON.stringify(id)} is already listed as ${first}; list it once`),
         );
       }
       seen.set(id, seen.get(id) ?? index);
       if (token === undefined && platform.token === undefined) {
-        problems.push(document.problemAt(at, 'has no token; set platform.token, or a token here'));
+        problems.push(document.problemAt(at, 'has no token; set platform.token, or token here'));
       }
       if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
-        problems.push(document.problemAt([...at, 'source'], 'needs exactly one of git and directory'));
+        problems.push(document.problemAt([...at, 'source'], 'requires exactly one of git and directory'));
       }
       return [...problems, ...windowChecks(document, [...at, 'windows'], windows)];
     });
@@ -252,7 +252,7 @@ function crossChecks(document: ConfigDocument): readonly Problem[] {
 function windowChecks(document: ConfigDocument, at: Path, windows: unknown): readonly Problem[] {
   return (Array.isArray(windows) ? windows : []).flatMap((window, index) =>
     isObject(window) && (window.allow === undefined) === (window.deny === undefined)
-      ? [document.problemAt([...at, index], 'needs exactly one of allow and deny, with a cron expression')]
+      ? [document.problemAt([...at, index], 'requires exactly one of allow and deny, with a cron expression')]
       : [],
   );
 }

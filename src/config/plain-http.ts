@@ -9,7 +9,7 @@ export function isPlainHttp(url: unknown): url is string {
   return typeof url === 'string' && /^http:\/\//i.test(url) && URL.canParse(url) && !isLoopback(url);
 }
 
-export const PLAIN_HTTP = 'would send credentials unencrypted over http; write https://';
+export const PLAIN_HTTP = 'would send credentials unencrypted over http; use https://';
 
 /** A problem for each address of a configuration that is plain HTTP, unless `platform.insecure` allows them. */
 export function plainHttpProblems(document: ConfigDocument) {

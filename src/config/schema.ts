@@ -16,13 +16,13 @@ function sourceSchema() {
   const git = z.strictObject({
     url: text('the URL of a repository, such as https://git.example/acme/docs.git'),
     ref: text('a branch, a tag or a full commit id').prefault('main'),
-    path: setting('a folder inside the repository, such as manifests', readFolder).prefault('.'),
-    poll: positive('how often to fetch, such as 30s').prefault('30s'),
+    path: setting('a directory in the repository, such as manifests', readFolder).prefault('.'),
+    poll: positive('the fetch interval, such as 30s').prefault('30s'),
     record: flag().prefault(false),
   });
   return z.strictObject({
     git: git.optional(),
-    directory: text('a folder on disk, such as /manifests').optional(),
+    directory: text('a directory, such as /manifests').optional(),
   });
 }
 
@@ -67,7 +67,7 @@ function windowSchema() {
   return z.strictObject({
     allow: cron().optional(),
     deny: cron().optional(),
-    duration: positive('how long the window lasts, such as 2h'),
+    duration: positive('the length of the window, such as 2h'),
     timezone: setting('a time zone such as Europe/Berlin', readTimezone).prefault('UTC'),
   });
 }
@@ -101,14 +101,14 @@ export function configSchema(kinds: readonly string[]) {
       baseUrl: setting('an http or https URL without a query, such as https://api.example', readBaseUrl),
       token: token().optional(),
       user: setting('an email address', readEmail).optional(),
-      timeout: positive('how long one request may take, such as 30s').prefault('30s'),
+      timeout: positive('the timeout of one request, such as 30s').prefault('30s'),
       insecure: flag().prefault(false),
     }),
     organizations: z.array(organizationSchema(kinds)).min(1),
     queue: z
       .strictObject({
         concurrency: count(1, 1_000).prefault(10),
-        deadline: positive('how long a request may wait and be retried, such as 10m').prefault('10m'),
+        deadline: positive('the maximum time for waiting and retries of a request, such as 10m').prefault('10m'),
       })
       .prefault({}),
     store: z.strictObject({ path: text('the state file, such as octavo.db').prefault('octavo.db') }).prefault({}),

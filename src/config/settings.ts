@@ -26,5 +26,5 @@ export const count = (least: number, most: number) =>
   setting(`a whole number from ${least} to ${most}`, (value) => readCount(value, least, most));
 export const flag = () => setting('true or false', readFlag);
 export const token = () =>
-  setting(`the token, in one line without spaces, best as "\${env:NAME}" or "\${file:PATH}"`, readToken);
+  setting(`the token, in one line without spaces, preferably as "\${env:NAME}" or "\${file:PATH}"`, readToken);
 export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);

@@ -33,7 +33,7 @@ export function substitute(text: string, surroundings: Surroundings): Substitute
     const separator = reference.indexOf(':');
     const [scheme, name] = [reference.slice(0, separator), reference.slice(separator + 1)];
     if (separator < 0 || name === '' || (scheme !== 'env' && scheme !== 'file')) {
-      problems.push(`${whole} is no reference; write \${env:NAME} or \${file:PATH}`);
+      problems.push(`${whole} is not a valid reference; use \${env:NAME} or \${file:PATH}`);
       return whole;
     }
     const refused = surroundings.refuse?.(scheme, name) ?? null;
@@ -65,6 +65,6 @@ function fromFile(name: string, { readFile, base }: Surroundings): Found {
   try {
     return { value: readFile(path).replace(/\r?\n$/, '') };
   } catch (error) {
-    return { problem: `the file ${name} cannot be read (${messageOf(error)}); put it there, or write the value here` };
+    return { problem: `cannot read the file ${name} (${messageOf(error)}); create it, or write the value here` };
   }
 }

@@ -32,12 +32,12 @@ export function foundLimits(file: string): FoundLimits {
       }
       const what =
         scheme === 'env'
-          ? `the variable ${name} is not read: its name does not begin with OCTAVO_`
+          ? `the variable ${name} is not read: its name does not start with OCTAVO_`
           : `${name} is not read`;
-      return `${what}, and nobody named this configuration; ${advice}`;
+      return `${what}, because this configuration was not named explicitly; ${advice}`;
     },
     readFile() {
-      throw new Error(`nobody named this configuration; ${advice}`);
+      throw new Error(`this configuration was not named explicitly; ${advice}`);
     },
     examine({ substituted, problemAt }) {
       const isFromEnvironment = substituted.some(({ path, isWhole }) => isWhole && nameOf(path) === ADDRESS);
@@ -46,7 +46,7 @@ export function foundLimits(file: string): FoundLimits {
         : substituted.map(({ path }) =>
             problemAt(
               path,
-              `comes from the environment, and ${ADDRESS}, which it would be sent to, from a file that nobody named; ${advice}`,
+              `comes from the environment, but would be sent to the ${ADDRESS} of a file that was not named explicitly; ${advice}`,
             ),
           );
     },

@@ -153,7 +153,9 @@ export class AppliedRefs {
     const listed = await this.#host.git().raw(['ls-tree', '-z', '-l', '--full-tree', commit]);
     const [, id, size] = /^100644 blob ([0-9a-f]+) +(\d+)\t\.octavo-applied\.json\0$/.exec(listed) ?? [];
     if (id !== undefined && Number(size) > LARGEST_RECORD) {
-      throw new SourceError(`${ref} is damaged: its record has ${size} bytes, more than ${LARGEST_RECORD}`);
+      throw new SourceError(
+        `${ref} is damaged: its record has ${size} bytes, more than the limit of ${LARGEST_RECORD}`,
+      );
     }
     return id ?? null;
   }
@@ -249,7 +251,7 @@ export class AppliedRefs {
     }
     if (tips.size > MOST_SCOPES) {
       throw new SourceError(
-        `there are ${tips.size} scopes below refs/octavo/${this.#organization}, more than ${MOST_SCOPES}; delete the refs of those that are no longer used`,
+        `refs/octavo/${this.#organization} has ${tips.size} scopes, more than the limit of ${MOST_SCOPES}; delete the refs of unused scopes`,
       );
     }
     return tips;

@@ -167,13 +167,13 @@ function claim({ directory }: Context): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const names = readdirSync(directory);
     if (names.length > 0 && !names.includes(MARKER)) {
-      throw new SourceError(`${directory} has other files in it; name an empty folder for the checkout`);
+      throw new SourceError(`${directory} contains other files; use an empty directory for the checkout`);
     }
-    writeFileSync(join(directory, MARKER), 'Made by Octavo; it may be deleted while Octavo is stopped.\n');
+    writeFileSync(join(directory, MARKER), 'Created by Octavo. It can be deleted while Octavo is stopped.\n');
   } catch (error) {
     throw error instanceof SourceError
       ? error
-      : new SourceError(`cannot use the folder ${directory}: ${messageOf(error)}`, { cause: error });
+      : new SourceError(`cannot use the directory ${directory}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -217,7 +217,7 @@ async function findOffered(context: Context, before: string | null): Promise<Off
       return { source: name, commit };
     }
   }
-  throw context.fail(new Error(`there is no branch or tag "${context.ref}" in it`), 'fetch');
+  throw context.fail(new Error(`it has no branch or tag "${context.ref}"`), 'fetch');
 }
 
 async function listRemote(context: Context, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -262,7 +262,7 @@ async function requireFolder(context: Context, git: Git, commit: string): Promis
   const name = folder === '.' ? `${commit}^{tree}` : `${commit}:${folder}`;
   const type = await git.raw(['cat-file', '-t', name]).catch(() => '');
   if (type.trim() !== 'tree') {
-    throw context.fail(new Error(`there is no folder "${context.path}" in commit ${commit.slice(0, 7)}`), 'use');
+    throw context.fail(new Error(`commit ${commit.slice(0, 7)} has no directory "${context.path}"`), 'use');
   }
 }
 

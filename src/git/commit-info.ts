@@ -109,7 +109,7 @@ export async function initRepository(directory: string): Promise<void> {
       '--initial-branch=main',
     ]);
   } catch (error) {
-    throw gitFailure(`cannot make ${directory} a git repository`, error);
+    throw gitFailure(`cannot create a git repository in ${directory}`, error);
   }
 }
 
@@ -120,6 +120,6 @@ export async function remoteOf(directory: string): Promise<string | null> {
     const names = answer.split('\n').filter((name) => name !== '' && !name.startsWith('-'));
     return names.includes('origin') ? 'origin' : (names[0] ?? null);
   } catch (error) {
-    throw gitFailure(`${directory} is in no git repository`, error);
+    throw gitFailure(`${directory} is not in a git repository`, error);
   }
 }

@@ -15,7 +15,7 @@ export function followLinks(path: string, links: ReadonlyMap<string, string>): s
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     if (next === '..') {
       if (done.pop() === undefined) {
-        throw new SourceError(`${path} leaves the repository's folder; name a file inside it`);
+        throw new SourceError(`${path} is outside the repository; use a file inside it`);
       }
       continue;
     }
@@ -26,10 +26,12 @@ export function followLinks(path: string, links: ReadonlyMap<string, string>): s
     }
     followed += 1;
     if (followed > MOST_LINKS) {
-      throw new SourceError(`${path} is a symbolic link that goes round in circles`);
+      throw new SourceError(`${path} is a circular symbolic link; replace it with a file`);
     }
     if (posix.isAbsolute(target)) {
-      throw new SourceError(`${path} is a symbolic link to ${target}, outside the repository; link inside it`);
+      throw new SourceError(
+        `${path} is a symbolic link to ${target}, outside the repository; link to a file inside it`,
+      );
     }
     done.pop();
     waiting = [...parts(target), ...waiting];

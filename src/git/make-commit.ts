@@ -58,7 +58,7 @@ export async function makeTree(
     for (const [path, text] of texts) {
       const mode = entries.get(path);
       if (mode === undefined) {
-        throw new SourceError(`${path} is no file of ${commit.slice(0, 7)}`);
+        throw new SourceError(`${path} is not a file in ${commit.slice(0, 7)}`);
       }
       const blob = (await git(text).raw(['hash-object', '-w', '--stdin'])).trim();
       lines.push(`${mode} ${blob}\t${path}\0`);
@@ -67,7 +67,7 @@ export async function makeTree(
     const id = (await git().raw(['write-tree'])).trim();
     return { id, changes: await changesBetween(directory, commit, id) };
   } catch (error) {
-    throw gitFailure(`cannot write a tree over ${commit.slice(0, 7)}`, error);
+    throw gitFailure(`cannot write a tree on top of ${commit.slice(0, 7)}`, error);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

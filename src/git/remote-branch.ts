@@ -34,7 +34,7 @@ export class RemoteBranches {
 
   /** The branch that the remote shows first. Throws SourceError where it names none. */
   async defaultBranch(): Promise<string> {
-    const answer = await this.#run('ask the remote for its default branch', [
+    const answer = await this.#run('get the default branch of the remote', [
       'ls-remote',
       '--symref',
       OWN_UPLOAD_PACK,
@@ -43,7 +43,7 @@ export class RemoteBranches {
     ]);
     const branch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1];
     if (branch === undefined) {
-      throw new SourceError(`${this.#remote} names no default branch; say with --onto which one`);
+      throw new SourceError(`${this.#remote} has no default branch; pass the target branch with --onto`);
     }
     return branch;
   }
@@ -104,7 +104,7 @@ export class RemoteBranches {
       checkRefName(branch);
     }
     const refs = branches.map((branch) => `refs/heads/${branch}`);
-    const answer = await this.#run('ask the remote for its branches', [
+    const answer = await this.#run('list the branches of the remote', [
       'ls-remote',
       '--quiet',
       OWN_UPLOAD_PACK,

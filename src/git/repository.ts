@@ -43,7 +43,7 @@ export function findRepository(directory: string): Repository | null {
 export function requireRepository(directory: string): Repository {
   const repository = findRepository(directory);
   if (repository === null) {
-    throw new SourceError(`${directory} is in no git repository`);
+    throw new SourceError(`${directory} is not in a git repository`);
   }
   return repository;
 }
@@ -142,7 +142,7 @@ export function resolveManifestFolder(directory: string): string {
     links += 1;
     const target = links > 40 ? null : followed(step);
     if (target === null) {
-      throw new SourceError(`${directory} is a symbolic link that leads nowhere`);
+      throw new SourceError(`${directory} is a broken symbolic link`);
     }
     mustStay(directory, step, real, target);
     real = target;
@@ -166,11 +166,13 @@ function mustStay(named: string, link: string, folder: string, target: string): 
   }
   if (!isInside(root, target)) {
     throw new RefusedLinkError(
-      `${named} is no folder of the repository: ${link} is a symbolic link out of it; name the folder itself`,
+      `${named} is not a directory of the repository: ${link} is a symbolic link to a place outside it; pass the real directory`,
     );
   }
   if (isInGitFolder(relative(root, target))) {
-    throw new RefusedLinkError(`${named} is no folder of the repository: ${link} is a symbolic link into its .git`);
+    throw new RefusedLinkError(
+      `${named} is not a directory of the repository: ${link} is a symbolic link into its .git; pass the real directory`,
+    );
   }
 }
 
@@ -193,8 +195,8 @@ export function mustBeOwned({ root, gitDir }: Repository, safe: readonly string[
   const trusted = safe.slice(safe.lastIndexOf('') + 1);
   if (!isOwn && !trusted.some((pattern) => matches(pattern, root))) {
     throw new SourceError(
-      `the repository ${root} belongs to another user, so its settings are not used; ` +
-        `if you trust it: git config --global --add safe.directory ${root}`,
+      `the repository ${root} belongs to another user, so its git settings are not used; ` +
+        `if you trust it, run: git config --global --add safe.directory ${root}`,
     );
   }
 }

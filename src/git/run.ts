@@ -171,7 +171,7 @@ function limitOutput(git: SimpleGit, limit: AbortController, most: number): Simp
     stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > most) {
-        limit.abort(new OutputError(`git lists or reads more than ${Math.ceil(most / 1_048_576)} MB`));
+        limit.abort(new OutputError(`git output exceeds ${Math.ceil(most / 1_048_576)} MB`));
       }
     });
   });
@@ -181,7 +181,7 @@ function limitOutput(git: SimpleGit, limit: AbortController, most: number): Simp
 function complaintOf(error: unknown, secrets: readonly string[] = []): string {
   const message = messageOf(error);
   if (/\bspawn git ENOENT\b/.test(message)) {
-    return 'there is no git on this machine; install it';
+    return 'git is not installed; install it';
   }
   const lines = message
     .split('\n')
@@ -191,7 +191,7 @@ function complaintOf(error: unknown, secrets: readonly string[] = []): string {
     );
   // "Could not read" only repeats what stands before it; alone it is all there is.
   const telling = lines.filter((line) => !line.startsWith('Could not read from remote repository'));
-  const text = (telling.length > 0 ? telling : lines).slice(-3).join('; ') || 'git said nothing';
+  const text = (telling.length > 0 ? telling : lines).slice(-3).join('; ') || 'git reported no reason';
   return redact(text, secrets);
 }
 

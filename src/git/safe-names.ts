@@ -20,9 +20,7 @@ export interface RemoteAddress {
 export function readRemote(url: string): RemoteAddress {
   const label = redact(url);
   const refuse = () =>
-    new SourceError(
-      `${JSON.stringify(label)} is no address of a repository; write one such as https://git.example/docs.git`,
-    );
+    new SourceError(`${JSON.stringify(label)} is not a repository URL; use a URL such as https://git.example/docs.git`);
   if (url === '' || url.startsWith('-') || hasControl(url) || /^[a-z0-9+.-]+::/i.test(url)) {
     throw refuse();
   }
@@ -63,7 +61,7 @@ export function checkRefName(ref: string): void {
     hasControl(ref) ||
     /[\s~^:?*[\\]|\.\.|@\{|\/\/|\/$|\.lock$/.test(ref);
   if (bad) {
-    throw new SourceError(`${JSON.stringify(ref)} is no name of a branch, a tag or a commit`);
+    throw new SourceError(`${JSON.stringify(ref)} is not a valid branch, tag or commit name`);
   }
 }
 

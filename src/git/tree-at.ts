@@ -33,10 +33,10 @@ export async function readTreeAt(repository: string, ref: string, path: string):
   const locate = (name: string): Blob => {
     const blob = blobs.get(followLinks(name, links));
     if (blob === undefined) {
-      throw new SourceError(`${name} is not there: no such file in ${ref}`);
+      throw new SourceError(`${name} does not exist in ${ref}`);
     }
     if (blob.size > LARGEST_FILE) {
-      throw new SourceError(`${name} is too large: ${blob.size} bytes; at most ${LARGEST_FILE} are read`);
+      throw new SourceError(`${name} has ${blob.size} bytes, more than the limit of ${LARGEST_FILE}`);
     }
     return blob;
   };
@@ -53,7 +53,7 @@ export async function readTreeAt(repository: string, ref: string, path: string):
 function normalize(path: string): string {
   const folder = posix.normalize(path).replace(/\/$/, '');
   if (folder.startsWith('..') || folder.startsWith('/')) {
-    throw new SourceError(`${path} lies outside the repository; name a folder inside it`);
+    throw new SourceError(`${path} is outside the repository; pass a directory inside it`);
   }
   return folder === '.' ? '' : folder;
 }
@@ -96,7 +96,9 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
     const path = folder === '' ? full : full.slice(folder.length + 1);
     const blob = { path, id, size: Number(size) };
     if (seen.has(path)) {
-      throw new SourceError(`commit ${commit.slice(0, 7)} has ${path} twice; it was not made by git (git fsck)`);
+      throw new SourceError(
+        `commit ${commit.slice(0, 7)} has ${path} twice; the commit is malformed (check with git fsck)`,
+      );
     }
     seen.add(path);
     if (mode === '120000' && blob.size <= LONGEST_TARGET) {
@@ -181,7 +183,7 @@ function openReader(repository: string, blobs: readonly Blob[]): (blob: Blob) =>
     }
     const content = (await (known ?? flush))?.get(blob.id);
     if (content === undefined) {
-      throw new SourceError(`cannot read ${blob.path}: git did not give it`);
+      throw new SourceError(`cannot read ${blob.path}: git did not return it`);
     }
     return content;
   };

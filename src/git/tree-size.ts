@@ -22,8 +22,8 @@ export async function mustFit(git: Git, commit: string, limits: { files: number;
   if (files > limits.files || bytes > limits.bytes) {
     const gigabytes = Math.ceil(bytes / 1024 ** 3);
     throw new SourceError(
-      `commit ${commit.slice(0, 7)} has ${files} files with ${gigabytes} GB, more than a source may have ` +
-        `(${limits.files} files, ${limits.bytes / 1024 ** 3} GB); put the manifests into a repository of their own`,
+      `commit ${commit.slice(0, 7)} has ${files} files with ${gigabytes} GB, more than the limit ` +
+        `(${limits.files} files, ${limits.bytes / 1024 ** 3} GB); move the manifests to a separate repository`,
     );
   }
 }

@@ -128,7 +128,8 @@ async function readManifests(reader: FileReader, files: readonly FileEntry[]): P
       line: 1,
       column: 1,
       address: '',
-      message: 'names a file that names this one in turn; a file is either a manifest or what a manifest names',
+      message:
+        'references a file that references this one; a file is either a manifest or the content of a { file: … }',
     })),
   };
 }
@@ -193,8 +194,8 @@ function addressesOf(manifests: readonly ReadManifest[], { byName }: KindIndex):
 function noManifest(tree: FileTree, root: string, kinds: KindIndex): Problem {
   const sections = [...kinds.sections.keys()].join(', ');
   const message =
-    `no manifest here: no file that ends in .yaml or .yml, other than hidden and ignored ones, below ${tree.label}; ` +
-    `write one with a section (${sections}), or name another folder`;
+    `no manifests found below ${tree.label}: it has no .yaml or .yml file that is not hidden or ignored; ` +
+    `create one with a section (${sections}), or pass another directory`;
   return { file: root === '' ? tree.label : root, line: 1, column: 1, address: '', message };
 }
 

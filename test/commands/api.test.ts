@@ -166,7 +166,11 @@ describe('what is checked', () => {
       'source[ulr]: no such field; did you mean "url"?',
     ],
     ['a query', ['listTeams', '-f', 'limit=1001'], 'limit: must be a whole number from 0 to 1000'],
-    ['an unknown filter', ['listTeams', '-f', 'name=x'], 'name: no such field; valid fields: limit, owner, page, title'],
+    [
+      'an unknown filter',
+      ['listTeams', '-f', 'name=x'],
+      'name: no such field; valid fields: limit, owner, page, title',
+    ],
     ['a body where there is none', ['deleteTeam', 't', '-f', 'title=x'], 'deleteTeam has no body'],
     ['alternatives', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=defalt'], 'did you mean "default"?'],
     ['the whole', ['moveSpace', 's'], 'the body must have a parent or a position'],

@@ -60,7 +60,7 @@ const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, r
     },
     ['a.yaml:'],
   ],
-  ['nothing', {}, ['no manifest here', 'write one with a section (']],
+  ['nothing', {}, ['no manifest here', 'create one with a section (']],
 ];
 
 test.each(MANIFESTS)('%s', async (_what, files, words) => {
@@ -175,8 +175,8 @@ server: { listen: "\${env:NOT_THERE}" }
   const { code, stdout, stderr } = await work.inside(['run', '--config', 'octavo-config.yaml']);
   for (const place of [
     'octavo-config.yaml:1:22: platform.baseUrl: ',
-    'octavo-config.yaml:1:61: platform.tiemout: there is no such setting; did you mean "timeout"?',
-    'octavo-config.yaml:4:13: organizations[0].source: needs exactly one of git and directory',
+    'octavo-config.yaml:1:61: platform.tiemout: unknown setting; did you mean "timeout"?',
+    'octavo-config.yaml:4:13: organizations[0].source: requires exactly one of git and directory',
     'octavo-config.yaml:5:15: organizations[0].confirm[0]: ',
     'octavo-config.yaml:6:24: organizations[0].schedule.drift: ',
     'octavo-config.yaml:7:19: server.listen: ',
@@ -232,7 +232,7 @@ test('files that are not manifests get one line each', async () => {
     'slip.yaml',
   ]);
   expect(lines[0]).toMatch(
-    /^compose\.yaml:1:1: none of its 4 sections is known; unknown section "version"; there are .*\.octavoignore/,
+    /^compose\.yaml:1:1: none of its 4 sections is valid; unknown section "version"; there are .*\.octavoignore/,
   );
   expect(lines[4]).toContain('did you mean "teams"?');
 });

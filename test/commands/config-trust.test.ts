@@ -78,7 +78,7 @@ describe('a configuration that is only found', () => {
     work.repository.write('config.yaml', configuration('https://platform.example', '$' + '{env:OCTAVO_TOKEN}'));
     const { stderr } = await work.inside(['plan', 'm'], { ...NOTHING_SET, OCTAVO_TOKEN: TOKEN });
     expect(stderr).toBe(
-      'octavo: OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or give a file with --config FILE (the config.yaml that is here is not read by itself: OCTAVO_TOKEN is set)\n',
+      'octavo: OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE (config.yaml in the working directory was not read, because OCTAVO_TOKEN is set)\n',
     );
   });
 

@@ -152,7 +152,11 @@ describe('a repository that is there', () => {
 test('where nothing tells the forge, nothing is written, and the flag is named', async () => {
   await using work = await openWorkspace();
   const ended = await init(work, NO_TOKEN);
-  expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--forge with one of github, gitlab') });
+  expect(ended).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringContaining('--forge with one of github, gitlab'),
+  });
   expect(existsSync(join(work.folder, 'new'))).toBe(false);
   work.repository.write('a-file', '');
   expect(await work.inside(['init', 'a-file', '--forge', 'none'], NO_TOKEN)).toMatchObject({ code: 3 });

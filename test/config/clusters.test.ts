@@ -141,69 +141,66 @@ describe('what is wrong is refused with its place', () => {
     [
       'select: { impact: [hihg], rising: 7, issues: -1, age: long }',
       [
-        '6:26: ….select.impact[0]: "hihg" is not right; expected one of low, medium, high; did you mean "high"?',
-        '6:41: ….select.rising: 7 is not right; expected a whole number from 0 to 6',
-        '6:52: ….select.issues: -1 is not right; expected a whole number from 0 to 1000000',
-        '6:61: ….select.age: "long" is not right; expected how long ago the cluster came to be at least, such as 3d',
+        '6:26: ….select.impact[0]: "hihg" is not valid; expected one of low, medium, high; did you mean "high"?',
+        '6:41: ….select.rising: 7 is not valid; expected a whole number from 0 to 6',
+        '6:52: ….select.issues: -1 is not valid; expected a whole number from 0 to 1000000',
+        '6:61: ….select.age: "long" is not valid; expected the minimum age of the cluster, such as 3d',
       ],
     ],
-    ['routes: [{ space: guides }]', ['6:16: ….routes[0]: this is not right; expected a label, a source, or both']],
+    ['routes: [{ space: guides }]', ['6:16: ….routes[0]: this is not valid; expected a label, a source, or both']],
     [
       'routes: [{ label: sso }]',
-      ['6:16: ….routes[0].space: is missing; expected the key of a space’s manifest, or a space’s id'],
+      ['6:16: ….routes[0].space: is missing; expected the manifest key or the id of a space'],
     ],
     [
       'routes: [{ lable: sso, space: x }]',
       [
-        '6:16: ….routes[0]: this is not right; expected a label, a source, or both',
-        '6:18: ….routes[0].lable: there is no such setting; did you mean "label"?',
+        '6:16: ….routes[0]: this is not valid; expected a label, a source, or both',
+        '6:18: ….routes[0].lable: unknown setting; did you mean "label"?',
       ],
     ],
     [
       'changeRequest: { subject: "Gap: {{lable}}" }',
-      ['6:33: ….changeRequest.subject: holds {{lable}}, which is no name here; did you mean "label"?'],
+      ['6:33: ….changeRequest.subject: uses {{lable}}, which is not a known variable; did you mean "label"?'],
     ],
     [
       'changeRequest: { subject: "{{summary}}" }',
       [
-        '6:33: ….changeRequest.subject: holds {{summary}}, which is no name here; there is label, id, impact, impactMeaning, trend, issues, conversations, sources, since, url',
+        '6:33: ….changeRequest.subject: uses {{summary}}, which is not a known variable; valid variables: label, id, impact, impactMeaning, trend, issues, conversations, sources, since, url',
       ],
     ],
-    [
-      'changeRequest: { subject: "{{label}" }',
-      ['6:33: ….changeRequest.subject: opens {{ that no }} closes on the same line'],
-    ],
+    ['changeRequest: { subject: "{{label}" }', ['6:33: ….changeRequest.subject: has {{ without }} on the same line']],
     [
       'changeRequest: { description: "{{sumary}}" }',
-      ['6:37: ….changeRequest.description: holds {{sumary}}, which is no name here; did you mean "summary"?'],
+      ['6:37: ….changeRequest.description: uses {{sumary}}, which is not a known variable; did you mean "summary"?'],
     ],
     [
       'changeRequest: { description: { fil: x } }',
-      ['6:37: ….changeRequest.description: this is not right; expected Markdown, or { file: PATH }'],
+      ['6:37: ….changeRequest.description: this is not valid; expected Markdown, or { file: PATH }'],
     ],
     [
       'changeRequest: { description: { file: gone.md } }',
       [
-        '6:45: ….changeRequest.description.file: the file gone.md cannot be read (ENOENT: no such file); put it there, or write the template here',
+        '6:45: ….changeRequest.description.file: cannot read the file gone.md (ENOENT: no such file); create it, or write the template here',
       ],
     ],
     [
       'changeRequest: { reviewers: [ada, team/] }',
       [
-        '6:36: ….changeRequest.reviewers[0]: "ada" is not right; expected an email address, or a team as team/KEY',
-        '6:41: ….changeRequest.reviewers[1]: "team/" is not right; expected an email address, or a team as team/KEY',
+        '6:36: ….changeRequest.reviewers[0]: "ada" is not valid; expected an email address, or a team as team/KEY',
+        '6:41: ….changeRequest.reviewers[1]: "team/" is not valid; expected an email address, or a team as team/KEY',
       ],
     ],
-    ['afterMerge: { grow: 1 }', ['6:27: ….afterMerge.grow: 1 is not right; expected a number above 1, such as 2']],
+    ['afterMerge: { grow: 1 }', ['6:27: ….afterMerge.grow: 1 is not valid; expected a number above 1, such as 2']],
     [
       'limits: { run: 0, open: 0.5, day: many }',
       [
-        '6:22: ….limits.run: 0 is not right; expected a whole number from 1 to 1000',
-        '6:31: ….limits.open: 0.5 is not right; expected a whole number from 1 to 1000',
-        '6:41: ….limits.day: "many" is not right; expected a whole number from 1 to 1000',
+        '6:22: ….limits.run: 0 is not valid; expected a whole number from 1 to 1000',
+        '6:31: ….limits.open: 0.5 is not valid; expected a whole number from 1 to 1000',
+        '6:41: ….limits.day: "many" is not valid; expected a whole number from 1 to 1000',
       ],
     ],
-    ['schedule: hourly', ['6:17: ….schedule: "hourly" is not right; expected a cron expression such as "*/5 * * * *"']],
+    ['schedule: hourly', ['6:17: ….schedule: "hourly" is not valid; expected a cron expression such as "*/5 * * * *"']],
   ])('%s', (clusters, problems) => {
     expect(problemsOf(clusters)).toEqual(problems);
   });
@@ -212,11 +209,11 @@ describe('what is wrong is refused with its place', () => {
     const files = { '/etc/octavo/gap.md': '# {{label}}\n\n{{summary}} {{pages}}\n{{ x\n' };
     const both = 'changeRequest: { description: { file: gap.md }, pages: -1 }';
     expect(problemsOf(both, files)).toEqual([
-      '6:62: ….changeRequest.pages: -1 is not right; expected a whole number from 0 to 50',
+      '6:62: ….changeRequest.pages: -1 is not valid; expected a whole number from 0 to 50',
       expect.stringMatching(
-        /^\/etc\/octavo\/gap.md:3:13: ….changeRequest.description: holds \{\{pages\}\}, which is no name here; there is label, /,
+        /^\/etc\/octavo\/gap.md:3:13: ….changeRequest.description: uses \{\{pages\}\}, which is not a known variable; valid variables: label, /,
       ),
-      '/etc/octavo/gap.md:4:1: ….changeRequest.description: opens {{ that no }} closes on the same line',
+      '/etc/octavo/gap.md:4:1: ….changeRequest.description: has {{ without }} on the same line',
     ]);
   });
 });

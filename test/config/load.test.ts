@@ -153,35 +153,35 @@ log: { level: inof }
 `),
     ).toEqual([
       '1:11: platform.baseUrl: is missing; expected an http or https URL without a query, such as https://api.example',
-      '1:13: platform.baseURL: there is no such setting; did you mean "baseUrl"?',
+      '1:13: platform.baseURL: unknown setting; did you mean "baseUrl"?',
       '4:20: organizations[0].source.git.url: is missing; expected the URL of a repository, such as https://git.example/acme/docs.git',
-      '4:28: organizations[0].source.git.poll: "often" is not right; expected how often to fetch, such as 30s',
-      '5:12: organizations[0].prune: "sometimes" is not right; expected one of owned, never, all, or a mapping by kind',
-      '6:15: organizations[0].confirm[0]: "sites" is not right; expected one of organization, member, team, saml, collection, space, site; did you mean "site"?',
-      '7:24: organizations[0].limits.deletes: -1 is not right; expected a whole number from 0 to 1000000',
-      '8:9: organizations[1].id: "org_1" is listed before, as organizations[0]; list it once',
-      '9:13: organizations[1].source: needs exactly one of git and directory',
-      '10:15: organizations[1].windows[0]: needs exactly one of allow and deny, with a cron expression',
-      '11:24: organizations[1].schedule.drift: "61 * * * *" is not right; expected a cron expression such as "*/5 * * * *"',
-      '12:19: server.listen: "nowhere" is not right; expected an address such as 127.0.0.1:8080',
-      '13:15: log.level: "inof" is not right; expected one of trace, debug, info, warn, error, fatal; did you mean "info"?',
+      '4:28: organizations[0].source.git.poll: "often" is not valid; expected the fetch interval, such as 30s',
+      '5:12: organizations[0].prune: "sometimes" is not valid; expected one of owned, never, all, or a mapping by kind',
+      '6:15: organizations[0].confirm[0]: "sites" is not valid; expected one of organization, member, team, saml, collection, space, site; did you mean "site"?',
+      '7:24: organizations[0].limits.deletes: -1 is not valid; expected a whole number from 0 to 1000000',
+      '8:9: organizations[1].id: "org_1" is already listed as organizations[0]; list it once',
+      '9:13: organizations[1].source: requires exactly one of git and directory',
+      '10:15: organizations[1].windows[0]: requires exactly one of allow and deny, with a cron expression',
+      '11:24: organizations[1].schedule.drift: "61 * * * *" is not valid; expected a cron expression such as "*/5 * * * *"',
+      '12:19: server.listen: "nowhere" is not valid; expected an address such as 127.0.0.1:8080',
+      '13:15: log.level: "inof" is not valid; expected one of trace, debug, info, warn, error, fatal; did you mean "info"?',
     ]);
   });
 
   test.each([
     ['', 'platform: is missing; expected a mapping'],
     ['[]', 'expected a mapping'],
-    ['a: [', 'is no valid YAML'],
-    [`${MINIMAL}store:\n  pth: x\n`, '6:3: store.pth: there is no such setting; did you mean "path"?'],
-    [`${MINIMAL}whatever: 1\n`, '5:1: whatever: there is no such setting; there is queue, store, server, log'],
+    ['a: [', 'is not valid YAML'],
+    [`${MINIMAL}store:\n  pth: x\n`, '6:3: store.pth: unknown setting; did you mean "path"?'],
+    [`${MINIMAL}whatever: 1\n`, '5:1: whatever: unknown setting; valid settings: queue, store, server, log'],
     [
       MINIMAL.replace(', token: t0ken-value', ''),
-      '3:5: organizations[0]: has no token; set platform.token, or a token here',
+      '3:5: organizations[0]: has no token; set platform.token, or token here',
     ],
-    [MINIMAL.replace('org_1', '7'), '3:9: organizations[0].id: 7 is not right'],
-    [`platform: { baseUrl: https://a.example, token: x }\norganizations: []\n`, '2:16: organizations: [] is not right'],
+    [MINIMAL.replace('org_1', '7'), '3:9: organizations[0].id: 7 is not valid'],
+    [`platform: { baseUrl: https://a.example, token: x }\norganizations: []\n`, '2:16: organizations: [] is not valid'],
   ])('says what is wrong with %j', (text, expected) => {
-    expect(problemsOf(text).join('\n')).toContain(expected.replace('[] is not right', 'this is not right'));
+    expect(problemsOf(text).join('\n')).toContain(expected.replace('[] is not valid', 'this is not valid'));
   });
 
   test.each([
@@ -192,9 +192,9 @@ log: { level: inof }
     ['{ name: a, zendesk: { subdomain: "evil.example/", token: zd-token } }', 'acme in acme.zendesk.com'],
     ['{ name: a, zendesk: { subdomain: a } }', 'or clientId, clientSecret and refreshToken'],
     ['{ name: a, zendesk: { subdomain: a, clientId: c, refreshToken: zd-r } }', 'or clientId, clientSecret and'],
-    ['{ name: a, zendesk: { subdomain: a, token: zd-t, refreshToken: zd-r } }', 'either a token, with an email'],
+    ['{ name: a, zendesk: { subdomain: a, token: zd-t, refreshToken: zd-r } }', 'either token (with email'],
     ['{ name: "a b", folder: { path: /d } }', 'a name of letters, digits and dashes'],
-    ['{ name: a, folder: { path: /d } }, { name: a, folder: { path: /e } }', 'a name that no other has'],
+    ['{ name: a, folder: { path: /d } }, { name: a, folder: { path: /e } }', 'a unique name'],
     ['{ name: a, intercom: { appId: x, token: ic-token, region: mars } }', 'one of us, eu, au'],
   ])('a source %s is told what it lacks', (source, words) => {
     expect(problemsOf(`${MINIMAL}    conversations: { sources: [${source}] }\n`).join()).toContain(words);
@@ -203,10 +203,10 @@ log: { level: inof }
   test.each([
     ['i', null],
     ['imsu', null],
-    ['ii', 'some of i, m, s and u'],
-    ['g', 'some of i, m, s and u'],
-    ['y', 'some of i, m, s and u'],
-    ['v', 'some of i, m, s and u'],
+    ['ii', 'any of i, m, s and u'],
+    ['g', 'any of i, m, s and u'],
+    ['y', 'any of i, m, s and u'],
+    ['v', 'any of i, m, s and u'],
   ])('the flags %s of a redaction pattern', (flags, words) => {
     const redact = `redact: { patterns: [{ name: order, pattern: "ord-1", flags: ${flags} }] }`;
     const text = `${MINIMAL}    conversations: { ${redact} }\n`;
@@ -263,7 +263,7 @@ queue: { concurrency: "\${env:N}" }
   test('missing variables and files are problems with a place, told once', () => {
     expect(problemsOf(referring)).toEqual([
       '1:22: platform.baseUrl: the environment variable BASE is not set; set it, or write the value here',
-      '1:44: platform.token: the file secrets/token cannot be read (ENOENT: no such file); put it there, or write the value here',
+      '1:44: platform.token: cannot read the file secrets/token (ENOENT: no such file); create it, or write the value here',
       '4:27: organizations[0].source.git.url: the environment variable PASSWORD is not set; set it, or write the value here',
       '4:81: organizations[0].source.git.ref: the environment variable BRANCH is not set; set it, or write the value here',
       '5:23: queue.concurrency: the environment variable N is not set; set it, or write the value here',
@@ -272,7 +272,7 @@ queue: { concurrency: "\${env:N}" }
 
   test('an unknown reference is a problem', () => {
     expect(problemsOf(`${MINIMAL}store: { path: "\${vault:x}" }`)).toEqual([
-      `5:16: store.path: \${vault:x} is no reference; write \${env:NAME} or \${file:PATH}`,
+      `5:16: store.path: \${vault:x} is not a valid reference; use \${env:NAME} or \${file:PATH}`,
     ]);
   });
 
@@ -295,7 +295,7 @@ describe('configFromEnvironment', () => {
 
   test('names all that is missing', () => {
     expect(() => configFromEnvironment({ env: { OCTAVO_TOKEN: 'x' }, kinds: KINDS })).toThrow(
-      'OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or give a file with --config FILE',
+      'OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE',
     );
   });
 
@@ -304,7 +304,7 @@ describe('configFromEnvironment', () => {
     (token) => {
       const env = { OCTAVO_BASE_URL: 'https://api.example', OCTAVO_TOKEN: token, OCTAVO_ORGANIZATION: 'o' };
       expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(
-        new ConfigError('OCTAVO_TOKEN is no token: it has a line break, a space or a letter with an accent in it'),
+        new ConfigError('OCTAVO_TOKEN is not valid: it has a line break, a space or a non-ASCII character'),
       );
       const file = MINIMAL.replace('t0ken-value', JSON.stringify(token));
       expect(problemsOf(file).join()).toMatch(/the token, in one line without spaces/);
@@ -320,7 +320,7 @@ describe('configFromEnvironment', () => {
 
 describe('an address that is not encrypted', () => {
   const REMOTE = 'http://platform.internal:8080';
-  const words = 'would send credentials unencrypted over http; write https://';
+  const words = 'would send credentials unencrypted over http; use https://';
 
   test('is refused for the platform, for helpdesks, and for repositories with a password', () => {
     const text = `platform: { baseUrl: ${REMOTE}, token: t0ken }

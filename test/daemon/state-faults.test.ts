@@ -124,7 +124,7 @@ test('a folder for clones that cannot be made fails its passes, and says so', as
   writeFileSync(clones, 'a file in its place');
   const daemon = await startDaemon(work);
   const line = await daemon.process.says('the manifests cannot be read');
-  expect(line.msg).toContain(`cannot use the folder ${join(clones, 'org_acme')}`);
+  expect(line.msg).toContain(`cannot use the directory ${join(clones, 'org_acme')}`);
   expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
   rmSync(clones);
   daemon.process.child.kill('SIGHUP');

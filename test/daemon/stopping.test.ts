@@ -71,7 +71,7 @@ test('a second SIGTERM forces, and the restart knows what was under way', async 
   const under = work.emulator.requests.count('createTeam');
   await eventually('a slow creation', () => work.emulator.requests.count('createTeam') > under);
   first.process.child.kill('SIGTERM');
-  await first.process.says('asked to stop');
+  await first.process.says('stopping: waiting for in-flight work');
   const again = setInterval(() => first.process.child.kill('SIGTERM'), 50);
   const code = await endsInTime(first.process);
   clearInterval(again);

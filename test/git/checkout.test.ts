@@ -105,7 +105,7 @@ describe('a checkout', () => {
     origin.commit('First');
     mkdirSync(join(folder, 'checkout'));
     writeFileSync(join(folder, 'checkout', 'thesis.txt'), 'years of work');
-    await expect(open().sync()).rejects.toThrow(/has other files in it; name an empty folder/);
+    await expect(open().sync()).rejects.toThrow(/contains other files; use an empty directory/);
     expect(existsSync(join(folder, 'checkout', 'thesis.txt'))).toBe(true);
   });
 });
@@ -165,8 +165,8 @@ describe('a checkout runs nothing of the repository', () => {
 
 describe('a checkout that cannot be', () => {
   test.each([
-    ['a ref that is not there', { ref: 'mian' }, /cannot fetch .*origin: there is no branch or tag "mian" in it/],
-    ['a folder that is not there', { path: 'docs' }, /there is no folder "docs" in commit [0-9a-f]{7}/],
+    ['a ref that is not there', { ref: 'mian' }, /cannot fetch .*origin: it has no branch or tag "mian"/],
+    ['a folder that is not there', { path: 'docs' }, /commit [0-9a-f]{7} has no directory "docs"/],
     [
       'a repository that is not there',
       { url: '/nowhere/at/all' },
@@ -218,7 +218,7 @@ describe('a checkout that cannot be', () => {
     rmSync(join(origin.directory, 'manifests'), { recursive: true });
     symlinkSync('/etc', join(origin.directory, 'manifests'));
     origin.commit('A trap');
-    await expect(checkout.sync()).rejects.toThrow(/there is no folder "manifests"/);
+    await expect(checkout.sync()).rejects.toThrow(/has no directory "manifests"/);
     expect(read(checkout, 'teams.yaml')).toBe('teams: {}\n');
     origin.git('reset', '--quiet', '--hard', first);
     expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
@@ -236,7 +236,7 @@ describe('a checkout that cannot be', () => {
   test('says where git is missing', async () => {
     origin.commit('First');
     vi.stubEnv('PATH', '/nowhere');
-    await expect(open().sync()).rejects.toThrow('there is no git on this machine; install it');
+    await expect(open().sync()).rejects.toThrow('git is not installed; install it');
   });
 
   test('sends credentials to the server, and shows them nowhere', async () => {

@@ -130,11 +130,11 @@ test('--unmanaged writes into one folder what the manifests around it do not dec
 });
 
 test.each([
-  [['--kind', 'spaces'], /nothing can be imported of kind "spaces"; there are member, team/],
+  [['--kind', 'spaces'], /cannot import kind "spaces"; use one of member, team/],
   [['--kind', 'section'], /it is imported with its site/],
-  [['--site', 'Nowhere'], /no site has the title or the id "Nowhere"; there are "Foreign site"/],
-  [['--unmanaged', 'a', '--out', 'b'], /--out b lies outside a/],
-  [['--out', 'teams.yaml'], /teams\.yaml is no folder/],
+  [['--site', 'Nowhere'], /no site has the title or id "Nowhere"; the sites are "Foreign site"/],
+  [['--unmanaged', 'a', '--out', 'b'], /--out b is outside a/],
+  [['--out', 'teams.yaml'], /teams\.yaml is not a directory/],
 ])('%j is invalid input, and says so', async (args, message) => {
   await using work = await openWorkspace();
   await addForeign(work);
@@ -170,7 +170,7 @@ describe('where no plan would read what is written, nothing is', () => {
     'a file where a folder is needed': [
       { sites: '' },
       [],
-      /cannot write sites\/foreign-site\.yaml: sites is no folder/,
+      /cannot write sites\/foreign-site\.yaml: sites is not a directory/,
     ],
   };
   test.each(Object.entries(cases))('%s', async (_name, [files, out, message]) => {

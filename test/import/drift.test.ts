@@ -166,8 +166,8 @@ test('a named file is what is written where a field names one', async () => {
 });
 
 test.each([
-  [['--drift', '--unmanaged'], /--site and --unmanaged say nothing to it/],
-  [['--base', 'HEAD'], /--base is for --drift/],
+  [['--drift', '--unmanaged'], /--drift cannot be combined with --site or --unmanaged/],
+  [['--base', 'HEAD'], /--base requires --drift/],
 ])('%j is invalid input', async (args, message) => {
   await using work = await openWorkspace();
   expect(await work.inside(['import', ...args])).toEqual({

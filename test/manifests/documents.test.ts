@@ -111,15 +111,15 @@ describe('which files are manifests', () => {
 
   it('refuses a .octavoignore that is too large or takes too long to compare', async () => {
     expect(await problemsOf({ ...teams, '.octavoignore': 'a\n'.repeat(1001) }, { root: 'docs' })).toEqual([
-      'docs/.octavoignore:1:1: has more than 1000 patterns; ignore folders rather than files',
+      'docs/.octavoignore:1:1: has more than 1000 patterns; ignore directories instead of files',
     ]);
     const paths = Array.from({ length: 40 }, (_, index) => [`${'a'.repeat(200)}${index}b.yaml`, 'teams: {}']);
     const slow = `${'*a'.repeat(30)}[b].yaml\n`;
     expect(await problemsOf({ ...Object.fromEntries(paths), '.octavoignore': slow.repeat(1000) })).toEqual([
-      '.octavoignore:1:1: is longer than 65536 bytes; ignore folders rather than files',
+      '.octavoignore:1:1: is longer than 65536 bytes; ignore directories instead of files',
     ]);
     expect(await problemsOf({ ...Object.fromEntries(paths), '.octavoignore': slow.repeat(900) })).toEqual([
-      '.octavoignore:1:1: takes too long to compare with the paths here; use fewer wildcards',
+      '.octavoignore:1:1: takes too long to match; use fewer wildcards',
     ]);
   });
 
@@ -145,7 +145,8 @@ describe('which files are manifests', () => {
 
   it('refuses files that name each other', async () => {
     const named = (file: string) => `teams: { x: { shape: { file: ${file} } } }`;
-    const message = 'names a file that names this one in turn; a file is either a manifest or what a manifest names';
+    const message =
+      'references a file that references this one; a file is either a manifest or the content of a { file: … }';
     expect(await problemsOf({ 'a.yaml': named('b.yaml'), 'b.yaml': named('a.yaml'), ...teams })).toEqual([
       `a.yaml:1:1: ${message}`,
       `b.yaml:1:1: ${message}`,
@@ -154,8 +155,8 @@ describe('which files are manifests', () => {
 
   it('says where it looked when there is none', async () => {
     expect(await problemsOf({ 'README.md': '# Docs', '.a.yaml': 'teams: {}' })).toEqual([
-      'manifests:1:1: no manifest here: no file that ends in .yaml or .yml, other than hidden and ignored ones, below manifests; ' +
-        'write one with a section (organization, members, teams, folders, books), or name another folder',
+      'manifests:1:1: no manifests found below manifests: it has no .yaml or .yml file that is not hidden or ignored; ' +
+        'create one with a section (organization, members, teams, folders, books), or pass another directory',
     ]);
   });
 });

@@ -10,7 +10,7 @@ describe('entries', () => {
     ['{ titel: Ab }', '2:8: team/a: unknown field "titel"; did you mean "title"?'],
     [
       '{ colour: red }',
-      '2:8: team/a: unknown field "colour"; there are title, membership, members, size, note, shape, site, source, id, renamedFrom, protect, paused, ignore',
+      '2:8: team/a: unknown field "colour"; valid fields: title, membership, members, size, note, shape, site, source, id, renamedFrom, protect, paused, ignore',
     ],
     ['{ title: 3 }', '2:15: team/a: title must be a text, not a number'],
     ['{ title: [x] }', '2:15: team/a: title must be a text, not a list'],

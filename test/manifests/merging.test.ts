@@ -11,15 +11,15 @@ describe('merging', () => {
         'c.yaml': 'organization: {}\n---\norganization: {}\n',
       }),
     ).toEqual([
-      'b.yaml:3:3: team/x: is declared twice; first at a.yaml:2; keep one of them',
-      'b.yaml:6:3: member/ana@x.example: is declared twice; first at b.yaml:5; keep one of them',
-      'c.yaml:3:1: organization: is declared twice; first at c.yaml:1; keep one of them',
+      'b.yaml:3:3: team/x: is declared twice; first at a.yaml:2; remove one of them',
+      'b.yaml:6:3: member/ana@x.example: is declared twice; first at b.yaml:5; remove one of them',
+      'c.yaml:3:1: organization: is declared twice; first at c.yaml:1; remove one of them',
     ]);
   });
 
   it('names both places of a part that is declared twice', async () => {
     expect(await problemsOf({ 'a.yaml': 'books:\n  b:\n    pages:\n      - page: one\n      - page: one\n' })).toEqual([
-      'a.yaml:5:9: page/b/one: is declared twice; first at a.yaml:4; keep one of them',
+      'a.yaml:5:9: page/b/one: is declared twice; first at a.yaml:4; remove one of them',
     ]);
   });
 
@@ -28,7 +28,7 @@ describe('merging', () => {
       await problemsOf({
         'a.yaml': 'teams:\n  x: { id: t1 }\n  y: { id: t1 }\nfolders:\n  z: { id: t1, title: Zz }\n',
       }),
-    ).toEqual(['a.yaml:3:12: team/y: id "t1" is bound by team/x too (a.yaml:2); one id has one key']);
+    ).toEqual(['a.yaml:3:12: team/y: id "t1" is also bound by team/x (a.yaml:2); bind each id to one key']);
   });
 
   it('replaces references by addresses, deep down', async () => {
@@ -84,7 +84,7 @@ describe('merging', () => {
   it('asks for distinct keys where a reference can mean two', async () => {
     const text = 'teams: { x: {} }\nfolders: { x: { title: Xx } }\nbooks:\n  b: { about: x }\n';
     expect(await problemsOf({ 'a.yaml': text })).toEqual([
-      'a.yaml:4:15: book/b: "x" can mean team/x (a.yaml:1) and folder/x (a.yaml:2); give them distinct keys',
+      'a.yaml:4:15: book/b: "x" matches both team/x (a.yaml:1) and folder/x (a.yaml:2); use distinct keys',
     ]);
   });
 
@@ -93,8 +93,8 @@ describe('merging', () => {
       'folders:\n  a: { title: Aa, parent: b }\n  b: { title: Bb, parent: c }\n  c: { title: Cc, parent: a }\n' +
       '  d: { title: Dd, parent: d }\n  e: { title: Ee, parent: a }\n';
     expect(await problemsOf({ 'x.yaml': text })).toEqual([
-      'x.yaml:2:27: folder/a: refers to itself in a circle: folder/a → folder/b → folder/c → folder/a; take one of these references out',
-      'x.yaml:5:27: folder/d: refers to itself in a circle: folder/d → folder/d; take one of these references out',
+      'x.yaml:2:27: folder/a: is part of a reference cycle: folder/a → folder/b → folder/c → folder/a; remove one of these references',
+      'x.yaml:5:27: folder/d: is part of a reference cycle: folder/d → folder/d; remove one of these references',
     ]);
   });
 

@@ -39,12 +39,12 @@ describe('{ file: path }', () => {
   });
 
   it.each([
-    ['/etc/passwd', '"/etc/passwd" is an absolute path; name a file relative to this manifest'],
-    ['../../etc/passwd', '"../../etc/passwd" leaves the folder of the manifests; name a file inside it'],
+    ['/etc/passwd', '"/etc/passwd" is an absolute path; use a path relative to this manifest'],
+    ['../../etc/passwd', '"../../etc/passwd" is outside the manifest directory; use a file inside it'],
     ['notes/m.txt', 'cannot read "notes/m.txt": a/notes/m.txt is not there; did you mean "a/notes/n.txt"?'],
-    ['latin.txt', '"latin.txt" is not UTF-8 text; only text can be named here'],
-    ['large.txt', '"large.txt" is 11 MB; a named file may be at most 10 MB'],
-    ["''", '"" is not a path; name a file relative to this manifest'],
+    ['latin.txt', '"latin.txt" is not UTF-8 text; use a text file'],
+    ['large.txt', '"large.txt" is 11 MB; the limit is 10 MB'],
+    ["''", '"" is not a path; use a path relative to this manifest'],
   ])('refuses %s', async (file, message) => {
     const problems = await problemsOf({
       'a/b.yaml': `teams:\n  x:\n    note: { file: ${file} }\n`,
@@ -116,16 +116,16 @@ describe('on disk', () => {
   });
 
   it.each([
-    ['.git/config', 'is in a .git'],
-    ['.GIT/config', 'is in a .git'],
-    ['sub/.g\u200cit/config', 'is in a .git'],
-    ['git~1/config', 'is in a .git'],
-    ['link.txt', 'leads into a .git'],
+    ['.git/config', 'is inside .git'],
+    ['.GIT/config', 'is inside .git'],
+    ['sub/.g\u200cit/config', 'is inside .git'],
+    ['git~1/config', 'is inside .git'],
+    ['link.txt', 'link.txt is inside .git'],
     ['.env', 'is hidden'],
     ['.cache/x', 'is hidden'],
     ['visible-link.txt', 'is hidden'],
     ['fifo', 'is a FIFO, not a regular file'],
-    ['huge', 'a named file may be at most 10 MB'],
+    ['huge', 'the limit is 10 MB'],
   ])('refuses %s where there is no git', async (file, message) => {
     const folder = await makeTree();
     const tree = join(folder, 'tree');
@@ -151,7 +151,7 @@ describe('on disk', () => {
     await writeFile(join(folder, 'tree/.git/config'), 'secret');
     await symlink('.git/config', join(folder, 'tree/a.yaml'));
     expect(await problemsIn(openDiskTree(join(folder, 'tree')))).toEqual([
-      'a.yaml:1:1: a.yaml leads into a .git, which is no part of the manifests',
+      'a.yaml:1:1: a.yaml is inside .git; use a file outside it',
     ]);
   });
 

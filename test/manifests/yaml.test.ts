@@ -9,17 +9,14 @@ describe('broken YAML', () => {
     ['teams:\n\ta: {}\n', ['2:1: tabs are not allowed for indentation; use spaces']],
     [
       'teams:\n  a:\n    title: Foo: bar\n',
-      ['3:12: a text that holds ": " must be in quotes; a mapping begins on a line of its own'],
+      ['3:12: a string with ": " must be quoted; a nested mapping starts on its own line'],
     ],
     ['teams:\n  a:\n    title: "x\n', ['4:1: a closing " is missing']],
     ['teams:\n  a: {}\n b: {}\n', ['3:1: the members of a mapping must begin in the same column']],
-    [
-      'teams:\n  a:\n    title: @x\n',
-      ['3:12: plain value cannot start with reserved character @; put the text in quotes'],
-    ],
+    ['teams:\n  a:\n    title: @x\n', ['3:12: plain value cannot start with reserved character @; quote the string']],
     [
       'teams:\n  a:\n    title: "\\d"\n',
-      ['3:13: invalid escape sequence \\d; write the text in single quotes, or double the backslash'],
+      ['3:13: invalid escape sequence \\d; use single quotes, or double the backslash'],
     ],
     [
       'teams\n',
@@ -30,14 +27,14 @@ describe('broken YAML', () => {
       ['1:1: a manifest must be a mapping of sections (organization, members, teams, folders, books), not a list'],
     ],
     ['teams: [a]\n', ['1:8: teams must be a mapping of keys to entries, not a list']],
-    ['teams:\n  a: { note: !!binary aGk= }\n', ['2:14: the tag !!binary is not supported; take it out']],
-    ['teams:\n  a: { note: !secret aGk= }\n', ['2:14: the tag !secret is not supported; take it out']],
+    ['teams:\n  a: { note: !!binary aGk= }\n', ['2:14: the tag !!binary is not supported; remove it']],
+    ['teams:\n  a: { note: !secret aGk= }\n', ['2:14: the tag !secret is not supported; remove it']],
     ['teams:\n  a: { <<: { title: Ab } }\n', ['2:8: "<<" cannot be used as a key: merge keys are not YAML 1.2']],
-    ['teams:\n  ? [x]\n  : {}\n', ['2:5: a key must be a text; put it in quotes']],
-    ['teams:\n  a: *nowhere\n', ['2:6: no anchor &nowhere before this alias']],
-    ['teams:\n  a: &a { shape: { x: *a } }\n', ['2:23: no anchor &a before this alias']],
-    ['%YAML 1.1\n---\nteams: {}\n', ['1:1: manifests are YAML 1.2; take the %YAML directive out']],
-    ['teams:\n  a: { shape: { x: .inf } }\n', ['2:20: .inf is not a number that can be sent; write a finite one']],
+    ['teams:\n  ? [x]\n  : {}\n', ['2:5: a key must be a string; quote it']],
+    ['teams:\n  a: *nowhere\n', ['2:6: the anchor &nowhere is not defined before this alias']],
+    ['teams:\n  a: &a { shape: { x: *a } }\n', ['2:23: the anchor &a is not defined before this alias']],
+    ['%YAML 1.1\n---\nteams: {}\n', ['1:1: manifests are YAML 1.2; remove the %YAML directive']],
+    ['teams:\n  a: { shape: { x: .inf } }\n', ['2:20: .inf is not a finite number; use a finite number']],
   ])('%j', async (text, problems) => {
     expect(await problemsOf({ 'a.yaml': text })).toEqual(problems.map((problem) => `a.yaml:${problem}`));
   });
@@ -47,7 +44,7 @@ describe('broken YAML', () => {
     expect(await problemsOf({ 'a.yaml': text })).toEqual([
       'a.yaml:4:5: "title" is written twice; first at a.yaml:3',
       'a.yaml:5:3: "a" is written twice; first at a.yaml:2',
-      'a.yaml:6:1: "teams" is written twice; first at a.yaml:1; put all its entries into one',
+      'a.yaml:6:1: "teams" is written twice; first at a.yaml:1; move all its entries into one section',
     ]);
   });
 
@@ -63,7 +60,9 @@ describe('broken YAML', () => {
     });
     const problems = await problemsOf({ 'a.yaml': `teams:\n  a:\n    shape:\n${levels.join('')}` });
     expect(problems).toEqual([
-      expect.stringMatching(/^a\.yaml:8:\d+: the aliases of this file stand for more than \d+ values; write them out$/),
+      expect.stringMatching(
+        /^a\.yaml:8:\d+: the aliases of this file expand to more than \d+ values; use fewer aliases$/,
+      ),
     ]);
   });
 
@@ -96,7 +95,7 @@ describe('broken YAML', () => {
       'a.yaml': new Uint8Array(50 * 1_048_576),
       'b.yaml': 'folders: { x: { title: Xy, parent: y } }',
     });
-    expect(await problemsIn(tree)).toEqual(['a.yaml:1:1: is 50 MB; a manifest may be at most 10 MB']);
+    expect(await problemsIn(tree)).toEqual(['a.yaml:1:1: is 50 MB; the limit for a manifest is 10 MB']);
     expect(tree.reads).toEqual(['b.yaml']);
   });
 
@@ -110,7 +109,7 @@ describe('broken YAML', () => {
       'a.yaml:1:1: unknown section "team"; did you mean "teams"?',
       'a.yaml:3:14: team/a: size is 9, must be at most 5',
       'b.yaml:2:1: tabs are not allowed for indentation; use spaces',
-      'c.yaml:1:1: unknown section "x"; there are organization, members, teams, folders, books (list files that are not manifests in .octavoignore)',
+      'c.yaml:1:1: unknown section "x"; valid sections: organization, members, teams, folders, books (list files that are not manifests in .octavoignore)',
     ]);
   });
 

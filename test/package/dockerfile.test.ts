@@ -145,7 +145,7 @@ describe('what the image holds', () => {
   });
 
   test('plays the demo', () => {
-    expect(run('demo', '--once')).toContain('All of it happened.');
+    expect(run('demo', '--once')).toContain('The demonstration is complete.');
   });
 
   test('its daemon answers health from a thread of its own, and ends on SIGTERM', async () => {

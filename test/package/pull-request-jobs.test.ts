@@ -258,7 +258,7 @@ describe('action.yml', () => {
     await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0' } }], machine);
     const evil = '$(touch evil); `touch evil`; " ; touch evil #';
     const ended = await runAction(machine, { ...platform(work), directory: evil });
-    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('is no folder') });
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('is not a directory') });
     expect(existsSync(join(machine.checkout, 'evil'))).toBe(false);
   });
 

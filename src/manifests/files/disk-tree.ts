@@ -26,10 +26,10 @@ export function openDiskTree(directory: string, belonging: Belonging = 'visible'
   let tracked: Promise<ReadonlySet<string>> | undefined;
   const check = async (path: string, { inside }: Located) => {
     if (isInGitFolder(inside)) {
-      throw new SourceError(`${path} leads into a .git, which is no part of the manifests`);
+      throw new SourceError(`${path} is inside .git; use a file outside it`);
     }
     if (belonging === 'visible' && isHidden(inside)) {
-      throw new SourceError(`${path} is hidden; name a file whose path has no part that begins with a dot`);
+      throw new SourceError(`${path} is hidden; use a path with no part that starts with a dot`);
     }
     if (typeof belonging === 'function') {
       tracked ??= belonging();
@@ -76,7 +76,7 @@ interface Located {
 function locate(root: string, path: string): Located {
   const lexical = relativeInside(root, resolvePath(root, path));
   if (lexical === null || isAbsolute(path)) {
-    throw new SourceError(`${path} lies outside ${root}; name a file inside it`);
+    throw new SourceError(`${path} is outside ${root}; use a file inside it`);
   }
   let realRoot: string;
   let real: string;
@@ -84,11 +84,13 @@ function locate(root: string, path: string): Located {
     realRoot = realpathSync.native(root);
     real = realpathSync.native(resolvePath(realRoot, lexical));
   } catch (error) {
-    throw new SourceError(`${path} is not there: no such file in ${root}`, { cause: error });
+    throw new SourceError(`${path} does not exist in ${root}`, { cause: error });
   }
   const inside = relativeInside(realRoot, real);
   if (inside === null) {
-    throw new SourceError(`${path} is a symbolic link that leaves ${root}; link inside it, or put the file there`);
+    throw new SourceError(
+      `${path} is a symbolic link to a place outside ${root}; link to a file inside it, or copy the file there`,
+    );
   }
   return { real, inside };
 }

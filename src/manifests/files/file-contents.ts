@@ -53,13 +53,11 @@ export async function readNamedFile(
     const size = listed.entries.get(resolved)?.size ?? 0;
     const bytes = size > limit ? null : await listed.tree.read(path);
     if (bytes === null || bytes.byteLength > limit) {
-      return problem(
-        `${quote(file)} is ${megabytes(bytes?.byteLength ?? size)}; a named file may be at most ${megabytes(limit)}`,
-      );
+      return problem(`${quote(file)} is ${megabytes(bytes?.byteLength ?? size)}; the limit is ${megabytes(limit)}`);
     }
     const text = decodeUtf8(bytes);
     return text === null
-      ? problem(`${quote(file)} is not UTF-8 text; only text can be named here`)
+      ? problem(`${quote(file)} is not UTF-8 text; use a text file`)
       : { content: new FileContent(file, path, text), problem: null, dependency: dependencyOf(listed, path, resolved) };
   } catch (error) {
     if (!(error instanceof SourceError)) {
@@ -71,16 +69,16 @@ export async function readNamedFile(
 
 function refuse(file: string, path: string): string | null {
   if (posix.isAbsolute(file) || /^[A-Za-z]:[\\/]/.test(file)) {
-    return `${quote(file)} is an absolute path; name a file relative to this manifest`;
+    return `${quote(file)} is an absolute path; use a path relative to this manifest`;
   }
   if (path === '..' || path.startsWith('../')) {
-    return `${quote(file)} leaves the folder of the manifests; name a file inside it`;
+    return `${quote(file)} is outside the manifest directory; use a file inside it`;
   }
   if (isInGitFolder(path)) {
-    return `${quote(file)} is in a .git, which is no part of the manifests; name a file of the repository`;
+    return `${quote(file)} is inside .git; use a file outside it`;
   }
   return file.includes('\0') || file === ''
-    ? `${quote(file)} is not a path; name a file relative to this manifest`
+    ? `${quote(file)} is not a path; use a path relative to this manifest`
     : null;
 }
 

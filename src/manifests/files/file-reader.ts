@@ -111,7 +111,7 @@ export class FileReader {
   }
 
   private tooLarge(bytes: number): string {
-    return `is ${megabytes(bytes)}; a manifest may be at most ${megabytes(this.parts.limits.manifestBytes)}`;
+    return `is ${megabytes(bytes)}; the limit for a manifest is ${megabytes(this.parts.limits.manifestBytes)}`;
   }
 
   private notUtf8(entry: FileEntry, bytes: Uint8Array): CachedManifest {

@@ -30,11 +30,11 @@ const SLASH = 47;
 /** Reads rules. Throws IgnoreError when there are too many of them. */
 export function parseIgnoreRules(content: Uint8Array, limits: IgnoreLimits = IGNORE_LIMITS): IgnoreRules {
   if (content.byteLength > limits.bytes) {
-    throw new IgnoreError(`is longer than ${limits.bytes} bytes; ignore folders rather than files`);
+    throw new IgnoreError(`is longer than ${limits.bytes} bytes; ignore directories instead of files`);
   }
   const rules = readIgnoreRules(content);
   if (rules.length > limits.patterns) {
-    throw new IgnoreError(`has more than ${limits.patterns} patterns; ignore folders rather than files`);
+    throw new IgnoreError(`has more than ${limits.patterns} patterns; ignore directories instead of files`);
   }
   // The last rule that matches decides.
   return new Matcher(rules.toReversed(), limits.steps);
@@ -98,7 +98,7 @@ class Matcher implements IgnoreRules {
   #spend(steps: number): void {
     this.#steps += steps;
     if (this.#steps > this.#mostSteps) {
-      throw new IgnoreError('takes too long to compare with the paths here; use fewer wildcards');
+      throw new IgnoreError('takes too long to match; use fewer wildcards');
     }
   }
 }

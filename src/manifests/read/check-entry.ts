@@ -96,7 +96,11 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath)
   return issue.keys.map((key) => {
     const near = nearest(key, fields);
     const hint =
-      near !== null ? `; did you mean ${quote(near)}?` : fields.length > 0 ? `; there are ${fields.join(', ')}` : '';
+      near !== null
+        ? `; did you mean ${quote(near)}?`
+        : fields.length > 0
+          ? `; valid fields: ${fields.join(', ')}`
+          : '';
     const message = `unknown field ${quote(key)}${inside}${hint}`;
     return { path: [...path, key], at: 'key' as const, message, ...(near === null ? {} : { meant: near }) };
   });

@@ -138,7 +138,7 @@ export class Converter {
   private scalar(node: Scalar): unknown {
     const { value } = node;
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.report(node.range?.[0] ?? 0, `${node.source} is not a number that can be sent; write a finite one`);
+      this.report(node.range?.[0] ?? 0, `${node.source} is not a finite number; use a finite number`);
       return 0;
     }
     return value;
@@ -148,14 +148,14 @@ export class Converter {
     const offset = node.range?.[0] ?? 0;
     const target = this.anchors.get(node.source);
     if (target === undefined) {
-      this.fail(offset, `no anchor &${node.source} before this alias`);
+      this.fail(offset, `the anchor &${node.source} is not defined before this alias`);
       return null;
     }
     this.size += target.size;
     this.budget.used += target.size;
     if (this.budget.used > this.budget.most) {
       if (!this.broken) {
-        this.fail(offset, `the aliases of this file stand for more than ${this.budget.most} values; write them out`);
+        this.fail(offset, `the aliases of this file expand to more than ${this.budget.most} values; use fewer aliases`);
       }
       return null;
     }

@@ -67,7 +67,7 @@ function distinctResources(entries: readonly ReadEntry[], problems: Problem[]): 
 }
 
 function declaredTwice(address: Address, first: Source, second: Source): Problem {
-  return { ...second, address, message: `is declared twice; first at ${placeOf(first)}; keep one of them` };
+  return { ...second, address, message: `is declared twice; first at ${placeOf(first)}; remove one of them` };
 }
 
 function checkIds(resources: ReadonlyMap<Address, ReadResource>, problems: Problem[]): void {
@@ -79,7 +79,7 @@ function checkIds(resources: ReadonlyMap<Address, ReadResource>, problems: Probl
     if (first === undefined) {
       seen.set(`${kind} ${id}`, resource);
     } else {
-      const message = `id ${quote(id ?? '')} is bound by ${first.address} too (${placeOf(first.idSource)}); one id has one key`;
+      const message = `id ${quote(id ?? '')} is also bound by ${first.address} (${placeOf(first.idSource)}); bind each id to one key`;
       problems.push({ ...resource.idSource, address: resource.address, message });
     }
   }
@@ -120,7 +120,7 @@ function reportCycles(edges: ReadonlyMap<Address, ReadonlyMap<Address, Source>>,
     const [first = '', second = first] = cycle;
     const source = edges.get(first)?.get(second);
     if (source !== undefined) {
-      const message = `refers to itself in a circle: ${enumerated([...cycle, first], ' → ')}; take one of these references out`;
+      const message = `is part of a reference cycle: ${enumerated([...cycle, first], ' → ')}; remove one of these references`;
       problems.push({ ...source, address: first, message });
     }
   }

@@ -65,6 +65,6 @@ function toProblem(error: YAMLError) {
 
 function directiveProblems(document: Document) {
   return document.directives?.yaml.version === '1.1'
-    ? [{ offset: 0, message: 'manifests are YAML 1.2; take the %YAML directive out' }]
+    ? [{ offset: 0, message: 'manifests are YAML 1.2; remove the %YAML directive' }]
     : [];
 }

@@ -122,7 +122,7 @@ function unknownIgnored(kinds: KindIndex, resource: WrittenResource) {
       : [
           {
             path: [...resource.path, 'ignore', index],
-            message: `cannot ignore ${quote(name)}: no such field${didYouMean(name, fields, `; there are ${fields.join(', ')}`)}`,
+            message: `cannot ignore ${quote(name)}: no such field${didYouMean(name, fields, `; valid fields: ${fields.join(', ')}`)}`,
           },
         ],
   );

@@ -176,7 +176,7 @@ export class ManifestReader {
     if (first !== undefined) {
       this.report(
         offset,
-        `${quote(section)} is written twice; first at ${this.placeOf(first)}; put all its entries into one`,
+        `${quote(section)} is written twice; first at ${this.placeOf(first)}; move all its entries into one section`,
       );
       return;
     }
@@ -240,7 +240,7 @@ export class ManifestReader {
     } else if (first !== undefined && second !== undefined) {
       const names = [...this.kinds.sections.keys()];
       const slip = this.unknown.find(({ section }) => nearest(section, names) !== null) ?? first;
-      const words = `none of its ${this.unknown.length} sections is known; ${this.unknownWords(slip.section)}`;
+      const words = `none of its ${this.unknown.length} sections is valid; ${this.unknownWords(slip.section)}`;
       this.problems.length = 0;
       this.report(slip.offset, words);
     } else if (first !== undefined) {
@@ -260,7 +260,7 @@ export class ManifestReader {
 
   private unknownWords(section: string): string {
     const names = [...this.kinds.sections.keys()];
-    const known = `; there are ${names.join(', ')} (list files that are not manifests in .octavoignore)`;
+    const known = `; valid sections: ${names.join(', ')} (list files that are not manifests in .octavoignore)`;
     return `unknown section ${quote(section)}${didYouMean(section, names, known)}`;
   }
 

@@ -54,7 +54,7 @@ export class ReferenceIndex {
       return { target, message: null };
     }
     const places = targets.map(({ address, source }) => `${address} (${source.file}:${source.line})`).join(' and ');
-    return { target, message: `${quote(reference.key)} can mean ${places}; give them distinct keys` };
+    return { target, message: `${quote(reference.key)} matches both ${places}; use distinct keys` };
   }
 
   #fullKey(reference: Reference, kind: string): string {

@@ -12,25 +12,25 @@ const WORDS: Partial<Record<YAMLError['code'], (message: string) => string>> = {
   BAD_INDENT: (message) =>
     message.includes('same column') ? 'the members of a mapping must begin in the same column' : lowerFirst(message),
   BAD_ALIAS: (message) => lowerFirst(message.replace('Alias', 'an alias').replace('Anchor', 'an anchor')),
-  BAD_DQ_ESCAPE: (message) => `${lowerFirst(message)}; write the text in single quotes, or double the backslash`,
-  BAD_SCALAR_START: (message) => `${lowerFirst(message)}; put the text in quotes`,
+  BAD_DQ_ESCAPE: (message) => `${lowerFirst(message)}; use single quotes, or double the backslash`,
+  BAD_SCALAR_START: (message) => `${lowerFirst(message)}; quote the string`,
   BLOCK_AS_IMPLICIT_KEY: (message) =>
     message.startsWith('Nested mappings')
-      ? 'a text that holds ": " must be in quotes; a mapping begins on a line of its own'
+      ? 'a string with ": " must be quoted; a nested mapping starts on its own line'
       : lowerFirst(message),
   MISSING_CHAR: missingCharacter,
-  MULTILINE_IMPLICIT_KEY: () => 'this is neither "key: value" nor the text of a key; a ":" or a quote may be missing',
-  NON_STRING_KEY: () => 'a key must be a text; put it in quotes',
+  MULTILINE_IMPLICIT_KEY: () => 'expected "key: value"; a ":" or a quote may be missing',
+  NON_STRING_KEY: () => 'a key must be a string; quote it',
   RESOURCE_EXHAUSTION: () => 'is nested too deeply',
   TAG_RESOLVE_FAILED: (message) =>
     message.startsWith('Unresolved tag: ')
-      ? `the tag ${shortTag(message.slice('Unresolved tag: '.length))} is not supported; take it out`
+      ? `the tag ${shortTag(message.slice('Unresolved tag: '.length))} is not supported; remove it`
       : lowerFirst(message),
 };
 
 function missingCharacter(message: string): string {
   if (message.startsWith('Implicit map keys need to be followed by map values')) {
-    return 'this is neither "key: value" nor part of a text; a ":" may be missing';
+    return 'expected "key: value"; a ":" may be missing';
   }
   const quoted = /^Missing closing (.)quote$/.exec(message);
   return quoted === null ? lowerFirst(message) : `a closing ${quoted[1]} is missing`;
