@@ -2,7 +2,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { maskUrls } from '../../core/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/suggest.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
-import { counted } from '../../plan/words.ts';
+import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/operation.ts';
 import { parametersOf } from './describe.ts';
 import type { Field } from './fields.ts';
