@@ -1,6 +1,6 @@
 import { describe, type Field } from '../src/commands/api/describe.ts';
 import { operations } from '../src/platform/operations/index.ts';
-import type { Operation } from '../src/platform/operations/operation.ts';
+import type { Operation } from '../src/platform/operations/model/operation.ts';
 import type { Repeat } from '../src/queue/model/request.ts';
 
 /** `docs/api.md`: how `octavo api` is used, and every operation with what it takes. */

@@ -63,7 +63,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 /** Where the environment names a proxy, clients of forges use it too. Throws ConfigError. */
 async function useProxy({ terminal, secrets }: Surroundings): Promise<void> {
   if (Object.keys(terminal.env).some((name) => /^https?_proxy$/i.test(name))) {
-    const { proxyUrls, useProxyForFetch } = await import('./platform/dispatcher.ts');
+    const { proxyUrls, useProxyForFetch } = await import('./platform/http/dispatcher.ts');
     for (const { password } of proxyUrls(terminal.env)) {
       secrets?.add(decodeURIComponent(password)).add(password);
     }

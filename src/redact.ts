@@ -1,4 +1,4 @@
-import { maskUrls } from './core/safe-url.ts';
+import { maskUrls } from './core/text/safe-url.ts';
 
 /** What stands in a secret's place. */
 export const SECRET = '[secret]';

@@ -1,5 +1,5 @@
-import { didYouMean } from '../core/suggest.ts';
-import { parseTemplate } from '../core/template.ts';
+import { didYouMean } from '../core/text/suggest.ts';
+import { parseTemplate } from '../core/text/template.ts';
 
 /** The names that stand for a line of text: the subject and the description may hold them. */
 export const LINE_NAMES = [

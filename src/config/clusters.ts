@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { messageOf, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { patternProblem } from '../core/label-pattern.ts';
+import { patternProblem } from '../core/text/label-pattern.ts';
 import { LINE_NAMES, TEMPLATE_NAMES, templateProblems } from './cluster-template.ts';
 import type { ConfigDocument, Path } from './document.ts';
 import { choice, count, cron, duration, flag, setting, text } from './settings.ts';

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { append } from '../core/lists.ts';
-import { didYouMean } from '../core/suggest.ts';
+import { didYouMean } from '../core/text/suggest.ts';
 import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';

@@ -4,7 +4,7 @@ import type { Emulator } from '../emulator/emulator.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import { toMarkdown } from '../platform/rich-document.ts';
+import { toMarkdown } from '../platform/rich-text/document.ts';
 import type { Stage } from './stage.ts';
 import { fitting } from './tickets.ts';
 

@@ -2,7 +2,7 @@ import { textWidth } from '../plan/render/text-width.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { Item } from '../platform/operations/operation.ts';
+import type { Item } from '../platform/operations/model/operation.ts';
 import { type DropBox, TICKET_FILES } from './drop-box.ts';
 import type { IntakeNarrator } from './intake-narrator.ts';
 import { STEP_LIMIT, type Stage } from './stage.ts';

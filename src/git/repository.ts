@@ -2,8 +2,8 @@
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
-import { isInGitFolder } from '../core/git-folder.ts';
-import { readRegularFile } from '../core/regular-file.ts';
+import { isInGitFolder } from '../core/files/git-folder.ts';
+import { readRegularFile } from '../core/files/regular-file.ts';
 
 /** Where git works: both are always passed to it, so that it looks for neither. */
 export interface Repository {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
-import { maskUrls } from '../core/safe-url.ts';
+import { maskUrls } from '../core/text/safe-url.ts';
 import { gitEnvironment } from './environment.ts';
 import { mustBeOwned, type Repository } from './repository.ts';
 

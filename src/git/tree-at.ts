@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
-import type { FileEntry, FileTree } from '../core/file-tree.ts';
-import { LARGEST_FILE } from '../core/regular-file.ts';
+import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
+import { LARGEST_FILE } from '../core/files/regular-file.ts';
 import { followLinks } from './links.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';

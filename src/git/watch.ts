@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { messageOf, SourceError } from '../core/errors.ts';
-import type { FileTree } from '../core/file-tree.ts';
+import type { FileTree } from '../core/files/file-tree.ts';
 import { isRefusedFolder } from './repository.ts';
 
 /** A folder being watched. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { LARGEST_FILE, readRegularFile } from '../core/regular-file.ts';
+import { LARGEST_FILE, readRegularFile } from '../core/files/regular-file.ts';
 import type { Repository } from './repository.ts';
 import { type Git, OutputError, openGit } from './run.ts';
 

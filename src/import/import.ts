@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type Address, addressOf } from '../core/address.ts';
 import { ConfigError, DesiredStateError } from '../core/errors.ts';
-import type { FileTree } from '../core/file-tree.ts';
+import type { FileTree } from '../core/files/file-tree.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findManifestFiles } from '../manifests/files/manifest-files.ts';

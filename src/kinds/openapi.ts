@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
-import { hasUrlSecrets, maskUrls } from '../core/safe-url.ts';
+import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
 import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, FileContent, manifestRules } from './manifest.ts';

@@ -3,7 +3,7 @@ import type { Change } from '../core/change.ts';
 import { reference } from '../plan/model/diff.ts';
 import { counted } from '../plan/render/words.ts';
 import { operations, type Section } from '../platform/operations/index.ts';
-import type { Input } from '../platform/operations/operation.ts';
+import type { Input } from '../platform/operations/model/operation.ts';
 import type { Kind } from './kind.ts';
 import { type Alternative, type PlannedRequest, present, ref, request } from './request.ts';
 import { seedOf, spacesOf } from './section-seed.ts';

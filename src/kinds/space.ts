@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { isEmoji } from '../core/emoji.ts';
 import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
+import { isEmoji } from '../core/text/emoji.ts';
 import { reference } from '../plan/model/diff.ts';
 import { counted } from '../plan/render/words.ts';
+import type { Space } from '../platform/operations/content/spaces.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { Space } from '../platform/operations/spaces.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, manifestRules, namesWithin, Reference } from './manifest.ts';
 import {

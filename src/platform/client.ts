@@ -3,8 +3,9 @@ import { CancelledError, NotThePlatformError, RejectedError } from '../core/erro
 import { type RateHeaders, readRateHeaders } from '../queue/model/rate-headers.ts';
 import type { Priority, Reply } from '../queue/model/request.ts';
 import type { Connection } from './connection.ts';
-import { type AskedOf, errorOf, notEvents, notJson } from './errors.ts';
-import { readEvents } from './event-stream.ts';
+import { type AskedOf, errorOf, notEvents, notJson } from './http/errors.ts';
+import { readEvents } from './http/event-stream.ts';
+import { type HttpAnswer, type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
 import type {
   Answer,
   AnyInput,
@@ -15,11 +16,9 @@ import type {
   ReadOperation,
   StreamOperation,
   WriteOperation,
-} from './operations/operation.ts';
-import type { Page } from './operations/shapes.ts';
-import { problemsOf } from './problems.ts';
-import { requestPath } from './request-path.ts';
-import { type HttpAnswer, type HttpRequest, type HttpStream, readOnly, type Transport } from './transport.ts';
+} from './operations/model/operation.ts';
+import type { Page } from './operations/model/shapes.ts';
+import { problemsOf, requestPath } from './request-path.ts';
 
 /** What can be said about one call. */
 export interface CallOptions {

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import { ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/trim.ts';
 import { createRequestQueue, type RequestQueue } from '../queue/schedule/request-queue.ts';
-import { openTransport, type Timeouts, type Transport } from './transport.ts';
+import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 
 /** A token's way to the platform. */
 export interface Connection {

@@ -1,7 +1,7 @@
+import type { ZodError } from 'zod';
 import { RejectedError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import type { AnyInput, Operation } from './operations/operation.ts';
-import { problemsOf } from './problems.ts';
+import type { AnyInput, Operation } from './operations/model/operation.ts';
 
 /** The path of a call, from `/v1`, with parameters and query encoded. Throws RejectedError; nothing is sent then. */
 export function requestPath(operation: Operation, input: AnyInput, organization: string): string {
@@ -34,4 +34,17 @@ function queryText(operation: Operation, query: unknown): string {
     }
   }
   return text.toString();
+}
+
+/** Problems that are named in one message. */
+const MOST = 3;
+
+/** What a schema found wrong, without the values: `items.0.id: expected string`. */
+export function problemsOf(error: ZodError): string {
+  const named = error.issues.slice(0, MOST).map((issue) => {
+    const place = issue.path.map(String).join('.');
+    return place === '' ? issue.message : `${place}: ${issue.message}`;
+  });
+  const more = error.issues.length - named.length;
+  return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
 }

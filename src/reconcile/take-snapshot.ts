@@ -1,6 +1,6 @@
 import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Fields } from '../core/resource.ts';
-import { maskUrlsIn } from '../core/safe-url.ts';
+import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Further, Kind, Told } from '../kinds/kind.ts';
 import { keptValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';

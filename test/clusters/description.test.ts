@@ -6,9 +6,9 @@ import { markOf } from '../../src/clusters/model/ownership-marker.ts';
 import { oneLine } from '../../src/clusters/model/text-sanitizing.ts';
 import { clusterMarked, descriptionOf, gaveWayDescription } from '../../src/clusters/write/description.ts';
 import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
-import { toDocument, toMarkdown } from '../../src/platform/rich-document.ts';
-import { textOf } from '../../src/platform/rich-leaves.ts';
-import type { RichDocument } from '../../src/platform/rich-node.ts';
+import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
+import { textOf } from '../../src/platform/rich-text/leaves.ts';
+import type { RichDocument } from '../../src/platform/rich-text/node.ts';
 import { violationsOf } from '../support/rich-document-check.ts';
 import { NOW, someCluster, someIssue, someRequest } from './samples.ts';
 

@@ -9,7 +9,7 @@ import { descriptionOf } from '../../src/clusters/write/description.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
 import { RejectedError } from '../../src/core/errors.ts';
 import { createLogger } from '../../src/log.ts';
-import { toMarkdown } from '../../src/platform/rich-document.ts';
+import { toMarkdown } from '../../src/platform/rich-text/document.ts';
 import { combineClusterEvents, logClusters } from '../../src/server/cluster-log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

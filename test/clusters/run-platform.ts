@@ -16,7 +16,7 @@ import { createStore, type Store } from '../../src/emulator/store.ts';
 import { featuresOf } from '../../src/emulator/versions.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
-import type { HttpAnswer, HttpRequest } from '../../src/platform/transport.ts';
+import type { HttpAnswer, HttpRequest } from '../../src/platform/http/transport.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/store.ts';
 import { noStreams } from '../support/no-streams.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pathArgument, shellCommand, shellWord } from '../../src/core/shell.ts';
+import { pathArgument, shellCommand, shellWord } from '../../src/core/text/shell.ts';
 import { FORGES } from '../forge/samples.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';

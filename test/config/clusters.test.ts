@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError, formatProblem } from '../../src/core/errors.ts';
-import { labelPattern, patternProblem } from '../../src/core/label-pattern.ts';
+import { labelPattern, patternProblem } from '../../src/core/text/label-pattern.ts';
 
 /** The settings of clusters begin at line 6, at column 7. */
 function configOf(clusters: string): string {

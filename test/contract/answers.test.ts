@@ -6,7 +6,7 @@ import type {
   Operation,
   PaginatedOperation,
   StreamOperation,
-} from '../../src/platform/operations/operation.ts';
+} from '../../src/platform/operations/model/operation.ts';
 import { type Exercise, exerciseAll } from './exercise.ts';
 import { openStage, type Stage } from './operation-world.ts';
 

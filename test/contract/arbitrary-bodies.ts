@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import * as z from 'zod';
-import type { Operation } from '../../src/platform/operations/operation.ts';
+import type { Operation } from '../../src/platform/operations/model/operation.ts';
 import { document } from './operation-world.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { AnyInput, Operation } from '../../src/platform/operations/operation.ts';
+import type { AnyInput, Operation } from '../../src/platform/operations/model/operation.ts';
 import { bodiesOf } from './arbitrary-bodies.ts';
 import { call, cases } from './exercise.ts';
 import type { Case, Cases } from './operation-world.ts';

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { AnyInput, Operation } from '../../src/platform/operations/operation.ts';
+import type { AnyInput, Operation } from '../../src/platform/operations/model/operation.ts';
 import { organizationCases } from './cases-organization.ts';
 import { conversationCases, integrationCases } from './cases-others.ts';
 import { commentCasesOfBoth, requestCases } from './cases-requests.ts';

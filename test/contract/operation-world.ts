@@ -3,8 +3,8 @@ import { createState, type Emulator, emptyOrganization, startEmulator } from '..
 import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Input, Operation } from '../../src/platform/operations/operation.ts';
-import { toDocument } from '../../src/platform/rich-document.ts';
+import type { Input, Operation } from '../../src/platform/operations/model/operation.ts';
+import { toDocument } from '../../src/platform/rich-text/document.ts';
 
 /** Who calls: an admin, the integration `helper`, somebody who is no member yet, or nobody whom the platform knows. */
 export type Who = 'admin' | 'integration' | 'newcomer' | 'stranger';

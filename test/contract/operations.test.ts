@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AuthError, RejectedError } from '../../src/core/errors.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation, PaginatedOperation } from '../../src/platform/operations/operation.ts';
+import type { Operation, PaginatedOperation } from '../../src/platform/operations/model/operation.ts';
 import { beyond, documented, signature } from './documented-operations.ts';
 import { type Exercise, emulated, exerciseAll, type Outcome } from './exercise.ts';
 import { openStage, type Stage } from './operation-world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isEmoji } from '../../src/core/emoji.ts';
+import { isEmoji } from '../../src/core/text/emoji.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation } from '../../src/platform/operations/operation.ts';
+import type { Operation } from '../../src/platform/operations/model/operation.ts';
 
 describe('an emoji', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hasUrlSecrets, maskUrls, maskUrlsIn } from '../../src/core/safe-url.ts';
+import { hasUrlSecrets, maskUrls, maskUrlsIn } from '../../src/core/text/safe-url.ts';
 
 const S = 's3cr3t-Value-0123';
 const mark = () => '***';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
-import type { FileTree } from '../../src/core/file-tree.ts';
+import type { FileTree } from '../../src/core/files/file-tree.ts';
 import { readTreeAt } from '../../src/git/tree-at.ts';
 import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';

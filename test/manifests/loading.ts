@@ -1,5 +1,5 @@
 import { DesiredStateError, formatProblem } from '../../src/core/errors.ts';
-import type { FileTree } from '../../src/core/file-tree.ts';
+import type { FileTree } from '../../src/core/files/file-tree.ts';
 import { createManifestLoader, type DesiredState, type LoadOptions } from '../../src/manifests/loader.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { fakeKinds } from './fake-kinds.ts';

@@ -12,8 +12,8 @@ import {
 } from '../../src/core/errors.ts';
 import { type ClientOptions, openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
+import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { readOnly } from '../../src/platform/transport.ts';
 import { connectTo, TOKEN } from './connect.ts';
 
 const BASE = 'https://api.example';
@@ -275,7 +275,7 @@ test('a refusal knows how long to wait', async () => {
     { method: 'GET', path: '/v1/', body: null },
     new AbortController().signal,
   );
-  const { errorOf } = await import('../../src/platform/errors.ts');
+  const { errorOf } = await import('../../src/platform/http/errors.ts');
   const error = errorOf('getVersion', answer, BASE, 7000);
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toHaveProperty('after', 7000);

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/core/clock.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
-import type { Timeouts } from '../../src/platform/transport.ts';
+import type { Timeouts } from '../../src/platform/http/transport.ts';
 
 export const TOKEN = 'secret-token';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation } from '../../src/platform/operations/operation.ts';
+import type { Operation } from '../../src/platform/operations/model/operation.ts';
 
 /* Limits of what is sent. Lengths are in code points. Source: docs/platform-notes.md#limits */
 

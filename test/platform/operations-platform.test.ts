@@ -4,7 +4,7 @@ import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { toDocument, toMarkdown } from '../../src/platform/rich-document.ts';
+import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 
 /* Through sockets, to the embedded platform: it refuses what the documents do not allow, and shares no code. */
 

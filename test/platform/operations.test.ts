@@ -5,8 +5,8 @@ import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Input } from '../../src/platform/operations/operation.ts';
-import { toDocument } from '../../src/platform/rich-document.ts';
+import type { Input } from '../../src/platform/operations/model/operation.ts';
+import { toDocument } from '../../src/platform/rich-text/document.ts';
 
 const BASE = 'https://api.example';
 const CR = '/v1/spaces/s/change-requests/c';

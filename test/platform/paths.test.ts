@@ -55,7 +55,7 @@ describe('paths of the platform', () => {
       'src/commands/api/send.ts',
       'src/commands/cli/setup.ts',
       'src/platform/client.ts',
-      'src/platform/transport.ts',
+      'src/platform/http/transport.ts',
     ]);
   });
 });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { ConfigError, NotThePlatformError, TransientError } from '../../src/core/errors.ts';
-import { openTransport } from '../../src/platform/transport.ts';
+import { openTransport } from '../../src/platform/http/transport.ts';
 import { FORGES } from '../forge/samples.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { octavo, TOKEN } from '../support/octavo-process.ts';
@@ -197,7 +197,7 @@ describe('a proxy that the environment names', () => {
     const commented = await octavo(plan, { cwd: work.repository.directory, env: { ...env, ...forge } });
     expect(commented).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('pull request 12 at GitHub is created'),
+      stderr: expect.stringContaining('pull request 12 at GitHub was created'),
     });
     expect(proxy.seen.some((line) => line.startsWith('CONNECT forge.example:443 '))).toBe(true);
     expect(proxy.seen.join()).not.toContain(FakeForge.token);

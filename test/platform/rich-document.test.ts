@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalizeMarkdown, toDocument, toMarkdown } from '../../src/platform/rich-document.ts';
+import { normalizeMarkdown, toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 
 /** Pieces that Markdown is made of, in odd company. */
 const piece = fc.oneof(

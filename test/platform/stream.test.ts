@@ -12,8 +12,8 @@ import {
 } from '../../src/core/errors.ts';
 import { type CallOptions, openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { readOnly } from '../../src/platform/transport.ts';
 import { createRequestQueue } from '../../src/queue/schedule/request-queue.ts';
 
 /* What is answered with a stream of events, from real sockets: answers that begin, go on, stop and break off. */

@@ -8,7 +8,7 @@ import { featuresOf, type PlatformVersion } from '../../src/emulator/versions.ts
 import { kinds } from '../../src/kinds/registry.ts';
 import type { PlannedRequest } from '../../src/kinds/request.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation, WriteOperation } from '../../src/platform/operations/operation.ts';
+import type { Operation, WriteOperation } from '../../src/platform/operations/model/operation.ts';
 import { outcomeOf } from '../../src/reconcile/reconcile.ts';
 import type { AppliedRecord } from '../../src/store/store.ts';
 import { filesOf, type Step, variationsOf, withEveryKind } from '../support/manifest-variations.ts';

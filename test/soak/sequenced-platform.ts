@@ -3,7 +3,7 @@ import { TransientError } from '../../src/core/errors.ts';
 import { type Emulator, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
 import { seededRandom } from '../../src/emulator/faults.ts';
 import type { Connection } from '../../src/platform/connection.ts';
-import { openTransport, type Transport } from '../../src/platform/transport.ts';
+import { openTransport, type Transport } from '../../src/platform/http/transport.ts';
 import { createRequestQueue } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from '../support/no-streams.ts';

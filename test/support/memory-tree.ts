@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SourceError } from '../../src/core/errors.ts';
-import type { FileEntry, FileTree } from '../../src/core/file-tree.ts';
+import type { FileEntry, FileTree } from '../../src/core/files/file-tree.ts';
 
 /** A tree of files in memory that counts what is read of it. */
 export interface MemoryTree extends FileTree {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation } from '../../src/platform/operations/operation.ts';
+import type { Operation } from '../../src/platform/operations/model/operation.ts';
 import { openDocument, VERSIONS, type Version } from './document.ts';
 import { ownPlaces, type Place, type Places, vendorPlaces } from './values.ts';
 

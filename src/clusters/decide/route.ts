@@ -1,6 +1,6 @@
 import type { ClustersConfig } from '../../config/clusters.ts';
-import { type LabelPattern, labelPattern } from '../../core/label-pattern.ts';
 import { append } from '../../core/lists.ts';
+import { type LabelPattern, labelPattern } from '../../core/text/label-pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import type { RankedSpace } from './search-query.ts';
 

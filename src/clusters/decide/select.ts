@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClustersConfig } from '../../config/clusters.ts';
 import { canonicalJson, type Json } from '../../core/json.ts';
-import { type LabelPattern, labelPattern } from '../../core/label-pattern.ts';
+import { type LabelPattern, labelPattern } from '../../core/text/label-pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 
 /** Why a cluster does not pass. */

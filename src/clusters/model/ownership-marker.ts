@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../core/json.ts';
-import { leafOf, textOf } from '../../platform/rich-leaves.ts';
-import type { RichNode } from '../../platform/rich-node.ts';
+import { leafOf, textOf } from '../../platform/rich-text/leaves.ts';
+import type { RichNode } from '../../platform/rich-text/node.ts';
 import { cut } from './text-sanitizing.ts';
 
 /** What a description says of itself. */

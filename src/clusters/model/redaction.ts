@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import { toDocument, toMarkdown } from '../../platform/rich-document.ts';
-import type { RichNode } from '../../platform/rich-node.ts';
+import { toDocument, toMarkdown } from '../../platform/rich-text/document.ts';
+import type { RichNode } from '../../platform/rich-text/node.ts';
 import type { ClusterIssue, IssueCluster } from './cluster.ts';
 import { oneLine } from './text-sanitizing.ts';
 

@@ -1,6 +1,6 @@
 import type { Writer } from '../../platform/client.ts';
 import type { operations } from '../../platform/operations/index.ts';
-import type { Input, Item } from '../../platform/operations/operation.ts';
+import type { Input, Item } from '../../platform/operations/model/operation.ts';
 import type { ClusterIssue, IssueCluster } from './cluster.ts';
 
 /** A change request as the platform lists it. */

@@ -1,7 +1,7 @@
 import type { ClustersConfig, PlacedName } from '../../config/clusters.ts';
 import { ConfigError, formatProblem, RejectedError } from '../../core/errors.ts';
 import type { Declared } from '../../core/resource.ts';
-import { didYouMean, quote } from '../../core/suggest.ts';
+import { didYouMean, quote } from '../../core/text/suggest.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { OrganizationRecord } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import { operations } from '../../platform/operations/index.ts';
-import type { RichDocument } from '../../platform/rich-document.ts';
+import type { RichDocument } from '../../platform/rich-text/document.ts';
 import { needsSearch, type Route, type RouteSpace, route } from '../decide/route.ts';
 import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../decide/search-query.ts';
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';

@@ -1,7 +1,7 @@
 import { AuthError, RejectedError } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { RichDocument } from '../../platform/rich-document.ts';
+import type { RichDocument } from '../../platform/rich-text/document.ts';
 import { type Decision, decideClaims, type GaveWay, type Limits, SETTLE } from '../decide/claims.ts';
 import { inOrder } from '../decide/reopen-policy.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';

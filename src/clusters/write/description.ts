@@ -1,8 +1,8 @@
 import { isObject } from '../../core/json.ts';
-import { toDocument, toMarkdown } from '../../platform/rich-document.ts';
-import { plainText } from '../../platform/rich-leaves.ts';
-import { linkTo } from '../../platform/rich-links.ts';
-import type { RichDocument, RichNode } from '../../platform/rich-node.ts';
+import { toDocument, toMarkdown } from '../../platform/rich-text/document.ts';
+import { plainText } from '../../platform/rich-text/leaves.ts';
+import { linkTo } from '../../platform/rich-text/links.ts';
+import type { RichDocument, RichNode } from '../../platform/rich-text/node.ts';
 import { representatives } from '../decide/representatives.ts';
 import type { RelatedPage } from '../decide/search-query.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';

@@ -1,5 +1,5 @@
-import { toMarkdown } from '../../platform/rich-document.ts';
-import { plainText } from '../../platform/rich-leaves.ts';
+import { toMarkdown } from '../../platform/rich-text/document.ts';
+import { plainText } from '../../platform/rich-text/leaves.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import { oneLine } from '../model/text-sanitizing.ts';
 

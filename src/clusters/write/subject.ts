@@ -1,4 +1,4 @@
-import { parseTemplate } from '../../core/template.ts';
+import { parseTemplate } from '../../core/text/template.ts';
 import { looksReserved } from '../model/ownership-marker.ts';
 import type { Redaction } from '../model/redaction.ts';
 import { cut, oneLine } from '../model/text-sanitizing.ts';

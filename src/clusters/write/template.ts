@@ -1,10 +1,10 @@
 import { BLOCK_NAMES, type BlockName, type LineName } from '../../config/cluster-template.ts';
 import { isObject } from '../../core/json.ts';
-import { parseTemplate } from '../../core/template.ts';
-import { toDocument } from '../../platform/rich-document.ts';
-import { plainText, textNode, textOf, tidyLeaves } from '../../platform/rich-leaves.ts';
-import { linkTo } from '../../platform/rich-links.ts';
-import type { RichLeaf, RichNode } from '../../platform/rich-node.ts';
+import { parseTemplate } from '../../core/text/template.ts';
+import { toDocument } from '../../platform/rich-text/document.ts';
+import { plainText, textNode, textOf, tidyLeaves } from '../../platform/rich-text/leaves.ts';
+import { linkTo } from '../../platform/rich-text/links.ts';
+import type { RichLeaf, RichNode } from '../../platform/rich-text/node.ts';
 import { oneLine } from '../model/text-sanitizing.ts';
 
 /** What stands for the names that are a line of text. Whatever is in it stays text. */

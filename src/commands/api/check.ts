@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { isObject } from '../../core/json.ts';
-import { nearest, quote } from '../../core/suggest.ts';
+import { nearest, quote } from '../../core/text/suggest.ts';
 import { nameOf } from './fields.ts';
 import { jsonSchemaOf, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
 

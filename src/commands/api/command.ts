@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, messageOf } from '../../core/errors.ts';
+import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts';
 import { shownJson } from '../../core/json.ts';
-import { LARGEST_FILE, readRegularFile } from '../../core/regular-file.ts';
-import { maskUrls, maskUrlsIn } from '../../core/safe-url.ts';
+import { maskUrls, maskUrlsIn } from '../../core/text/safe-url.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { asked, chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { Repeat } from '../../queue/model/request.ts';
 import { jsonSchemaOf, memberWords, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
 

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import { quote } from '../../core/suggest.ts';
+import { quote } from '../../core/text/suggest.ts';
 
 /** A field as it was typed. */
 export interface TypedField {

@@ -1,5 +1,5 @@
-import { nearest } from '../../core/suggest.ts';
-import type { Operation } from '../../platform/operations/operation.ts';
+import { nearest } from '../../core/text/suggest.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 
 /** The methods that the platform has. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../core/errors.ts';
-import { quote } from '../../core/suggest.ts';
+import { quote } from '../../core/text/suggest.ts';
 
 /** Headers that describe the connection or the message itself: the client sets them. */
 const OWN = new Set([

@@ -1,10 +1,10 @@
 import { ConfigError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { largest } from '../../core/lists.ts';
-import { didYouMean, quote } from '../../core/suggest.ts';
+import { didYouMean, quote } from '../../core/text/suggest.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { Surroundings } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { describe, type Field, REPEAT_WORDS } from './describe.ts';

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import { quote } from '../../core/suggest.ts';
-import type { Operation } from '../../platform/operations/operation.ts';
+import { quote } from '../../core/text/suggest.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { Repeat, RequestClass } from '../../queue/model/request.ts';
 import { faultsOf } from './check.ts';
 import { readData } from './data.ts';

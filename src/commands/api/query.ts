@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import { type Field, nameOf } from './fields.ts';
 import type { Method } from './find.ts';
 import { jsonSchemaOf, optionsOf, type SchemaNode } from './schema-words.ts';

@@ -1,8 +1,8 @@
 import { type AppError, CancelledError, NotThePlatformError, RateLimitedError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import { errorOf, notEvents, notJson } from '../../platform/errors.ts';
-import { readEvents } from '../../platform/event-stream.ts';
-import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/transport.ts';
+import { errorOf, notEvents, notJson } from '../../platform/http/errors.ts';
+import { readEvents } from '../../platform/http/event-stream.ts';
+import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Reply } from '../../queue/model/request.ts';
 import type { Way } from '../cli/setup.ts';

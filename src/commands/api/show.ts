@@ -1,7 +1,7 @@
 /** Sends a request of `octavo api`, and writes the answer as the flags ask for it. */
 import { AppError, TransientError } from '../../core/errors.ts';
 import { durationWords, printableLines } from '../../plan/render/words.ts';
-import type { HttpAnswer } from '../../platform/transport.ts';
+import type { HttpAnswer } from '../../platform/http/transport.ts';
 import type { Surroundings, Way } from '../cli/setup.ts';
 import type { ApiFlags } from './flags.ts';
 import type { Selection } from './jq.ts';

@@ -1,9 +1,9 @@
 import { ConfigError } from '../../core/errors.ts';
-import { maskUrls } from '../../core/safe-url.ts';
-import { didYouMean, nearest, quote } from '../../core/suggest.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { counted } from '../../plan/render/words.ts';
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import { parametersOf } from './describe.ts';
 import type { Field } from './fields.ts';
 import { METHODS, type Method } from './find.ts';

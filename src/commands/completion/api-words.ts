@@ -1,4 +1,4 @@
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import { describe } from '../api/describe.ts';
 import { METHODS, type Method, operationOf } from '../api/find.ts';
 import { jsonSchemaOf, namedValues, optionsOf } from '../api/schema-words.ts';

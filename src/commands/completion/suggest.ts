@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { Operation } from '../../platform/operations/operation.ts';
+import type { Operation } from '../../platform/operations/model/operation.ts';
 import { METHODS } from '../api/find.ts';
 import { fieldSuggestions, requestSuggestions } from './api-words.ts';
 import { offered, plain, type Suggestions } from './suggestions.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import { readRegularFile } from '../../core/regular-file.ts';
+import { readRegularFile } from '../../core/files/regular-file.ts';
 import {
   type Emulator,
   type EmulatorOptions,

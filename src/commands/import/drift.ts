@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { posix, relative, resolve } from 'node:path';
 import type { Change, Plan } from '../../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import type { FileTree } from '../../core/file-tree.ts';
+import type { FileTree } from '../../core/files/file-tree.ts';
 import { settledDrift } from '../../import/drift/drift.ts';
 import type { Drift, DriftedField, DriftedPlace } from '../../import/drift/drifted.ts';
 import { withFiles } from '../../import/drift/overlay.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
-import type { FileTree } from '../../core/file-tree.ts';
+import type { FileTree } from '../../core/files/file-tree.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import type { Choice } from '../../import/choose.ts';
 import { type Existing, type Imported, importManifests } from '../../import/import.ts';

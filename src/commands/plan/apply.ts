@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Plan } from '../../core/change.ts';
 import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../../core/errors.ts';
-import { readRegularFile } from '../../core/regular-file.ts';
+import { readRegularFile } from '../../core/files/regular-file.ts';
 import { headOf } from '../../git/commit-info.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';

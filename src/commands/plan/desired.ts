@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import type { Address } from '../../core/address.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
-import type { FileTree } from '../../core/file-tree.ts';
+import type { FileTree } from '../../core/files/file-tree.ts';
 import type { Base } from '../../core/resource.ts';
 import { ROOT_SCOPE, scopeOfFolder } from '../../core/scope.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';

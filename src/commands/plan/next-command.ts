@@ -1,5 +1,5 @@
 /** Commands that Octavo prints for a person to paste: with all that they need to work where the last one was run. */
-import { pathArgument, shellCommand } from '../../core/shell.ts';
+import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 
 /** What the command that has just run was told, and the next one needs too. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
-import { pathArgument } from '../../core/shell.ts';
+import { pathArgument } from '../../core/text/shell.ts';
 import { planToJson } from '../../plan/render/json.ts';
 import { renderPlanMarkdown } from '../../plan/render/markdown.ts';
 import { renderPlanText } from '../../plan/render/text.ts';

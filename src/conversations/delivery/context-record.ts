@@ -1,4 +1,4 @@
-import type { ContextRecordInput } from '../../platform/operations/site-context.ts';
+import type { ContextRecordInput } from '../../platform/operations/sites/site-context.ts';
 import type { Conversation } from '../model/conversation.ts';
 import type { Role } from '../model/ticket.ts';
 

@@ -2,7 +2,7 @@ import { RejectedError, TransientError } from '../../core/errors.ts';
 import type { CallOptions, Writer } from '../../platform/client.ts';
 import { type ConversationsProbe, saysNotThere } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { ContextRecordInput } from '../../platform/operations/site-context.ts';
+import type { ContextRecordInput } from '../../platform/operations/sites/site-context.ts';
 import type { Conversation } from '../model/conversation.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import { contextRecordOf } from './context-record.ts';

@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../../core/clock.ts';
+import { endsWithin } from '../../core/clock.ts';
 import { StoreError } from '../../core/errors.ts';
-import { endsWithin } from '../../core/within.ts';
 import type { Outbox, OutgoingBatch } from '../../store/outbox.ts';
 import { growingPause } from '../model/backoff.ts';
 import type { Conversation } from '../model/conversation.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../core/clock.ts';
+import { endsWithin } from '../../core/clock.ts';
 import { type AppError, TransientError } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
-import { endsWithin } from '../../core/within.ts';
 import type { Writer } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox.ts';

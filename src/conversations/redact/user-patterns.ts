@@ -1,5 +1,5 @@
 import { ConfigError } from '../../core/errors.ts';
-import { costOf, PatternSyntaxError } from '../../core/pattern-cost.ts';
+import { costOf, PatternSyntaxError } from '../../core/text/pattern-cost.ts';
 import type { Finder } from './model/found.ts';
 
 /** A pattern of the user's: what it finds is replaced by `[NAME_1]`. */

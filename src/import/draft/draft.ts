@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Json } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
-import { hasUrlSecrets } from '../../core/safe-url.ts';
+import { hasUrlSecrets } from '../../core/text/safe-url.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { type DescribeContext, type Described, FileContent } from '../../kinds/manifest.ts';
 import type { SectionKind } from '../../manifests/read/kind-index.ts';

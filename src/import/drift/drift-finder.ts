@@ -6,7 +6,7 @@ import type { Change } from '../../core/change.ts';
 import { isObject, type Json, sameJson } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
 import { type Actual, isIdRef, type Source } from '../../core/resource.ts';
-import { hasUrlSecrets } from '../../core/safe-url.ts';
+import { hasUrlSecrets } from '../../core/text/safe-url.ts';
 import { keptValue } from '../../plan/model/diff.ts';
 import { type Edit, type Patch, patchMember } from '../text/patch.ts';
 import { arranged, type Order, overlaps, removalAt } from '../text/spans.ts';

@@ -1,4 +1,4 @@
-import type { FileTree } from '../../core/file-tree.ts';
+import type { FileTree } from '../../core/files/file-tree.ts';
 
 /** A tree as it will be once some files are written. */
 export function withFiles(tree: FileTree, files: ReadonlyMap<string, string>): FileTree {

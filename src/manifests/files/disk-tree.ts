@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
-import type { FileEntry, FileTree } from '../../core/file-tree.ts';
-import { isInGitFolder } from '../../core/git-folder.ts';
-import { LARGEST_FILE, readRegularFile } from '../../core/regular-file.ts';
+import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
+import { isInGitFolder } from '../../core/files/git-folder.ts';
+import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts';
 
 /**
  * Which files of a folder belong to it, so that a manifest, or a symbolic link, may name them: all that are not hidden;

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
-import type { FileEntry, FileTree } from '../../core/file-tree.ts';
-import { isInGitFolder } from '../../core/git-folder.ts';
-import { quote, type Suggestions } from '../../core/suggest.ts';
+import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
+import { isInGitFolder } from '../../core/files/git-folder.ts';
+import { quote, type Suggestions } from '../../core/text/suggest.ts';
 import { FileContent } from '../../kinds/manifest.ts';
 
 /** A file that a manifest names, and how to tell whether it is still the one that was read. */

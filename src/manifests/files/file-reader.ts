@@ -1,6 +1,6 @@
 import type { Problem } from '../../core/errors.ts';
 import { messageOf, SourceError } from '../../core/errors.ts';
-import type { FileEntry } from '../../core/file-tree.ts';
+import type { FileEntry } from '../../core/files/file-tree.ts';
 import { UNREAD_FILE } from '../read/check-entry.ts';
 import type { KindIndex } from '../read/kind-index.ts';
 import { Lines, START } from '../read/lines.ts';

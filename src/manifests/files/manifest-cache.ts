@@ -1,4 +1,4 @@
-import type { FileEntry } from '../../core/file-tree.ts';
+import type { FileEntry } from '../../core/files/file-tree.ts';
 import type { ReadManifest } from '../read/read-manifest.ts';
 import { isUnchanged, type ListedTree, type NamedDependency } from './file-contents.ts';
 

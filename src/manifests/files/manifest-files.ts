@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { DesiredStateError } from '../../core/errors.ts';
-import type { FileEntry, FileTree } from '../../core/file-tree.ts';
+import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
 import { IgnoreError, parseIgnoreRules } from './ignore-rules.ts';
 
 const IGNORE_FILE = '.octavoignore';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearest, quote } from '../../core/suggest.ts';
+import { nearest, quote } from '../../core/text/suggest.ts';
 import { type EntryPath, FileContent } from '../../kinds/manifest.ts';
 import { complaintOf, demandOf } from './issue-words.ts';
 

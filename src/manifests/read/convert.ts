@@ -1,5 +1,5 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
-import { quote } from '../../core/suggest.ts';
+import { quote } from '../../core/text/suggest.ts';
 
 /** Deeper than any manifest, and shallow enough for every recursion that walks one. */
 const MAX_DEPTH = 100;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean, quote } from '../../core/suggest.ts';
+import { didYouMean, quote } from '../../core/text/suggest.ts';
 import { FileContent } from '../../kinds/manifest.ts';
 
 type Issue = z.core.$ZodIssue;

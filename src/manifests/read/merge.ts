@@ -1,8 +1,8 @@
 import type { Address } from '../../core/address.ts';
-import { enumerated } from '../../core/enumerated.ts';
 import type { Problem } from '../../core/errors.ts';
+import { enumerated } from '../../core/lists.ts';
 import type { Declared, Source } from '../../core/resource.ts';
-import { quote } from '../../core/suggest.ts';
+import { quote } from '../../core/text/suggest.ts';
 import { findCycles } from './cycles.ts';
 import { plainFields } from './fields.ts';
 import type { KindIndex } from './kind-index.ts';

@@ -1,6 +1,6 @@
 import { type Address, addressOf } from '../../core/address.ts';
 import type { Declared, Source } from '../../core/resource.ts';
-import { didYouMean, quote } from '../../core/suggest.ts';
+import { didYouMean, quote } from '../../core/text/suggest.ts';
 import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../../kinds/manifest.ts';
 import { checkEntry } from './check-entry.ts';
 import { plainFields } from './fields.ts';

@@ -1,8 +1,8 @@
 import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Address } from '../../core/address.ts';
 import type { Problem } from '../../core/errors.ts';
-import { maskUrls } from '../../core/safe-url.ts';
-import { didYouMean, nearest, quote } from '../../core/suggest.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import { type AliasBudget, Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
 import { valueWords } from './issue-words.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';

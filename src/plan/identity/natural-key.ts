@@ -1,4 +1,4 @@
-import { enumerated } from '../../core/enumerated.ts';
+import { enumerated } from '../../core/lists.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { KindRules, NaturalKey } from '../model/rules.ts';
 

@@ -3,7 +3,7 @@ import type { FieldChange } from '../../core/change.ts';
 import { isObject, type Json, sameJson } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
 import type { BaseEntry, Declared, Fields } from '../../core/resource.ts';
-import { maskUrlsIn } from '../../core/safe-url.ts';
+import { maskUrlsIn } from '../../core/text/safe-url.ts';
 import type { FieldRules, KindRules } from './rules.ts';
 
 /** What one resource needs, before it is decided what may be done. */

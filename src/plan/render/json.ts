@@ -1,5 +1,5 @@
 import type { ChangeResult, Plan, PlanSummary } from '../../core/change.ts';
-import { maskUrlsIn } from '../../core/safe-url.ts';
+import { maskUrlsIn } from '../../core/text/safe-url.ts';
 
 /** Returns the stable, versioned JSON form of a plan. */
 export function planToJson(plan: Plan): object {

@@ -2,8 +2,8 @@
 
 import type { Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
-import { maskUrls } from '../../core/safe-url.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './changes.ts';
 import { PLAIN_APPROVAL, type TextOptions, takeLines, wrap } from './text-layout.ts';
 import { counted, durationWords, noCommand, printable } from './words.ts';

@@ -1,34 +1,34 @@
-import { askOperations } from './ask.ts';
-import { changeRequestOperations } from './change-requests.ts';
-import { collectionOperations } from './collections.ts';
-import { changeRequestCommentOperations, spaceCommentOperations } from './comments.ts';
-import { changeRequestContentOperations, spaceContentOperations } from './content.ts';
-import { conversationOperations } from './conversations.ts';
-import { externalLinkOperations } from './external-links.ts';
-import { installationOperations, integrationOperations } from './integrations.ts';
-import { invitationOperations } from './invitations.ts';
-import { memberOperations } from './members.ts';
-import { openApiOperations } from './openapi.ts';
-import { organizationOperations } from './organizations.ts';
-import { reviewOperations } from './reviews.ts';
-import { samlOperations } from './saml.ts';
-import { searchOperations } from './search.ts';
-import { siteContextOperations } from './site-context.ts';
+import { changeRequestOperations } from './content/change-requests.ts';
+import { collectionOperations } from './content/collections.ts';
+import { changeRequestCommentOperations, spaceCommentOperations } from './content/comments.ts';
+import { changeRequestContentOperations, spaceContentOperations } from './content/content.ts';
+import { reviewOperations } from './content/reviews.ts';
+import { searchOperations } from './content/search.ts';
+import { spaceOperations } from './content/spaces.ts';
+import { translationOperations } from './content/translations.ts';
+import { askOperations } from './organization/ask.ts';
+import { conversationOperations } from './organization/conversations.ts';
+import { installationOperations, integrationOperations } from './organization/integrations.ts';
+import { invitationOperations } from './organization/invitations.ts';
+import { memberOperations } from './organization/members.ts';
+import { openApiOperations } from './organization/openapi.ts';
+import { organizationOperations } from './organization/organizations.ts';
+import { samlOperations } from './organization/saml.ts';
+import { teamOperations } from './organization/teams.ts';
+import { externalLinkOperations } from './sites/external-links.ts';
+import { siteContextOperations } from './sites/site-context.ts';
 import {
   sectionGroupOperations,
   sectionOperations,
   siteSpaceOperations,
   structureOperations,
-} from './site-structure.ts';
-import { siteOperations } from './sites.ts';
-import { spaceOperations } from './spaces.ts';
-import { teamOperations } from './teams.ts';
-import { translationOperations } from './translations.ts';
+} from './sites/site-structure.ts';
+import { siteOperations } from './sites/sites.ts';
 
-export type { OpenApiSpec } from './openapi.ts';
-export type { PublishResult, Site } from './sites.ts';
-export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './structure-shapes.ts';
-export { isSection, isSectionGroup, isSiteSpace } from './structure-shapes.ts';
+export type { OpenApiSpec } from './organization/openapi.ts';
+export type { PublishResult, Site } from './sites/sites.ts';
+export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './sites/structure-shapes.ts';
+export { isSection, isSectionGroup, isSiteSpace } from './sites/structure-shapes.ts';
 
 /**
  * Every operation of the platform, by name. Paths of the platform are written nowhere else.

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readRegularFile } from '../../../core/regular-file.ts';
+import { readRegularFile } from '../../../core/files/regular-file.ts';
 import { type FileRecord, rejectionOf } from './formats/record.ts';
 
 const END = '.rejects.ndjson';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Clock, Random } from '../../../core/clock.ts';
+import { endsWithin } from '../../../core/clock.ts';
 import { AuthError } from '../../../core/errors.ts';
-import { endsWithin } from '../../../core/within.ts';
 import type { Note } from '../../../store/store.ts';
 import { readAnswer } from '../../model/answers.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';

@@ -1,0 +1,121 @@
+import {
+  type AppError,
+  AuthError,
+  NotThePlatformError,
+  RateLimitedError,
+  RejectedError,
+  TransientError,
+} from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import type { HttpAnswer } from './transport.ts';
+
+/** Characters of the platform's own words that are repeated in a message. */
+const LONGEST_QUOTE = 300;
+
+/** What a request was about, to name what may be wrong with the configuration. */
+export interface AskedOf {
+  readonly baseUrl?: string;
+  /** The organization, where nothing else in the request can be missing. */
+  readonly organization?: string;
+}
+
+/**
+ * Converts an unsuccessful answer to an AppError. `origin` is where it came from. Source: docs/platform-notes.md#errors
+ */
+export function errorOf(
+  operation: string,
+  answer: HttpAnswer,
+  origin: string,
+  retryAfter: number | null,
+  { baseUrl = '', organization }: AskedOf = {},
+): AppError {
+  const { status } = answer;
+  const version = /\/v\d+\/?$/.exec(baseUrl)?.[0];
+  if (status === 404 && version !== undefined) {
+    const right = baseUrl.slice(0, -version.length);
+    return new NotThePlatformError(
+      `${operation}: ${origin} has no such path (404): the base URL ends in ${version}, which Octavo adds itself; write ${right}`,
+    );
+  }
+  if (status >= 300 && status < 400) {
+    return redirected(answer, origin);
+  }
+  const said = wordsOf(answer);
+  if (status === 429) {
+    return new RateLimitedError(`${operation}: the rate limit is used up (429)${said}`, retryAfter);
+  }
+  if (status === 408 || status >= 500) {
+    return new TransientError(`${operation}: the platform failed (${status})${said}`, true);
+  }
+  if (status === 400 && isPlainOnTls(answer)) {
+    return new NotThePlatformError(`${operation}: ${origin} expects TLS on this port; write https:// in the base URL`);
+  }
+  if (isHtml(answer)) {
+    return notJson(operation, answer, origin);
+  }
+  if (status === 401) {
+    return new AuthError(`the platform does not accept the token (401)${said}`, status);
+  }
+  if (status === 403) {
+    return new AuthError(`the token has no permission for ${operation} (403)${said}`, status);
+  }
+  if (status === 404 && organization !== undefined) {
+    const question = `does the organization ${JSON.stringify(organization)} exist, and may the token see it?`;
+    return new RejectedError(`${operation}: not found (404)${said}; ${question}`, status);
+  }
+  return new RejectedError(`${operation}: the platform refused it (${status})${said}`, status);
+}
+
+/** What servers of TLS answer to plain HTTP, where they answer at all. */
+function isPlainOnTls({ body }: HttpAnswer): boolean {
+  return typeof body === 'string' && /plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server/i.test(body);
+}
+
+/** A body that is not JSON where JSON belongs. */
+export function notJson(operation: string, answer: HttpAnswer, origin: string): NotThePlatformError {
+  const what = isHtml(answer) ? 'with HTML, not JSON' : 'with something that is not JSON';
+  return new NotThePlatformError(`${operation}: ${origin} answered ${what} (${answer.status}): is the base URL right?`);
+}
+
+/** Something else where a stream of events belongs. */
+export function notEvents(operation: string, answer: HttpAnswer, origin: string): NotThePlatformError {
+  const what = isHtml(answer) ? 'with HTML' : 'with something else';
+  return new NotThePlatformError(
+    `${operation}: ${origin} answered ${what}, not a stream of events (${answer.status}): is the base URL right?`,
+  );
+}
+
+function redirected(answer: HttpAnswer, origin: string): NotThePlatformError {
+  const location = answer.headers.location;
+  const to = typeof location === 'string' && URL.canParse(location, origin) ? new URL(location, origin).origin : null;
+  const where = to === null || to === origin ? 'elsewhere' : `to ${to}`;
+  return new NotThePlatformError(
+    `${origin} redirects ${where} (${answer.status}); redirects are not followed: is the base URL right?`,
+  );
+}
+
+function isHtml(answer: HttpAnswer): boolean {
+  const type = String(answer.headers['content-type'] ?? '');
+  return type.includes('html') || (typeof answer.body === 'string' && /^\s*<(!doctype|html)/i.test(answer.body));
+}
+
+/** The message of the platform's error body, cut to a line. */
+function wordsOf(answer: HttpAnswer): string {
+  if (typeof answer.body !== 'string') {
+    return '';
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(answer.body);
+  } catch {
+    return '';
+  }
+  const error = isObject(body) ? body.error : undefined;
+  const message = isObject(error) ? error.message : error;
+  if (typeof message !== 'string' || message.trim() === '') {
+    return '';
+  }
+  const line = maskUrls(message.replaceAll(/\s+/g, ' ').trim());
+  return `: ${line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line}`;
+}

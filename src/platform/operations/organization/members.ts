@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import { space } from '../content/spaces.ts';
+import { list, read, remove, write } from '../model/operation.ts';
+import { givenText, member, nullableRole, optionalText, role, team } from '../model/shapes.ts';
+
+const order = z.enum(['asc', 'desc']).optional();
+
+/** Members of the organization. */
+export const memberOperations = {
+  listMembers: list(
+    'listMembers',
+    'Members of the organization, also guests.',
+    '/v1/orgs/{organizationId}/members',
+    member,
+    {
+      role: z.union([role, z.literal('guest')]).optional(),
+      search: givenText,
+      sort: z.enum(['joinedAt', 'lastSeenAt', 'name']).optional(),
+      order,
+    },
+  ),
+  getMember: read('getMember', 'A member.', '/v1/orgs/{organizationId}/members/{userId}', member),
+  updateMember: write(
+    'updateMember',
+    "Changes a member's role; null makes a guest.",
+    'PATCH',
+    '/v1/orgs/{organizationId}/members/{userId}',
+    {
+      body: z.strictObject({ role: nullableRole }),
+      answer: member,
+      repeat: 'idempotent',
+    },
+  ),
+  deleteMember: remove(
+    'deleteMember',
+    'Takes a member out of the organization.',
+    '/v1/orgs/{organizationId}/members/{userId}',
+  ),
+  markMemberSso: write(
+    'markMemberSso',
+    'Marks a member as one who signs in through single sign-on.',
+    'POST',
+    '/v1/orgs/{organizationId}/members/{userId}/sso',
+    {
+      answer: member,
+      repeat: 'idempotent',
+    },
+  ),
+  listMemberSpaces: list(
+    'listMemberSpaces',
+    'Spaces that a member may see, with the role in each.',
+    '/v1/orgs/{organizationId}/members/{userId}/spaces',
+    z.looseObject({ permission: optionalText, space }),
+    { order },
+  ),
+  listMemberTeams: list(
+    'listMemberTeams',
+    'Teams that a member is in, with the role in each.',
+    '/v1/orgs/{organizationId}/members/{userId}/teams',
+    z.looseObject({ team, member: z.looseObject({ role: optionalText }).nullish() }),
+    { title: givenText },
+  ),
+  // A second time is a later time, as the first would have been.
+  pingOrganization: write(
+    'pingOrganization',
+    "Tells that the token's user was here; may answer with claims for sites that need them.",
+    'POST',
+    '/v1/orgs/{organizationId}/ping',
+    {
+      // Versions name the claims differently. Source: docs/platform-notes.md#authentication
+      answer: z.looseObject({ serviceVisitorClaims: optionalText, gitbookVisitorClaims: optionalText }),
+      repeat: 'idempotent',
+    },
+  ),
+};

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { list, read, remove, write } from '../model/operation.ts';
+import { optionalText, string, text, url, urls } from '../model/shapes.ts';
+
+export const openApiSpec = z.looseObject({
+  id: string,
+  slug: string,
+  sourceURL: optionalText,
+  processingState: optionalText,
+  visibility: optionalText,
+  lastVersion: optionalText,
+  lastProcessedAt: optionalText,
+  lastProcessErrorCode: optionalText,
+  urls,
+});
+/** OpenAPI specification, as read. Its text is not given back. */
+export type OpenApiSpec = z.output<typeof openApiSpec>;
+
+/** Source: docs/platform-notes.md#limits */
+const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(value), {
+  error: 'must be letters and digits, with single hyphens between',
+});
+const source = z.union([z.strictObject({ url }), z.strictObject({ text: text(1, Number.POSITIVE_INFINITY) })]);
+
+/** OpenAPI specifications; named by slug. */
+export const openApiOperations = {
+  listOpenApiSpecs: list(
+    'listOpenApiSpecs',
+    'OpenAPI specifications of the organization.',
+    '/v1/orgs/{organizationId}/openapi',
+    openApiSpec,
+  ),
+  createOpenApiSpec: write(
+    'createOpenApiSpec',
+    'Creates an OpenAPI specification.',
+    'POST',
+    '/v1/orgs/{organizationId}/openapi',
+    { body: z.strictObject({ slug, source }), answer: openApiSpec, repeat: 'never', success: [200, 201] },
+  ),
+  getOpenApiSpec: read(
+    'getOpenApiSpec',
+    'An OpenAPI specification.',
+    '/v1/orgs/{organizationId}/openapi/{specSlug}',
+    openApiSpec,
+  ),
+  putOpenApiSpec: write(
+    'putOpenApiSpec',
+    'Creates an OpenAPI specification, or replaces its source.',
+    'PUT',
+    '/v1/orgs/{organizationId}/openapi/{specSlug}',
+    {
+      body: z.strictObject({ source }),
+      answer: openApiSpec,
+      repeat: 'idempotent',
+      success: [200, 201],
+    },
+  ),
+  updateOpenApiSpec: write(
+    'updateOpenApiSpec',
+    "Changes an OpenAPI specification's visibility.",
+    'PATCH',
+    '/v1/orgs/{organizationId}/openapi/{specSlug}',
+    {
+      body: z.strictObject({ visibility: z.enum(['private', 'public']) }),
+      answer: openApiSpec,
+      repeat: 'idempotent',
+    },
+  ),
+  deleteOpenApiSpec: remove(
+    'deleteOpenApiSpec',
+    'Deletes an OpenAPI specification.',
+    '/v1/orgs/{organizationId}/openapi/{specSlug}',
+  ),
+};

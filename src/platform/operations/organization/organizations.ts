@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { list, read, write } from '../model/operation.ts';
+import {
+  givenFlag,
+  nullableRole,
+  optionalFlag,
+  optionalText,
+  optionalTexts,
+  permissions,
+  readMergeRules,
+  richDocument,
+  standaloneMergeRules,
+  string,
+  text,
+  texts,
+  url,
+  urls,
+  user,
+} from '../model/shapes.ts';
+
+const organization = z.looseObject({
+  id: string,
+  title: string,
+  emailDomains: optionalTexts,
+  hostname: optionalText,
+  defaultRole: optionalText,
+  defaultContent: z.looseObject({ type: string, site: optionalText }).nullish(),
+  sso: optionalFlag,
+  ai: optionalFlag,
+  inviteLinks: optionalFlag,
+  mergeRules: readMergeRules,
+  urls,
+  permissions,
+});
+const organizationUpdate = z.strictObject({
+  title: text(2, 255)
+    .refine((title) => /\S.*\S/.test(title), { error: 'must have two visible characters on one line' })
+    .optional(),
+  emailDomains: texts.optional(),
+  hostname: text(3, 32).optional(),
+  defaultRole: nullableRole.optional(),
+  defaultContent: z
+    .strictObject({ type: z.literal('site'), site: string })
+    .nullable()
+    .optional(),
+  logo: url.nullable().optional(),
+  sso: givenFlag,
+  ai: givenFlag,
+  inviteLinks: givenFlag,
+  mergeRules: standaloneMergeRules.optional(),
+});
+
+/** What agents are told about the organization. */
+const agentInstructions = z.looseObject({
+  /** A rich document. */
+  instructions: z.unknown().optional(),
+  updatedAt: optionalText,
+  updatedBy: optionalText,
+  urls,
+});
+
+const version = z.looseObject({ version: optionalText, build: optionalText });
+
+/** The version, the caller, and organizations. */
+export const organizationOperations = {
+  getVersion: read('getVersion', "The platform's version.", '/v1/', version),
+  getAuthenticatedUser: read('getAuthenticatedUser', 'The user whose token is used.', '/v1/user', user),
+  listOrganizations: list('listOrganizations', 'Organizations that the token can see.', '/v1/orgs', organization),
+  getOrganization: read('getOrganization', 'An organization.', '/v1/orgs/{organizationId}', organization),
+  updateOrganization: write(
+    'updateOrganization',
+    "Changes an organization's settings.",
+    'PATCH',
+    '/v1/orgs/{organizationId}',
+    {
+      body: organizationUpdate,
+      answer: organization,
+      repeat: 'idempotent',
+    },
+  ),
+  getAgentInstructions: read(
+    'getAgentInstructions',
+    'What agents are told about the organization.',
+    '/v1/orgs/{organizationId}/agent-instructions',
+    agentInstructions,
+  ),
+  updateAgentInstructions: write(
+    'updateAgentInstructions',
+    'Sets what agents are told about the organization.',
+    'PUT',
+    '/v1/orgs/{organizationId}/agent-instructions',
+    { body: z.strictObject({ instructions: richDocument }), answer: agentInstructions, repeat: 'idempotent' },
+  ),
+};

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { list, read, remove, write } from '../model/operation.ts';
+import { givenText, member, string, team, text, texts } from '../model/shapes.ts';
+
+const teamMember = z.looseObject({
+  organization: member,
+  team: z.looseObject({ role: string }),
+});
+const title = text(1, 64);
+const teamRole = z.enum(['owner', 'member']);
+
+/** Teams and who is in them. */
+export const teamOperations = {
+  listTeams: list('listTeams', 'Teams of the organization.', '/v1/orgs/{organizationId}/teams', team, {
+    owner: givenText,
+    title: givenText,
+  }),
+  // PUT, and yet each call makes a new team: there is no key in it.
+  createTeam: write('createTeam', 'Creates a team.', 'PUT', '/v1/orgs/{organizationId}/teams', {
+    body: z.strictObject({ title, members: texts.optional() }),
+    answer: team,
+    repeat: 'never',
+    success: [200, 201],
+  }),
+  getTeam: read('getTeam', 'A team.', '/v1/orgs/{organizationId}/teams/{teamId}', team),
+  updateTeam: write('updateTeam', "Changes a team's title.", 'PATCH', '/v1/orgs/{organizationId}/teams/{teamId}', {
+    body: z.strictObject({ title }),
+    answer: team,
+    repeat: 'idempotent',
+  }),
+  deleteTeam: remove('deleteTeam', 'Deletes a team.', '/v1/orgs/{organizationId}/teams/{teamId}'),
+  listTeamMembers: list(
+    'listTeamMembers',
+    'Members of a team, with their roles in it.',
+    '/v1/orgs/{organizationId}/teams/{teamId}/members',
+    teamMember,
+  ),
+  updateTeamMembers: write(
+    'updateTeamMembers',
+    'Adds members to a team, removes some, and sets roles, all at once.',
+    'PUT',
+    '/v1/orgs/{organizationId}/teams/{teamId}/members',
+    {
+      body: z.strictObject({
+        add: texts.optional(),
+        remove: texts.optional(),
+        memberships: z.record(string, z.strictObject({ role: teamRole })).optional(),
+      }),
+      repeat: 'idempotent',
+      success: [200, 204],
+    },
+  ),
+  setTeamMember: write(
+    'setTeamMember',
+    'Adds a member to a team, or changes the role in it.',
+    'PUT',
+    '/v1/orgs/{organizationId}/teams/{teamId}/members/{userId}',
+    {
+      // The role is optional. Source: docs/platform-notes.md#teams
+      body: z.strictObject({ role: teamRole.optional() }),
+      repeat: 'idempotent',
+      success: [200, 204],
+    },
+  ),
+  deleteTeamMember: remove(
+    'deleteTeamMember',
+    'Takes a member out of a team.',
+    '/v1/orgs/{organizationId}/teams/{teamId}/members/{userId}',
+  ),
+};

@@ -1,0 +1,215 @@
+import * as z from 'zod';
+import { list, read, remove, write } from '../model/operation.ts';
+import { givenFlag, givenText, string, text, texts } from '../model/shapes.ts';
+import { section, sectionGroup, siteSpace, siteStructure } from './structure-shapes.ts';
+
+const pointer = z.strictObject({
+  type: z.enum(['site-space', 'site-section', 'site-section-group', 'site-external-link']),
+  id: string,
+});
+/**
+ * The deprecated moves name a neighbor after its kind, except for groups. Source: docs/platform-notes.md#site-structure
+ */
+const beside = <P extends z.ZodType>(neighbour: P) =>
+  z.strictObject({
+    position: z.union([z.strictObject({ before: neighbour }), z.strictObject({ after: neighbour })]),
+  });
+const besideSiteSpace = z.strictObject({ type: z.literal('site-space'), siteSpace: string });
+const besideSection = z.strictObject({ type: z.literal('site-section'), siteSection: string });
+const besideGroup = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id: string });
+
+const condition = text(0, 1024).nullable().optional();
+const icon = text(0, 50).nullable().optional();
+const path = text(1, 100).optional();
+
+/** Reading and ordering a site's structure. */
+export const structureOperations = {
+  getSiteStructure: read(
+    'getSiteStructure',
+    'What a docs site shows, in display order.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/structure',
+    siteStructure,
+    {
+      query: z.strictObject({ shareKey: givenText }),
+    },
+  ),
+  // Exactly one of before and after; siblings only. Source: docs/platform-notes.md#site-structure
+  sortSiteStructure: write(
+    'sortSiteStructure',
+    'Moves an item of a docs site before or after a sibling.',
+    'PATCH',
+    '/v1/orgs/{organizationId}/sites/{siteId}/structure/sort',
+    {
+      body: z.strictObject({
+        item: pointer,
+        position: z.union([z.strictObject({ before: pointer }), z.strictObject({ after: pointer })]),
+      }),
+      answer: z.unknown(),
+      repeat: 'idempotent',
+    },
+  ),
+};
+
+/** Spaces on a site. */
+export const siteSpaceOperations = {
+  listSiteSpaces: list(
+    'listSiteSpaces',
+    'Spaces on a docs site.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces',
+    siteSpace,
+    {
+      shareKey: givenText,
+      default: givenFlag,
+    },
+  ),
+  addSiteSpace: write(
+    'addSiteSpace',
+    'Adds a space to a docs site.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces',
+    {
+      body: z.strictObject({ spaceId: string, sectionId: givenText }),
+      answer: siteSpace.optional(),
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  updateSiteSpace: write(
+    'updateSiteSpace',
+    "Changes a site space's path, condition, space or visibility.",
+    'PATCH',
+    '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
+    {
+      body: z.strictObject({ path, condition, spaceId: givenText, hidden: givenFlag }),
+      answer: siteSpace.optional(),
+      repeat: 'idempotent',
+    },
+  ),
+  deleteSiteSpace: remove(
+    'deleteSiteSpace',
+    'Takes a space off a docs site; the space stays.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
+  ),
+  moveSiteSpace: write(
+    'moveSiteSpace',
+    'Moves a space of a docs site among its siblings. Deprecated: sortSiteStructure does it.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/move',
+    { body: beside(besideSiteSpace), answer: siteSpace, repeat: 'idempotent' },
+  ),
+};
+
+const sectionTitle = text(2, 128);
+
+/** Sections of a site. */
+export const sectionOperations = {
+  listSections: list(
+    'listSections',
+    'Sections of a docs site.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/sections',
+    section,
+    {
+      shareKey: givenText,
+    },
+  ),
+  createSection: write(
+    'createSection',
+    'Creates a section of a docs site, with its first space.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/sections',
+    {
+      body: z.strictObject({ spaceId: string, title: sectionTitle.nullable().optional(), icon }),
+      answer: section,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  updateSection: write(
+    'updateSection',
+    'Changes a section of a docs site.',
+    'PATCH',
+    '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
+    {
+      body: z.strictObject({
+        title: sectionTitle.optional(),
+        path,
+        defaultSiteSpace: givenText,
+        condition,
+        icon,
+        description: text(0, 256).nullable().optional(),
+        // Its group, null for none: from 0.181. Source: docs/platform-notes.md#sections
+        siteSectionGroupId: z.string().nullable().optional(),
+      }),
+      answer: section.optional(),
+      repeat: 'idempotent',
+    },
+  ),
+  deleteSection: remove(
+    'deleteSection',
+    'Deletes a section of a docs site; its spaces stay.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
+  ),
+  /** Deprecated in later versions. Source: docs/platform-notes.md#sections */
+  moveSection: write(
+    'moveSection',
+    'Moves a section of a docs site among its siblings.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}/move',
+    { body: beside(besideSection), answer: section, repeat: 'idempotent' },
+  ),
+};
+
+const groupTitle = text(1, 100);
+const groupPath = '/v1/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}';
+
+/** Groups of sections. */
+export const sectionGroupOperations = {
+  listSectionGroups: list(
+    'listSectionGroups',
+    'Groups of sections of a docs site.',
+    '/v1/orgs/{organizationId}/sites/{siteId}/section-groups',
+    sectionGroup,
+  ),
+  createSectionGroup: write(
+    'createSectionGroup',
+    'Creates a group of sections.',
+    'POST',
+    '/v1/orgs/{organizationId}/sites/{siteId}/section-groups',
+    {
+      body: z.strictObject({
+        title: groupTitle,
+        icon,
+        sections: texts.optional(),
+        parent: givenText,
+      }),
+      answer: sectionGroup,
+      repeat: 'never',
+      success: [200, 201],
+    },
+  ),
+  updateSectionGroup: write('updateSectionGroup', "Changes a section group's title or icon.", 'PATCH', groupPath, {
+    body: z.strictObject({ title: groupTitle.optional(), icon }),
+    answer: sectionGroup.optional(),
+    repeat: 'idempotent',
+  }),
+  deleteSectionGroup: remove('deleteSectionGroup', 'Deletes a section group; its sections stay.', groupPath),
+  moveSectionGroup: write(
+    'moveSectionGroup',
+    'Moves a section group among its siblings. Deprecated: sortSiteStructure does it.',
+    'POST',
+    `${groupPath}/move`,
+    { body: beside(besideGroup), answer: sectionGroup, repeat: 'idempotent' },
+  ),
+  // Whether adding a section twice is an error is not documented.
+  addSectionToGroup: write('addSectionToGroup', 'Puts a section into a group.', 'POST', `${groupPath}/sections`, {
+    body: z.strictObject({ sectionId: string }),
+    answer: sectionGroup,
+    repeat: 'never',
+    success: [200, 201],
+  }),
+  removeSectionFromGroup: remove(
+    'removeSectionFromGroup',
+    'Takes a section out of a group.',
+    `${groupPath}/sections/{siteSectionId}`,
+  ),
+};

@@ -1,0 +1,183 @@
+import { createRequire } from 'node:module';
+import type { BlockContent, ListItem, PhrasingContent, RootContent } from 'mdast';
+import { isObject } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
+import { isMarkName, leafOf, MARKS, type MarkName, textOf, tidyLeaves } from './leaves.ts';
+import type { RichLeaf, RichNode } from './node.ts';
+
+/** Loaded when they are first needed: few plans hold rich documents. */
+const require = createRequire(import.meta.url);
+
+/** See `toMarkdown` of rich-document.ts. */
+export function markdownFromDocument(document: unknown): string {
+  const nodes = isObject(document) && Array.isArray(document.nodes) ? (document.nodes as RichNode[]) : [];
+  const children: RootContent[] = nodes.flatMap(blocks);
+  const { gfmToMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
+  const { toMarkdown } = require('mdast-util-to-markdown') as typeof import('mdast-util-to-markdown');
+  return toMarkdown(
+    { type: 'root', children },
+    { extensions: [gfmToMarkdown()], bullet: '-', emphasis: '_', rule: '-', fences: true, listItemIndent: 'one' },
+  );
+}
+
+function blocks(node: RichNode): BlockContent[] {
+  const type = node.type ?? node.object;
+  if (type.startsWith('heading-')) {
+    const depth = Math.min(6, Math.max(1, Number(type.slice('heading-'.length)) || 1)) as 1 | 2 | 3;
+    return [{ type: 'heading', depth, children: withoutBreaks(inlines(node.nodes)) }];
+  }
+  switch (type) {
+    case 'paragraph': {
+      const children = inlines(node.nodes);
+      return children.length === 0 ? [] : [{ type: 'paragraph', children }];
+    }
+    case 'list-ordered':
+    case 'list-unordered':
+    case 'list-tasks':
+      return [list(node, type)];
+    case 'blockquote':
+    case 'hint':
+      return [{ type: 'blockquote', children: below(node) }];
+    case 'code': {
+      const value = (node.nodes ?? []).map(textOf).join('\n');
+      return [{ type: 'code', lang: stringOf(node.data?.syntax), value }];
+    }
+    case 'divider':
+      return [{ type: 'thematicBreak' }];
+    default:
+      return unknownBlock(node);
+  }
+}
+
+function below(node: RichNode): BlockContent[] {
+  return (node.nodes ?? []).flatMap(blocks);
+}
+
+function list(node: RichNode, type: string): BlockContent {
+  const tasks = type === 'list-tasks';
+  const children = (node.nodes ?? []).map((item): ListItem => {
+    const content = below(item);
+    const tight = content.length <= 1 || (content.length === 2 && content[1]?.type === 'list');
+    const checked = tasks ? item.data?.checked === true : null;
+    return { type: 'listItem', spread: !tight, checked, children: content };
+  });
+  const start = typeof node.data?.start === 'number' ? node.data.start : 1;
+  const ordered = type === 'list-ordered';
+  const spread = children.some((item) => item.spread === true);
+  return { type: 'list', ordered, start: ordered ? start : null, spread, children };
+}
+
+/** What Markdown has no form for: its blocks, else its text, else where it leads. */
+function unknownBlock(node: RichNode): BlockContent[] {
+  const children = node.nodes ?? [];
+  if (children.some((child) => child.object === 'block')) {
+    return children.flatMap(blocks);
+  }
+  const content = inlines(node.object === 'text' || node.object === 'inline' ? [node] : children);
+  const fallback = content.length > 0 ? content : wordsOf(node);
+  return fallback.length === 0 ? [] : [{ type: 'paragraph', children: fallback }];
+}
+
+function inlines(nodes: readonly RichNode[] = []): PhrasingContent[] {
+  const result: PhrasingContent[] = [];
+  let leaves: RichLeaf[] = [];
+  const flush = () => {
+    append(result, nested(tidyLeaves(leaves), 0));
+    leaves = [];
+  };
+  for (const node of nodes) {
+    if (node.object === 'text') {
+      append(leaves, (node.leaves ?? []).map(knownMarks));
+    } else {
+      flush();
+      append(result, inline(node));
+    }
+  }
+  flush();
+  return result;
+}
+
+function knownMarks(leaf: RichLeaf): RichLeaf {
+  const names = (leaf.marks ?? []).map((mark) => mark.type).filter(isMarkName);
+  return leafOf(leaf.text, new Set(names));
+}
+
+function inline(node: RichNode): PhrasingContent[] {
+  const url = urlOf(node);
+  if (node.type === 'link' && url !== null) {
+    return [{ type: 'link', url, children: withoutBreaks(inlines(node.nodes)) as never }];
+  }
+  const content = inlines(node.nodes);
+  return content.length > 0 ? content : wordsOf(node);
+}
+
+/** Where a node leads, or what its data says. */
+function wordsOf(node: RichNode): PhrasingContent[] {
+  const url = urlOf(node);
+  if (url !== null) {
+    return [{ type: 'link', url, children: [{ type: 'text', value: url }] }];
+  }
+  const data = node.data ?? {};
+  const ref = isObject(data.ref) ? data.ref : {};
+  const candidates = [data.formula, data.expression, data.title, data.code, data.text, data.label];
+  const words = [...candidates, ref.user, ref.page, ref.space, ref.file].map(stringOf).find((word) => word !== null);
+  return words === undefined || words === null ? [] : [{ type: 'text', value: words }];
+}
+
+function urlOf(node: RichNode): string | null {
+  const ref = node.data?.ref;
+  return stringOf(isObject(ref) ? ref.url : undefined) ?? stringOf(node.data?.url);
+}
+
+function stringOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Leaves as nested marks, the outermost first; `depth` counts the marks that are dealt with. */
+function nested(leaves: readonly RichLeaf[], depth: number): PhrasingContent[] {
+  const mark = MARKS[depth];
+  if (mark === undefined || mark === 'code') {
+    return leaves.flatMap(plain);
+  }
+  const result: PhrasingContent[] = [];
+  for (let start = 0; start < leaves.length; ) {
+    const marked = has(leaves[start], mark);
+    let end = start + 1;
+    while (end < leaves.length && has(leaves[end], mark) === marked) {
+      end += 1;
+    }
+    const children = nested(leaves.slice(start, end), depth + 1);
+    append(result, marked ? [wrap(mark, children)] : children);
+    start = end;
+  }
+  return result;
+}
+
+function has(leaf: RichLeaf | undefined, mark: MarkName): boolean {
+  return leaf?.marks.some((other) => other.type === mark) === true;
+}
+
+function wrap(mark: 'bold' | 'italic' | 'strikethrough', children: PhrasingContent[]): PhrasingContent {
+  switch (mark) {
+    case 'bold':
+      return { type: 'strong', children };
+    case 'italic':
+      return { type: 'emphasis', children };
+    default:
+      return { type: 'delete', children };
+  }
+}
+
+function plain(leaf: RichLeaf): PhrasingContent[] {
+  if (has(leaf, 'code')) {
+    return [{ type: 'inlineCode', value: leaf.text.replaceAll('\n', ' ') }];
+  }
+  const lines = leaf.text
+    .split('\n')
+    .map((line): PhrasingContent[] => (line === '' ? [] : [{ type: 'text', value: line }]));
+  return lines.flatMap((line, index) => (index === 0 ? line : [{ type: 'break' }, ...line]));
+}
+
+function withoutBreaks(nodes: readonly PhrasingContent[]): PhrasingContent[] {
+  return nodes.map((node) => (node.type === 'break' ? { type: 'text', value: ' ' } : node));
+}
