@@ -483,6 +483,22 @@ describe('an app', () => {
     expect(ticketsOf(await poll())).toHaveLength(1);
   });
 
+  test('uses its own token on each of two servers where the installations have the same id', async () => {
+    await open(app(), asApp());
+    const other = await new FakeGithub({ clock, ...app() }).listen();
+    other.addRepository('acme/product');
+    other.addRepository('acme/other');
+    const second = connect({ ...asApp(), baseUrl: other.baseUrl });
+    closed();
+    const polled = { cursor: null, since: START - 30 * DAY, most: Number.POSITIVE_INFINITY };
+    await clock.run(Promise.all([collectBatches(source, polled), collectBatches(second, polled)]));
+    expect([github.count(ACCESS, 201), other.count(ACCESS, 201)]).toEqual([1, 1]);
+    expect([...github.tokens.keys()]).not.toEqual([...other.tokens.keys()]);
+    expect([github.count(/./, 401), other.count(/./, 401)]).toEqual([0, 0]);
+    await clock.run(second.close());
+    await other[Symbol.asyncDispose]();
+  });
+
   test('gets a new token where the one it has was withdrawn', async () => {
     await open(app(), asApp());
     closed();

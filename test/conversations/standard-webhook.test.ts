@@ -1,7 +1,10 @@
+import { createHmac } from 'node:crypto';
 import { Webhook as Signer } from 'standardwebhooks';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
 import { ConfigError } from '../../src/core/errors.ts';
+
+vi.mock('node:crypto', { spy: true });
 
 const AT = Date.parse('2026-03-01T12:00:00Z');
 const KEY = `whsec_${Buffer.from('the first key of the generic one').toString('base64')}`;
@@ -69,6 +72,51 @@ describe('a signature', () => {
   ])('is refused: %s', (_, headers) => {
     const heard = deliver(conversation, { headers });
     expect(heard).toEqual({ kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' });
+  });
+
+  test('is refused in a spelling other than canonical base64', () => {
+    const good = new Signer(KEY).sign('msg_1', new Date(AT), JSON.stringify(conversation));
+    for (const spelling of [
+      good.replace('=', ''),
+      `${good}=`,
+      `${good}\n`,
+      good.replaceAll(/[+/]/g, '-'),
+      `${good}AAAA`,
+    ]) {
+      if (spelling !== good) {
+        expect(deliver(conversation, { headers: { 'webhook-signature': spelling } })).toMatchObject({ status: 401 });
+      }
+    }
+  });
+
+  test('is refused with a timestamp that only begins with a number', () => {
+    for (const timestamp of [`${AT / 1000}abc`, ` ${AT / 1000}`, `${AT / 1000}e0`, `+${AT / 1000}`, '']) {
+      expect(deliver(conversation, { headers: { 'webhook-timestamp': timestamp } })).toMatchObject({ status: 401 });
+    }
+  });
+
+  test('does not cover a body whose invalid bytes decode to the signed text', () => {
+    const signed = '{"id":"1","parts":[],"subject":"\ufffd"}';
+    const [start = '', end = ''] = signed.split('\ufffd');
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(AT / 1000),
+      'webhook-signature': new Signer(KEY).sign('msg_1', new Date(AT), signed),
+    };
+    const hear = (body: Buffer) => webhook.hear({ headers, body, receivedAt: AT });
+    expect(hear(Buffer.from(signed))).toMatchObject({ kind: 'found' });
+    const forged = Buffer.concat([Buffer.from(start), Buffer.from([0xff]), Buffer.from(end)]);
+    expect(forged.toString()).toBe(signed);
+    expect(hear(forged)).toMatchObject({ status: 401 });
+  });
+
+  test('costs one hash of the body for each key, however many signatures are sent', () => {
+    vi.mocked(createHmac).mockClear();
+    const headers = { 'webhook-signature': 'v1,AAAA '.repeat(2000) };
+    const both = standardWebhook({ name: 'crm', secrets: [KEY, OTHER] });
+    expect(deliver(conversation, { to: both, headers })).toMatchObject({ status: 401 });
+    expect(createHmac).toHaveBeenCalledTimes(2);
   });
 
   test('is over the bytes as they came', () => {

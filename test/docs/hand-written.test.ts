@@ -112,9 +112,9 @@ describe('docs/decisions', () => {
   const folder = 'docs/decisions/';
   const records = pages.filter((page) => page.startsWith(`${folder}0`)).map((page) => page.slice(folder.length));
 
-  test('are numbered without gaps, and listed in the index', () => {
+  test('have a number of their own, and are listed in the index', () => {
     const numbers = records.toSorted().map((name) => Number(name.slice(0, 4)));
-    expect(numbers).toEqual(records.map((_, index) => index + 1));
+    expect(new Set(numbers).size).toBe(numbers.length);
     expect(records.filter((name) => !text(`${folder}README.md`).includes(`](${name})`))).toEqual([]);
   });
 

@@ -1,23 +1,33 @@
+/** Shared checks of webhook requests: headers, content type, signature and body. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Delivery, Heard } from '../model/source.ts';
 
 type Refused = Extract<Heard, { readonly kind: 'refused' }>;
 
-/** A header that was sent once and is not empty; null otherwise. `name` is in lower case. */
+/** Returns a header that was sent exactly once and is not empty, otherwise null. `name` is in lower case. */
 export function headerOf(headers: Delivery['headers'], name: string): string | null {
   const value = headers[name];
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Whether the body is said to be JSON; parameters such as a charset may follow. */
+/** Reports whether the content type is JSON, with or without parameters such as a charset. */
 export function isJson(headers: Delivery['headers']): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headerOf(headers, 'content-type') ?? '');
 }
 
-/** Whether `given` is the HMAC of the chunks, in an encoding that has one spelling. Takes equally long either way. */
+interface Hmac {
+  readonly algorithm: 'sha1' | 'sha256';
+  readonly secret: string | Uint8Array;
+  readonly encoding: 'hex' | 'base64';
+}
+
+/**
+ * Reports whether one of the given signatures is the HMAC of the chunks, in its only canonical encoding. Every signature
+ * is compared in constant time, and the HMAC is computed once, however many are given.
+ */
 export function isSignedBy(
-  given: string,
-  { algorithm, secret, encoding }: { algorithm: 'sha1' | 'sha256'; secret: string; encoding: 'hex' | 'base64' },
+  given: readonly string[],
+  { algorithm, secret, encoding }: Hmac,
   ...chunks: readonly (string | Uint8Array)[]
 ): boolean {
   const hmac = createHmac(algorithm, secret);
@@ -25,11 +35,13 @@ export function isSignedBy(
     hmac.update(chunk);
   }
   const expected = Buffer.from(hmac.digest(encoding));
-  const actual = Buffer.from(given);
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
+  return given
+    .map((signature) => Buffer.from(signature))
+    .map((signature) => signature.length === expected.length && timingSafeEqual(signature, expected))
+    .includes(true);
 }
 
-/** The JSON of a request whose signature is good; undefined where it is none, or no UTF-8. */
+/** Parses the body of a request; undefined if it is not JSON or not UTF-8. */
 export function jsonOfBody(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));

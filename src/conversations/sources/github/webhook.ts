@@ -30,7 +30,7 @@ export function githubWebhook({ name, secret, repositories }: GithubWebhookOptio
         return refused(415, 'the content type is not application/json');
       }
       const signature = /^sha256=([0-9a-f]{64})$/.exec(headerOf(headers, 'x-hub-signature-256') ?? '')?.[1] ?? '';
-      if (!isSignedBy(signature, { algorithm: 'sha256', secret, encoding: 'hex' }, body)) {
+      if (!isSignedBy([signature], { algorithm: 'sha256', secret, encoding: 'hex' }, body)) {
         return refused(401, 'the signature is missing or wrong');
       }
       const json = jsonOfBody(body);

@@ -27,7 +27,7 @@ export function intercomWebhook({ name, secret }: { readonly name: string; reado
 
 function isGenuine({ headers, body }: Delivery, secret: string): boolean {
   const [, signature] = /^sha1=([\da-f]{40})$/.exec(headerOf(headers, 'x-hub-signature') ?? '') ?? [];
-  return signature !== undefined && isSignedBy(signature, { algorithm: 'sha1', secret, encoding: 'hex' }, body);
+  return signature !== undefined && isSignedBy([signature], { algorithm: 'sha1', secret, encoding: 'hex' }, body);
 }
 
 /** Its body is not used but for the id: what it says of the conversation may be older than what a fetch says. */

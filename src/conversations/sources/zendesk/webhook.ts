@@ -32,7 +32,7 @@ function isGenuine({ headers, body, receivedAt }: Delivery, secret: string): boo
   if (signature === null || timestamp === null) {
     return false;
   }
-  const signed = isSignedBy(signature, { algorithm: 'sha256', secret, encoding: 'base64' }, timestamp, body);
+  const signed = isSignedBy([signature], { algorithm: 'sha256', secret, encoding: 'base64' }, timestamp, body);
   return signed && Math.abs(receivedAt - Date.parse(timestamp)) <= TOLERANCE;
 }
 
