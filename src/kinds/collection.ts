@@ -30,7 +30,7 @@ export const collection: Kind = {
   fields: {
     title: {},
     description: {},
-    parent: reference({ move: true, holder: true, access: true }),
+    parent: reference({ move: true, parentRef: true, access: true }),
     defaultLevel: { access: true },
   },
   manifest: manifestRules({
@@ -70,14 +70,14 @@ export const collection: Kind = {
       });
     },
   }),
-  names: (actual, context) => namesWithin(actual, context.keyOfRef(actual.fields.parent)),
+  suggestedKeys: (actual, context) => namesWithin(actual, context.keyOfRef(actual.fields.parent)),
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],
   renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.parent ?? null }),
   impact: () => ({ weight: 10, text: '' }),
   /** Deleting a collection deletes what is in it, so that must be known. */
-  consults({ declared, base }) {
+  neededKinds({ declared, base }) {
     const goes = [...(base?.values() ?? [])].some(
       (owned) => owned.kind === 'collection' && !declared.has(owned.address),
     );

@@ -16,7 +16,7 @@ export interface ObserveContext {
 }
 
 /** What further requests about one resource told. */
-export interface Told {
+export interface Detail {
   /** Besides those that its list gave. */
   readonly fields?: Fields;
   readonly parts?: readonly Actual[];
@@ -25,7 +25,7 @@ export interface Told {
 }
 
 /** Further requests about one resource, made only where a key that may mean it says something of what they tell. */
-export interface Further {
+export interface DetailRequest {
   /** As a snapshot calls it. */
   readonly name: string;
   /** The fields it tells of. */
@@ -33,13 +33,13 @@ export interface Further {
   /** The kind of parts it tells of; `any`: all there are. Absent: none. */
   readonly parts?: string;
   /** `before`: what was told by that which this comes after. */
-  read(actual: Actual, reader: Reader, before: Told): Promise<Told>;
+  read(actual: Actual, reader: Reader, before: Detail): Promise<Detail>;
   /** What there is to ask once this is known. */
-  readonly next?: Further;
+  readonly next?: DetailRequest;
 }
 
 /** What is known when it is decided which other kinds have to be read. */
-export interface ConsultContext {
+export interface NeededKindsContext {
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly base: Base;
   readonly actuals: readonly Actual[];
@@ -58,21 +58,21 @@ export interface Kind extends KindRules {
   /** Other kinds of which no resource may have the same key, because one reference can mean either. */
   readonly sharesKeysWith?: readonly string[];
   /** What the key of a resource that nothing declares can be made of, the best first: mostly its title. */
-  names(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
+  suggestedKeys(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
   /** Lists all of the kind, with as few requests as the platform allows. Null for what is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
   /** What a list does not tell. */
-  readonly further?: readonly Further[];
+  readonly details?: readonly DetailRequest[];
   /** Other kinds without which its part of this plan cannot be made. */
-  consults?(context: ConsultContext): readonly string[];
+  neededKinds?(context: NeededKindsContext): readonly string[];
   /** Reads the progress of a result that others refer to; only for kinds with an `unusableReason`. */
   progress?(id: string, reader: Reader): Promise<Progress>;
   /** The address of what a creation copies; its copy is called the same until it is renamed. */
-  copyOf?(change: Change): Address | undefined;
+  copySource?(change: Change): Address | undefined;
   /** The requests of one change: pure, so that a plan can say what it costs. */
   writes(change: Change, context: WriteContext): Writes;
   /** What to remember of a resource as applied that the platform does not give back. */
-  marks?(
+  recordedMarks?(
     declared: Declared,
     before: JsonObject,
     changed: boolean,

@@ -49,10 +49,10 @@ export const member: Kind = {
         : 'people are declared by their email address, and the platform tells none';
     },
   }),
-  names: ({ title }) => [title],
+  suggestedKeys: ({ title }) => [title],
   naturalKeys: (_fields, address) => [{ by: 'email', value: address.slice('member/'.length) }],
   actualKeys: (actual) => [{ by: 'email', value: actual.title }],
-  givenAddress: (actual) => `member/${actual.title}`,
+  implicitAddress: (actual) => `member/${actual.title}`,
   impact(actual) {
     const as = ROLES.find((each) => each === actual.fields.role) ?? 'guest';
     const teams = Number(actual.facts?.teams ?? 0);

@@ -42,11 +42,11 @@ export const openapi: Kind = {
   fields: {
     // The text of a file cannot be read back, so it is compared by its hash with what was last applied.
     source: {
-      kept: keptSource,
+      normalize: keptSource,
       compare: 'base',
-      uncompared: 'its content was not compared: the platform does not give it back, and there is no base',
+      noBaseNote: 'its content was not compared: the platform does not give it back, and there is no base',
     },
-    sourceURL: { withheld: true, writtenAs: 'source' },
+    sourceURL: { redacted: true, manifestName: 'source' },
     visibility: { access: true },
   },
   manifest: manifestRules({
@@ -98,7 +98,7 @@ export const openapi: Kind = {
       });
     },
   }),
-  names: ({ title }) => [title],
+  suggestedKeys: ({ title }) => [title],
   naturalKeys: (_fields, address) => [{ by: 'slug', value: keyOf(address) }],
   actualKeys: (actual) => [{ by: 'slug', value: actual.title }],
   impact: (actual) => ({ weight: 5, text: actual.fields.visibility === 'public' ? 'public' : '' }),

@@ -84,26 +84,26 @@ interface OrganizationFields {
 export const organization: Kind = {
   name: 'organization',
   dependsOn: ['member', 'site'],
-  follows: ['saml'],
+  applyAfter: ['saml'],
   creatable: false,
   deletable: false,
   fields: {
     title: {},
     emailDomains: {
       access: true,
-      kept: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value),
+      normalize: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value),
     },
     hostname: {},
     defaultRole: { access: true },
     defaultContent: reference(),
     logo: {
       compare: 'base',
-      uncompared: 'logo was not compared: the platform does not give it back, and there is no base',
+      noBaseNote: 'logo was not compared: the platform does not give it back, and there is no base',
     },
     sso: { access: true },
     ai: {},
     inviteLinks: { access: true },
-    mergeRules: { access: true, refers: peopleOfRules, kept: keptMergeRules },
+    mergeRules: { access: true, references: peopleOfRules, normalize: keptMergeRules },
   },
   manifest: manifestRules({
     section: 'organization',
@@ -149,7 +149,7 @@ sso: true`,
       });
     },
   }),
-  names: () => [],
+  suggestedKeys: () => [],
   naturalKeys: () => [{ by: 'kind', value: 'organization' }],
   actualKeys: () => [{ by: 'kind', value: 'organization' }],
   async observe({ reader, add }) {
@@ -175,7 +175,7 @@ sso: true`,
     });
   },
   /** Enforcing single sign-on without a provider locks everyone out, so that must be known. */
-  consults({ declared, actuals }) {
+  neededKinds({ declared, actuals }) {
     const resource = declared.get('organization');
     const now = actuals.find((actual) => actual.kind === 'organization');
     const enforces = resource?.fields.sso === true && now?.fields.sso !== true;

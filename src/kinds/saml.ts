@@ -69,7 +69,7 @@ export const saml: Kind = {
     label: {},
     entityID: { access: true },
     ssoURL: { access: true },
-    certificate: { access: true, kept: digestOf, withheld: true },
+    certificate: { access: true, normalize: digestOf, redacted: true },
     defaultTeam: reference({ access: true }),
     defaultRole: { access: true },
   },
@@ -120,13 +120,13 @@ export const saml: Kind = {
       });
     },
   }),
-  names: ({ title }) => [title],
+  suggestedKeys: ({ title }) => [title],
   naturalKeys: (fields) => (typeof fields.label === 'string' ? [{ by: 'label', value: fields.label }] : []),
   actualKeys: (actual) => [{ by: 'label', value: actual.title }],
   renamedKey: (label) => ({ by: 'label', value: label }),
   impact: (actual) => ({ weight: 20, text: actual.facts?.status === 'active' ? 'people sign in through it' : '' }),
   /** Deleting the last one while single sign-on is enforced locks everyone out, so that must be known. */
-  consults({ declared, base }) {
+  neededKinds({ declared, base }) {
     const goes = [...(base?.values() ?? [])].some((owned) => owned.kind === 'saml' && !declared.has(owned.address));
     return goes ? ['organization'] : [];
   },

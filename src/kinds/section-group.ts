@@ -27,7 +27,7 @@ export const sectionGroup: Kind = {
     // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
     parent: reference({ fixed: 'replace', placement: true }),
   },
-  names: ({ title }) => [title],
+  suggestedKeys: ({ title }) => [title],
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],

@@ -41,11 +41,11 @@ export const section: Kind = {
     description: {},
     condition: { access: true },
     // The space it is created with becomes its default; a deleted one is replaced by the platform.
-    default: reference({ weak: true, late: true }),
+    default: reference({ optionalRef: true, afterChildren: true }),
     group: reference({ move: true, placement: true }),
-    spaces: { hidden: true },
+    spaces: { declarationOnly: true },
   },
-  names: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
+  suggestedKeys: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
   naturalKeys(fields) {
     const keys = [];
     if (typeof fields.path === 'string') {

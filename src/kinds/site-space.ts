@@ -32,7 +32,7 @@ export const siteSpace: Kind = {
     hidden: { access: true },
     section: reference({ fixed: 'replace', placement: true }),
   },
-  names: ({ fields }, context) => [
+  suggestedKeys: ({ fields }, context) => [
     ...(typeof fields.path === 'string' ? [fields.path] : []),
     context.keyOfRef(fields.space) ?? 'space',
   ],
@@ -58,7 +58,7 @@ export const siteSpace: Kind = {
     declared.fields.hidden === true && actual.facts?.hidden !== undefined
       ? ['hidden: the platform does not tell whether it is; versions before 0.167 cannot hide a site space']
       : [],
-  goesWith: (fields) => fields.section,
+  deletedWith: (fields) => fields.section,
   keepsOne: true,
   unique: 'path',
   /**

@@ -4,7 +4,7 @@ import type { Actual } from '../core/resource.ts';
 import { reference } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations, type PublishResult, type SectionGroup, type Site } from '../platform/operations/index.ts';
-import { collect, type Kind, type Told } from './kind.ts';
+import { collect, type Detail, type Kind } from './kind.ts';
 import { manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, ref, request } from './request.ts';
 import { plainKey } from './schema.ts';
@@ -42,13 +42,13 @@ export const site: Kind = {
     basename: {},
     proxy: {},
     agentsContext: {
-      untold:
+      unsupportedNote:
         'agentsContext was not compared: this version of the platform has no such setting (none has from 0.167 on)',
     },
     adaptiveContent: { access: true },
     adaptiveSchema: { access: true },
-    default: reference({ late: true, weak: true }),
-    published: { late: true, access: true },
+    default: reference({ afterChildren: true, optionalRef: true }),
+    published: { afterChildren: true, access: true },
   },
   manifest: manifestRules({
     section: 'sites',
@@ -75,7 +75,7 @@ export const site: Kind = {
     declare: declareSite,
     describe: describeSite,
   }),
-  names: ({ title, fields }) => [title, ...(typeof fields.basename === 'string' ? [fields.basename] : [])],
+  suggestedKeys: ({ title, fields }) => [title, ...(typeof fields.basename === 'string' ? [fields.basename] : [])],
   naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
   actualKeys: (actual) => [{ by: 'title', value: actual.title }],
   renamedKey: (title) => ({ by: 'title', value: title }),
@@ -90,7 +90,7 @@ export const site: Kind = {
     await collect(reader.pages(operations.listSites), (each) => add(observed(each)));
   },
   // One request gives all parts of a site, one more its schema.
-  further: [
+  details: [
     {
       name: 'structure',
       fields: ['default'],
@@ -202,7 +202,7 @@ function withoutScheme(address: string | null | undefined): Json {
   return address?.replace(/^https?:\/\//, '').replace(/\/$/, '') ?? null;
 }
 
-async function partsOf({ id }: Actual, reader: Reader): Promise<Told> {
+async function partsOf({ id }: Actual, reader: Reader): Promise<Detail> {
   const { parts, first } = observeStructure(
     id,
     await reader.get(operations.getSiteStructure, { path: { siteId: id } }),
@@ -211,7 +211,7 @@ async function partsOf({ id }: Actual, reader: Reader): Promise<Told> {
 }
 
 /** Otherwise a group whose creation was not heard of would be made again. */
-async function hiddenGroups({ id }: Actual, reader: Reader, { parts = [] }: Told): Promise<Told> {
+async function hiddenGroups({ id }: Actual, reader: Reader, { parts = [] }: Detail): Promise<Detail> {
   if (!mayHideGroups(id, parts)) {
     return {};
   }
@@ -221,7 +221,7 @@ async function hiddenGroups({ id }: Actual, reader: Reader, { parts = [] }: Told
 }
 
 /** Reads the adaptive schema. A site without one answers 404. Source: docs/platform-notes.md#adaptive-schema */
-async function schemaOf({ id }: Actual, reader: Reader): Promise<Told> {
+async function schemaOf({ id }: Actual, reader: Reader): Promise<Detail> {
   try {
     const answer = await reader.get(operations.getAdaptiveSchema, { path: { siteId: id } });
     return { fields: { adaptiveSchema: (answer.jsonSchema ?? null) as Json } };

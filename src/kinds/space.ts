@@ -56,11 +56,11 @@ export const space: Kind = {
   fields: {
     title: {},
     emoji: {},
-    collection: reference({ move: true, holder: true, access: true }),
+    collection: reference({ move: true, parentRef: true, access: true }),
     language: {},
     editMode: { access: true },
     defaultLevel: { access: true },
-    mergeRules: { access: true, refers: peopleOfRules, kept: keptMergeRules },
+    mergeRules: { access: true, references: peopleOfRules, normalize: keptMergeRules },
     duplicateOf: reference({ fixed: 'create' }),
   },
   manifest: manifestRules({
@@ -108,7 +108,7 @@ export const space: Kind = {
       });
     },
   }),
-  names: (actual, context) => namesWithin(actual, context.keyOfRef(actual.fields.collection)),
+  suggestedKeys: (actual, context) => namesWithin(actual, context.keyOfRef(actual.fields.collection)),
   naturalKeys: (fields) =>
     typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.collection ?? null }] : [],
   actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.collection ?? null }],
@@ -124,7 +124,7 @@ export const space: Kind = {
       }
     });
   },
-  copyOf: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
+  copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   writes(change) {
     const path = { spaceId: ref(change.address) };
     if (change.action === 'delete') {

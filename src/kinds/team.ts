@@ -4,7 +4,7 @@ import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Kind, type Told } from './kind.ts';
+import { collect, type Detail, type Kind } from './kind.ts';
 import { commonFields, manifestRules } from './manifest.ts';
 import { type PlannedRequest, present, Ref, RefMap, ref, request } from './request.ts';
 import { emailKey, entry, plainKey, type SchemaNotes, text } from './schema.ts';
@@ -38,7 +38,7 @@ export const team: Kind = {
   fields: {
     title: {},
     members: { shape: 'people', access: true },
-    membership: { hidden: true },
+    membership: { declarationOnly: true },
   },
   manifest: manifestRules({
     section: 'teams',
@@ -87,7 +87,7 @@ export const team: Kind = {
       });
     },
   }),
-  names: ({ title }) => [title],
+  suggestedKeys: ({ title }) => [title],
   naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
   actualKeys: (actual) => [{ by: 'title', value: actual.title }],
   renamedKey: (title) => ({ by: 'title', value: title }),
@@ -109,7 +109,7 @@ export const team: Kind = {
     });
   },
   // One list for each team whose membership is declared; there is no other way to read it.
-  further: [{ name: 'members', fields: ['members'], read: membersOf }],
+  details: [{ name: 'members', fields: ['members'], read: membersOf }],
   writes(change) {
     const path = { teamId: ref(change.address) };
     if (change.action === 'delete') {
@@ -138,7 +138,7 @@ export const team: Kind = {
   },
 };
 
-async function membersOf({ id }: Actual, reader: Reader): Promise<Told> {
+async function membersOf({ id }: Actual, reader: Reader): Promise<Detail> {
   const members: Record<string, Json> = {};
   const people: (readonly [string, string])[] = [];
   const read = reader.pages(operations.listTeamMembers, { path: { teamId: id } });

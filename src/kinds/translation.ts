@@ -44,13 +44,13 @@ export const translation: Kind = {
   creatable: true,
   deletable: true,
   // One source and language has one translation.
-  replaceDeletesFirst: true,
+  deleteBeforeReplace: true,
   fields: {
-    space: reference({ fixed: 'replace', beside: true }),
+    space: reference({ fixed: 'replace', colocatedWith: true }),
     from: { fixed: 'replace' },
     to: { fixed: 'replace' },
-    instructions: { kept: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value) },
-    rerun: { hidden: true },
+    instructions: { normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value) },
+    rerun: { declarationOnly: true },
     run: { compare: 'base' },
   },
   manifest: manifestRules({
@@ -90,7 +90,9 @@ export const translation: Kind = {
     },
   }),
   sharesKeysWith: ['space'],
-  names: (actual, context) => [`${context.keyOfRef(actual.fields.space) ?? 'space'} ${String(actual.fields.to)}`],
+  suggestedKeys: (actual, context) => [
+    `${context.keyOfRef(actual.fields.space) ?? 'space'} ${String(actual.fields.to)}`,
+  ],
   naturalKeys: (fields) => [{ by: 'space and language', value: `${String(fields.space)} ${String(fields.to)}` }],
   actualKeys: (_actual, fields) => [
     { by: 'space and language', value: `${String(fields.space)} ${String(fields.to)}` },
@@ -110,7 +112,7 @@ export const translation: Kind = {
     const changed = typeof now === 'string' && typeof last === 'string' && now !== last;
     return declared.fields.rerun === 'on-change' && changed ? [{ path: 'rerun', from: last, to: now }] : [];
   },
-  marks(declared, before, changed, actualOf) {
+  recordedMarks(declared, before, changed, actualOf) {
     const now = actualOf(String(declared.fields.space))?.facts?.revision;
     return typeof now === 'string' && (changed || before.revision === undefined) ? { revision: now } : before;
   },

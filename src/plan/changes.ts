@@ -3,7 +3,7 @@ import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { keepLast, withoutFolded } from './deletions.ts';
 import type { Identity } from './identity/identity.ts';
-import { diffFields, keptValue, type Surroundings, wantedFields } from './model/diff.ts';
+import { diffFields, normalizeValue, type Surroundings, wantedFields } from './model/diff.ts';
 import { parentsFirst } from './model/parents-first.ts';
 import type { KindRules, RulesContext } from './model/rules.ts';
 import type { Prune } from './policy.ts';
@@ -153,7 +153,7 @@ class Drafting {
     }
     const stale = Object.entries(now).filter(
       ([name, value]) =>
-        typeof value === 'string' && kind.fields[name]?.refers !== undefined && this.#replaced.has(value),
+        typeof value === 'string' && kind.fields[name]?.references !== undefined && this.#replaced.has(value),
     );
     return stale.length === 0
       ? now
@@ -170,8 +170,8 @@ class Drafting {
     for (const [path, value] of Object.entries(wanted)) {
       const rules = kind.fields[path];
       const isTop = value === null && rules?.placement === true;
-      if (value !== undefined && !isTop && rules?.hidden !== true) {
-        fields.push({ path, to: value === null ? null : keptValue(rules, value) });
+      if (value !== undefined && !isTop && rules?.declarationOnly !== true) {
+        fields.push({ path, to: value === null ? null : normalizeValue(rules, value) });
       }
     }
     this.#changes.push({ ...changeFrame(resource), action: 'create', fields, declared: wanted, replaces });
@@ -246,10 +246,10 @@ class Drafting {
   #unusableReference(kind: KindRules, resource: Declared): string | null {
     for (const [name, rules] of Object.entries(kind.fields)) {
       const value = resource.fields[name];
-      if (value === undefined || value === null || rules.late === true || rules.weak === true) {
+      if (value === undefined || value === null || rules.afterChildren === true || rules.optionalRef === true) {
         continue;
       }
-      for (const address of rules.refers?.(value) ?? []) {
+      for (const address of rules.references?.(value) ?? []) {
         const reason = address.startsWith('member/') ? null : this.#context.unusable(address);
         if (reason !== null) {
           return reason;

@@ -14,7 +14,7 @@ export function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<str
     changes.filter((change) => change.action === 'delete').map((change) => [change.address, change]),
   );
   const holderOf = (change: Change): Change | undefined => {
-    const whole = kinds.get(change.kind)?.goesWith?.(change.actual);
+    const whole = kinds.get(change.kind)?.deletedWith?.(change.actual);
     const holder = typeof whole === 'string' ? going.get(whole) : undefined;
     return holder ?? (change.within === null ? undefined : going.get(change.within));
   };
@@ -51,7 +51,7 @@ export function keepLast(
   }: { readonly kinds: readonly KindRules[]; readonly observation: Observation; readonly identity: Identity },
 ): readonly Change[] {
   const kept = new Map<Change, string>();
-  for (const { name, keepsOne, goesWith } of kinds) {
+  for (const { name, keepsOne, deletedWith } of kinds) {
     const deletions = changes.filter((change) => change.kind === name && change.action === 'delete');
     if (keepsOne !== true || deletions.length === 0) {
       continue;
@@ -60,13 +60,13 @@ export function keepLast(
     const left = new Set<Json | undefined>([
       ...(observation.kinds.get(name) ?? [])
         .filter((actual) => !going.has(actual.id))
-        .map((actual) => goesWith?.(identity.fieldsOf(actual))),
+        .map((actual) => deletedWith?.(identity.fieldsOf(actual))),
       ...changes
         .filter((change) => change.kind === name && change.action === 'create')
-        .map((change) => goesWith?.(change.declared)),
+        .map((change) => deletedWith?.(change.declared)),
     ]);
     for (const deletion of deletions) {
-      const whole = goesWith?.(deletion.actual);
+      const whole = deletedWith?.(deletion.actual);
       if (typeof whole === 'string' && !left.has(whole)) {
         left.add(whole);
         kept.set(deletion, `the last of ${whole}: it stays until another is there`);

@@ -4,7 +4,7 @@ import { type Json, sameJson } from '../core/json.ts';
 import type { Actual, Base, Observation, Place } from '../core/resource.ts';
 import { fightPause } from './identity/flapping.ts';
 import type { Identity } from './identity/identity.ts';
-import { keptValue } from './model/diff.ts';
+import { normalizeValue } from './model/diff.ts';
 import type { KindRules } from './model/rules.ts';
 import type { Policy } from './policy.ts';
 
@@ -74,7 +74,7 @@ export function driftOf(kinds: readonly KindRules[], changes: readonly Change[],
       }
       return change.fields.every(({ path }) => {
         const declared = change.declared[path];
-        const now = declared === undefined ? undefined : keptValue(kind.fields[path], declared);
+        const now = declared === undefined ? undefined : normalizeValue(kind.fields[path], declared);
         return path === 'position' ? samePlace(change.place, entry.place) : sameJson(now, entry.fields[path]);
       });
     }),
@@ -108,7 +108,7 @@ function takenAlong(
     changes.filter((change) => change.action === 'delete' || change.action === 'move').map((change) => change.id),
   );
   for (const kind of kinds) {
-    const holders = Object.entries(kind.fields).filter(([, rules]) => rules.holder === true);
+    const holders = Object.entries(kind.fields).filter(([, rules]) => rules.parentRef === true);
     for (const actual of holders.length === 0 ? [] : (observation.kinds.get(kind.name) ?? [])) {
       const fields = identity.fieldsOf(actual);
       for (const [name] of holders) {

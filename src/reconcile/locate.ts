@@ -6,7 +6,7 @@ import { sameJson } from '../core/json.ts';
 import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { type Identity, identify } from '../plan/identity/identity.ts';
-import { keptValue } from '../plan/model/diff.ts';
+import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { platformSource } from './observe/actual-source.ts';
 import { observe } from './observe/observe.ts';
@@ -72,11 +72,14 @@ export class Locator {
     }
     const now = fieldsOf(actual);
     const rules = this.#kinds.get(change.kind)?.fields ?? {};
-    const isUnknown = (name: string) => rules[name]?.untold !== undefined && now[name] === undefined;
+    const isUnknown = (name: string) => rules[name]?.unsupportedNote !== undefined && now[name] === undefined;
     return fields.every(
       (name) =>
         isUnknown(name) ||
-        sameJson(keptValue(rules[name], now[name] ?? null), keptValue(rules[name], change.declared[name] ?? null)),
+        sameJson(
+          normalizeValue(rules[name], now[name] ?? null),
+          normalizeValue(rules[name], change.declared[name] ?? null),
+        ),
     );
   }
 
@@ -87,7 +90,9 @@ export class Locator {
    */
   #copy(change: Change, observation: Observation, bindings: Bindings): Actual | undefined {
     const now = observation.kinds.get(change.kind) ?? [];
-    const original = now.find(({ id }) => id === bindings.get(this.#kinds.get(change.kind)?.copyOf?.(change) ?? ''));
+    const original = now.find(
+      ({ id }) => id === bindings.get(this.#kinds.get(change.kind)?.copySource?.(change) ?? ''),
+    );
     if (original === undefined) {
       return undefined;
     }

@@ -3,7 +3,7 @@ import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject, sameJson } from '../core/json.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { keptFields } from '../plan/model/diff.ts';
+import { normalizeFields } from '../plan/model/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
 import type { Reach } from './apply.ts';
 import type { Planned } from './planning.ts';
@@ -47,7 +47,7 @@ export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Ad
       address,
       kind: resource.kind,
       id: resource.id,
-      fields: kind === undefined ? resource.fields : keptFields(kind, resource.fields),
+      fields: kind === undefined ? resource.fields : normalizeFields(kind, resource.fields),
       within: resource.within,
       protect: resource.protect === true,
       place: resource.place,
@@ -158,7 +158,7 @@ export class Recorder {
   async #put(entry: RecordEntry, change: Change): Promise<void> {
     const { bound, replaced } = this.#planned.identity;
     const { address, kind } = change;
-    const isBeside = change.action === 'create' && change.replaces && !this.#kinds.get(kind)?.replaceDeletesFirst;
+    const isBeside = change.action === 'create' && change.replaces && !this.#kinds.get(kind)?.deleteBeforeReplace;
     const old = replaced.get(address)?.id ?? (isBeside ? bound.get(address)?.id : undefined);
     const isThere = old !== undefined && !this.#deletedIds.has(old);
     const kept = isThere ? { ...entry, marks: { ...entry.marks, old } } : entry;
@@ -225,12 +225,12 @@ export class Recorder {
     const before = this.#base?.get(resource.address);
     const actualOf = (address: Address) => this.#planned.identity.bound.get(address);
     const { begun: _begun, old: _old, ...known } = before?.marks ?? {};
-    const marks = kind?.marks?.(resource, known, changed, actualOf) ?? known;
+    const marks = kind?.recordedMarks?.(resource, known, changed, actualOf) ?? known;
     return {
       address: resource.address,
       kind: resource.kind,
       id,
-      fields: kind === undefined ? resource.fields : keptFields(kind, resource.fields),
+      fields: kind === undefined ? resource.fields : normalizeFields(kind, resource.fields),
       protect: resource.protect ?? before?.protect ?? false,
       marks: { ...marks, ...whereabouts(resource) },
     };
@@ -260,7 +260,9 @@ export class Recorder {
   /** What goes with a resource that is deleted. */
   #partsOf(address: Address): readonly Address[] {
     return [...(this.#base?.values() ?? [])]
-      .filter((entry) => entry.within === address || this.#kinds.get(entry.kind)?.goesWith?.(entry.fields) === address)
+      .filter(
+        (entry) => entry.within === address || this.#kinds.get(entry.kind)?.deletedWith?.(entry.fields) === address,
+      )
       .map((entry) => entry.address);
   }
 }

@@ -1,6 +1,6 @@
 import { DependencyNotReadyError } from '../core/errors.ts';
 import type { Actual } from '../core/resource.ts';
-import type { Further, Kind, Told } from '../kinds/kind.ts';
+import type { Detail, DetailRequest, Kind } from '../kinds/kind.ts';
 import { estimateSeconds } from '../queue/estimate/estimate.ts';
 import { type ActualSource, type Asks, type Found, isAsked, together, withTold } from './observe/actual-source.ts';
 import type { Estimate } from './planning.ts';
@@ -37,17 +37,21 @@ export class SnapshotSource implements ActualSource {
   }
 
   #told(
-    { further = [] }: Kind,
+    { details = [] }: Kind,
     actual: Actual,
     told: Listing['resources'][number]['told'],
     asks: Asks,
-  ): readonly Told[] {
-    const answers: Told[] = [];
-    for (const first of further) {
-      for (let next: Further | undefined = first; next !== undefined && isAsked(next, actual, asks); next = next.next) {
+  ): readonly Detail[] {
+    const answers: Detail[] = [];
+    for (const first of details) {
+      for (
+        let next: DetailRequest | undefined = first;
+        next !== undefined && isAsked(next, actual, asks);
+        next = next.next
+      ) {
         const answer = told[next.name];
         this.reads += answer?.requests ?? 0;
-        answers.push((answer ?? {}) as Told);
+        answers.push((answer ?? {}) as Detail);
       }
     }
     return answers;

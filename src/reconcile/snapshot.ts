@@ -121,10 +121,10 @@ function kindProblem(read: Snapshot, kinds: readonly Kind[]): string | null {
   if (Object.keys(read.kinds).length > listed.length) {
     return 'it has kinds that this version does not know';
   }
-  for (const { name, further = [] } of listed) {
+  for (const { name, details = [] } of listed) {
     const of = read.kinds[name] as Snapshot['kinds'][string];
     const parts = new Set(kinds.filter((kind) => kind.partOf === name).map((kind) => kind.name));
-    const asked = new Set(further.flatMap((first) => (first.next ? [first.name, first.next.name] : [first.name])));
+    const asked = new Set(details.flatMap((first) => (first.next ? [first.name, first.next.name] : [first.name])));
     if ('resources' in of && !isOfKind(of, name, parts, asked)) {
       return `${name}: it holds what does not belong there`;
     }
@@ -146,7 +146,7 @@ function isOfKind(
         resource.actual.kind === name &&
         Object.keys(resource.told).length === asked.size &&
         Object.entries(resource.told).every(
-          ([further, { parts: inside = [] }]) => asked.has(further) && inside.every(({ kind }) => parts.has(kind)),
+          ([name, { parts: inside = [] }]) => asked.has(name) && inside.every(({ kind }) => parts.has(kind)),
         ),
     )
   );

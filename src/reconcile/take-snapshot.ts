@@ -1,8 +1,8 @@
 import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
-import type { Further, Kind, Told } from '../kinds/kind.ts';
-import { keptValue } from '../plan/model/diff.ts';
+import type { Detail, DetailRequest, Kind } from '../kinds/kind.ts';
+import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import type { QueueSnapshot } from '../queue/model/snapshot.ts';
 import { list, settleAll } from './observe/actual-source.ts';
@@ -56,7 +56,7 @@ async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Re
     actuals.map(async (actual) => ({
       actual: withheld(actual, kinds),
       told: Object.fromEntries(
-        (await settleAll((kind.further ?? []).map((each) => take(each, actual, kinds, reader)))).flat(),
+        (await settleAll((kind.details ?? []).map((each) => take(each, actual, kinds, reader)))).flat(),
       ),
     })),
   );
@@ -67,10 +67,10 @@ async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Re
   };
 }
 
-async function take(first: Further, actual: Actual, kinds: ReadonlyMap<string, Kind>, reader: Reader) {
+async function take(first: DetailRequest, actual: Actual, kinds: ReadonlyMap<string, Kind>, reader: Reader) {
   const taken: [string, Listing['resources'][number]['told'][string]][] = [];
-  let before: Told = {};
-  for (let next: Further | undefined = first; next !== undefined; next = next.next) {
+  let before: Detail = {};
+  for (let next: DetailRequest | undefined = first; next !== undefined; next = next.next) {
     const { counted, counts } = counting(reader);
     before = await next.read(actual, counted, before);
     const { fields, parts, people } = before;
@@ -109,7 +109,7 @@ function withheldFields(fields: Fields, kind: Kind | undefined): Fields {
       if (NAMES.includes(name)) {
         return [name, value];
       }
-      return [name, rules?.withheld === true && value !== undefined ? keptValue(rules, value) : maskUrlsIn(value)];
+      return [name, rules?.redacted === true && value !== undefined ? normalizeValue(rules, value) : maskUrlsIn(value)];
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { Actual, Declared, Fields, Observation } from '../../src/core/resou
 import { readAll } from '../../src/import/read-all.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { identify } from '../../src/plan/identity/identity.ts';
-import { keptValue } from '../../src/plan/model/diff.ts';
+import { normalizeValue } from '../../src/plan/model/diff.ts';
 import { filesAfter, importOf } from '../import/importing.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { type KindCase, kindCases } from './kind-cases.ts';
@@ -30,7 +30,8 @@ function saidOf(
   expect(problems).toEqual([]);
   const address = [...bound].find(([, each]) => each === actual)?.[0] ?? '';
   const rules = kinds.find(({ name }) => name === actual.kind)?.fields ?? {};
-  const told = ([field]: [string, unknown]) => rules[field]?.hidden !== true && rules[field]?.compare !== 'base';
+  const told = ([field]: [string, unknown]) =>
+    rules[field]?.declarationOnly !== true && rules[field]?.compare !== 'base';
   const ids = (value: Json | undefined): Json | undefined => {
     if (typeof value === 'string') {
       return bound.get(value)?.id ?? observation.people.get(value.replace(/^member\//, '')) ?? value.trim();
@@ -46,7 +47,7 @@ function saidOf(
   return Object.fromEntries(
     Object.entries(fields)
       .filter(told)
-      .map(([name, value]) => [name, ids(value === undefined ? value : keptValue(rules[name], value))]),
+      .map(([name, value]) => [name, ids(value === undefined ? value : normalizeValue(rules[name], value))]),
   );
 }
 

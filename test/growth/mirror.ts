@@ -28,7 +28,7 @@ function mirrored({ address, kind, fields, within, place }: Declared): Actual {
     title: String(title ?? address.slice(address.indexOf('/') + 1)),
     fields: Object.fromEntries(
       Object.entries(fields).map(([name, value]) => {
-        const [target] = typeof value === 'string' ? (byName.get(kind)?.fields[name]?.refers?.(value) ?? []) : [];
+        const [target] = typeof value === 'string' ? (byName.get(kind)?.fields[name]?.references?.(value) ?? []) : [];
         return [name, target === undefined ? value : idRef(mirrorId(target), target.slice(0, target.indexOf('/')))];
       }),
     ) as Fields,

@@ -126,8 +126,8 @@ function actualFields(kindName: string, address: Address, fields: Declared['fiel
   const actual: Record<string, Json> = {};
   for (const [name, rule] of Object.entries(rules)) {
     const value = fields[name] ?? null;
-    if (rule.hidden !== true) {
-      actual[name] = typeof value === 'string' && rule.refers !== undefined ? reference(value) : (value as Json);
+    if (rule.declarationOnly !== true) {
+      actual[name] = typeof value === 'string' && rule.references !== undefined ? reference(value) : (value as Json);
     }
   }
   if (kindName === 'openapi') {

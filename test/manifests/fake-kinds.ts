@@ -24,7 +24,7 @@ function fakeKind({ name, manifest, fieldNames }: FakeKind): Kind {
     fields: Object.fromEntries(fieldNames.map((field) => [field, {}])),
     creatable: true,
     deletable: true,
-    names: () => [],
+    suggestedKeys: () => [],
     naturalKeys: () => [],
     actualKeys: () => [],
     observe: null,

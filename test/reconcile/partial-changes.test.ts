@@ -230,7 +230,7 @@ describe('changes derived from the schemas of all kinds', () => {
         ...(updates ? ['update'] : []),
       ];
       expect(actions, kind.name).toEqual(expect.arrayContaining(expected));
-      const fields = Object.entries(kind.fields).filter(([, rules]) => rules.hidden !== true);
+      const fields = Object.entries(kind.fields).filter(([, rules]) => rules.declarationOnly !== true);
       const changed = new Set(own.flatMap(({ fields: each }) => each.map(({ path }) => path)));
       expect(
         fields.map(([name]) => name).filter((name) => !changed.has(name)),

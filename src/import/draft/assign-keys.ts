@@ -84,12 +84,12 @@ class KeyAssigner implements Keys {
   }
 
   #prefixOf(kind: Kind, part: Actual, owner: Actual): string {
-    const [holder = owner] = this.#input.state.meantBy(kind.goesWith?.(part.fields));
+    const [holder = owner] = this.#input.state.meantBy(kind.deletedWith?.(part.fields));
     return this.whole.get(holder) ?? '';
   }
 
   #nameless(kind: Kind, item: Actual, order: string): Nameless<Actual> {
-    return { item, kind: kind.name, names: kind.names(item, { keyOfRef: (ref) => this.#nameOf(ref) }), order };
+    return { item, kind: kind.name, names: kind.suggestedKeys(item, { keyOfRef: (ref) => this.#nameOf(ref) }), order };
   }
 
   /** The key of what a reference means; its title as long as it has none. */

@@ -104,7 +104,8 @@ class Drafter implements Draft {
   #keyOfRef(reference: Json | undefined): string | null {
     const { kinds, state, keys, decisions } = this.#drafting;
     const hasKey = (each: Actual) =>
-      keys.whole.has(each) || kinds.some(({ name, givenAddress }) => name === each.kind && givenAddress !== undefined);
+      keys.whole.has(each) ||
+      kinds.some(({ name, implicitAddress }) => name === each.kind && implicitAddress !== undefined);
     const meant = state.meantBy(reference).find(hasKey);
     if (meant === undefined || decisions.left.has(meant)) {
       return null;

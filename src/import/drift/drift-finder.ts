@@ -7,7 +7,7 @@ import { isObject, type Json, sameJson } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
 import { type Actual, isIdRef, type Source } from '../../core/resource.ts';
 import { hasUrlSecrets } from '../../core/text/safe-url.ts';
-import { keptValue } from '../../plan/model/diff.ts';
+import { normalizeValue } from '../../plan/model/diff.ts';
 import { type Edit, type Patch, patchMember } from '../text/patch.ts';
 import { arranged, type Order, overlaps, removalAt } from '../text/spans.ts';
 import type { DriftContext } from './drift-context.ts';
@@ -168,7 +168,7 @@ class DriftFinder {
     }
     return entry === undefined
       ? this.#context.input.base === null
-      : sameJson(entry.fields[field], keptValue(rules, declared ?? null));
+      : sameJson(entry.fields[field], normalizeValue(rules, declared ?? null));
   }
 
   #write(
@@ -179,7 +179,7 @@ class DriftFinder {
   ): void {
     const { address } = change;
     const { file, line, column } = change.source ?? { file: '', line: 0, column: 0 };
-    const member = this.#context.kinds.get(change.kind)?.fields[field]?.writtenAs ?? field;
+    const member = this.#context.kinds.get(change.kind)?.fields[field]?.manifestName ?? field;
     const edit = `${address} ${field}`;
     const found = this.#valueOf(change, actual, field, member);
     const isSecret = hasUrlSecrets(found) || hasUrlSecrets(actual.fields[field]);

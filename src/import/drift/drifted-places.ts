@@ -3,7 +3,7 @@ import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
 import { repositionings } from '../../plan/identity/siblings.ts';
-import { keptValue } from '../../plan/model/diff.ts';
+import { normalizeValue } from '../../plan/model/diff.ts';
 import { type Order, piecesOf, type Span } from '../text/spans.ts';
 import type { DriftContext } from './drift-context.ts';
 
@@ -28,7 +28,9 @@ export function whyNotGone({ address, kind, replaces, within, place }: Change, c
   const isChanged = Object.entries(declared.get(address)?.fields ?? {}).some(([name, value]) => {
     const rule = rules[name];
     return (
-      rule !== undefined && rule.compare !== 'base' && !sameJson(entry.fields[name], keptValue(rule, value ?? null))
+      rule !== undefined &&
+      rule.compare !== 'base' &&
+      !sameJson(entry.fields[name], normalizeValue(rule, value ?? null))
     );
   });
   if (isChanged) {

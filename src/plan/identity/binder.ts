@@ -48,8 +48,8 @@ export class KindBinder {
     this.#base = base;
     this.#byId = new Map(actuals.map((actual) => [actual.id, actual]));
     for (const actual of actuals) {
-      if (kind.givenAddress !== undefined) {
-        this.#remember(actual, kind.givenAddress(actual));
+      if (kind.implicitAddress !== undefined) {
+        this.#remember(actual, kind.implicitAddress(actual));
       }
       const asGiven = kind.actualKeys(actual, actual.fields);
       for (const [index, key] of kind.actualKeys(actual, this.#fieldsOf(actual)).entries()) {

@@ -27,16 +27,16 @@ export interface Surroundings {
 }
 
 /** The value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
-export function keptValue(rules: FieldRules | undefined, value: Json): Json {
-  return maskUrlsIn(rules?.kept === undefined ? value : rules.kept(value));
+export function normalizeValue(rules: FieldRules | undefined, value: Json): Json {
+  return maskUrlsIn(rules?.normalize === undefined ? value : rules.normalize(value));
 }
 
 /** The declared fields as they are recorded: large texts by their hash. */
-export function keptFields(kind: KindRules, fields: Fields): Fields {
+export function normalizeFields(kind: KindRules, fields: Fields): Fields {
   const kept: Record<string, Json> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) {
-      kept[name] = keptValue(kind.fields[name], value);
+      kept[name] = normalizeValue(kind.fields[name], value);
     }
   }
   return kept;
@@ -64,7 +64,7 @@ export function wantedFields(
       wanted[name] = Object.fromEntries(joined) as Json;
       continue;
     }
-    const refers = rules?.refers?.(value) ?? [];
+    const refers = rules?.references?.(value) ?? [];
     const strangers = refers.filter((address) => isStranger(address, around));
     append(
       missing,
@@ -96,20 +96,20 @@ export function diffFields(
   const notes: string[] = [];
   for (const [path, value] of Object.entries(wanted)) {
     const rules = kind.fields[path] ?? {};
-    if (value === undefined || rules.hidden === true || declared.ignore.includes(path)) {
+    if (value === undefined || rules.declarationOnly === true || declared.ignore.includes(path)) {
       continue;
     }
-    if (rules.untold !== undefined && actual[path] === undefined) {
-      notes.push(rules.untold);
+    if (rules.unsupportedNote !== undefined && actual[path] === undefined) {
+      notes.push(rules.unsupportedNote);
       continue;
     }
     if (rules.compare === 'base' && base === null) {
-      append(notes, rules.uncompared === undefined ? [] : [rules.uncompared]);
+      append(notes, rules.noBaseNote === undefined ? [] : [rules.noBaseNote]);
       continue;
     }
-    const before = rules.compare === 'base' ? base?.fields[path] : keptValue(rules, actual[path] ?? null);
+    const before = rules.compare === 'base' ? base?.fields[path] : normalizeValue(rules, actual[path] ?? null);
     const after =
-      rules.shape === 'people' ? peopleAfter(value, actual[path], declared.fields) : keptValue(rules, value);
+      rules.shape === 'people' ? peopleAfter(value, actual[path], declared.fields) : normalizeValue(rules, value);
     if (sameJson(before ?? null, after)) {
       continue;
     }
@@ -138,10 +138,10 @@ export function referencesOf(
   const found: { address: Address; field: string; rules: FieldRules }[] = [];
   for (const [field, rules] of Object.entries(kind.fields)) {
     const value = fields[field];
-    if (value === undefined || value === null || rules.refers === undefined) {
+    if (value === undefined || value === null || rules.references === undefined) {
       continue;
     }
-    for (const address of rules.refers(value)) {
+    for (const address of rules.references(value)) {
       found.push({ address, field, rules });
     }
   }
@@ -150,5 +150,5 @@ export function referencesOf(
 
 /** The rule of a field that holds one reference. */
 export function reference(rules: Omit<FieldRules, 'refers'> = {}): FieldRules {
-  return { ...rules, refers: (value) => (typeof value === 'string' ? [value] : []) };
+  return { ...rules, references: (value) => (typeof value === 'string' ? [value] : []) };
 }

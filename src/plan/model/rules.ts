@@ -6,42 +6,42 @@ import type { Actual, BaseEntry, Declared, Fields } from '../../core/resource.ts
 /** What the planner needs to know about one field of a kind. */
 export interface FieldRules {
   /** It takes no part in a plan before everything it refers to is there, so it is written after the children. */
-  readonly late?: boolean;
+  readonly afterChildren?: boolean;
   /** A change of it is a move, not an update: the parent of the resource. */
   readonly move?: boolean;
   /** `create`: only used to create. `replace`: the platform cannot change it, so the resource is made anew. */
   readonly fixed?: 'create' | 'replace';
-  /** The platform does not give it back: compared with the base, by what `kept` makes of it. */
+  /** The platform does not give it back: compared with the base, by what `normalize` makes of it. */
   readonly compare?: 'actual' | 'base';
   /**
    * What a plan says where the platform does not tell the field, because its version has none: then it is not compared.
    * Without such words, what is not told is null.
    */
-  readonly untold?: string;
+  readonly unsupportedNote?: string;
   /** What a plan says where there is no base to compare with. */
-  readonly uncompared?: string;
+  readonly noBaseNote?: string;
   /** How a value is compared, recorded and shown: large texts by their hash, what has no order in one order. */
-  readonly kept?: (value: Json) => Json;
-  /** What a snapshot holds is what `kept` makes of the value, which must leave that as it is. */
-  readonly withheld?: boolean;
+  readonly normalize?: (value: Json) => Json;
+  /** What a snapshot holds is what `normalize` makes of the value, which must leave that as it is. */
+  readonly redacted?: boolean;
   /** `people`: a mapping of email to role. */
   readonly shape?: 'plain' | 'people' | 'set';
   /** Addresses that a declared value refers to. */
-  readonly refers?: (value: Json) => readonly Address[];
+  readonly references?: (value: Json) => readonly Address[];
   /** What holds the resource: a deletion of that would take the resource along. */
-  readonly holder?: boolean;
+  readonly parentRef?: boolean;
   /** What is made stands beside what this names, wherever that is then: it is made after that has moved. */
-  readonly beside?: boolean;
+  readonly colocatedWith?: boolean;
   /** Where the resource lies in a structure; `null` is the top of it, which a creation does not have to name. */
   readonly placement?: boolean;
   /** Says how the resource is declared, and is no state of the platform: not compared, not shown. */
-  readonly hidden?: boolean;
+  readonly declarationOnly?: boolean;
   /** The member of an entry that it is written as, where that has another name. */
-  readonly writtenAs?: string;
+  readonly manifestName?: string;
   /** It decides who may see or change something: plans list it early and write its values out in full. */
   readonly access?: boolean;
   /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */
-  readonly weak?: boolean;
+  readonly optionalRef?: boolean;
 }
 
 /** A value by which a person would recognize a resource. `parent` decides between equals, and is no more than that. */
@@ -73,7 +73,7 @@ export interface KindRules {
   /** The natural key's value that `renamedFrom` stands for. */
   renamedKey?(renamedFrom: string, fields: Fields): NaturalKey;
   /** The address a resource has although nothing declares it: people are known by their email. */
-  givenAddress?(actual: Actual): Address;
+  implicitAddress?(actual: Actual): Address;
   /** What deleting it hurts: the heavier, the earlier it is shown. */
   impact?(actual: Actual): { readonly weight: number; readonly text: string };
   /** What is left to change that no field shows: a translation that must run again. Added to an update. */
@@ -95,13 +95,13 @@ export interface KindRules {
     creation: (address: Address) => Change | undefined,
   ): { readonly address: Address; readonly refersTo: Address };
   /** The address of what it goes with when that is deleted, from its fields as they are. */
-  goesWith?(fields: Fields): Json | undefined;
+  deletedWith?(fields: Fields): Json | undefined;
   /** Whether what it goes with must not be left without any: a section has at least one space. */
   readonly keepsOne?: boolean;
   /** Whether a replacement must delete the old one first, because the platform takes no second one like it. */
-  readonly replaceDeletesFirst?: boolean;
+  readonly deleteBeforeReplace?: boolean;
   /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */
-  readonly follows?: readonly string[];
+  readonly applyAfter?: readonly string[];
   /** Slots that must be vacant before a resource is created, though nothing refers to them: see {@link vacates}. */
   needsVacant?(declared: Declared, context: Pick<RulesContext, 'declaredOf'>): readonly string[];
   /** Slots that a deletion makes vacant: the sections of a site, for a site that will have none. */

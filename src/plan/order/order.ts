@@ -126,15 +126,15 @@ class ChangeOrder {
     }
     const written = change.action === 'create' ? change.declared : pick(change.declared, change);
     for (const { address, rules } of referencesOf(kind, written)) {
-      if (rules.hidden === true) {
+      if (rules.declarationOnly === true) {
         continue;
       }
-      if (rules.late === true && change.action === 'create') {
+      if (rules.afterChildren === true && change.action === 'create') {
         append(this.#lateOf(id).hard, present(this.#creations.get(address)).map(changeId));
       } else {
         this.#requireCreation(id, address);
       }
-      if (rules.beside === true && change.action === 'create') {
+      if (rules.colocatedWith === true && change.action === 'create') {
         this.#graph.prefer(id, changeId({ action: 'move', address }));
       }
     }
@@ -146,7 +146,7 @@ class ChangeOrder {
   /** What concerns the whole, such as publishing it, comes after its parts. */
   #lateAfterParts(change: Change, kind: KindRules): void {
     const written = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
-    if (!written.some((name) => kind.fields[name]?.late === true)) {
+    if (!written.some((name) => kind.fields[name]?.afterChildren === true)) {
       return;
     }
     const id = changeId(change);
@@ -195,7 +195,7 @@ class ChangeOrder {
       return;
     }
     const deletion = `delete ${change.address}`;
-    if (this.#kinds.get(change.kind)?.replaceDeletesFirst === true) {
+    if (this.#kinds.get(change.kind)?.deleteBeforeReplace === true) {
       this.#graph.require(changeId(change), deletion);
     } else {
       this.#graph.require(deletion, changeId(change));
@@ -230,7 +230,7 @@ class ChangeOrder {
       if (deletion === undefined || deletion === change || (change.action !== 'delete' && !changed.has(field))) {
         continue;
       }
-      if (rules.weak === true) {
+      if (rules.optionalRef === true) {
         this.#graph.prefer(changeId(deletion), changeId(change));
       } else {
         this.#graph.requireIfAcyclic(changeId(deletion), changeId(change));
@@ -255,7 +255,7 @@ class ChangeOrder {
   #preferences(): void {
     const byKind = Map.groupBy(this.#changes, (change) => change.kind);
     for (const change of this.#changes) {
-      for (const name of this.#kinds.get(change.kind)?.follows ?? []) {
+      for (const name of this.#kinds.get(change.kind)?.applyAfter ?? []) {
         for (const other of byKind.get(name) ?? []) {
           this.#graph.prefer(changeId(change), changeId(other));
         }

@@ -1,5 +1,5 @@
 import type { Actual } from '../../core/resource.ts';
-import type { Further, Kind, Told } from '../../kinds/kind.ts';
+import type { Detail, DetailRequest, Kind } from '../../kinds/kind.ts';
 import type { Reader } from '../../platform/client.ts';
 
 /** What is asked of resources besides what their lists tell. */
@@ -25,14 +25,14 @@ export interface ActualSource {
 }
 
 /** Whether a key says something of what further requests tell of a resource. */
-export function isAsked({ fields, parts }: Further, actual: Actual, asks: Asks): boolean {
+export function isAsked({ fields, parts }: DetailRequest, actual: Actual, asks: Asks): boolean {
   return (
     (parts !== undefined && asks.wantsParts(actual, parts === 'any' ? undefined : parts)) || asks.wants(actual, fields)
   );
 }
 
 /** One resource with all that was told of it. */
-export function withTold(actual: Actual, told: readonly Told[]): Found {
+export function withTold(actual: Actual, told: readonly Detail[]): Found {
   const fields = Object.assign({}, actual.fields, ...told.map((each) => each.fields ?? {}));
   return {
     actuals: [{ ...actual, fields }, ...told.flatMap((each) => each.parts ?? [])],
@@ -55,7 +55,7 @@ export function platformSource(reader: Reader): ActualSource {
 async function readKind(kind: Kind, asks: Asks, reader: Reader): Promise<Found> {
   const { actuals, people } = await list(kind, reader);
   const resources = await settleAll(
-    actuals.map(async (actual) => withTold(actual, await askAll(kind.further ?? [], actual, asks, reader))),
+    actuals.map(async (actual) => withTold(actual, await askAll(kind.details ?? [], actual, asks, reader))),
   );
   return together([{ actuals: [], people }, ...resources]);
 }
@@ -72,15 +72,24 @@ export async function list(kind: Kind, reader: Reader): Promise<Found> {
   return { actuals, people };
 }
 
-async function askAll(further: readonly Further[], actual: Actual, asks: Asks, reader: Reader): Promise<Told[]> {
-  const due = further.filter((each) => isAsked(each, actual, asks));
+async function askAll(
+  details: readonly DetailRequest[],
+  actual: Actual,
+  asks: Asks,
+  reader: Reader,
+): Promise<Detail[]> {
+  const due = details.filter((each) => isAsked(each, actual, asks));
   return (await settleAll(due.map((each) => askInTurn(each, actual, asks, reader)))).flat();
 }
 
-async function askInTurn(first: Further, actual: Actual, asks: Asks, reader: Reader): Promise<Told[]> {
-  const told: Told[] = [];
-  let before: Told = {};
-  for (let next: Further | undefined = first; next !== undefined && isAsked(next, actual, asks); next = next.next) {
+async function askInTurn(first: DetailRequest, actual: Actual, asks: Asks, reader: Reader): Promise<Detail[]> {
+  const told: Detail[] = [];
+  let before: Detail = {};
+  for (
+    let next: DetailRequest | undefined = first;
+    next !== undefined && isAsked(next, actual, asks);
+    next = next.next
+  ) {
     before = await next.read(actual, reader, before);
     told.push(before);
   }

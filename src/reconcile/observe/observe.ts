@@ -44,7 +44,7 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
   const strangers = namesStranger(kinds, declared, people) ? ['member'] : [];
   const consulted = kinds
     .filter((kind) => demand.mentioned.has(kind.name))
-    .flatMap((kind) => kind.consults?.({ declared, base, actuals }) ?? []);
+    .flatMap((kind) => kind.neededKinds?.({ declared, base, actuals }) ?? []);
   await read([...strangers, ...consulted]);
   return { kinds: found, people, peopleComplete: found.has('member'), reads: 0 };
 }

@@ -97,7 +97,7 @@ export function namesStranger(
       const emails =
         rules.shape === 'people'
           ? Object.keys(value)
-          : (rules.refers?.(value) ?? [])
+          : (rules.references?.(value) ?? [])
               .filter((address) => address.startsWith('member/'))
               .map((address) => address.slice('member/'.length));
       if (emails.some((email) => !people.has(email))) {
