@@ -1,17 +1,20 @@
-/** What JSON can say. */
+/** JSON: its types, a canonical form, and a form that is safe to print. */
+
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
-/** Whether a value is a plain mapping: not null, not a list. */
+/** Returns true for an object that is neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * JSON with keys sorted at every depth and absent members left out: equal values have equal text, whatever order they
- * were written in.
+ * Formats a value as JSON with sorted keys at every depth and without undefined members, so that equal values have equal
+ * text. An undefined value, or an undefined item of an array, becomes null.
  */
-export function canonicalJson(value: Json | undefined): string {
+export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
   }
@@ -19,15 +22,15 @@ export function canonicalJson(value: Json | undefined): string {
     const members = Object.keys(value)
       .filter((key) => value[key] !== undefined)
       .sort()
-      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`);
+      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
     return `{${members.join(',')}}`;
   }
   return value === undefined ? 'null' : JSON.stringify(value);
 }
 
 /**
- * JSON for where people look too: it says the same, and no character in it acts on a terminal, turns the reading
- * direction, or is a command (`##[…]`) to the runner of a CI job.
+ * Formats a value as JSON that is safe in a terminal and in the log of a CI job: control and bidirectional characters,
+ * and runner commands (`##[…]`), are escaped. Parsing the text returns the same value.
  */
 export function shownJson(value: unknown, indent = 2): string {
   return JSON.stringify(value, null, indent)
@@ -39,8 +42,8 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Whether two values say the same. Absent and null differ at the top only. */
-export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+/** Returns true if both values have the same canonical JSON. Unlike there, undefined differs from null. */
+export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) {
     return true;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Change, Plan } from '../core/change.ts';
-import { canonicalJson, type Json } from '../core/json.ts';
+import { canonicalJson } from '../core/json.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 
 /**
@@ -34,12 +34,12 @@ export function approvalsOf(
   return [...new Set([checksum, planChecksum(organization, scope, left)])];
 }
 
-function contentOf(changes: readonly Change[]): Json {
+function contentOf(changes: readonly Change[]) {
   return changes
-    .map(({ action, address, id, fields }) => ({ action, address, id, fields: fields as unknown as Json }))
-    .toSorted((a, b) => (`${a.address} ${a.action}` < `${b.address} ${b.action}` ? -1 : 1)) as unknown as Json;
+    .map(({ action, address, id, fields }) => ({ action, address, id, fields }))
+    .toSorted((a, b) => (`${a.address} ${a.action}` < `${b.address} ${b.action}` ? -1 : 1));
 }
 
-function digestOf(content: Json): string {
+function digestOf(content: unknown): string {
   return `sha256:${createHash('sha256').update(canonicalJson(content)).digest('hex')}`;
 }

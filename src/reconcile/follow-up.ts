@@ -48,9 +48,9 @@ function changesBeyond(changes: readonly Change[], others: readonly Change[]): r
     if (other === undefined) {
       return change.action === 'delete' ? [] : [change];
     }
-    const before = new Set(other.fields.map((field) => canonicalJson(field as never)));
-    const fields = change.fields.filter((field) => !before.has(canonicalJson(field as never)));
-    const isMoved = !sameJson(change.anchor as never, other.anchor as never);
+    const before = new Set(other.fields.map((field) => canonicalJson(field)));
+    const fields = change.fields.filter((field) => !before.has(canonicalJson(field)));
+    const isMoved = !sameJson(change.anchor, other.anchor);
     return (change.action === 'update' && fields.length > 0) || (change.action === 'move' && isMoved)
       ? [{ ...change, fields }]
       : [];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClustersConfig } from '../../config/clusters.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson } from '../../core/json.ts';
 import { type LabelPattern, labelPattern } from '../../core/text/label-pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 
@@ -32,7 +32,7 @@ export interface SelectRule {
 
 /** The rule of these settings. What decides whether one that was merged comes again is part of it. */
 export function ruleOf({ select, afterMerge }: Pick<ClustersConfig, 'select' | 'afterMerge'>): SelectRule {
-  const text = canonicalJson({ select, grow: afterMerge.grow } as unknown as Json);
+  const text = canonicalJson({ select, grow: afterMerge.grow });
   return {
     settings: select,
     include: select.include.map(labelPattern),

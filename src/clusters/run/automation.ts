@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ClustersConfig } from '../../config/clusters.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../../core/errors.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson } from '../../core/json.ts';
 import type { ClientOptions, Reader, Writer } from '../../platform/client.ts';
 import { ConversationsProbe, saysNotThere } from '../../platform/conversations-probe.ts';
 import { PlatformTime } from '../../platform/platform-time.ts';
@@ -265,6 +265,6 @@ function errorOf(error: unknown): Error {
 
 /** What decides about clusters: where it is another, nothing that was found out holds. */
 function settingsHash({ select, routes, search, default: fallback, afterMerge }: ClustersConfig): string {
-  const text = canonicalJson({ select, routes, search, default: fallback, afterMerge } as unknown as Json);
+  const text = canonicalJson({ select, routes, search, default: fallback, afterMerge });
   return createHash('sha256').update(text).digest('hex');
 }

@@ -112,7 +112,7 @@ export function differences(file: PlanFile, now: Plan, letPast: LetPast): readon
   const other = [...after]
     .filter(([id, change]) => {
       const same = before.get(id);
-      return same !== undefined && canonicalJson(same.fields as never) !== canonicalJson(change.fields as never);
+      return same !== undefined && canonicalJson(same.fields) !== canonicalJson(change.fields);
     })
     .map(([id]) => `current values have changed: ${id}`);
   return [...gone, ...added, ...other, ...released(before, after, letPast), ...wholeReleased(file, now, letPast)];

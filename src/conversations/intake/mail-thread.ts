@@ -1,6 +1,6 @@
 /** Turns the redacted mails of one file into an addition to their thread, which other files may have begun. */
 import { createHash } from 'node:crypto';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson } from '../../core/json.ts';
 import type { ThreadAddition, ThreadMail } from '../../store/outbox.ts';
 import type { Conversation, Redactor } from '../model/conversation.ts';
 import type { Person, Role, Ticket } from '../model/ticket.ts';
@@ -40,7 +40,7 @@ export function threadAddition(
     redactAgain: (text) => (mayName(text, people) ? redactor.text(text, people) : text),
     compose: (key, all) => {
       const thread = conversationOf(key, all, conversation);
-      const payload = canonicalJson(thread as unknown as Json);
+      const payload = canonicalJson(thread);
       const last = all.findLast(({ at }) => at !== null)?.at ?? null;
       return thread.parts.some(({ role }) => role === 'user')
         ? {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson } from '../../core/json.ts';
 import type { NewContent } from '../../store/outbox.ts';
 import type { Conversation, RedactionCounts, Redactor } from '../model/conversation.ts';
 import { problemOfKey, type SkipReason, type Ticket } from '../model/ticket.ts';
@@ -42,7 +42,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
   if (thread === null && !conversation.parts.some(({ role }) => role === 'user')) {
     return { kind: 'skipped', reason: 'no-customer' };
   }
-  const payload = canonicalJson(conversation as unknown as Json);
+  const payload = canonicalJson(conversation);
   const content: NewContent = {
     kind: 'content',
     key,

@@ -42,7 +42,7 @@ export class FightBook {
     const done = new Set(results.filter((each) => each.status === 'applied').map(changeId));
     const applied = changes.filter((change) => done.has(changeId(change)));
     const after = undoneAfter(before, { drift, applied, now });
-    if (!sameJson(before as unknown as Json, after as unknown as Json)) {
+    if (!sameJson(before, after)) {
       await this.#note.write(after as unknown as Json);
     }
     return after.filter(isFight);
