@@ -2,10 +2,9 @@ import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { messageOf, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { patternProblem } from '../core/text/label-pattern.ts';
 import { LINE_NAMES, TEMPLATE_NAMES, templateProblems } from './cluster-template.ts';
 import type { ConfigDocument, Path } from './document.ts';
-import { choice, count, cron, duration, flag, setting, text } from './settings.ts';
+import { choice, count, cron, duration, flag, pattern, setting, text } from './settings.ts';
 import { readEmail, readText } from './values.ts';
 
 /** Impact of a cluster on readers. Source: docs/platform-notes.md#enumerations */
@@ -15,7 +14,7 @@ const IMPACTS = ['low', 'medium', 'high'] as const;
 const MOST_WEEKS = 6;
 
 const spaceName = () => text('the manifest key or the id of a space');
-const pattern = () => text('a regular expression, such as "sso|saml"');
+const labelPattern = () => pattern('a regular expression, such as "sso|saml"');
 
 const select = z.strictObject({
   impact: z.array(choice(IMPACTS)).prefault(['high']),
@@ -24,13 +23,13 @@ const select = z.strictObject({
   age: duration('the minimum age of the cluster, such as 3d').prefault('0s'),
   rising: count(0, MOST_WEEKS).prefault(0),
   sources: z.array(text('the name of a source, such as email')).prefault([]),
-  include: z.array(pattern()).prefault([]),
-  exclude: z.array(pattern()).prefault([]),
+  include: z.array(labelPattern()).prefault([]),
+  exclude: z.array(labelPattern()).prefault([]),
 });
 
 const route = z
   .strictObject({
-    label: pattern().optional(),
+    label: labelPattern().optional(),
     source: text('the name of a source, such as email').optional(),
     space: spaceName(),
   })
@@ -150,9 +149,8 @@ export interface Files {
 }
 
 /**
- * What one organization's raw settings of clusters say beyond their types: patterns and templates are checked, the
- * template's file is read, names are kept with their places. Looks at raw values, so that it speaks also when other
- * settings are wrong.
+ * Checks the templates in one organization's raw cluster settings, reads the template's file, and collects names with
+ * their places. Reads raw values, so that it reports problems even when other settings are wrong.
  */
 export function examineClusters(
   raw: unknown,
@@ -165,10 +163,6 @@ export function examineClusters(
   const template = readTemplate(request.description, [...at, 'changeRequest', 'description'], document, files);
   const subject = typeof request.subject === 'string' ? templateProblems(request.subject, LINE_NAMES) : [];
   const problems = [
-    ...textsAt(settings, PATTERNS).flatMap(([path, text]) => {
-      const problem = patternProblem(text);
-      return problem === null ? [] : [document.problemAt([...at, ...path], `${JSON.stringify(text)} ${problem}`)];
-    }),
     ...subject.map(({ message }) => document.problemAt([...at, 'changeRequest', 'subject'], message)),
     ...template.problems,
   ];
@@ -178,11 +172,6 @@ export function examineClusters(
 }
 
 /** `*` stands for every entry of a list. */
-const PATTERNS = [
-  ['select', 'include', '*'],
-  ['select', 'exclude', '*'],
-  ['routes', '*', 'label'],
-];
 const SPACES = [['routes', '*', 'space'], ['search', 'spaces', '*'], ['default']];
 const REVIEWERS = [['changeRequest', 'reviewers', '*']];
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { choice, count, duration, flag, positive, setting, text } from './settings.ts';
+import { redactionPatternProblem } from '../core/text/pattern.ts';
+import { choice, count, duration, flag, pattern, positive, setting, text } from './settings.ts';
 import { readBaseUrl, readText } from './values.ts';
 
 /** What a row of a CSV file may say; the first three it must. */
@@ -175,7 +176,7 @@ export function conversationsSchema() {
             .array(
               z.strictObject({
                 name: label('a name for the placeholders'),
-                pattern: text('a regular expression'),
+                pattern: pattern('a regular expression', redactionPatternProblem),
                 flags: setting(
                   'regular expression flags: any of i, m, s and u, each at most once',
                   readFlags,

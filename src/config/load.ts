@@ -146,6 +146,9 @@ function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType
     return issue.keys.map((key) => document.problemAt(issue.path, `unknown setting${hint(key, known)}`, key));
   }
   const value = valueAt(document.values, issue.path);
+  if (issue.code === 'custom' && issue.params?.problem !== undefined) {
+    return [document.problemAt(issue.path, `${quote(value, issue.path)} ${issue.params.problem}`)];
+  }
   const expected = issue.code === 'custom' ? issue.message : expectedBy(issue);
   const wrong = value === undefined ? 'is missing' : `${quote(value, issue.path)} is not valid`;
   return [document.problemAt(issue.path, `${wrong}; expected ${expected}${nearChoice(value, expected)}`)];

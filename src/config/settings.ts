@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { patternProblem } from '../core/text/pattern.ts';
 import { readCount, readCron, readDuration, readFlag, readText, readToken } from './values.ts';
 
 /**
@@ -28,3 +29,12 @@ export const flag = () => setting('true or false', readFlag);
 export const token = () =>
   setting(`the token, in one line without spaces, preferably as "\${env:NAME}" or "\${file:PATH}"`, readToken);
 export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);
+/** A regular expression in RE2 syntax. The message names the problem instead of what would be right. */
+export const pattern = (expected: string, problemOf: (pattern: string) => string | null = patternProblem) =>
+  text(expected).transform((input, context): string => {
+    const problem = problemOf(input);
+    if (problem !== null) {
+      context.issues.push({ code: 'custom', input, params: { problem }, message: expected });
+    }
+    return input;
+  });

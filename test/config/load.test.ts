@@ -217,6 +217,16 @@ log: { level: inof }
     }
   });
 
+  test.each([
+    ['(?<=x)a', 'lookaround such as (?<= is not supported'],
+    ['a*', 'matches the empty text'],
+  ])('the redaction pattern %s is refused at its place', (pattern, words) => {
+    const text = `${MINIMAL}    conversations: { redact: { patterns: [{ name: order, pattern: "${pattern}" }] } }\n`;
+    const [problem] = problemsOf(text);
+    expect(problem).toMatch(/^5:67: organizations\[0\]\.conversations\.redact\.patterns\[0\]\.pattern: "/);
+    expect(problem).toContain(words);
+  });
+
   test('the secrets of sources are secrets', () => {
     const sources = `[{ name: a, zendesk: { subdomain: acme, token: zd-token, webhookSecret: zd-hook } },
       { name: d, zendesk: { subdomain: acme, clientId: octavo, clientSecret: zd-client, refreshToken: zd-refresh } },

@@ -1,6 +1,6 @@
 import type { ClustersConfig } from '../../config/clusters.ts';
 import { append } from '../../core/lists.ts';
-import { type LabelPattern, labelPattern } from '../../core/text/label-pattern.ts';
+import { compilePattern, type Pattern } from '../../core/text/pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import type { RankedSpace } from './search-query.ts';
 
@@ -49,15 +49,15 @@ export function spacesOf(spaces: readonly RouteSpace[]): Spaces {
 
 export function routingOf(settings: Pick<ClustersConfig, 'routes' | 'search' | 'default'>): Routing {
   const rules = settings.routes.map(({ label, source, space }) => {
-    const pattern = label === undefined ? null : labelPattern(label);
+    const pattern = label === undefined ? null : compilePattern(label, 'i');
     return { matches: (cluster: IssueCluster) => matches(cluster, pattern, source), space };
   });
   return { rules, search: settings.search, default: settings.default };
 }
 
-function matches(cluster: IssueCluster, pattern: LabelPattern | null, source: string | undefined): boolean {
+function matches(cluster: IssueCluster, pattern: Pattern | null, source: string | undefined): boolean {
   const isFrom = source === undefined || (cluster.sources[source] ?? 0) > 0;
-  return isFrom && (pattern === null || pattern(cluster.label));
+  return isFrom && (pattern === null || pattern.test(cluster.label));
 }
 
 /** Whether the routes say nothing of a cluster, so that a search is needed to know its space. */

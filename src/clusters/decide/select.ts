@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClustersConfig } from '../../config/clusters.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { type LabelPattern, labelPattern } from '../../core/text/label-pattern.ts';
+import { compilePattern, type Pattern } from '../../core/text/pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 
 /** Why a cluster does not pass. */
@@ -24,8 +24,8 @@ export type Verdict =
 /** The settings of the selection, ready to be asked. */
 export interface SelectRule {
   readonly settings: ClustersConfig['select'];
-  readonly include: readonly LabelPattern[];
-  readonly exclude: readonly LabelPattern[];
+  readonly include: readonly Pattern[];
+  readonly exclude: readonly Pattern[];
   /** Equal for equal rules: what was judged under another rule is judged again. */
   readonly hash: string;
 }
@@ -35,8 +35,8 @@ export function ruleOf({ select, afterMerge }: Pick<ClustersConfig, 'select' | '
   const text = canonicalJson({ select, grow: afterMerge.grow });
   return {
     settings: select,
-    include: select.include.map(labelPattern),
-    exclude: select.exclude.map(labelPattern),
+    include: select.include.map((pattern) => compilePattern(pattern, 'i')),
+    exclude: select.exclude.map((pattern) => compilePattern(pattern, 'i')),
     hash: createHash('sha256').update(text).digest('hex').slice(0, 16),
   };
 }
@@ -125,13 +125,13 @@ function sources(cluster: IssueCluster, { settings }: SelectRule): Reason | null
 }
 
 function include({ label }: IssueCluster, rule: SelectRule): Reason | null {
-  return rule.include.length === 0 || rule.include.some((matches) => matches(label))
+  return rule.include.length === 0 || rule.include.some((pattern) => pattern.test(label))
     ? null
     : { what: 'include', words: 'the label matches no pattern of include', until: null };
 }
 
 function exclude({ label }: IssueCluster, rule: SelectRule): Reason | null {
-  const index = rule.exclude.findIndex((matches) => matches(label));
+  const index = rule.exclude.findIndex((pattern) => pattern.test(label));
   return index < 0
     ? null
     : { what: 'exclude', words: `the label matches the exclude pattern ${rule.settings.exclude[index]}`, until: null };

@@ -1,26 +1,24 @@
 import { ConfigError } from '../../core/errors.ts';
-import { costOf, PatternSyntaxError } from '../../core/text/pattern-cost.ts';
+import { compilePattern, type Pattern, redactionPatternProblem } from '../../core/text/pattern.ts';
 import type { Finder } from './model/found.ts';
 
 /** A pattern of the user's: what it finds is replaced by `[NAME_1]`. */
 export interface UserPattern {
   /** Letters, digits and `_`; it stands in the placeholder, in capitals. */
   readonly name: string;
-  /** A regular expression of JavaScript. */
+  /** A regular expression in RE2 syntax. */
   readonly pattern: string;
   /** `i`, `m`, `s`, `u`; others are refused. */
   readonly flags?: string | undefined;
 }
 
-/** What one match can be long at most: the text is looked at in windows, each overlapping the next by this. */
+/** Longest match, in UTF-16 units. A text is searched in windows, each overlapping the next by this length. */
 const LONGEST_MATCH = 256;
 const WINDOW = 4 * LONGEST_MATCH;
-/** Ways to try a pattern at one place at most. A real one takes a few; this bounds what a bad one takes. */
-const MOST_WAYS = 100_000;
 
 /**
- * Finders for the user's patterns. Throws ConfigError for one that is not a regular expression, that matches nothing
- * at all, or that a text could keep busy: the time for a text is bounded by the pattern, whatever the text.
+ * Finders for the user's patterns. The time for a text grows linearly with its length: each search is linear in its
+ * window. Throws ConfigError for a pattern that RE2 cannot run or that matches the empty text.
  */
 export function patternFinders(patterns: readonly UserPattern[], taken: ReadonlySet<string>): readonly Finder[] {
   const seen = new Set<string>();
@@ -39,50 +37,29 @@ export function patternFinders(patterns: readonly UserPattern[], taken: Readonly
   });
 }
 
-function compile({ name, pattern, flags = '' }: UserPattern): RegExp {
+function compile({ name, pattern, flags = '' }: UserPattern): Pattern {
   const where = `redaction pattern ${JSON.stringify(name)}`;
-  if (!/^[imsu]{0,4}$/.test(flags)) {
-    throw new ConfigError(`${where}: only the flags i, m, s and u may be given`);
+  if (!/^(?!.*(.).*\1)[imsu]*$/.test(flags)) {
+    throw new ConfigError(`${where}: only the flags i, m, s and u can be set, each at most once`);
   }
-  let compiled: RegExp;
-  try {
-    compiled = new RegExp(pattern, `g${flags}`);
-  } catch (error) {
-    throw new ConfigError(`${where}: not a regular expression`, { cause: error });
+  const problem = redactionPatternProblem(pattern);
+  if (problem !== null) {
+    throw new ConfigError(`${where}: ${JSON.stringify(pattern)} ${problem}`);
   }
-  if (new RegExp(pattern, flags).test('')) {
-    throw new ConfigError(`${where}: it matches an empty text, and so any text`);
-  }
-  if (waysOf(pattern, where) > MOST_WAYS) {
-    throw new ConfigError(
-      `${where}: a text could keep it busy for too long; give repeats a bound, such as \\d{1,20} for \\d+, and nest none`,
-    );
-  }
-  return compiled;
+  return compilePattern(pattern, flags);
 }
 
-function waysOf(pattern: string, where: string): number {
-  try {
-    return costOf(pattern, WINDOW);
-  } catch (error) {
-    if (error instanceof PatternSyntaxError) {
-      throw new ConfigError(`${where}: ${error.message}`, { cause: error });
-    }
-    throw error;
-  }
-}
-
-function finderOf(pattern: RegExp, label: string): Finder {
+function finderOf(pattern: Pattern, label: string): Finder {
   return (text) =>
     windowsOf(text).flatMap((from) =>
-      [...text.slice(from, from + WINDOW).matchAll(pattern)]
+      [...pattern.matchAll(text.slice(from, from + WINDOW))]
         .filter(([value]) => value !== '')
-        .map((match) => ({
+        .map(({ index = 0, 0: value }) => ({
           type: 'pattern' as const,
           label,
-          start: from + match.index,
-          end: from + match.index + match[0].length,
-          key: match[0],
+          start: from + index,
+          end: from + index + value.length,
+          key: value,
         })),
     );
 }

@@ -201,12 +201,6 @@ describe('options', () => {
     { patterns: [{ name: 'a', pattern: 'x', flags: 'y' }] },
     { patterns: [{ name: 'a', pattern: 'x', flags: 'ii' }] },
     { patterns: [{ name: 'a', pattern: 'x', flags: 'v' }] },
-    // Case-insensitive, the Kelvin sign is a k: what stands before it takes it too.
-    { patterns: [{ name: 'a', pattern: '[\\x80-\\uffff]+k[\\x80-\\uffff]+k[\\x80-\\uffff]+!', flags: 'iu' }] },
-    { patterns: [{ name: 'a', pattern: '(a+)+$' }] },
-    { patterns: [{ name: 'a', pattern: '(a|a)*b' }] },
-    { patterns: [{ name: 'a', pattern: '(a?){30}a{30}' }] },
-    { patterns: [{ name: 'a', pattern: 'a*a*a*b' }] },
     { patterns: [{ name: 'a', pattern: '(a)\\1' }] },
     { patterns: [{ name: 'a', pattern: '(?=a)a' }] },
     {
@@ -236,8 +230,15 @@ describe('options', () => {
     '\\bACME\\s+\\w+\\b',
     '(?:\\d{4}[- ]?){4}',
     'EMP\\d{6}|CUS\\d{6}',
-  ])('the pattern %s is taken', (pattern) => {
-    expect(() => createRedactor({ patterns: [{ name: 'mine', pattern }] })).not.toThrow();
+    '(a+)+$',
+    '(a|a)*b',
+    '(a?){30}a{30}',
+    'a*a*a*b',
+  ])('the pattern %s redacts, in time on hostile text', (pattern) => {
+    const redactor = createRedactor({ patterns: [{ name: 'mine', pattern }] });
+    const start = performance.now();
+    redactor.text(`${'a'.repeat(20_000)}-`);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 
