@@ -290,7 +290,7 @@ class RunningDaemon implements Daemon {
 
   #unready(): readonly string[] {
     return this.organizations
-      .filter((organization) => !organization.tried)
+      .filter((organization) => organization.lastEnd === null)
       .map((organization) => `${organization.id}: no first sync yet`);
   }
 

@@ -13,7 +13,7 @@ import { openReader, openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
 import type { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { Priority } from '../queue/model/request.ts';
-import { firing } from '../reconcile/daemon/schedule.ts';
+import { runOnCron } from '../reconcile/daemon/schedule.ts';
 import type { DesiredSource } from '../reconcile/daemon/source.ts';
 import { combineClusterEvents, logClusters } from '../server/cluster-log.ts';
 import type { Metrics } from '../server/metrics.ts';
@@ -103,7 +103,7 @@ export class OrganizationClusters {
     const { enabled, schedule } = organization.clusters;
     if (enabled) {
       const signal = AbortSignal.any([stopping, this.#stopping.signal]);
-      this.#firing = firing(schedule, clock, signal, () => void this.#run());
+      this.#firing = runOnCron(schedule, clock, signal, () => void this.#run());
     }
   }
 

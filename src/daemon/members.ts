@@ -59,11 +59,11 @@ export function reconcileByHand(members: readonly Member[], id: string | null): 
 export function statusOf(members: readonly Member[]): JsonObject {
   return {
     organizations: members.map(({ id, reconciliation }) => {
-      const { tried, lastEnd, lastPlan } = reconciliation?.reconciler ?? NOTHING;
+      const { lastEnd, lastPlan } = reconciliation?.reconciler ?? NOTHING;
       return {
         id,
         hasSource: reconciliation !== null,
-        tried,
+        tried: lastEnd !== null,
         outcome: lastEnd?.outcome ?? null,
         commit: lastPlan?.commit ?? null,
         held: heldOf(lastPlan),
@@ -72,7 +72,7 @@ export function statusOf(members: readonly Member[]): JsonObject {
   };
 }
 
-const NOTHING = { tried: false, lastEnd: null, lastPlan: null } as const;
+const NOTHING = { lastEnd: null, lastPlan: null } as const;
 
 function reconcilersOf(members: readonly Member[]): readonly OrganizationReconciler[] {
   return members.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);

@@ -7,7 +7,7 @@ import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
 import type { Priority } from '../queue/model/request.ts';
-import { FightBook } from '../reconcile/daemon/flapping-fields.ts';
+import { FlappingFields } from '../reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import { createSchedule, type Schedule } from '../reconcile/daemon/schedule.ts';
@@ -58,7 +58,7 @@ export function openReconciliation(options: ReconciliationOptions): Reconciliati
     kinds,
     source,
     record: store.organization(id),
-    fights: new FightBook(store.note(`fights/${id}`)),
+    flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
     clock,
     ...clientsOf(options),
     signal: options.stopping,
@@ -68,10 +68,10 @@ export function openReconciliation(options: ReconciliationOptions): Reconciliati
       metricEvents(id, options.metrics),
       options.events,
       {
-        onPassEnd: ({ again }) => {
+        onPassEnd: ({ retryIn }) => {
           onPassEnd();
-          if (again !== null) {
-            schedule?.again(again);
+          if (retryIn !== null) {
+            schedule?.retryIn(retryIn);
           }
         },
       },

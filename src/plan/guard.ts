@@ -2,7 +2,7 @@ import type { Address } from '../core/address.ts';
 import type { Change, Verdict } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
 import type { Actual, Base, Observation, Place } from '../core/resource.ts';
-import { fightPause } from './identity/flapping.ts';
+import { flappingPause } from './identity/flapping.ts';
 import type { Identity } from './identity/identity.ts';
 import { normalizeValue } from './model/diff.ts';
 import type { KindRules } from './model/rules.ts';
@@ -25,11 +25,11 @@ export function holdChanges(
   policy: Policy,
 ): readonly Change[] {
   const taken = takenAlong(kinds, changes, identity, observation);
-  const isAsked = !policy.selfHeal || policy.undone.length > 0;
+  const isAsked = !policy.selfHeal || policy.reverts.length > 0;
   const drift = isAsked ? driftOf(kinds, changes, base) : new Set<Change>();
   const reported = policy.selfHeal ? new Set<Change>() : drift;
   const paused = (change: Change) => {
-    const fight = drift.has(change) ? fightPause(change, policy.undone, policy.now) : null;
+    const fight = drift.has(change) ? flappingPause(change, policy.reverts, policy.now) : null;
     return isPaused(change, policy.now) ? change.paused : fight;
   };
   const marked = changes.map((change): Change => {

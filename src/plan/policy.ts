@@ -1,4 +1,4 @@
-import type { Undone } from './identity/flapping.ts';
+import type { Revert } from './identity/flapping.ts';
 
 /** What becomes of resources that are no longer declared: one answer, or one for each kind. */
 export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
@@ -14,7 +14,7 @@ export interface Policy {
     /** Updates and deletions together, in percent of the owned resources, at 10 or more of those. */
     readonly share: number;
   };
-  /** Whether drift is undone; otherwise it is only reported. */
+  /** Reverts drift; if false, drift is only reported. */
   readonly selfHeal: boolean;
   /** The email of the user whose token is used; null where it is not known. */
   readonly user: string | null;
@@ -24,8 +24,8 @@ export interface Policy {
   readonly allowDeletes: number;
   /** Checksums of plans that a person has approved. */
   readonly approved: readonly string[];
-  /** Drift that was undone lately: what comes back again and again is undone at growing intervals. */
-  readonly undone: readonly Undone[];
+  /** Drift that was reverted recently: a flapping field is reverted at growing intervals. */
+  readonly reverts: readonly Revert[];
 }
 
 /** Policy of an organization whose configuration sets none. */
@@ -37,5 +37,5 @@ export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   user: null,
   allowDeletes: 0,
   approved: [],
-  undone: [],
+  reverts: [],
 };

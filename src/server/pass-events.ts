@@ -1,7 +1,7 @@
 import { changeId, type Plan } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
-import { fightWords, restEnds } from '../plan/identity/flapping.ts';
+import { cooldownEnd, describeFlapping } from '../plan/identity/flapping.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import type { QueueEvent, QueueSnapshot } from '../queue/model/snapshot.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
@@ -55,9 +55,9 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
       log[isNew && plan.changes.length > 0 ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
       logWhatWaits(log, isNew ? 'warn' : 'debug', plan, approve);
     },
-    onTakenOver: (commit, count) =>
+    onBaseRestored: (commit, count) =>
       log.warn({ commit, resources: count }, 'the record is empty: what the repository says was applied is owned'),
-    onNotRecorded: (error) => log.warn(`what was applied is not kept in the repository: ${error.message}`),
+    onRecordFailed: (error) => log.warn(`what was applied is not kept in the repository: ${error.message}`),
     onWait: (reason) => log.info(`not applied now: ${reason}`),
     onResult: ({ address, action, status, id, error }) => {
       if (status === 'applied') {
@@ -68,9 +68,9 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
         log.info({ address, action }, `${action} skipped: ${error}`);
       }
     },
-    onFights: logFights(log),
-    onPassEnd: ({ outcome, milliseconds, requests, trigger, error, again }) => {
-      const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, again };
+    onFlapping: logFights(log),
+    onPassEnd: ({ outcome, milliseconds, requests, trigger, error, retryIn }) => {
+      const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, retryIn };
       if (error instanceof DesiredStateError && error !== badSource) {
         // The manifests can be read, and yet they fit neither the platform nor the other folders of the organization.
         const level = isNews('failure', error.message) ? 'error' : 'debug';
@@ -91,7 +91,7 @@ function problemsOf({ problems }: DesiredStateError): { readonly problems: reado
 }
 
 /** A fight is told of when it is one, and whenever it has gone on. */
-function logFights(log: Logger): NonNullable<PassEvents['onFights']> {
+function logFights(log: Logger): NonNullable<PassEvents['onFlapping']> {
   let known: ReadonlyMap<string, number> = new Map();
   return (fights) => {
     const told = known;
@@ -99,10 +99,10 @@ function logFights(log: Logger): NonNullable<PassEvents['onFights']> {
     for (const fight of fights) {
       const { address, path, times, seen } = fight;
       if (told.get(`${address} ${path}`) !== times) {
-        const until = new Date(restEnds(fight)).toISOString();
+        const until = new Date(cooldownEnd(fight)).toISOString();
         log.warn(
           { address, field: path, times, seen, until },
-          `${address}: ${fightWords(fight)}; rests until ${until}`,
+          `${address}: ${describeFlapping(fight)}; rests until ${until}`,
         );
       }
     }
@@ -140,7 +140,7 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
         metrics.drift(organization, kind, changes.length);
       }
     },
-    onFights: (fights) =>
+    onFlapping: (fights) =>
       metrics.fights(
         organization,
         fights.map(({ kind }) => kind),
@@ -207,11 +207,11 @@ export function combineEvents(listeners: readonly PassEvents[]): PassEvents {
     onSource: (...told) => listeners.forEach((each) => void each.onSource?.(...told)),
     onBadSource: (...told) => listeners.forEach((each) => void each.onBadSource?.(...told)),
     onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
-    onTakenOver: (...told) => listeners.forEach((each) => void each.onTakenOver?.(...told)),
-    onNotRecorded: (...told) => listeners.forEach((each) => void each.onNotRecorded?.(...told)),
+    onBaseRestored: (...told) => listeners.forEach((each) => void each.onBaseRestored?.(...told)),
+    onRecordFailed: (...told) => listeners.forEach((each) => void each.onRecordFailed?.(...told)),
     onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
     onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
-    onFights: (...told) => listeners.forEach((each) => void each.onFights?.(...told)),
+    onFlapping: (...told) => listeners.forEach((each) => void each.onFlapping?.(...told)),
     onPassEnd: (...told) => listeners.forEach((each) => void each.onPassEnd?.(...told)),
   };
 }

@@ -60,11 +60,11 @@ test('a window that closes in the middle of an apply: what is begun ends, the re
   expect(made).toBeLessThan(MANY.length);
   expect(daemon.log.at(-2)?.msg).toBe('not applied now: outside every allow window');
   // It asks to be made again when the window opens: at noon, 19 hours later.
-  expect(Math.round((end?.again ?? 0) / HOUR)).toBe(19);
+  expect(Math.round((end?.retryIn ?? 0) / HOUR)).toBe(19);
   const closed = await daemon.pass();
   expect(closed).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
   clock.jump(20 * HOUR);
-  expect(await daemon.pass()).toMatchObject({ outcome: 'done', again: null });
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', retryIn: null });
   expect(work.teams()).toHaveLength(MANY.length + 1);
   expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
 });
@@ -74,7 +74,7 @@ test.each([DAY, -DAY])('set by %d ms in the middle of an apply: it ends as decla
   await using opened = await closing(withMany(clock));
   const { work, daemon } = opened;
   jumpAfter(work, 10, clock, jump);
-  expect(await daemon.pass()).toMatchObject({ outcome: 'done', again: null });
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', retryIn: null });
   expect(work.teams()).toHaveLength(MANY.length + 1);
   expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
   // What was applied at a time that is still to come is the base all the same.

@@ -162,7 +162,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     daemon.database.exec(`PRAGMA max_page_count = ${pages}`);
     work.repository.write('teams.yaml', teams('First', ...MANY));
     work.repository.commit('Many');
-    expect(await daemon.pass()).toMatchObject({ outcome: 'failed', again: expect.any(Number) });
+    expect(await daemon.pass()).toMatchObject({ outcome: 'failed', retryIn: expect.any(Number) });
     await daemon.pass();
     await daemon.pass();
     const creates = work.emulator.requests.count('createTeam');

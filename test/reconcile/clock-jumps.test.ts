@@ -104,7 +104,7 @@ describe('the drift schedule', () => {
 
 describe('a pass that asks to be made again', () => {
   test('is made after that time', async () => {
-    schedule.again(2 * HOUR);
+    schedule.retryIn(2 * HOUR);
     await virtual.advance(2 * HOUR - SECOND);
     expect(asked).toEqual([]);
     await virtual.advance(SECOND);
@@ -113,7 +113,7 @@ describe('a pass that asks to be made again', () => {
 
   test('a clock that is set forward does not make it miss the window that it waits for', async () => {
     // A window that opens at 14:00.
-    schedule.again(Date.parse('2026-06-01T14:00:00Z') - START);
+    schedule.retryIn(Date.parse('2026-06-01T14:00:00Z') - START);
     await virtual.advance(MINUTE);
     jumped = 2 * HOUR;
     await virtual.advance(MINUTE);
@@ -121,7 +121,7 @@ describe('a pass that asks to be made again', () => {
   });
 
   test('a clock that is set back does not keep a retry waiting', async () => {
-    schedule.again(5 * MINUTE);
+    schedule.retryIn(5 * MINUTE);
     await virtual.advance(MINUTE);
     jumped = -DAY;
     await virtual.advance(4 * MINUTE);
@@ -131,8 +131,8 @@ describe('a pass that asks to be made again', () => {
   });
 
   test('the last one who asks is heard', async () => {
-    schedule.again(MINUTE);
-    schedule.again(3 * MINUTE);
+    schedule.retryIn(MINUTE);
+    schedule.retryIn(3 * MINUTE);
     await virtual.advance(HOUR);
     expect(asked).toEqual(['retry 06-01T12:04']);
   });

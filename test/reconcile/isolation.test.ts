@@ -5,7 +5,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
-import { FightBook } from '../../src/reconcile/daemon/flapping-fields.ts';
+import { FlappingFields } from '../../src/reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../../src/reconcile/daemon/organization.ts';
 import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/daemon/source.ts';
@@ -77,7 +77,7 @@ class Neighbours {
       kinds,
       source: sourceOf(source),
       record: record(store.organization(id)),
-      fights: new FightBook(store.note('fights')),
+      flappingFields: new FlappingFields(store.note('flapping')),
       clock: this.platform.clock,
       openReader: (priority, count) => openReader(connection, client(priority, count)),
       openWriter: (priority, count) => openWriter(connection, client(priority, count)),

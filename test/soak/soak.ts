@@ -4,7 +4,7 @@ import { seededRandom } from '../../src/emulator/faults.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { FightBook } from '../../src/reconcile/daemon/flapping-fields.ts';
+import { FlappingFields } from '../../src/reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../../src/reconcile/daemon/organization.ts';
 import type { PassEnd, PassEvents } from '../../src/reconcile/daemon/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/daemon/source.ts';
@@ -93,7 +93,7 @@ class Soak {
       kinds,
       source: this.#source(),
       record: this.#record,
-      fights: new FightBook(openMemoryStore().note('fights')),
+      flappingFields: new FlappingFields(openMemoryStore().note('flapping')),
       clock,
       openReader: (priority) => openReader(connection, { organization, priority }),
       openWriter: (priority) => openWriter(connection, { organization, priority }),

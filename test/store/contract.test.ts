@@ -53,11 +53,11 @@ describe.each([
   });
 
   test('keeps a note by its topic, the last one written', async () => {
-    expect(await store.note('fights/org_1').read()).toBeNull();
-    await store.note('fights/org_1').write([{ path: 'title' }]);
-    await store.note('fights/org_1').write([{ path: 'icon' }]);
-    await store.note('fights/org_2').write('other');
-    expect(await store.note('fights/org_1').read()).toEqual([{ path: 'icon' }]);
+    expect(await store.note('flapping/org_1').read()).toBeNull();
+    await store.note('flapping/org_1').write([{ path: 'title' }]);
+    await store.note('flapping/org_1').write([{ path: 'icon' }]);
+    await store.note('flapping/org_2').write('other');
+    expect(await store.note('flapping/org_1').read()).toEqual([{ path: 'icon' }]);
   });
 
   test('a head may have no commit', async () => {

@@ -81,8 +81,8 @@ describe('openSqliteStore', () => {
     toFirstLayout(database);
     database.close();
     const store = openSqliteStore(file);
-    await store.note('fights/org_1').write(['kept']);
-    expect(await store.note('fights/org_1').read()).toEqual(['kept']);
+    await store.note('flapping/org_1').write(['kept']);
+    expect(await store.note('flapping/org_1').read()).toEqual(['kept']);
     expect((await store.organization('org_1').read()).entries).toEqual([entry]);
     expect((await store.outbox('org_1', { items: 1, bytes: 1 }).status()).sources).toEqual([]);
     await store.close();

@@ -6,83 +6,87 @@ import type { Pause } from '../../core/resource.ts';
 import { valueText } from '../render/field-text.ts';
 import { counted } from '../render/words.ts';
 
-/** What was found where the declared value should have been, and when, in milliseconds since the epoch. */
-export interface Seen {
+/** Value found instead of the declared one. */
+export interface SeenValue {
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly value: Json;
 }
 
-/** Drift of one field that was undone, and how often it came back. */
-export interface Undone {
+/** Drift of one field that was reverted, and how often it came back. */
+export interface Revert {
   readonly address: Address;
   readonly kind: string;
-  /** The field; empty where the resource itself was deleted and made again. */
+  /** The field; empty where the resource itself was deleted and created again. */
   readonly path: string;
-  /** How often in a row. */
+  /** Number of consecutive reverts. */
   readonly times: number;
-  /** When last, in milliseconds since the epoch. */
+  /** The last revert, in milliseconds since the epoch. */
   readonly at: number;
-  /** The last values found there, newest last. */
-  readonly seen: readonly Seen[];
+  /** The last values found, newest last. */
+  readonly seen: readonly SeenValue[];
 }
 
 const MINUTE = 60_000;
-/** Undone so often and changed back again, it is a fight: accidents come once, and corrections twice. */
-const FIGHT_FROM = 3;
-/** From the first undoing in a fight to the next; doubled each time. */
-const FIRST_REST = 10 * MINUTE;
-const LONGEST_REST = 6 * 60 * MINUTE;
-/** Left alone for so long, a field is at peace, and what comes later is a new story. */
-const PEACE = 24 * 60 * MINUTE;
-const SEEN_KEPT = 5;
+/** Reverts after which a field is flapping: accidents happen once, and corrections twice. */
+const FLAPPING_FROM = 3;
+/** Milliseconds from the first revert of a flapping field to the next; doubled each time. */
+const FIRST_COOLDOWN = 10 * MINUTE;
+const LONGEST_COOLDOWN = 6 * 60 * MINUTE;
+/** Milliseconds without a change after which the reverts of a field are forgotten. */
+const FORGOTTEN_AFTER = 24 * 60 * MINUTE;
+const MAX_SEEN = 5;
 
-/** Whether something else keeps changing the field back. */
-export function isFight(undone: Undone): boolean {
-  return undone.times >= FIGHT_FROM;
+/** Returns true if something else keeps changing the field back. */
+export function isFlapping({ times }: Revert): boolean {
+  return times >= FLAPPING_FROM;
 }
 
-/** When a field of a fight is undone again if it has to be, in milliseconds since the epoch. */
-export function restEnds(undone: Undone): number {
-  const rest = isFight(undone) ? Math.min(FIRST_REST * 2 ** (undone.times - FIGHT_FROM), LONGEST_REST) : 0;
-  return undone.at + rest;
+/** When a flapping field may be reverted again, in milliseconds since the epoch. */
+export function cooldownEnd(revert: Revert): number {
+  const cooldown = isFlapping(revert)
+    ? Math.min(FIRST_COOLDOWN * 2 ** (revert.times - FLAPPING_FROM), LONGEST_COOLDOWN)
+    : 0;
+  return revert.at + cooldown;
 }
 
 /**
- * The pause of a change that would go on with a fight too soon: every field of it was undone lately, and came back. A
- * clock that was set back ends the rest.
+ * The pause of a change whose fields are all flapping and in their cooldown; null where one of them is not. A clock that
+ * was set back ends the cooldown.
  */
-export function fightPause(change: Change, undone: readonly Undone[], now: number): Pause | null {
-  const resting = pathsOf(change).map((path) => {
-    const known = undone.find((each) => each.address === change.address && each.path === path);
-    return known !== undefined && isFight(known) && now >= known.at && now < restEnds(known) ? known : null;
+export function flappingPause(change: Change, reverts: readonly Revert[], now: number): Pause | null {
+  const cooling = pathsOf(change).map((path) => {
+    const known = reverts.find((each) => each.address === change.address && each.path === path);
+    return known !== undefined && isFlapping(known) && now >= known.at && now < cooldownEnd(known) ? known : null;
   });
-  if (resting.length === 0 || resting.includes(null)) {
+  if (cooling.length === 0 || cooling.includes(null)) {
     return null;
   }
-  const fights = resting.filter((each) => each !== null);
-  const until = smallest(fights.map(restEnds));
-  return { reason: fights.map(fightWords).join('; '), until: instant(until) };
+  const flapping = cooling.filter((each) => each !== null);
+  const until = smallest(flapping.map(cooldownEnd));
+  return { reason: flapping.map(describeFlapping).join('; '), until: instant(until) };
 }
 
-/** `a fight over title: undone 3 times and changed back each time, last to "Y", before that to "X"`. */
-export function fightWords({ path, times, seen }: Undone): string {
+/** `title is flapping: reverted 3 times and changed back each time, last to "Y", before that to "X"`. */
+export function describeFlapping({ path, times, seen }: Revert): string {
   if (path === '') {
-    return `a fight: made again ${counted(times, 'time')}, and deleted again each time`;
+    return `the resource is flapping: created again ${counted(times, 'time')} and deleted each time`;
   }
   const [last, ...before] = seen.map(({ value }) => valueText(value)).toReversed();
   const earlier = before.length === 0 ? '' : `, before that to ${before.join(', ')}`;
-  return `a fight over ${path}: undone ${counted(times, 'time')}, and changed back each time, last to ${last}${earlier}`;
+  return `${path} is flapping: reverted ${counted(times, 'time')} and changed back each time, last to ${last}${earlier}`;
 }
 
-/** What a pass has learned: the drift it found, and which changes were applied. */
-export interface PassNews {
+/** The drift that a pass found, and the changes that it applied. */
+export interface PassDrift {
   readonly drift: ReadonlySet<Change>;
   readonly applied: readonly Change[];
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What was undone, after one more pass. A field that a commit has changed, or that was left in peace, is forgotten. */
-export function undoneAfter(before: readonly Undone[], { drift, applied, now }: PassNews): readonly Undone[] {
+/** Adds one pass to the reverts. Forgets a field that a commit has changed, or that has not changed for long enough. */
+export function updateReverts(before: readonly Revert[], { drift, applied, now }: PassDrift): readonly Revert[] {
   const found = new Map<string, { change: Change; path: string; value: Json }>();
   for (const change of drift) {
     for (const path of change.action === 'delete' ? [] : pathsOf(change)) {
@@ -99,9 +103,13 @@ export function undoneAfter(before: readonly Undone[], { drift, applied, now }: 
   const known = new Map(before.map((each) => [keyOf(each.address, each.path), each]));
   const kept = before.filter((each) => {
     const key = keyOf(each.address, each.path);
-    return !decided.has(key) && !found.has(key) && now - each.at < Math.max(PEACE, 2 * (restEnds(each) - each.at));
+    return (
+      !decided.has(key) &&
+      !found.has(key) &&
+      now - each.at < Math.max(FORGOTTEN_AFTER, 2 * (cooldownEnd(each) - each.at))
+    );
   });
-  const fresh = [...found].flatMap(([key, { change, path, value }]): readonly Undone[] => {
+  const fresh = [...found].flatMap(([key, { change, path, value }]): readonly Revert[] => {
     const last = known.get(key);
     const seen = last?.seen ?? [];
     if (done.has(change)) {
@@ -116,7 +124,7 @@ export function undoneAfter(before: readonly Undone[], { drift, applied, now }: 
   return [...kept, ...fresh].toSorted((a, b) => (keyOf(a.address, a.path) < keyOf(b.address, b.path) ? -1 : 1));
 }
 
-/** What a change is about; of one that makes or deletes a resource, that it is there. */
+/** The fields of a change; an empty one for a change that creates or deletes the resource. */
 function pathsOf(change: Change): readonly string[] {
   return change.action === 'create' || change.action === 'delete' ? [''] : change.fields.map(({ path }) => path);
 }
@@ -125,11 +133,11 @@ function keyOf(address: Address, path: string): string {
   return `${address} ${path}`;
 }
 
-function withSeen(seen: readonly Seen[], now: Seen): readonly Seen[] {
-  return [...seen.filter(({ value }) => !sameJson(value, now.value)), now].slice(-SEEN_KEPT);
+function withSeen(seen: readonly SeenValue[], now: SeenValue): readonly SeenValue[] {
+  return [...seen.filter(({ value }) => !sameJson(value, now.value)), now].slice(-MAX_SEEN);
 }
 
-/** An instant to the minute, the one that begins after it. */
+/** Formats an instant, rounded up to the minute. */
 function instant(at: number): string {
   return `${new Date(Math.ceil(at / MINUTE) * MINUTE).toISOString().slice(0, 16)}Z`;
 }

@@ -8,70 +8,70 @@ import { baseOfRecord, baseToEntry } from '../record.ts';
 import type { PassEvents } from './pass.ts';
 import type { AppliedRef } from './source.ts';
 
-export interface OwnershipOptions {
+export interface BaseStoreOptions {
   readonly record: OrganizationRecord;
-  /** The repository's own word on what was applied; null where it has none. */
+  /** The ref in the repository that records what was applied; null where there is none. */
   readonly applied: AppliedRef | null;
-  /** Nothing is recorded by a dry run. */
+  /** A dry run records nothing. */
   readonly isDry: boolean;
   readonly events: PassEvents;
 }
 
-/** What a daemon owns: its record says so, and where that was lost, the repository. */
-export class Ownership {
-  readonly #options: OwnershipOptions;
-  /** The commit and the ids that this process has recorded in the repository. */
-  #moved: string | null = null;
+/** The base of an organization: read from the daemon's record or, if that was lost, from the repository. */
+export class BaseStore {
+  readonly #options: BaseStoreOptions;
+  /** Digest of the commit and the ids that this process has recorded in the repository. */
+  #recorded: string | null = null;
 
-  constructor(options: OwnershipOptions) {
+  constructor(options: BaseStoreOptions) {
     this.#options = options;
   }
 
   /**
-   * The base of the next plan. Where the record is empty it is what the repository says was applied, which is taken
-   * into the record. Throws StoreError, and SourceError or DesiredStateError where the repository cannot tell.
+   * Reads the base of the next plan. If the record is empty, restores it from what the repository records as applied.
+   * Throws StoreError, and SourceError or DesiredStateError if the repository cannot be read.
    */
-  async base(): Promise<{ readonly base: Base; readonly commit: string | null }> {
+  async read(): Promise<{ readonly base: Base; readonly commit: string | null }> {
     const { record, applied, isDry, events } = this.#options;
     const known = await baseOfRecord(record);
     const found = known.base === null ? await applied?.read() : undefined;
     if (found === undefined || found === null) {
       return known;
     }
-    events.onTakenOver?.(found.commit, found.base.size);
+    events.onBaseRestored?.(found.commit, found.base.size);
     if (!isDry) {
-      // All at once, before anything else: a pass that is ended half-way still knows what it owns.
+      // All at once, before anything else: a pass that is interrupted still knows what it owns.
       await record.put([...found.base.values()].map(baseToEntry));
     }
     return found;
   }
 
   /**
-   * After an apply: records its commit and the ids of what it declares in the repository, where that is asked for and
-   * nothing is left to do.
+   * Records a commit as applied in the repository, with the ids of the resources it declares, if that is configured and
+   * every change was applied.
    */
-  async applied(
+  async recordApplied(
     commit: string | null,
     results: readonly ChangeResult[],
     ids: ReadonlyMap<Address, string>,
   ): Promise<void> {
     const ref = this.#options.applied;
-    // What is held, paused or failed was not applied: kept as if it were, it would be taken for something else.
-    const isLeft = results.some((result) => result.status !== 'applied');
-    if (ref === null || commit === null || isLeft) {
+    // A change that is held, paused or failed was not applied: recorded as applied, it would later look like drift.
+    const isIncomplete = results.some((result) => result.status !== 'applied');
+    if (ref === null || commit === null || isIncomplete) {
       return;
     }
-    const known = createHash('sha256')
+    const digest = createHash('sha256')
       .update(JSON.stringify([commit, ...[...ids].sort()]))
       .digest('hex');
-    if (known === this.#moved) {
+    if (digest === this.#recorded) {
       return;
     }
     try {
       await ref.move(commit, ids);
-      this.#moved = known;
+      this.#recorded = digest;
     } catch (error) {
-      this.#options.events.onNotRecorded?.(error instanceof Error ? error : new Error(messageOf(error)));
+      this.#options.events.onRecordFailed?.(error instanceof Error ? error : new Error(messageOf(error)));
     }
   }
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Change, ChangeResult } from '../../core/change.ts';
-import { changeId } from '../../core/change.ts';
+import { type Change, type ChangeResult, changeId } from '../../core/change.ts';
 import { type Json, sameJson } from '../../core/json.ts';
 import { smallest } from '../../core/lists.ts';
-import { isFight, restEnds, type Undone, undoneAfter } from '../../plan/identity/flapping.ts';
+import { cooldownEnd, isFlapping, type Revert, updateReverts } from '../../plan/identity/flapping.ts';
 import type { Note } from '../../store/store.ts';
 
 const entries = z.array(
@@ -17,40 +16,44 @@ const entries = z.array(
   }),
 );
 
-/** Remembers what drift was undone, so that a fight is known as one, also after a restart. */
-export class FightBook {
+/** What one pass has found and done. */
+export interface PassChanges {
+  readonly drift: ReadonlySet<Change>;
+  readonly changes: readonly Change[];
+  readonly results: readonly ChangeResult[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Remembers which drift was reverted, so that a flapping field is recognized, also after a restart. */
+export class FlappingFields {
   readonly #note: Note;
 
   constructor(note: Note) {
     this.#note = note;
   }
 
-  /** What was undone lately. Throws StoreError, as `after` does. */
-  async undone(): Promise<readonly Undone[]> {
-    const kept = entries.safeParse(await this.#note.read());
-    return kept.success ? kept.data : [];
+  /** Recent reverts. Throws StoreError, as `record` does. */
+  async reverts(): Promise<readonly Revert[]> {
+    const stored = entries.safeParse(await this.#note.read());
+    return stored.success ? stored.data : [];
   }
 
-  /** Notes what a pass has found and done, and answers the fights there are now. */
-  async after(
-    drift: ReadonlySet<Change>,
-    changes: readonly Change[],
-    results: readonly ChangeResult[],
-    now: number,
-  ): Promise<readonly Undone[]> {
-    const before = await this.undone();
+  /** Records a pass, and returns the fields that are flapping now. */
+  async record({ drift, changes, results, now }: PassChanges): Promise<readonly Revert[]> {
+    const before = await this.reverts();
     const done = new Set(results.filter((each) => each.status === 'applied').map(changeId));
     const applied = changes.filter((change) => done.has(changeId(change)));
-    const after = undoneAfter(before, { drift, applied, now });
+    const after = updateReverts(before, { drift, applied, now });
     if (!sameJson(before, after)) {
       await this.#note.write(after as unknown as Json);
     }
-    return after.filter(isFight);
+    return after.filter(isFlapping);
   }
 }
 
-/** Milliseconds until the first of these fights is to be looked at again; null where there is none. */
-export function untilRestEnds(fights: readonly Undone[], now: number): number | null {
-  const ends = fights.map(restEnds).filter((end) => end > now);
+/** Milliseconds until the first of these fields may be reverted again; null where there is none. */
+export function cooldownLeft(flapping: readonly Revert[], now: number): number | null {
+  const ends = flapping.map(cooldownEnd).filter((end) => end > now);
   return ends.length === 0 ? null : smallest(ends) - now;
 }

@@ -5,38 +5,38 @@ import { messageOf } from '../../core/errors.ts';
 import type { OrganizationReconciler } from './organization.ts';
 import type { DesiredSource } from './source.ts';
 
-/** What makes an organization's passes begin, besides a person. */
+/** Triggers of an organization's passes that need no person. */
 export interface Schedule {
-  /** Begins; resolves once every later change of the source is noticed. */
+  /** Starts; resolves once every later change of the source is noticed. */
   start(): Promise<void>;
-  /** A pass asks to be made again after so many milliseconds; the last one who asks is heard. */
-  again(milliseconds: number): void;
+  /** Triggers a pass after a delay; replaces the delay of an earlier call. */
+  retryIn(milliseconds: number): void;
   stop(): Promise<void>;
 }
 
 export interface ScheduleOptions {
   readonly reconciler: OrganizationReconciler;
   readonly source: DesiredSource;
-  /** The cron expression at which drift is looked for. */
+  /** Cron expression of the drift checks. */
   readonly drift: string;
   readonly clock: Clock;
   readonly onError: (message: string) => void;
 }
 
-/** Milliseconds between two looks at the wall clock while a time of day is waited for: it may be set meanwhile. */
-const LOOK = 60_000;
+/** Milliseconds between two checks of the wall clock during a delay: it may be set meanwhile. */
+const CLOCK_CHECK = 60_000;
 const SECOND = 1000;
-/** Milliseconds that a clock may go forward at once and still be asked about second by second. */
-const LEAP = 60 * 60_000;
+/** Longest jump of the clock, in milliseconds, whose seconds are checked one by one. */
+const LONGEST_STEP = 60 * 60_000;
 
-/** Commits, the drift schedule, and what failed or waits: each asks for a pass. */
+/** Triggers passes on new commits, on the drift schedule, and after retry delays. */
 export function createSchedule({ reconciler, source, drift, clock, onError }: ScheduleOptions): Schedule {
   const stopping = new AbortController();
   const { signal } = stopping;
-  let later: AbortController | null = null;
+  let retry: AbortController | null = null;
   let working: readonly Promise<void>[] = [];
   const poll = async (every: number) => {
-    while (await slept(clock, every, signal)) {
+    while (await sleep(clock, every, signal)) {
       try {
         if (await source.hasMoved()) {
           await reconciler.trigger('commit');
@@ -49,24 +49,29 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   };
   return {
     async start() {
-      working = [firing(drift, clock, signal, () => void reconciler.trigger('schedule'))];
+      working = [runOnCron(drift, clock, signal, () => void reconciler.trigger('schedule'))];
       try {
         await source.watch(
           () => void reconciler.trigger('commit'),
           (error) => onError(messageOf(error)),
         );
       } catch (error) {
-        // The drift schedule still looks.
+        // The drift schedule still runs.
         onError(messageOf(error));
       }
       if (source.poll !== null) {
         working = [...working, poll(source.poll)];
       }
     },
-    again(milliseconds) {
-      later?.abort();
-      later = new AbortController();
-      void after(milliseconds, clock, AbortSignal.any([later.signal, signal]), () => void reconciler.trigger('retry'));
+    retryIn(milliseconds) {
+      retry?.abort();
+      retry = new AbortController();
+      void callAfter(
+        milliseconds,
+        clock,
+        AbortSignal.any([retry.signal, signal]),
+        () => void reconciler.trigger('retry'),
+      );
     },
     async stop() {
       stopping.abort();
@@ -76,23 +81,28 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   };
 }
 
-/** Whether so many milliseconds went by; false: it was ended first. */
-async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+/** Returns true after the delay, or false as soon as the signal aborts. */
+async function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
   await clock.sleep(milliseconds, signal).catch(() => undefined);
   return !signal.aborted;
 }
 
 /**
- * Calls whenever a cron expression fires, until the signal aborts. It is asked second by second, since the wall clock may be set at any time: set
- * forward past firings it has one for all of them, and set back it goes on from there.
+ * Calls `fire` whenever a cron expression matches, until the signal aborts. Checks every second, since the wall clock may
+ * be set at any time: several matches that a jump forward skips fire once, and after a jump back it continues from there.
  */
-export async function firing(expression: string, clock: Clock, signal: AbortSignal, fire: () => void): Promise<void> {
-  // Never started: its own timers go by a clock that is never set.
+export async function runOnCron(
+  expression: string,
+  clock: Clock,
+  signal: AbortSignal,
+  fire: () => void,
+): Promise<void> {
+  // Never started: its own timers do not notice when the clock is set.
   const task = cron.createTask(expression, () => undefined);
   let last = wholeSecond(clock);
-  while (await slept(clock, SECOND - (clock.now() % SECOND), signal)) {
+  while (await sleep(clock, SECOND - (clock.now() % SECOND), signal)) {
     const now = wholeSecond(clock);
-    if (firedIn(expression, task, last, now)) {
+    if (hasMatch(expression, task, last, now)) {
       fire();
     }
     last = now;
@@ -100,9 +110,9 @@ export async function firing(expression: string, clock: Clock, signal: AbortSign
   await task.destroy();
 }
 
-/** Whether it fires after one instant and up to another; of a long time the next firing is looked up instead. */
-function firedIn(expression: string, task: ScheduledTask, after: number, until: number): boolean {
-  if (until - after > LEAP) {
+/** Returns true if the expression matches after one instant and up to another. */
+function hasMatch(expression: string, task: ScheduledTask, after: number, until: number): boolean {
+  if (until - after > LONGEST_STEP) {
     const next = cronFiring(expression, 'next', after);
     return next !== null && next <= until;
   }
@@ -113,28 +123,28 @@ function wholeSecond(clock: Clock): number {
   return Math.floor(clock.now() / SECOND) * SECOND;
 }
 
-/** The whole seconds after one instant up to another; none where it is earlier. */
+/** The whole seconds after one instant and up to another; none if that is earlier. */
 function seconds(after: number, until: number): readonly number[] {
   return Array.from({ length: Math.max(0, (until - after) / SECOND) }, (_, index) => after + (index + 1) * SECOND);
 }
 
 /**
- * Calls once after so many milliseconds, or sooner where the wall clock says that they are over: it was set forward,
- * and what is waited for may be a time of day.
+ * Calls `call` once after a delay, or earlier if the wall clock is set forward past its end: the delay may be until a
+ * time of day.
  */
-async function after(milliseconds: number, clock: Clock, signal: AbortSignal, call: () => void): Promise<void> {
+async function callAfter(milliseconds: number, clock: Clock, signal: AbortSignal, call: () => void): Promise<void> {
   const ends = clock.monotonic() + milliseconds;
   const due = clock.now() + milliseconds;
   const left = () => Math.min(ends - clock.monotonic(), due - clock.now());
   do {
-    if (!(await slept(clock, untilLook(left()), signal))) {
+    if (!(await sleep(clock, nextCheck(left()), signal))) {
       return;
     }
   } while (left() > 0);
   call();
 }
 
-/** A timer may end a little early: it is never set for nothing. */
-function untilLook(milliseconds: number): number {
-  return Math.max(1, Math.min(milliseconds, LOOK));
+/** A timer may end slightly early, so it is never set to 0. */
+function nextCheck(milliseconds: number): number {
+  return Math.max(1, Math.min(milliseconds, CLOCK_CHECK));
 }

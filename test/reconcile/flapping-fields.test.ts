@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
-import type { Undone } from '../../src/plan/identity/flapping.ts';
+import type { Revert } from '../../src/plan/identity/flapping.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
-import { FightBook } from '../../src/reconcile/daemon/flapping-fields.ts';
+import { FlappingFields } from '../../src/reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../../src/reconcile/daemon/organization.ts';
 import type { PassEnd, Trigger } from '../../src/reconcile/daemon/pass.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -20,7 +20,7 @@ let connection: Connection;
 let store: Store;
 let now: number;
 let title: string;
-let fights: readonly Undone[];
+let fights: readonly Revert[];
 const clock: Clock = { ...systemClock, now: () => now };
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
       close: async () => undefined,
     },
     record: store.organization(organization),
-    fights: new FightBook(store.note(`fights/${organization}`)),
+    flappingFields: new FlappingFields(store.note(`flapping/${organization}`)),
     clock,
     openReader: (priority) => openReader(connection, { organization, priority }),
     openWriter: (priority) => openWriter(connection, { organization, priority }),
@@ -74,7 +74,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
     signal,
     abort: signal,
     events: {
-      onFights: (found) => {
+      onFlapping: (found) => {
         fights = found;
       },
     },
@@ -125,7 +125,7 @@ test('a field that is changed back again and again is undone at growing interval
       undoneAt.push(minute);
     } else {
       expect(end.results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('a fight over title') }]);
-      expect(end.again).toBeGreaterThan(0);
+      expect(end.retryIn).toBeGreaterThan(0);
     }
   }
   expect(undoneAt).toEqual([10, 30, 70, 150]);

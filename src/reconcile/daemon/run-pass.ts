@@ -1,0 +1,257 @@
+import type { OrganizationConfig } from '../../config/config.ts';
+import { windowState } from '../../config/windows.ts';
+import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { driftOf } from '../../plan/guard.ts';
+import type { Policy } from '../../plan/policy.ts';
+import type { Reader, Writer } from '../../platform/client.ts';
+import type { Priority } from '../../queue/model/request.ts';
+import type { OrganizationRecord } from '../../store/store.ts';
+import { idsOf } from '../applied.ts';
+import type { Applied } from '../apply.ts';
+import type { Estimate, Planned } from '../planning.ts';
+import { apply, outcomeOf, type PassInput, plan } from '../reconcile.ts';
+import { BaseStore } from './base-store.ts';
+import { cooldownLeft, type FlappingFields } from './flapping-fields.ts';
+import type { PassEnd, PassEvents, Trigger } from './pass.ts';
+import type { Desired, DesiredSource } from './source.ts';
+import { Backoff } from './trigger-loop.ts';
+
+/** Dependencies of the passes of one organization. */
+export interface PassOptions {
+  readonly config: OrganizationConfig;
+  readonly user: string | null;
+  readonly kinds: readonly Kind[];
+  readonly source: DesiredSource;
+  readonly record: OrganizationRecord;
+  readonly flappingFields: FlappingFields;
+  readonly clock: Clock;
+  /** Opens a client that can only read. `count` is called for every request. */
+  readonly openReader: (priority: Priority, count: (method: string) => void) => Reader;
+  /** Opens a client that can write; null in a dry run, which therefore cannot write. */
+  readonly openWriter: ((priority: Priority, count: (method: string) => void) => Writer) | null;
+  readonly estimate: Estimate;
+  readonly parallel: number;
+  /** Starts nothing new once it aborts. */
+  readonly signal: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly events: PassEvents;
+}
+
+type PassResult = Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'retryIn'>;
+
+/** Counter of the requests of one pass. */
+class PassRequests {
+  reads = 0;
+  writes = 0;
+  readonly count = (method: string): void => {
+    this[method === 'GET' ? 'reads' : 'writes'] += 1;
+  };
+}
+
+/** Runs the passes of one organization, one after the other, and keeps what the next pass needs of the last one. */
+export class PassRunner {
+  readonly #options: PassOptions;
+  readonly #baseStore: BaseStore;
+  readonly #backoff = new Backoff();
+  #lastGood: Desired | null = null;
+  #lastPlan: Plan | null = null;
+
+  constructor(options: PassOptions) {
+    this.#options = options;
+    const { record, source, events, openWriter } = options;
+    this.#baseStore = new BaseStore({ record, applied: source.applied, isDry: openWriter === null, events });
+  }
+
+  get lastPlan(): Plan | null {
+    return this.#lastPlan;
+  }
+
+  /** Runs one pass. Never throws: an error is part of how the pass ended. */
+  async run(trigger: Trigger): Promise<PassEnd> {
+    const { clock, events, signal } = this.#options;
+    const started = clock.monotonic();
+    const requests = new PassRequests();
+    events.onPassStart?.(trigger);
+    const result = await this.#steps(trigger, requests).catch((error: unknown) =>
+      // Work that was abandoned because the daemon is shutting down is not reported as an error.
+      this.#failed(signal.aborted ? null : toError(error)),
+    );
+    const { reads, writes } = requests;
+    return {
+      ...result,
+      trigger,
+      requests: { reads, writes },
+      milliseconds: clock.monotonic() - started,
+      endedAt: clock.now(),
+    };
+  }
+
+  async #steps(trigger: Trigger, requests: PassRequests): Promise<PassResult> {
+    // 1. Read the manifests; if that fails, keep to the last ones that were valid.
+    const { desired, error } = await this.#readManifests();
+    if (desired === null) {
+      return this.#failed(error);
+    }
+    // 2. Load the base, the approvals and the flapping fields.
+    const input = await this.#planningInput(desired, trigger);
+    // 3. Read the platform and plan.
+    const { planned, drift } = await this.#plan(input, trigger, requests);
+    // 4. Apply the plan, unless it has to wait.
+    const wait = this.#waitReason(planned);
+    if (wait !== null) {
+      this.#options.events.onWait?.(wait.reason);
+    }
+    const applied = wait === null ? await this.#apply(input, planned, requests) : null;
+    const results = applied?.results ?? [];
+    // 5. Record which fields are flapping.
+    const cooldown = await this.#recordFlapping(planned, drift, results);
+    // 6. Record the commit as applied in the repository.
+    if (applied !== null && error === null) {
+      await this.#baseStore.recordApplied(desired.commit, results, idsOf(input.declared, applied.bindings));
+    }
+    // 7. Decide how the pass ended, and when to run the next one without a trigger.
+    const outcome = error === null ? outcomeOf(planned, results) : 'failed';
+    const retryIn =
+      wait === null
+        ? (this.#untilWindowOpens(planned, results) ?? this.#retryDelay(outcome, planned) ?? cooldown)
+        : wait.retryIn;
+    return { outcome, plan: planned.plan, results, error, retryIn };
+  }
+
+  #failed(error: Error | null): PassResult {
+    return { outcome: 'failed', plan: null, results: [], error, retryIn: this.#backoff.next() };
+  }
+
+  async #readManifests(): Promise<{ readonly desired: Desired | null; readonly error: Error | null }> {
+    const { source, events } = this.#options;
+    try {
+      this.#lastGood = await source.read();
+      events.onSource?.(this.#lastGood);
+      return { desired: this.#lastGood, error: null };
+    } catch (thrown) {
+      const error = toError(thrown);
+      events.onBadSource?.(error, this.#lastGood?.commit ?? null);
+      return { desired: this.#lastGood, error };
+    }
+  }
+
+  async #planningInput(desired: Desired, trigger: Trigger): Promise<PassInput> {
+    const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
+    const { base, commit } = await this.#baseStore.read();
+    const policy: Policy = {
+      prune: config.prune,
+      confirm: config.confirm,
+      limits: config.limits,
+      selfHeal: config.selfHeal,
+      user,
+      now: clock.now(),
+      allowDeletes: 0,
+      approved: await record.approvals(),
+      // A pass that a person requests does not wait for a cooldown.
+      reverts: trigger === 'hand' ? [] : await flappingFields.reverts(),
+    };
+    return {
+      organization: config.id,
+      scope: source.scope,
+      ...(desired.elsewhere === undefined ? {} : { elsewhere: desired.elsewhere }),
+      kinds,
+      declared: desired.state.declared,
+      commit: desired.commit,
+      base,
+      baseCommit: commit,
+      policy,
+      estimate,
+    };
+  }
+
+  async #plan(
+    input: PassInput,
+    trigger: Trigger,
+    requests: PassRequests,
+  ): Promise<{ readonly planned: Planned; readonly drift: ReadonlySet<Change> }> {
+    const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', requests.count);
+    const planned = await plan(input, reader, () => requests.reads);
+    this.#lastPlan = planned.plan;
+    const drift = driftOf(input.kinds, planned.plan.changes, input.base);
+    this.#options.events.onPlan?.(planned, [...drift]);
+    return { planned, drift };
+  }
+
+  /** Returns why the plan is not applied now, and the milliseconds until that may have changed; null: it is applied. */
+  #waitReason(planned: Planned): { readonly reason: string; readonly retryIn: number | null } | null {
+    const { config, clock, openWriter } = this.#options;
+    const { verdict, changes } = planned.plan;
+    if (openWriter === null) {
+      return { reason: 'dry run: nothing is written', retryIn: null };
+    }
+    if (verdict.state !== 'ready') {
+      return { reason: verdict.reasons.join('; '), retryIn: null };
+    }
+    const now = clock.now();
+    const window = windowState(config.windows, now);
+    if (!window.open && changes.some((change) => change.held === null && change.paused === null)) {
+      return { reason: window.reason, retryIn: window.until === null ? null : Math.max(0, window.until - now) };
+    }
+    return null;
+  }
+
+  async #apply(input: PassInput, planned: Planned, requests: PassRequests): Promise<Applied | null> {
+    const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
+    if (openWriter === null) {
+      return null;
+    }
+    const byId = new Map(planned.plan.changes.map((change) => [changeId(change), change]));
+    return apply(input, planned, {
+      writer: openWriter('apply', requests.count),
+      clock,
+      parallel,
+      signal,
+      abort,
+      record,
+      mayBegin: () => windowState(config.windows, clock.now()).open,
+      onResult: (result) => events.onResult?.(result, byId.get(changeId(result))),
+    });
+  }
+
+  /** Records what was reverted. Returns the milliseconds until the first cooldown ends; null where there is none. */
+  async #recordFlapping(
+    { plan: { changes } }: Planned,
+    drift: ReadonlySet<Change>,
+    results: readonly ChangeResult[],
+  ): Promise<number | null> {
+    const { flappingFields, clock, events } = this.#options;
+    const now = clock.now();
+    const flapping = await flappingFields.record({ drift, changes, results, now });
+    events.onFlapping?.(flapping);
+    return cooldownLeft(flapping, now);
+  }
+
+  /** The window may have closed during the apply, or the clock may have been set: then the rest waits for it to open. */
+  #untilWindowOpens(planned: Planned, results: readonly ChangeResult[]): number | null {
+    const wait = results.some(({ status }) => status === 'skipped') ? this.#waitReason(planned) : null;
+    if (wait !== null) {
+      this.#options.events.onWait?.(wait.reason);
+    }
+    return wait?.retryIn ?? null;
+  }
+
+  /** Returns the delay of a retry after a failure, or while the platform works in the background; null: no retry. */
+  #retryDelay(outcome: PassEnd['outcome'], { plan: { pending, changes } }: Planned): number | null {
+    // People join whenever they like; background work of the platform is checked again soon.
+    const isWorking = pending.some(({ address }) => !address.startsWith('member/'));
+    const slow = new Set(this.#options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));
+    const hasStarted = changes.some((change) => change.action === 'create' && slow.has(change.kind));
+    if (outcome === 'failed' || isWorking || hasStarted) {
+      return this.#backoff.next();
+    }
+    this.#backoff.reset();
+    return null;
+  }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
+}
