@@ -18,8 +18,8 @@ export type Fields = JsonObject;
 export interface Pause {
   readonly reason: string;
   /**
-   * The first day, as YYYY-MM-DD in UTC, on which changes are applied again; null: until the pause is taken out. Of a
-   * fight, which nobody declares, the instant, as YYYY-MM-DDThh:mmZ.
+   * The first day, as YYYY-MM-DD in UTC, on which changes are applied again; null: until the pause is removed. For a
+   * flapping field, the instant as YYYY-MM-DDThh:mmZ.
    */
   readonly until: string | null;
 }

@@ -68,7 +68,7 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
         log.info({ address, action }, `${action} skipped: ${error}`);
       }
     },
-    onFlapping: logFights(log),
+    onFlapping: logFlapping(log),
     onPassEnd: ({ outcome, milliseconds, requests, trigger, error, retryIn }) => {
       const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, retryIn };
       if (error instanceof DesiredStateError && error !== badSource) {
@@ -90,19 +90,19 @@ function problemsOf({ problems }: DesiredStateError): { readonly problems: reado
   return { problems: shown, more: problems.length - shown.length };
 }
 
-/** A fight is told of when it is one, and whenever it has gone on. */
-function logFights(log: Logger): NonNullable<PassEvents['onFlapping']> {
+/** Logs a flapping field when it starts to flap, and after each further revert. */
+function logFlapping(log: Logger): NonNullable<PassEvents['onFlapping']> {
   let known: ReadonlyMap<string, number> = new Map();
-  return (fights) => {
-    const told = known;
-    known = new Map(fights.map(({ address, path, times }) => [`${address} ${path}`, times]));
-    for (const fight of fights) {
-      const { address, path, times, seen } = fight;
-      if (told.get(`${address} ${path}`) !== times) {
-        const until = new Date(cooldownEnd(fight)).toISOString();
+  return (flapping) => {
+    const before = known;
+    known = new Map(flapping.map(({ address, path, times }) => [`${address} ${path}`, times]));
+    for (const field of flapping) {
+      const { address, path, times, seen } = field;
+      if (before.get(`${address} ${path}`) !== times) {
+        const until = new Date(cooldownEnd(field)).toISOString();
         log.warn(
           { address, field: path, times, seen, until },
-          `${address}: ${describeFlapping(fight)}; rests until ${until}`,
+          `${address}: ${describeFlapping(field)}; paused until ${until}`,
         );
       }
     }
@@ -140,10 +140,10 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
         metrics.drift(organization, kind, changes.length);
       }
     },
-    onFlapping: (fights) =>
+    onFlapping: (flapping) =>
       metrics.fights(
         organization,
-        fights.map(({ kind }) => kind),
+        flapping.map(({ kind }) => kind),
       ),
     onResult: ({ action, status }, change) => {
       metrics.change({ organization, kind: change?.kind ?? 'unknown', action, status });

@@ -44,38 +44,42 @@ describe('a plan', () => {
     actuals: [actual('team', 't1', { title: 'B' })],
   };
 
-  test('lets a field that was undone three times rest, and says what was seen there', async () => {
+  test('pauses a field that was reverted three times, and shows the values seen there', async () => {
     const seen = [
       { at: NOW - 2, value: 'C' },
       { at: NOW - 1, value: 'B' },
     ];
     const planned = await planOf({ ...input, policy: { reverts: [revert({ seen })] } });
     expect(planned.plan.changes[0]?.paused).toEqual({
-      reason: 'a fight over title: undone 3 times, and changed back each time, last to "B", before that to "C"',
+      reason: 'title is flapping: reverted 3 times and changed back each time, last to "B", before that to "C"',
       until: '2026-06-01T00:10Z',
     });
     expect(planned.plan.summary).toMatchObject({ paused: 1, update: 0 });
   });
 
   test.each<[string, Parameters<typeof planOf>[0], string]>([
-    ['twice is no fight', { ...input, policy: { reverts: [revert({ times: 2 })] } }, 'update team/a title'],
     [
-      'after its rest it is undone',
+      'reverts a field that was reverted only twice',
+      { ...input, policy: { reverts: [revert({ times: 2 })] } },
+      'update team/a title',
+    ],
+    [
+      'reverts a flapping field after its cooldown',
       { ...input, policy: { reverts: [revert({ at: NOW - 10 * MINUTE })] } },
       'update team/a title',
     ],
     [
-      'a clock that was set back ends the rest',
+      'ends the cooldown when the clock was set back',
       { ...input, policy: { reverts: [revert({ at: NOW + DAY })] } },
       'update team/a title',
     ],
     [
-      'what a commit asks for does not wait',
+      'applies a commit without waiting for the cooldown',
       { ...input, manifests: 'teams: { a: { title: D } }', policy: { reverts: [revert()] } },
       'update team/a title',
     ],
     [
-      'drift of another field too: both are undone',
+      'reverts both fields when another one has drifted too',
       {
         manifests: 'sites: { s: { title: Aa, visibility: public } }',
         base: 'sites: { s: { title: Aa, visibility: public } }',
@@ -86,7 +90,7 @@ describe('a plan', () => {
       'update site/s title visibility',
     ],
     [
-      'a resource that is deleted again and again rests too',
+      'pauses a resource that is deleted repeatedly',
       { ...input, actuals: [], policy: { reverts: [revert({ path: '' })] } },
       'create team/a paused',
     ],
@@ -96,34 +100,34 @@ describe('a plan', () => {
 });
 
 describe('updateReverts', () => {
-  const news = (change: Change, applied: boolean, now = NOW) => ({
+  const pass = (change: Change, applied: boolean, now = NOW) => ({
     drift: new Set([change]),
     applied: applied ? [change] : [],
     now,
   });
 
-  test('counts what was undone, and keeps the last values', () => {
+  test('counts reverts, and keeps the last values', () => {
     let known: readonly Revert[] = [];
     for (const [index, value] of ['B', 'C', 'B', 'D', 'E', 'F', 'G'].entries()) {
-      known = updateReverts(known, news(found(value), true, NOW + index));
+      known = updateReverts(known, pass(found(value), true, NOW + index));
     }
     expect(known).toMatchObject([{ address: 'team/a', path: 'title', times: 7, at: NOW + 6 }]);
     expect(known[0]?.seen.map(({ value }) => value)).toEqual(['B', 'D', 'E', 'F', 'G']);
   });
 
-  test('drift that was not undone counts for nothing, but its value is kept', () => {
-    expect(updateReverts([], news(found('B'), false))).toEqual([]);
-    const after = updateReverts([revert()], news(found('C'), false, NOW + 5));
+  test('does not count drift that was not reverted, but keeps its value', () => {
+    expect(updateReverts([], pass(found('B'), false))).toEqual([]);
+    const after = updateReverts([revert()], pass(found('C'), false, NOW + 5));
     expect(after).toMatchObject([{ times: 3, at: NOW }]);
     expect(after[0]?.seen.at(-1)).toEqual({ at: NOW + 5, value: 'C' });
   });
 
-  test('what does not change is not written again', () => {
+  test('keeps reverts as they are when the value is the same', () => {
     const before = [revert()];
-    expect(updateReverts(before, news(found('B'), false, NOW + 5))).toEqual(before);
+    expect(updateReverts(before, pass(found('B'), false, NOW + 5))).toEqual(before);
   });
 
-  test('a commit that changes the field is the end of it; one that changes another is not', () => {
+  test('forgets a field that a commit changes, and no other field', () => {
     const applied = [found('B')];
     expect(updateReverts([revert()], { drift: new Set(), applied, now: NOW })).toEqual([]);
     const icon = { ...renamed, fields: [{ path: 'icon', from: 'x', to: 'y' }] };
@@ -134,55 +138,59 @@ describe('updateReverts', () => {
     [3, DAY - 1, 1],
     [3, DAY, 0],
     [30, 12 * HOUR, 1],
-  ])('undone %i times and left in peace for %i ms', (times, quiet, left) => {
+  ])('keeps a field reverted %i times and unchanged for %i ms: %i', (times, quiet, left) => {
     const nothing = { drift: new Set<Change>(), applied: [], now: NOW + quiet };
     expect(updateReverts([revert({ times })], nothing)).toHaveLength(left);
   });
 });
 
-test('the rests grow to six hours and no further', () => {
+test('cooldowns grow to six hours and no further', () => {
   const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 50].map((times) => (cooldownEnd(revert({ times })) - NOW) / MINUTE);
   expect(minutes).toEqual([0, 0, 10, 20, 40, 80, 160, 320, 360, 360]);
 });
 
-test('what is shown of a value is short and inert', () => {
+test('shows values shortened and without control characters', () => {
   const words = describeFlapping(revert({ seen: [{ at: 0, value: `\u001b[31m${'x'.repeat(100)}` }] }));
   expect(words).not.toContain('\u001b');
   expect(words.length).toBeLessThan(160);
 });
 
-/** Passes every few minutes against something that changes the field back after so long, until it gives up. */
-function fight(every: number, answersAfter: number, givesUp: number): { undoings: number[]; left: readonly Revert[] } {
-  const undoings: number[] = [];
+/** Simulates passes every few minutes while something changes the field back after a delay, until it gives up. */
+function simulate(
+  every: number,
+  answersAfter: number,
+  givesUp: number,
+): { reverted: number[]; left: readonly Revert[] } {
+  const reverted: number[] = [];
   let known: readonly Revert[] = [];
   let changedAt = 0;
   for (let now = 0; now < givesUp + 3 * DAY; now += every) {
     const isChanged = now >= changedAt && changedAt < givesUp;
-    const change = found(`by someone else, ${undoings.length}`);
+    const change = found(`by someone else, ${reverted.length}`);
     const drift = new Set(isChanged ? [change] : []);
     const acts = isChanged && flappingPause(change, known, now) === null;
     known = updateReverts(known, { drift, applied: acts ? [change] : [], now });
     if (acts) {
-      undoings.push(now);
+      reverted.push(now);
       changedAt = now + answersAfter;
     }
   }
-  return { undoings, left: known };
+  return { reverted, left: known };
 }
 
-test('whoever fights, and however long: undone ever more rarely, always again, and forgotten in peace', () => {
+test('reverts a flapping field less and less often, never stops, and forgets it once it is left alone', () => {
   const minutes = (min: number, max: number) => fc.integer({ min, max }).map((count) => count * MINUTE);
   fc.assert(
     fc.property(minutes(1, 30), minutes(1, 120), minutes(60, 5 * 24 * 60), (every, answersAfter, givesUp) => {
-      const { undoings, left } = fight(every, answersAfter, givesUp);
-      const gaps = undoings.slice(1).map((at, index) => at - (undoings[index] ?? 0));
-      // Never more than a rest and what the passes and the other one take.
+      const { reverted, left } = simulate(every, answersAfter, givesUp);
+      const gaps = reverted.slice(1).map((at, index) => at - (reverted[index] ?? 0));
+      // Never more than a cooldown, an interval of passes and the delay of the other side.
       expect(Math.max(0, ...gaps)).toBeLessThanOrEqual(6 * HOUR + answersAfter + every);
-      // From the third on no gap is shorter than its rest.
+      // From the third on no gap is shorter than its cooldown.
       for (const [index, gap] of gaps.entries()) {
         expect(gap).toBeGreaterThanOrEqual(index < 2 ? 0 : Math.min(10 * MINUTE * 2 ** (index - 2), 6 * HOUR));
       }
-      expect(undoings.length).toBeLessThanOrEqual(9 + givesUp / (6 * HOUR));
+      expect(reverted.length).toBeLessThanOrEqual(9 + givesUp / (6 * HOUR));
       expect(left.filter(isFlapping)).toEqual([]);
     }),
   );

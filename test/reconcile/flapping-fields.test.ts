@@ -20,7 +20,7 @@ let connection: Connection;
 let store: Store;
 let now: number;
 let title: string;
-let fights: readonly Revert[];
+let flapping: readonly Revert[];
 const clock: Clock = { ...systemClock, now: () => now };
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeEach(async () => {
   store = openMemoryStore();
   now = Date.parse('2026-06-01T00:00:00Z');
   title = 'Writers';
-  fights = [];
+  flapping = [];
 });
 afterAll(async () => {
   await connection.close();
@@ -75,7 +75,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
     abort: signal,
     events: {
       onFlapping: (found) => {
-        fights = found;
+        flapping = found;
       },
     },
   });
@@ -96,8 +96,8 @@ async function start(): Promise<ReturnType<typeof begin>> {
   return pass;
 }
 
-/** Renames and passes, five minutes apart, until it is a fight. */
-async function fightOver(pass: ReturnType<typeof begin>): Promise<void> {
+/** Renames and passes, five minutes apart, until the title is flapping. */
+async function flap(pass: ReturnType<typeof begin>): Promise<void> {
   for (const to of ['Scribes', 'Authors', 'Scribes']) {
     now += 5 * MINUTE;
     await rename(to);
@@ -106,12 +106,12 @@ async function fightOver(pass: ReturnType<typeof begin>): Promise<void> {
   }
 }
 
-test('a field that is changed back again and again is undone at growing intervals, across restarts', async () => {
+test('reverts a flapping field at growing intervals, across restarts', async () => {
   let pass = await start();
-  await fightOver(pass);
-  expect(fights).toMatchObject([{ address: 'team/writers', path: 'title', times: 3 }]);
-  expect(fights[0]?.seen.map(({ value }) => value)).toEqual(['Authors', 'Scribes']);
-  const undoneAt: number[] = [];
+  await flap(pass);
+  expect(flapping).toMatchObject([{ address: 'team/writers', path: 'title', times: 3 }]);
+  expect(flapping[0]?.seen.map(({ value }) => value)).toEqual(['Authors', 'Scribes']);
+  const revertedAt: number[] = [];
   const from = now;
   for (let minute = 5; minute <= 3 * 60; minute += 5) {
     now = from + minute * MINUTE;
@@ -122,19 +122,19 @@ test('a field that is changed back again and again is undone at growing interval
     const end = await pass();
     expect(end.outcome).toBe('done');
     if (team()?.title === 'Writers') {
-      undoneAt.push(minute);
+      revertedAt.push(minute);
     } else {
-      expect(end.results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('a fight over title') }]);
+      expect(end.results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('title is flapping') }]);
       expect(end.retryIn).toBeGreaterThan(0);
     }
   }
-  expect(undoneAt).toEqual([10, 30, 70, 150]);
-  expect(fights[0]?.times).toBe(7);
+  expect(revertedAt).toEqual([10, 30, 70, 150]);
+  expect(flapping[0]?.times).toBe(7);
 });
 
-test('whoever asks by hand does not wait, and a commit ends the fight', async () => {
+test('ignores the cooldown in a requested pass, and forgets the field after a commit', async () => {
   const pass = await start();
-  await fightOver(pass);
+  await flap(pass);
   now += MINUTE;
   await rename('Scribes');
   await pass();
@@ -145,15 +145,15 @@ test('whoever asks by hand does not wait, and a commit ends the fight', async ()
   title = 'Editors';
   await pass('commit');
   expect(team()?.title).toBe('Editors');
-  expect(fights).toEqual([]);
+  expect(flapping).toEqual([]);
   await rename('Scribes');
   await pass();
   expect(team()?.title).toBe('Editors');
 });
 
-test('a commit that concerns something else leaves the fight at rest, and is applied', async () => {
+test('applies a commit that changes something else, and keeps the flapping field paused', async () => {
   const pass = await start();
-  await fightOver(pass);
+  await flap(pass);
   await rename('Scribes');
   title = 'Writers }, editors: { title: Editors';
   const end = await pass('commit');
@@ -164,7 +164,7 @@ test('a commit that concerns something else leaves the fight at rest, and is app
   expect(team()?.title).toBe('Scribes');
 });
 
-test('a resource that is deleted again and again is a fight too', async () => {
+test('treats a resource that is deleted repeatedly as flapping', async () => {
   const pass = await start();
   for (let time = 0; time < 4; time += 1) {
     now += 5 * MINUTE;
@@ -172,14 +172,14 @@ test('a resource that is deleted again and again is a fight too', async () => {
     await world.call('DELETE', `/teams/${id}`);
     await pass();
   }
-  expect(fights).toMatchObject([{ address: 'team/writers', path: '', times: 3 }]);
+  expect(flapping).toMatchObject([{ address: 'team/writers', path: '', times: 3 }]);
   expect(world.emulator.state().teams?.some((each) => each.title === 'Writers')).toBe(false);
   now += 10 * MINUTE;
   await pass();
   expect(world.emulator.state().teams?.some((each) => each.title === 'Writers')).toBe(true);
 });
 
-test('where drift is only reported nothing is undone, and there is no fight', async () => {
+test('reverts nothing, and finds no flapping field, when drift is only reported', async () => {
   await start();
   const pass = begin(false);
   for (let time = 0; time < 5; time += 1) {
@@ -187,5 +187,5 @@ test('where drift is only reported nothing is undone, and there is no fight', as
     await rename(`Scribes ${time}`);
     expect((await pass()).outcome).toBe('held');
   }
-  expect(fights).toEqual([]);
+  expect(flapping).toEqual([]);
 });
