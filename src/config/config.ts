@@ -1,7 +1,7 @@
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
 import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
-import { configSchema, type ParsedConfig, type Prune } from './schema.ts';
+import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
 import { readBaseUrl, readFlag, readToken } from './values.ts';
 
 export type { Prune } from './schema.ts';
@@ -74,8 +74,8 @@ export interface Config {
 /** What a config without a file is made of. */
 export interface EnvironmentOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The names of the resource kinds. */
-  readonly kinds: readonly string[];
+  /** All kinds of resources. */
+  readonly kinds: readonly ConfigKind[];
   /** Why a `config.yaml` that is there was not read. */
   readonly ignored?: string;
 }

@@ -8,7 +8,7 @@ import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
 import { plainHttpProblems } from './plain-http.ts';
-import { configSchema } from './schema.ts';
+import { type ConfigKind, configSchema } from './schema.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 
 /** What a config is made of. Nothing else is read. */
@@ -22,8 +22,8 @@ export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws where the file cannot be read. */
   readonly readFile: (path: string) => string;
-  /** The names of the resource kinds. */
-  readonly kinds: readonly string[];
+  /** All kinds of resources. */
+  readonly kinds: readonly ConfigKind[];
   /** `found`: nobody named the file, and its references are limited (`trust.ts`). `named` where absent. */
   readonly trust?: ConfigTrust;
 }

@@ -9,8 +9,12 @@ import { readBaseUrl, readEmail, readListen, readText, readTimezone } from './va
 export type Prune = 'owned' | 'never' | 'all';
 const PRUNES = ['owned', 'never', 'all'] as const;
 
-/** Kinds whose deletions wait for approval. See docs/concepts.md#what-waits. */
-const CONFIRMED = ['site', 'space', 'saml', 'member', 'collection'];
+/** What the settings need to know about a kind of resource; their registry lists all kinds. */
+export interface ConfigKind {
+  readonly name: string;
+  /** Whether its deletions need approval by default. See docs/concepts.md#what-waits. */
+  readonly deletionNeedsApproval?: boolean;
+}
 
 function sourceSchema() {
   const git = z.strictObject({
@@ -72,14 +76,17 @@ function windowSchema() {
   });
 }
 
-function organizationSchema(kinds: readonly string[]) {
+function organizationSchema(known: readonly ConfigKind[]) {
+  const kinds = known.map(({ name }) => name);
   return z.strictObject({
     id: text('the id of the organization, such as org_1'),
     token: token().optional(),
     scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
     source: sourceSchema().optional(),
     prune: pruneSchema(kinds),
-    confirm: z.array(choice(kinds)).prefault(CONFIRMED.filter((kind) => kinds.includes(kind))),
+    confirm: z
+      .array(choice(kinds))
+      .prefault(known.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name)),
     limits: z
       .strictObject({ deletes: count(0, 1_000_000).prefault(5), share: count(0, 100).prefault(30) })
       .prefault({}),
@@ -92,10 +99,10 @@ function organizationSchema(kinds: readonly string[]) {
 }
 
 /**
- * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the names of the resource kinds, which
- * only their registry knows. See docs/configuration.md#every-setting.
+ * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the kinds of resources, which only
+ * their registry knows. See docs/configuration.md#every-setting.
  */
-export function configSchema(kinds: readonly string[]) {
+export function configSchema(kinds: readonly ConfigKind[]) {
   return z.strictObject({
     platform: z.strictObject({
       baseUrl: setting('an http or https URL without a query, such as https://api.example', readBaseUrl),

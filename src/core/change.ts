@@ -53,12 +53,15 @@ export function changeId(change: { readonly action: Action; readonly address: Ad
   return `${change.action} ${change.address}`;
 }
 
+/** The organization as a whole, in an {@link AccessChange}. */
+export const WHOLE_ORGANIZATION = 'organization';
+
 /** Who gains or loses what, and the change that causes it. */
 export interface AccessChange {
   readonly person: string;
-  /** The address gained, or null. */
+  /** The address gained, or {@link WHOLE_ORGANIZATION}; null if nothing is gained. */
   readonly to: Address | null;
-  /** The address lost, or null. */
+  /** The address lost, or {@link WHOLE_ORGANIZATION}; null if nothing is lost. */
   readonly from: Address | null;
   /** The role gained or lost; `a → b` where it changes. */
   readonly as: string;

@@ -115,8 +115,6 @@ export interface Observation {
   readonly kinds: ReadonlyMap<string, readonly Actual[]>;
   /** Email addresses, in lower case, of the people who were seen as members of the organization, with their ids. */
   readonly people: ReadonlyMap<string, string>;
-  /** False where the members were not listed, so that someone missing from `people` may be a member all the same. */
-  readonly peopleComplete: boolean;
   /** Requests it took. */
   readonly reads: number;
 }

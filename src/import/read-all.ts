@@ -45,7 +45,7 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
       people.set(email, id);
     }
   }
-  return { observation: { kinds: found, people, peopleComplete: found.has('member'), reads: 0 }, unread };
+  return { observation: { kinds: found, people, reads: 0 }, unread };
 }
 
 /** With the kinds that these refer to, and so on. */

@@ -27,6 +27,7 @@ export const collection: Kind = {
   dependsOn: [],
   creatable: true,
   deletable: true,
+  deletionNeedsApproval: true,
   fields: {
     title: {},
     description: {},

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Change } from '../core/change.ts';
+import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
 import { collect, type Kind } from './kind.ts';
 import { commonFields, manifestRules } from './manifest.ts';
@@ -22,6 +24,9 @@ export const member: Kind = {
   dependsOn: [],
   creatable: false,
   deletable: true,
+  deletionNeedsApproval: true,
+  people: { roleField: 'role', adminRole: 'admin', notJoined: 'not a member of the organization yet' },
+  lockOuts: (context) => [...adminLockOut(context), ...ownLockOut(context)],
   fields: { role: { access: true }, sso: { access: true } },
   manifest: manifestRules({
     section: 'members',
@@ -92,3 +97,35 @@ export const member: Kind = {
     };
   },
 };
+
+function roleChange(change: Change) {
+  return change.fields.find((field) => field.path === 'role');
+}
+
+function adminLockOut({ changes, actuals }: LockOutContext): readonly string[] {
+  const members = actuals('member');
+  const touched = changes('member');
+  if (members === undefined || touched.length === 0) {
+    return [];
+  }
+  const roles = new Map(members.map(({ id, fields }) => [id, fields.role]));
+  for (const change of touched) {
+    const role = roleChange(change);
+    if (change.id !== null && change.action === 'delete') {
+      roles.delete(change.id);
+    } else if (change.id !== null && role !== undefined) {
+      roles.set(change.id, role.to);
+    }
+  }
+  return [...roles.values()].includes('admin') ? [] : ['it would leave the organization without an admin'];
+}
+
+function ownLockOut({ changes, user }: LockOutContext): readonly string[] {
+  const own = user === null ? [] : changes('member').filter((change) => change.address === `member/${user}`);
+  return own.flatMap((change) => {
+    if (change.action === 'delete') {
+      return [`it would remove ${user}, whose token Octavo uses`];
+    }
+    return roleChange(change)?.from === 'admin' ? [`it would demote ${user}, whose token Octavo uses`] : [];
+  });
+}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Json } from '../core/json.ts';
-import { idRef } from '../core/resource.ts';
+import { type Fields, idRef } from '../core/resource.ts';
 import { reference } from '../plan/model/diff.ts';
+import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Kind } from './kind.ts';
 import { manifestRules, Reference } from './manifest.ts';
@@ -87,6 +88,8 @@ export const organization: Kind = {
   applyAfter: ['saml'],
   creatable: false,
   deletable: false,
+  isOrganization: true,
+  lockOuts: ssoLockOut,
   fields: {
     title: {},
     emailDomains: {
@@ -189,3 +192,38 @@ sso: true`,
     return { first: [request(operations.updateOrganization, { body })] };
   },
 };
+
+function ssoLockOut({ changes, actuals }: LockOutContext): readonly string[] {
+  const declared = changes('organization')
+    .flatMap((change) => change.fields)
+    .find((field) => field.path === 'sso')?.to;
+  const enforced = declared ?? actuals('organization')?.[0]?.fields.sso ?? false;
+  const touched = changes('saml');
+  if (enforced !== true || (declared === undefined && touched.length === 0)) {
+    return [];
+  }
+  const working = new Set((actuals('saml') ?? []).filter(({ fields }) => isWorking(fields)).map(({ id }) => id));
+  let added = 0;
+  for (const change of touched) {
+    if (change.action === 'delete') {
+      working.delete(change.id ?? '');
+    } else if (change.action === 'create' && isWorking(change.declared)) {
+      added += 1;
+    } else if (change.id !== null && isWorking({ ...change.actual, ...change.declared })) {
+      working.add(change.id);
+    } else if (change.id !== null) {
+      working.delete(change.id);
+    }
+  }
+  return working.size + added > 0
+    ? []
+    : ['it would leave single sign-on enforced (organization.sso: true) with no working SAML provider'];
+}
+
+/**
+ * Reports whether a provider has everything it needs. The platform calls it `pending` until then.
+ * Source: docs/platform-notes.md#saml
+ */
+function isWorking(fields: Fields): boolean {
+  return ['entityID', 'ssoURL', 'certificate'].every((name) => typeof fields[name] === 'string' && fields[name] !== '');
+}

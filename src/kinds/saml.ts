@@ -65,6 +65,7 @@ export const saml: Kind = {
   dependsOn: ['team'],
   creatable: true,
   deletable: true,
+  deletionNeedsApproval: true,
   fields: {
     label: {},
     entityID: { access: true },

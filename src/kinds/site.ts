@@ -35,6 +35,7 @@ export const site: Kind = {
   dependsOn: ['space', 'translation'],
   creatable: true,
   deletable: true,
+  deletionNeedsApproval: true,
   fields: {
     title: {},
     type: { fixed: 'create' },

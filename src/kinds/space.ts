@@ -53,6 +53,7 @@ export const space: Kind = {
   dependsOn: ['collection', 'member'],
   creatable: true,
   deletable: true,
+  deletionNeedsApproval: true,
   fields: {
     title: {},
     emoji: {},

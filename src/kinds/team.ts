@@ -37,7 +37,7 @@ export const team: Kind = {
   deletable: true,
   fields: {
     title: {},
-    members: { shape: 'people', access: true },
+    members: { shape: 'people', access: true, keepsOthers: ({ membership }) => membership === 'additive' },
     membership: { declarationOnly: true },
   },
   manifest: manifestRules({

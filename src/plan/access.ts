@@ -1,13 +1,15 @@
-import type { AccessChange, Change } from '../core/change.ts';
+import { type AccessChange, type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
+import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 
 /** Who gains or loses what, person by person, and the change that causes it. */
 export function accessChanges(kinds: readonly KindRules[], changes: readonly Change[]): readonly AccessChange[] {
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
+  const people = new PeopleAddresses(kinds);
   return changes.flatMap((change) => {
     const kind = rules.get(change.kind);
-    return kind === undefined ? [] : [...membershipChanges(kind, change), ...roleChanges(change)];
+    return kind === undefined ? [] : [...membershipChanges(kind, change), ...roleChanges(change, people)];
   });
 }
 
@@ -18,8 +20,8 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
       continue;
     }
     const field = change.fields.find((each) => each.path === path);
-    const before = people(change.action === 'delete' ? change.actual[path] : field?.from);
-    const after = people(change.action === 'delete' ? undefined : field?.to);
+    const before = peopleIn(change.action === 'delete' ? change.actual[path] : field?.from);
+    const after = peopleIn(change.action === 'delete' ? undefined : field?.to);
     for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
       const [was, is] = [before[person], after[person]];
       if (was !== is && (field !== undefined || change.action === 'delete')) {
@@ -36,21 +38,22 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
   return found;
 }
 
-function roleChanges(change: Change): readonly AccessChange[] {
-  if (change.kind !== 'member') {
+function roleChanges(change: Change, people: PeopleAddresses): readonly AccessChange[] {
+  const rules = people.rules(change.kind);
+  if (rules === null) {
     return [];
   }
-  const person = change.address.slice('member/'.length);
+  const person = people.emailOf(change.address);
   if (change.action === 'delete') {
-    const as = roleName(change.actual.role);
-    return [{ person, from: 'organization', to: null, as, change: change.address }];
+    const as = roleName(change.actual[rules.roleField]);
+    return [{ person, from: WHOLE_ORGANIZATION, to: null, as, change: change.address }];
   }
   return change.fields
-    .filter((field) => field.path === 'role')
+    .filter((field) => field.path === rules.roleField)
     .map((field) => ({
       person,
-      from: 'organization',
-      to: 'organization',
+      from: WHOLE_ORGANIZATION,
+      to: WHOLE_ORGANIZATION,
       as: `${roleName(field.from)} → ${roleName(field.to)}`,
       change: change.address,
     }));
@@ -60,6 +63,6 @@ function roleName(role: Json | undefined): string {
   return typeof role === 'string' ? role : 'guest';
 }
 
-function people(value: Json | undefined): Record<string, string> {
+function peopleIn(value: Json | undefined): Record<string, string> {
   return isObject(value) ? (value as Record<string, string>) : {};
 }

@@ -5,6 +5,7 @@ import { keepLast, withoutFolded } from './deletions.ts';
 import type { Identity } from './identity/identity.ts';
 import { diffFields, normalizeValue, type Surroundings, wantedFields } from './model/diff.ts';
 import { parentsFirst } from './model/parents-first.ts';
+import { PeopleAddresses } from './model/people.ts';
 import type { KindRules, RulesContext } from './model/rules.ts';
 import type { Prune } from './policy.ts';
 
@@ -45,6 +46,7 @@ class Drafting {
     this.#inputs = inputs;
     this.#around = {
       people: inputs.observation.people,
+      addresses: new PeopleAddresses(inputs.kinds),
       isPending: (address) => this.#context.unusable(address) !== null,
     };
     this.#kinds = new Map(inputs.kinds.map((kind) => [kind.name, kind]));
@@ -231,7 +233,7 @@ class Drafting {
 
   #reasonToWait(kind: KindRules, resource: Declared): string | null {
     if (!kind.creatable) {
-      return 'not a member of the organization yet';
+      return this.#around.addresses.notJoined;
     }
     if (resource.within !== null && this.#waitsFor(resource.within) !== null) {
       return `waits for ${resource.within}`;
@@ -250,7 +252,7 @@ class Drafting {
         continue;
       }
       for (const address of rules.references?.(value) ?? []) {
-        const reason = address.startsWith('member/') ? null : this.#context.unusable(address);
+        const reason = this.#around.addresses.isPerson(address) ? null : this.#context.unusable(address);
         if (reason !== null) {
           return reason;
         }
@@ -269,7 +271,7 @@ class Drafting {
 
   #missingPeople(people: readonly string[]): void {
     for (const person of people) {
-      this.#pending.set(`member/${person}`, 'not a member of the organization yet');
+      this.#pending.set(this.#around.addresses.addressOf(person), this.#around.addresses.notJoined);
     }
   }
 

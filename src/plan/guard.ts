@@ -1,11 +1,11 @@
 import type { Address } from '../core/address.ts';
 import type { Change, Verdict } from '../core/change.ts';
-import { type Json, sameJson } from '../core/json.ts';
+import { sameJson } from '../core/json.ts';
 import type { Actual, Base, Observation, Place } from '../core/resource.ts';
 import { flappingPause } from './identity/flapping.ts';
 import type { Identity } from './identity/identity.ts';
 import { normalizeValue } from './model/diff.ts';
-import type { KindRules } from './model/rules.ts';
+import type { KindRules, LockOutContext } from './model/rules.ts';
 import type { Policy } from './policy.ts';
 
 /** Number of owned resources from which the percentage limit applies. See docs/concepts.md#what-waits. */
@@ -32,6 +32,8 @@ export function holdChanges(
     const fight = drift.has(change) ? flappingPause(change, policy.reverts, policy.now) : null;
     return isPaused(change, policy.now) ? change.paused : fight;
   };
+  const needApproval =
+    policy.confirm ?? kinds.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name);
   const marked = changes.map((change): Change => {
     const pause = paused(change);
     if (reported.has(change) && change.held === null) {
@@ -44,7 +46,7 @@ export function holdChanges(
     if (along !== undefined) {
       return { ...change, paused: pause, held: along, approvable: true };
     }
-    return policy.confirm.includes(change.kind)
+    return needApproval.includes(change.kind)
       ? { ...change, paused: pause, held: `deleting ${change.kind} needs approval`, approvable: true }
       : { ...change, paused: pause };
   });
@@ -166,78 +168,20 @@ function isDamaging({ action, fields }: Change): boolean {
 }
 
 /** Returns the reasons why the plan would lock people out; empty if it would not. See docs/concepts.md#what-waits. */
-export function lockOuts(changes: readonly Change[], observation: Observation, policy: Policy): readonly string[] {
-  return [...adminLockOut(changes, observation), ...ownLockOut(changes, policy), ...ssoLockOut(changes, observation)];
-}
-
-function dueChanges(changes: readonly Change[], kind: string): readonly Change[] {
-  return changes.filter((change) => change.kind === kind && change.paused === null);
-}
-
-function adminLockOut(changes: readonly Change[], observation: Observation): readonly string[] {
-  const members = observation.kinds.get('member');
-  const touched = dueChanges(changes, 'member');
-  if (members === undefined || touched.length === 0) {
-    return [];
-  }
-  const roles = new Map(members.map((member) => [member.id, member.fields.role]));
-  for (const change of touched) {
-    const role = change.fields.find((field) => field.path === 'role');
-    if (change.id !== null && change.action === 'delete') {
-      roles.delete(change.id);
-    } else if (change.id !== null && role !== undefined) {
-      roles.set(change.id, role.to);
-    }
-  }
-  return [...roles.values()].includes('admin') ? [] : ['it would leave the organization without an admin'];
-}
-
-function ownLockOut(changes: readonly Change[], policy: Policy): readonly string[] {
-  const user = policy.user?.toLowerCase();
-  if (user === undefined) {
-    return [];
-  }
-  const own = dueChanges(changes, 'member').filter((change) => change.address === `member/${user}`);
-  return own.flatMap((change) => {
-    if (change.action === 'delete') {
-      return [`it would remove ${user}, whose token Octavo uses`];
-    }
-    const role = change.fields.find((field) => field.path === 'role');
-    return role !== undefined && role.from === 'admin' ? [`it would demote ${user}, whose token Octavo uses`] : [];
-  });
-}
-
-function ssoLockOut(changes: readonly Change[], observation: Observation): readonly string[] {
-  const organization = observation.kinds.get('organization')?.[0];
-  const own = dueChanges(changes, 'organization').flatMap((change) => change.fields);
-  const declared = own.find((field) => field.path === 'sso')?.to;
-  const enforced = declared ?? organization?.fields.sso ?? false;
-  const providers = observation.kinds.get('saml');
-  if (enforced !== true || (declared === undefined && dueChanges(changes, 'saml').length === 0)) {
-    return [];
-  }
-  const working = new Set((providers ?? []).filter((provider) => isWorking(provider.fields)).map(({ id }) => id));
-  let added = 0;
-  for (const change of dueChanges(changes, 'saml')) {
-    if (change.action === 'delete') {
-      working.delete(change.id ?? '');
-    } else if (change.action === 'create' && isWorking(change.declared)) {
-      added += 1;
-    } else if (change.id !== null && isWorking({ ...change.actual, ...change.declared })) {
-      working.add(change.id);
-    } else if (change.id !== null) {
-      working.delete(change.id);
-    }
-  }
-  return working.size + added > 0
-    ? []
-    : ['it would leave single sign-on enforced (organization.sso: true) with no working SAML provider'];
-}
-
-/**
- * Reports whether a provider has everything it needs. The platform calls it `pending` until then.
- * Source: docs/platform-notes.md#saml
- */
-function isWorking(fields: { readonly [name: string]: Json | undefined }): boolean {
-  return ['entityID', 'ssoURL', 'certificate'].every((name) => typeof fields[name] === 'string' && fields[name] !== '');
+export function lockOuts(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  observation: Observation,
+  policy: Policy,
+): readonly string[] {
+  const due = Map.groupBy(
+    changes.filter((change) => change.paused === null),
+    (change) => change.kind,
+  );
+  const context: LockOutContext = {
+    changes: (kind) => due.get(kind) ?? [],
+    actuals: (kind) => observation.kinds.get(kind),
+    user: policy.user?.toLowerCase() ?? null,
+  };
+  return kinds.flatMap((kind) => kind.lockOuts?.(context) ?? []);
 }

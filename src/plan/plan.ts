@@ -9,6 +9,7 @@ import { heldChecksum, planChecksum } from './checksum.ts';
 import { holdChanges, judge, lockOuts } from './guard.ts';
 import { type Elsewhere, leaveToOthers, overlapProblems } from './identity/elsewhere.ts';
 import { type Identity, identify } from './identity/identity.ts';
+import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 import { arrangeSiblings } from './order/arrange.ts';
 import { type Ordering, orderChanges } from './order/order.ts';
@@ -78,7 +79,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const verdict = judge(
     ordering.sequence,
     base?.size ?? 0,
-    lockOuts(ordering.sequence, observation, policy),
+    lockOuts(kinds, ordering.sequence, observation, policy),
     checksum,
     policy,
   );
@@ -88,7 +89,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const plan: Plan = {
     organization: input.organization,
     scope,
-    title: observation.kinds.get('organization')?.[0]?.title ?? input.organization,
+    title: titleOf(kinds, observation) ?? input.organization,
     commit: input.commit,
     base: input.baseCommit,
     hasBase: base !== null,
@@ -103,9 +104,14 @@ export function computePlan(input: PlanInput): PlannedChanges {
     summary: summarize(changes, identity),
     cost: input.cost({ ...ordering, sequence: changes }),
     verdict,
-    bindings: bindingsOf(identity, observation),
+    bindings: bindingsOf(kinds, identity, observation),
   };
   return { plan, ordering: { ...ordering, sequence: changes }, identity };
+}
+
+function titleOf(kinds: readonly KindRules[], observation: Observation): string | undefined {
+  const organization = kinds.find((kind) => kind.isOrganization === true);
+  return observation.kinds.get(organization?.name ?? '')?.[0]?.title;
 }
 
 function released(change: Change, approved: boolean): Change {
@@ -135,7 +141,11 @@ function summarize(changes: readonly Change[], identity: Identity): PlanSummary 
 }
 
 /** Ids by address; what a translation makes has an address of its own, with `#result` behind. */
-function bindingsOf(identity: Identity, observation: Observation): ReadonlyMap<Address, string> {
+function bindingsOf(
+  kinds: readonly KindRules[],
+  identity: Identity,
+  observation: Observation,
+): ReadonlyMap<Address, string> {
   const bindings = new Map<Address, string>();
   const add = (address: Address, actual: Actual) => {
     bindings.set(address, actual.id);
@@ -144,8 +154,9 @@ function bindingsOf(identity: Identity, observation: Observation): ReadonlyMap<A
       bindings.set(`${address}#result`, result);
     }
   };
+  const people = new PeopleAddresses(kinds);
   for (const [email, id] of observation.people) {
-    bindings.set(`member/${email}`, id);
+    bindings.set(people.addressOf(email), id);
   }
   for (const [address, actual] of [...identity.owned, ...identity.bound]) {
     add(address, actual);

@@ -6,8 +6,8 @@ export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' 
 /** Limits on the changes that a plan may apply. See docs/concepts.md#what-waits. */
 export interface Policy {
   readonly prune: Prune;
-  /** Kinds whose deletions wait for a person. */
-  readonly confirm: readonly string[];
+  /** Kinds whose deletions need approval; null for those with `deletionNeedsApproval` in their rules. */
+  readonly confirm: readonly string[] | null;
   readonly limits: {
     /** At most so many deletions in one plan. */
     readonly deletes: number;
@@ -31,7 +31,7 @@ export interface Policy {
 /** Policy of an organization whose configuration sets none. */
 export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   prune: 'owned',
-  confirm: ['site', 'space', 'saml', 'member', 'collection'],
+  confirm: null,
   limits: { deletes: 5, share: 30 },
   selfHeal: true,
   user: null,

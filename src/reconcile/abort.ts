@@ -1,4 +1,4 @@
-import type { ChangeResult } from '../core/change.ts';
+import type { Change, ChangeResult } from '../core/change.ts';
 import { CancelledError, StoreError } from '../core/errors.ts';
 
 /** Lets an apply end before its plan does: what is begun goes on, and nothing else begins. */
@@ -7,6 +7,8 @@ export class EarlyEnd {
   readonly signal: AbortSignal;
   readonly #own = new AbortController();
   #trouble: StoreError | null = null;
+  /** Changes that failed because they could not be recorded. */
+  readonly #unrecorded = new Set<Change>();
 
   /** `asked` aborts when the process is asked to end. */
   constructor(asked: AbortSignal) {
@@ -21,22 +23,23 @@ export class EarlyEnd {
     }
   }
 
-  /** Ends it where this cannot be recorded: what cannot be recorded is not begun. */
-  async recording(work: () => Promise<void> | undefined): Promise<void> {
+  /** Records a change, and ends the apply if that fails: a change that cannot be recorded is not started. */
+  async recording(change: Change, work: () => Promise<void> | undefined): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (error instanceof StoreError) {
         this.#trouble ??= error;
+        this.#unrecorded.add(change);
         this.#own.abort();
       }
       throw error;
     }
   }
 
-  /** Whether a result says something of its change, and not only that the whole ended early. */
-  isNews({ status, error }: ChangeResult): boolean {
-    return !this.#own.signal.aborted || (status !== 'skipped' && error !== this.#trouble?.message);
+  /** Reports whether a result is about its change, and not only about the early end of the whole apply. */
+  isNews({ status }: ChangeResult, change: Change): boolean {
+    return !this.#own.signal.aborted || (status !== 'skipped' && !this.#unrecorded.has(change));
   }
 
   /** Throws the StoreError that ended it, if one did. */

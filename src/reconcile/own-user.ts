@@ -1,27 +1,31 @@
 import type { Change } from '../core/change.ts';
 import { AuthError, NotThePlatformError, RejectedError } from '../core/errors.ts';
-import type { Observation } from '../core/resource.ts';
+import type { Actual } from '../core/resource.ts';
+import { PeopleAddresses } from '../plan/model/people.ts';
+import type { KindRules } from '../plan/model/rules.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 
-/** Tells whether a plan removes or demotes an admin or removes anybody: then it matters whose token is used. */
-export function couldLockOut(changes: readonly Change[]): boolean {
-  return changes.some(
-    ({ kind, action, paused, fields }) =>
-      kind === 'member' &&
-      paused === null &&
-      (action === 'delete' || fields.some(({ path, from }) => path === 'role' && from === 'admin')),
-  );
+/** Reports whether a plan removes anybody or demotes an admin: then it matters whose token is used. */
+export function couldLockOut(kinds: readonly KindRules[], changes: readonly Change[]): boolean {
+  const people = new PeopleAddresses(kinds);
+  return changes.some(({ kind, action, paused, fields }) => {
+    const rules = paused === null ? people.rules(kind) : null;
+    return (
+      rules !== null &&
+      (action === 'delete' || fields.some(({ path, from }) => path === rules.roleField && from === rules.adminRole))
+    );
+  });
 }
 
 /**
  * The email of the user whose token is used; null where the platform does not tell, such as for the token of an
  * integration. Makes one request. Throws AppError where the platform cannot be asked now.
  */
-export async function ownUser(reader: Reader, observation?: Observation): Promise<string | null> {
+export async function ownUser(reader: Reader, members: readonly Actual[] = []): Promise<string | null> {
   try {
     const { id, email } = await reader.get(operations.getAuthenticatedUser);
-    const member = observation?.kinds.get('member')?.find((one) => one.id === id);
+    const member = members.find((one) => one.id === id);
     return email || (member?.title ?? null);
   } catch (error) {
     if (error instanceof RejectedError || error instanceof NotThePlatformError) {

@@ -5,6 +5,7 @@ import type { Kind } from '../kinds/kind.ts';
 import type { Writes } from '../kinds/request.ts';
 import { pruneOf } from '../plan/changes.ts';
 import type { Elsewhere } from '../plan/identity/elsewhere.ts';
+import { PeopleAddresses } from '../plan/model/people.ts';
 import type { Ordering } from '../plan/order/order.ts';
 import { computePlan, type PlannedChanges } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
@@ -46,10 +47,11 @@ export interface Planned extends PlannedChanges {
 export async function makePlan(options: PlanningOptions, reader: Reader, reads: () => number): Promise<Planned> {
   const planned = await planOver(options, platformSource(reader), reads);
   const { policy } = options;
-  if (policy.user !== null || !couldLockOut(planned.plan.changes)) {
+  if (policy.user !== null || !couldLockOut(options.kinds, planned.plan.changes)) {
     return planned;
   }
-  const user = await ownUser(reader, planned.observation);
+  const members = new PeopleAddresses(options.kinds).kinds.flatMap((kind) => planned.observation.kinds.get(kind) ?? []);
+  const user = await ownUser(reader, members);
   return planFrom({ ...options, policy: { ...policy, user } }, { ...planned.observation, reads: reads() });
 }
 

@@ -86,13 +86,13 @@ export async function apply(input: PassInput, planned: Planned, options: ApplyIn
     signal: early.signal,
     onIntent: async (change) => {
       early.unless(options.mayBegin?.() ?? true);
-      await early.recording(() => recorder?.intends(change));
+      await early.recording(change, () => recorder?.intends(change));
     },
     locate: (change, bindings) => locator.created(change, bindings),
     isInPlace: (change, fields, bindings) => locator.isInPlace(change, fields, bindings),
     onResult: async (result, change, reach) => {
-      await early.recording(() => recorder?.changed(change, result.id, reach));
-      if (early.isNews(result)) {
+      await early.recording(change, () => recorder?.changed(change, result.id, reach));
+      if (early.isNews(result, change)) {
         options.onResult?.(result);
       }
     },

@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { loadConfig } from '../../src/config/load.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { kinds } from '../../src/kinds/registry.ts';
 
-const KINDS = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'site'];
 const TEXT = readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8');
 
 interface JsonSchema {
@@ -42,7 +42,7 @@ function at(values: unknown, path: string): unknown {
     .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
 }
 
-const SETTINGS = settingsOf(z.toJSONSchema(configSchema(KINDS), { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+const SETTINGS = settingsOf(z.toJSONSchema(configSchema(kinds), { io: 'input', unrepresentable: 'any' }) as JsonSchema);
 
 describe('config.example.yaml', () => {
   test('is valid as it stands', () => {
@@ -51,7 +51,7 @@ describe('config.example.yaml', () => {
       file: 'config.example.yaml',
       env: { OCTAVO_TOKEN: 'a-token' },
       readFile: () => '',
-      kinds: KINDS,
+      kinds,
     });
     expect(config.organizations).toHaveLength(1);
   });

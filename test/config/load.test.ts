@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { configFromEnvironment } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError, EXIT } from '../../src/core/errors.ts';
+import { kinds } from '../../src/kinds/registry.ts';
 
-const KINDS = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'site'];
+const NAMES = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'site'];
+const KINDS = NAMES.flatMap((name) => kinds.filter((kind) => kind.name === name));
 const MINIMAL = `platform: { baseUrl: https://api.example/v1/, token: t0ken-value }
 organizations:
   - id: org_1
@@ -46,8 +48,8 @@ describe('loadConfig', () => {
       id: 'org_1',
       token: 't0ken-value',
       source: { directory: '/manifests' },
-      prune: Object.fromEntries(KINDS.map((kind) => [kind, 'owned'])),
-      confirm: ['site', 'space', 'saml', 'member', 'collection'],
+      prune: Object.fromEntries(NAMES.map((kind) => [kind, 'owned'])),
+      confirm: ['member', 'saml', 'collection', 'space', 'site'],
       limits: { deletes: 5, share: 30 },
       selfHeal: true,
       schedule: { drift: '*/5 * * * *' },

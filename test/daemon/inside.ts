@@ -33,7 +33,7 @@ export async function startInside(
     file,
     env: work.env,
     readFile: (name) => readFileSync(name, 'utf8'),
-    kinds: kinds.map((kind) => kind.name),
+    kinds,
   });
   const log: LogLine[] = [];
   const destination = new Writable({

@@ -10,7 +10,6 @@ import { memoryTree } from '../support/memory-tree.ts';
 import { anchorsOf } from './citations.ts';
 import { commandLinesIn, faultOf } from './command-lines.ts';
 
-const KINDS = kinds.map(({ name }) => name);
 const at = (path: string) => new URL(`../../${path}`, import.meta.url);
 /** The Markdown files of a folder and of those below it. */
 const pagesIn = (folder: string) =>
@@ -76,7 +75,7 @@ describe('the first YAML of every page', () => {
     }
     if (names.includes('organizations')) {
       const env = new Proxy({}, { get: () => 'value' });
-      const config = loadConfig({ text: block, file: 'config.yaml', env, readFile: () => 'value', kinds: KINDS });
+      const config = loadConfig({ text: block, file: 'config.yaml', env, readFile: () => 'value', kinds });
       expect(config.organizations.length).toBeGreaterThan(0);
       return;
     }

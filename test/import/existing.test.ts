@@ -15,7 +15,7 @@ const ACTUALS = [
 const OBSERVATION: Observation = {
   kinds: new Map(kinds.map(({ name }) => [name, ACTUALS.filter(({ kind }) => kind === name)])),
   people: new Map(Object.entries(PEOPLE)),
-  peopleComplete: true,
+
   reads: 0,
 };
 

@@ -73,7 +73,7 @@ const config = () =>
       expect(mountOf(octavo, path)?.name).toBe('token');
       return 'a-token\n';
     },
-    kinds: kinds.map(({ name }) => name),
+    kinds,
   });
 
 /** The mount that a path of a container is in. */

@@ -4,7 +4,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 /** An organization as it is when nobody has set up anything; or one where nothing waits for a person. */
 export function organizationConfig(id: string, held: boolean): OrganizationConfig {
   const env = { OCTAVO_BASE_URL: 'https://platform.example', OCTAVO_TOKEN: 'none', OCTAVO_ORGANIZATION: id };
-  const { organizations } = configFromEnvironment({ env, kinds: kinds.map((kind) => kind.name) });
+  const { organizations } = configFromEnvironment({ env, kinds });
   const [organization] = organizations;
   if (organization === undefined) {
     throw new Error('no organization');

@@ -107,13 +107,12 @@ async function loadChosen(
   file: string | undefined,
   { env }: Terminal,
 ): Promise<Config> {
-  const names = kinds.map((kind) => kind.name);
   if (source === null) {
-    return configFromEnvironment({ env, kinds: names, ...(ignored ? { ignored } : {}) });
+    return configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) });
   }
   const { text, folder, trust } = source;
   const load = (readFile: (path: string) => string) =>
-    loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds: names, trust });
+    loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds, trust });
   const wanted = new Set<string>();
   try {
     // Which files it names is known once it has been read; nothing else of this first reading counts.

@@ -170,5 +170,5 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
   const readFile = () => {
     throw new Error('the configuration of the demo cannot read files');
   };
-  return loadConfig({ text, file: 'demo', env: {}, readFile, kinds: kinds.map((kind) => kind.name) });
+  return loadConfig({ text, file: 'demo', env: {}, readFile, kinds });
 }

@@ -1,5 +1,4 @@
 /** Applies a confirmed plan, waits for the platform's background work, and applies what depended on its results. */
-import { kindOf } from '../../core/address.ts';
 import type { ChangeResult, Plan } from '../../core/change.ts';
 import { AppError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
@@ -169,7 +168,7 @@ class Run {
     const results = then?.results ?? [];
     const handled = new Set([...results.map(({ address }) => address), ...next.identity.bound.keys()]);
     const missed = this.#planned.plan.pending
-      .filter(({ address }) => kindOf(address) !== 'member' && !handled.has(address))
+      .filter((each) => isAwaited(each) && !handled.has(each.address))
       .map(({ address }) => ({ address, reason: 'a resource that it depends on has changed; run apply again' }));
     return {
       results: [...first.results, ...results],

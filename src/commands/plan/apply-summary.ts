@@ -1,6 +1,8 @@
 /** The last line of an apply: how many changes ended how, and what is still pending. */
-import { kindOf } from '../../core/address.ts';
+
 import type { ChangeResult, Plan } from '../../core/change.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { PeopleAddresses } from '../../plan/model/people.ts';
 import { summaryLine } from '../../plan/render/text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { Applied } from '../../reconcile/apply.ts';
@@ -30,9 +32,11 @@ export function resultLine(
     : `${[...parts, ...open].join(', ')}; ${counted(writes, 'write')}\n`;
 }
 
-/** Whether the platform's work ends that a resource is pending. People join when they like, and are not waited for. */
+const people = new PeopleAddresses(kinds);
+
+/** Reports whether the platform's own work makes a resource available. Nobody waits for people to join. */
 export function isAwaited({ address }: Plan['pending'][number]): boolean {
-  return kindOf(address) !== 'member';
+  return !people.isPerson(address);
 }
 
 function pendingText(pending: Plan['pending'], waited: number | null): string {

@@ -4,6 +4,7 @@ import { isObject, type Json, sameJson } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
 import type { BaseEntry, Declared, Fields } from '../../core/resource.ts';
 import { maskUrlsIn } from '../../core/text/safe-url.ts';
+import type { PeopleAddresses } from './people.ts';
 import type { FieldRules, KindRules } from './rules.ts';
 
 /** What one resource needs, before it is decided what may be done. */
@@ -22,6 +23,7 @@ export interface Difference {
 export interface Surroundings {
   /** Email addresses of those who are members of the organization. */
   readonly people: ReadonlyMap<string, string>;
+  readonly addresses: PeopleAddresses;
   /** Whether what an address names will not be there after this plan. */
   isPending(address: Address): boolean;
 }
@@ -68,7 +70,7 @@ export function wantedFields(
     const strangers = refers.filter((address) => isStranger(address, around));
     append(
       missing,
-      strangers.map((address) => address.slice('member/'.length)),
+      strangers.map((address) => around.addresses.emailOf(address)),
     );
     if (strangers.length === 0 && !refers.some((address) => around.isPending(address))) {
       wanted[name] = value;
@@ -78,7 +80,7 @@ export function wantedFields(
 }
 
 function isStranger(address: Address, around: Surroundings): boolean {
-  return address.startsWith('member/') && !around.people.has(address.slice('member/'.length));
+  return around.addresses.isPerson(address) && !around.people.has(around.addresses.emailOf(address));
 }
 
 /** Compares a declared resource with the actual one, field by field, both in normal form. */
@@ -109,7 +111,9 @@ export function diffFields(
     }
     const before = rules.compare === 'base' ? base?.fields[path] : normalizeValue(rules, actual[path] ?? null);
     const after =
-      rules.shape === 'people' ? peopleAfter(value, actual[path], declared.fields) : normalizeValue(rules, value);
+      rules.shape === 'people'
+        ? peopleAfter(value, actual[path], rules.keepsOthers?.(declared.fields) === true)
+        : normalizeValue(rules, value);
     if (sameJson(before ?? null, after)) {
       continue;
     }
@@ -122,9 +126,9 @@ export function diffFields(
   return { updates, moves, replaces, notes, wanted, missingPeople };
 }
 
-/** Exact membership is what is declared; additive leaves everyone else who is there. */
-function peopleAfter(declared: Json, actual: Json | undefined, fields: Fields): Json {
-  if (fields.membership !== 'additive' || !isObject(declared)) {
+/** Returns the people after the change: the declared ones, and those who are there if others stay. */
+function peopleAfter(declared: Json, actual: Json | undefined, keepsOthers: boolean): Json {
+  if (!keepsOthers || !isObject(declared)) {
     return declared;
   }
   return { ...(isObject(actual) ? (actual as Record<string, Json>) : {}), ...(declared as Record<string, Json>) };

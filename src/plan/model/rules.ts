@@ -24,8 +24,10 @@ export interface FieldRules {
   readonly normalize?: (value: Json) => Json;
   /** What a snapshot holds is what `normalize` makes of the value, which must leave that as it is. */
   readonly redacted?: boolean;
-  /** `people`: a mapping of email to role. */
+  /** `people`: a mapping of email address to role. */
   readonly shape?: 'plain' | 'people' | 'set';
+  /** Reports whether people who are not declared stay, for the shape `people`. By default they are removed. */
+  readonly keepsOthers?: (declared: Fields) => boolean;
   /** Addresses that a declared value refers to. */
   readonly references?: (value: Json) => readonly Address[];
   /** What holds the resource: a deletion of that would take the resource along. */
@@ -51,6 +53,26 @@ export interface NaturalKey {
   readonly parent?: Json;
 }
 
+/** Rules of the kind whose resources are people. They join by themselves, and are known by their email address. */
+export interface PeopleRules {
+  /** The field that holds the role in the organization. */
+  readonly roleField: string;
+  /** The role of those who manage the organization. */
+  readonly adminRole: string;
+  /** Reason that a plan gives for a declared person who has not joined. */
+  readonly notJoined: string;
+}
+
+/** The planned changes and the actual state, for {@link KindRules.lockOuts}. */
+export interface LockOutContext {
+  /** Changes of a kind that are not paused. */
+  changes(kind: string): readonly Change[];
+  /** Actual resources of a kind; undefined if the plan did not read them. */
+  actuals(kind: string): readonly Actual[] | undefined;
+  /** Email address of the user whose token is used, in lower case; null if it is not known. */
+  readonly user: string | null;
+}
+
 /** The part of a kind that planning needs: pure, and the same on every machine. */
 export interface KindRules {
   /** As in addresses, metrics and filters. */
@@ -60,6 +82,14 @@ export interface KindRules {
   /** The kind it is part of: read and deleted together with it. */
   readonly partOf?: string;
   readonly fields: Readonly<Record<string, FieldRules>>;
+  /** Set for the kind whose resources are people. */
+  readonly people?: PeopleRules;
+  /** True for the organization itself, whose title is that of the plan. */
+  readonly isOrganization?: boolean;
+  /** Whether deletions need approval where the configuration does not list kinds for it. */
+  readonly deletionNeedsApproval?: boolean;
+  /** Returns the reasons why the changes would lock people out. A plan with such a reason is refused. */
+  lockOuts?(context: LockOutContext): readonly string[];
   /** False for people, who join by themselves: what is declared and not there is pending. */
   readonly creatable: boolean;
   /** False for the organization. */

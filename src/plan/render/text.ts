@@ -1,6 +1,6 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 
-import type { Plan } from '../../core/change.ts';
+import { type Plan, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
@@ -244,9 +244,9 @@ function accessWords(change: Plan['access'][number]): string {
     return `${person} joins ${change.to} (${change.as})`;
   }
   if (change.to === null) {
-    return `${person} leaves ${change.from === 'organization' ? 'the organization' : change.from} (${change.as})`;
+    return `${person} leaves ${change.from === WHOLE_ORGANIZATION ? 'the organization' : change.from} (${change.as})`;
   }
-  return change.to === 'organization'
+  return change.to === WHOLE_ORGANIZATION
     ? `${person} changes role (${change.as})`
     : `${person} changes in ${change.to} (${change.as})`;
 }

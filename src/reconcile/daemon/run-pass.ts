@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { driftOf } from '../../plan/guard.ts';
+import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { Policy } from '../../plan/policy.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
@@ -241,7 +242,8 @@ export class PassRunner {
   /** Returns the delay of a retry after a failure, or while the platform works in the background; null: no retry. */
   #retryDelay(outcome: PassEnd['outcome'], { plan: { pending, changes } }: Planned): number | null {
     // People join whenever they like; background work of the platform is checked again soon.
-    const isWorking = pending.some(({ address }) => !address.startsWith('member/'));
+    const people = new PeopleAddresses(this.#options.kinds);
+    const isWorking = pending.some(({ address }) => !people.isPerson(address));
     const slow = new Set(this.#options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));
     const hasStarted = changes.some((change) => change.action === 'create' && slow.has(change.kind));
     if (outcome === 'failed' || isWorking || hasStarted) {

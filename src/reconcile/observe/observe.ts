@@ -1,6 +1,7 @@
 import type { Address } from '../../core/address.ts';
 import type { Actual, Base, Declared, Observation } from '../../core/resource.ts';
 import type { Kind } from '../../kinds/kind.ts';
+import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { ActualSource } from './actual-source.ts';
 import { Demand, namesStranger } from './required-fields.ts';
 
@@ -41,10 +42,10 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
     }
   };
   await read([...demand.mentioned, ...(options.also ?? [])]);
-  const strangers = namesStranger(kinds, declared, people) ? ['member'] : [];
+  const strangers = namesStranger(kinds, declared, people) ? new PeopleAddresses(kinds).kinds : [];
   const consulted = kinds
     .filter((kind) => demand.mentioned.has(kind.name))
     .flatMap((kind) => kind.neededKinds?.({ declared, base, actuals }) ?? []);
   await read([...strangers, ...consulted]);
-  return { kinds: found, people, peopleComplete: found.has('member'), reads: 0 };
+  return { kinds: found, people, reads: 0 };
 }

@@ -1,5 +1,6 @@
 import type { Address } from '../../core/address.ts';
 import { type Actual, type Base, type Declared, type Fields, isIdRef } from '../../core/resource.ts';
+import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
 
 interface Wanted {
@@ -88,6 +89,7 @@ export function namesStranger(
   people: ReadonlyMap<string, string>,
 ): boolean {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  const addresses = new PeopleAddresses(kinds);
   for (const resource of declared.values()) {
     for (const [field, rules] of Object.entries(byName.get(resource.kind)?.fields ?? {})) {
       const value = resource.fields[field];
@@ -98,8 +100,8 @@ export function namesStranger(
         rules.shape === 'people'
           ? Object.keys(value)
           : (rules.references?.(value) ?? [])
-              .filter((address) => address.startsWith('member/'))
-              .map((address) => address.slice('member/'.length));
+              .filter((address) => addresses.isPerson(address))
+              .map((address) => addresses.emailOf(address));
       if (emails.some((email) => !people.has(email))) {
         return true;
       }
