@@ -6,7 +6,8 @@ import type { Json } from '../core/json.ts';
 import type { Logger } from '../log.ts';
 import { type Connection, openConnection } from '../platform/connection.ts';
 import type { QueueEvent } from '../queue/model/snapshot.ts';
-import { createRequestQueue, type RequestQueue } from '../queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../queue/schedule/dispatcher.ts';
+import type { RequestQueue } from '../queue/schedule/request-queue.ts';
 import type { Note, Store } from '../store/store.ts';
 
 export interface TokenConnectionsOptions {

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/trim.ts';
-import { createRequestQueue, type RequestQueue } from '../queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../queue/schedule/dispatcher.ts';
+import type { RequestQueue } from '../queue/schedule/request-queue.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 
 /** A token's way to the platform. */

@@ -14,7 +14,7 @@ import { type CallOptions, openWriter, type Writer } from '../../src/platform/cl
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { createRequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 
 /* What is answered with a stream of events, from real sockets: answers that begin, go on, stop and break off. */
 

@@ -9,7 +9,8 @@ import {
 import { TimeoutError } from '../../src/queue/model/errors.ts';
 import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
 import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
-import { createRequestQueue, type QueueOptions } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
+import type { QueueOptions } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 function setUp(options: Partial<QueueOptions> = {}) {

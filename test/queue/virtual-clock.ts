@@ -1,6 +1,6 @@
 // Virtual clock for tests.
+import TinyQueue from 'tinyqueue';
 import type { Clock } from '../../src/core/clock.ts';
-import { Heap } from '../../src/queue/model/heap.ts';
 
 interface Timer {
   readonly at: number;
@@ -26,7 +26,7 @@ export interface VirtualClock extends Clock {
 export function createVirtualClock(wallOffset = 1_750_000_000_000, quiet = async () => {}): VirtualClock {
   let time = 1000;
   let order = 0;
-  const timers = new Heap<Timer>((a, b) => (a.at === b.at ? a.order < b.order : a.at < b.at));
+  const timers = new TinyQueue<Timer>([], (a, b) => a.at - b.at || a.order - b.order);
   const settle = async () => {
     await new Promise<void>((resolve) => setImmediate(resolve));
     await quiet();

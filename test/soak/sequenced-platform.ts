@@ -4,7 +4,7 @@ import { type Emulator, type EmulatorState, startEmulator } from '../../src/emul
 import { seededRandom } from '../../src/emulator/faults.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { openTransport, type Transport } from '../../src/platform/http/transport.ts';
-import { createRequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from '../support/no-streams.ts';
 

@@ -1,8 +1,8 @@
 import { RateLimitedError, TransientError } from '../../src/core/errors.ts';
 import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
 import type { QueuedRequest, Reply, RequestClass } from '../../src/queue/model/request.ts';
-import type { QueueOptions } from '../../src/queue/schedule/queue-contract.ts';
-import { createRequestQueue, type RequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
+import type { QueueOptions, RequestQueue } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import type { Limiter, Verdict } from './rate-limiters.ts';
 

@@ -9,8 +9,8 @@ import { defaultState } from '../../src/emulator/seed.ts';
 import { createStore, type Store } from '../../src/emulator/store.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer, HttpRequest } from '../../src/platform/http/transport.ts';
-import type { QueueOptions } from '../../src/queue/schedule/queue-contract.ts';
-import { createRequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
+import type { QueueOptions } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
 

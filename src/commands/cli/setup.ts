@@ -6,7 +6,7 @@ import { ConfigError, TransientError } from '../../core/errors.ts';
 import { kinds } from '../../kinds/registry.ts';
 import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import { createRequestQueue } from '../../queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
 import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG, readAllNamed } from './config-source.ts';
 import { Reach } from './reach.ts';
 import type { Terminal } from './terminal.ts';

@@ -6,7 +6,7 @@ import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
 import type { RateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Priority, Reply, RequestClass } from '../../queue/model/request.ts';
-import { createRequestQueue } from '../../queue/schedule/request-queue.ts';
+import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -1,5 +1,5 @@
 // Simulates the schedule of the queue, for estimates.
-import { Heap } from '../model/heap.ts';
+import TinyQueue from 'tinyqueue';
 import type { SimulatedBudget } from './simulated-budget.ts';
 
 /** Work item: sequential requests, writes first, and the work items it depends on. */
@@ -42,7 +42,7 @@ interface SimulatedRequest {
 export class ScheduleSimulation {
   readonly #items: readonly Item[];
   readonly #queues: { readonly write: SimulatedQueue; readonly read: SimulatedQueue };
-  readonly #inFlight = new Heap<SimulatedRequest>((a, b) => a.at < b.at);
+  readonly #inFlight = new TinyQueue<SimulatedRequest>([], (a, b) => a.at - b.at);
   /** Items without open dependencies; those before `#started` were started. */
   readonly #ready: number[] = [];
   #started = 0;

@@ -1,5 +1,4 @@
 // Implements the request queue.
-import PQueue from 'p-queue';
 import type { Clock } from '../../core/clock.ts';
 import { CancelledError, RateLimitedError, TransientError } from '../../core/errors.ts';
 import { estimateSeconds } from '../estimate/estimate.ts';
@@ -13,18 +12,24 @@ import { createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.
 import { createServerClock, type ServerClock } from '../rate-limit/server-clock.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { InFlight } from './in-flight.ts';
-import { abandonedError, describeWait, isHigher, type Job, type Waiter } from './job.ts';
+import { abandonedError, createJob, describeWait, isHigher, type Job, type Waiter } from './job.ts';
 import { JobRegistry } from './job-registry.ts';
-import { type JobOptions, PriorityQueue } from './priority-queue.ts';
-import type { QueueOptions, RequestQueue } from './queue-contract.ts';
+import { PriorityQueue } from './priority-queue.ts';
+import { Pump } from './pump.ts';
+import type { QueueOptions, RequestQueue } from './request-queue.ts';
 import { canRetry, MAX_ATTEMPTS, RetryQuota, retryDelay } from './retry.ts';
 import { Sender } from './sender.ts';
 import { QueueStatistics } from './statistics.ts';
 
 const DEADLINE = 600_000;
 
-/** Request queue: p-queue runs the jobs, the priority queue orders them, and the rate limiter paces them. */
-export class Dispatcher implements RequestQueue {
+/** Creates the queue for one token. */
+export function createRequestQueue(options: QueueOptions): RequestQueue {
+  return new Dispatcher(options);
+}
+
+/** Request queue: the priority queue and the rate limiter choose the next job, and the pump starts it. */
+class Dispatcher implements RequestQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
@@ -32,7 +37,7 @@ export class Dispatcher implements RequestQueue {
   readonly #breaker: CircuitBreaker;
   readonly #sender: Sender;
   readonly #waiting: PriorityQueue;
-  readonly #runner: PQueue<PriorityQueue, JobOptions>;
+  readonly #pump: Pump;
   readonly #timer: Timer;
   readonly #quota = new RetryQuota();
   readonly #statistics = new QueueStatistics();
@@ -55,16 +60,11 @@ export class Dispatcher implements RequestQueue {
     this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#timer = new Timer(clock, () => this.#wake());
     this.#inFlight = new InFlight(options.concurrency);
-    const waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlight, now, (time) =>
-      this.#timer.set(time),
-    );
-    this.#waiting = waiting;
-    this.#sender = new Sender(this.#limiter, this.#breaker, this.#statistics, options, () => waiting.regroup());
-    // p-queue creates its queue itself; this constructor returns the existing one.
-    const queueClass = function existing() {
-      return waiting;
-    } as unknown as new () => PriorityQueue;
-    this.#runner = new PQueue<PriorityQueue, JobOptions>({ concurrency: options.concurrency, queueClass });
+    const wakeAt = (time: number) => this.#timer.set(time);
+    this.#waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlight, now, wakeAt);
+    const onSplit = () => this.#waiting.regroup();
+    this.#sender = new Sender(this.#limiter, this.#breaker, this.#statistics, options, onSplit);
+    this.#pump = new Pump(this.#waiting, options.concurrency, (job, isProbe) => this.#run(job, isProbe));
   }
 
   request<T>(request: QueuedRequest<T>): Promise<T> {
@@ -89,26 +89,15 @@ export class Dispatcher implements RequestQueue {
       }
       job.priority = request.priority;
       this.#waiting.reorder(job);
-      this.#recheck();
+      this.#pump.pump();
     }
     return job;
   }
 
   #newJob(request: QueuedRequest<unknown>): Job {
     const now = this.#clock.monotonic();
-    const job: Job = {
-      request,
-      sequence: this.#sequence++,
-      enqueuedAt: now,
-      deadlineAt: now + (request.deadline ?? this.#options.deadline ?? DEADLINE),
-      controller: new AbortController(),
-      waiters: new Set(),
-      priority: request.priority,
-      state: 'waiting',
-      waitingSince: now,
-      attempts: 0,
-      lastError: null,
-    };
+    const deadlineAt = now + (request.deadline ?? this.#options.deadline ?? DEADLINE);
+    const job = createJob(request, this.#sequence++, now, deadlineAt);
     this.#registry.add(job);
     this.#timer.set(job.deadlineAt);
     this.#enqueue(job);
@@ -134,18 +123,11 @@ export class Dispatcher implements RequestQueue {
     job.state = 'waiting';
     job.waitingSince = this.#clock.monotonic();
     this.#registry.countWaiting(job.priority, 1);
-    void this.#runner.add(() => this.#run(job), { job, priority: 0 });
+    this.#waiting.add(job);
+    this.#pump.pump();
   }
 
-  /** Makes p-queue check the priority queue again. */
-  #recheck(): void {
-    this.#runner.concurrency = this.#inFlight.limit(this.#clock.monotonic());
-  }
-
-  async #run(job: Job): Promise<void> {
-    if (job.state === 'settled') {
-      return;
-    }
+  async #run(job: Job, isProbe: boolean): Promise<void> {
     const sentAt = this.#clock.monotonic();
     const isTrial = this.#breaker.state !== 'closed';
     this.#registry.countWaiting(job.priority, -1);
@@ -153,7 +135,7 @@ export class Dispatcher implements RequestQueue {
     job.attempts += 1;
     this.#timer.set(this.#inFlight.add(job, sentAt, this.#limiter.budget(job.request).rtt ?? 0));
     try {
-      const value = await this.#sender.send(job, sentAt, this.#waiting.lastIsProbe);
+      const value = await this.#sender.send(job, sentAt, isProbe);
       this.#quota.credit();
       this.#record(job, sentAt, 'answered');
       this.#settle(job, (waiter) => waiter.resolve(value));
@@ -161,8 +143,8 @@ export class Dispatcher implements RequestQueue {
       this.#onFailure(job, sentAt, error, isTrial);
     } finally {
       this.#inFlight.remove(job);
-      if (this.#runner.concurrency > this.#options.concurrency) {
-        this.#recheck();
+      if (this.#pump.concurrency > this.#options.concurrency) {
+        this.#pump.concurrency = this.#inFlight.limit(this.#clock.monotonic());
       }
       if (this.#inFlight.size === 0) {
         this.#onIdle?.();
@@ -258,7 +240,8 @@ export class Dispatcher implements RequestQueue {
       const wait = describeWait(job, this.#waiting.waitReason(job));
       this.#giveUp(job, `no answer within ${seconds} s, ${wait}`);
     }
-    this.#recheck();
+    this.#pump.concurrency = this.#inFlight.limit(now);
+    this.#pump.pump();
     this.#timer.set(Math.min(this.#registry.nextDueAt(), this.#inFlight.nextOverdueAt(now)));
   }
 

@@ -1,5 +1,5 @@
 // Indexes the unsettled jobs of the queue.
-import { Heap } from '../model/heap.ts';
+import TinyQueue from 'tinyqueue';
 import type { Priority } from '../model/request.ts';
 import type { Job } from './job.ts';
 
@@ -16,7 +16,7 @@ export class JobRegistry {
   /** Oldest first. */
   readonly #jobs = new Set<Job>();
   readonly #shared = new Map<string, Job>();
-  readonly #delayed = new Heap<Delay>((a, b) => a.at < b.at);
+  readonly #delayed = new TinyQueue<Delay>([], (a, b) => a.at - b.at);
   #deadlines = createDeadlineHeap();
   readonly #waiting: Record<Priority, number> = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
 
@@ -61,11 +61,8 @@ export class JobRegistry {
     } else if (key && this.#shared.get(key) === job) {
       this.#shared.delete(key);
     }
-    if (this.#deadlines.size > STALE_DEADLINES + 2 * this.#jobs.size) {
-      this.#deadlines = createDeadlineHeap();
-      for (const other of this.#jobs) {
-        this.#deadlines.push(other);
-      }
+    if (this.#deadlines.length > STALE_DEADLINES + 2 * this.#jobs.size) {
+      this.#deadlines = createDeadlineHeap(this.#jobs);
     }
   }
 
@@ -110,6 +107,6 @@ export class JobRegistry {
   }
 }
 
-function createDeadlineHeap(): Heap<Job> {
-  return new Heap<Job>((a, b) => a.deadlineAt < b.deadlineAt);
+function createDeadlineHeap(jobs: Iterable<Job> = []): TinyQueue<Job> {
+  return new TinyQueue([...jobs], (a, b) => a.deadlineAt - b.deadlineAt);
 }

@@ -33,6 +33,23 @@ export interface Job {
   lastError: TransientError | null;
 }
 
+/** Creates a waiting job without waiters. Times are monotonic milliseconds. */
+export function createJob(request: QueuedRequest<unknown>, sequence: number, now: number, deadlineAt: number): Job {
+  return {
+    request,
+    sequence,
+    enqueuedAt: now,
+    deadlineAt,
+    controller: new AbortController(),
+    waiters: new Set(),
+    priority: request.priority,
+    state: 'waiting',
+    waitingSince: now,
+    attempts: 0,
+    lastError: null,
+  };
+}
+
 /** Head start for one step of priority, in milliseconds of waiting. See docs/rate-limiting.md#priorities. */
 const STEP = 30_000;
 

@@ -1,30 +1,20 @@
-// Orders the waiting jobs for p-queue.
-import type { Queue, QueueAddOptions, RunFunction } from 'p-queue';
-import { Heap } from '../model/heap.ts';
+import TinyQueue from 'tinyqueue';
 import type { Call, RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { InFlight } from './in-flight.ts';
 import { isUrgent, type Job, virtualDeadline } from './job.ts';
 
-/** Options that p-queue passes on with a task. */
-export interface JobOptions extends QueueAddOptions {
-  readonly job: Job;
-}
-
 interface Entry {
   readonly job: Job;
-  readonly run: RunFunction;
   readonly due: number;
-  /** The entry was replaced by one with another position. */
-  moved: boolean;
 }
 
 /** Waiting jobs with the same rate-limit key. */
 interface SubQueue {
   /** Example of a call with this key. */
   readonly call: Call;
-  readonly urgent: Heap<Entry>;
-  readonly others: Heap<Entry>;
+  readonly urgent: TinyQueue<Entry>;
+  readonly others: TinyQueue<Entry>;
   /** Number of waiting jobs. */
   waiting: number;
   /** Reason that the first job is not sent. */
@@ -35,9 +25,16 @@ interface SubQueue {
 
 interface Pick {
   readonly subQueue: SubQueue;
-  readonly heap: Heap<Entry>;
+  readonly heap: TinyQueue<Entry>;
   readonly entry: Entry;
-  readonly probe: boolean;
+  readonly isProbe: boolean;
+}
+
+/** Job to send now. */
+interface NextJob {
+  readonly job: Job;
+  /** True if the request is sent as a probe, to learn a budget. */
+  readonly isProbe: boolean;
 }
 
 /** Consecutive urgent jobs after which another job is treated as urgent, to prevent starvation. */
@@ -46,21 +43,20 @@ const MAX_OVERTAKES = 4;
 const BUSY = 'other requests go first';
 
 /**
- * Priority queue of p-queue. It appears empty while the rate limiter allows no request, so the order is decided at the
- * moment of sending.
+ * Priority queue of the waiting jobs. The order is decided at the moment of sending: `take` returns the job with the
+ * earliest virtual deadline among those that the rate limiter and the circuit breaker let go.
  */
-export class PriorityQueue implements Queue<RunFunction, JobOptions> {
+export class PriorityQueue {
   readonly #limiter: RateLimiter;
   readonly #breaker: CircuitBreaker;
   readonly #inFlight: InFlight;
   readonly #now: () => number;
   readonly #wakeAt: (time: number) => void;
   readonly #subQueues = new Map<string, SubQueue>();
+  /** Current entry of each waiting job; other entries in the heaps are stale. */
   readonly #entries = new Map<Job, Entry>();
-  /** True if the last dequeued job is a probe. */
-  #probe = false;
 
-  /** `wakeAt` requests another check of the queue at a monotonic time. */
+  /** `wakeAt` requests another call of `take` at a monotonic time. */
   constructor(
     limiter: RateLimiter,
     breaker: CircuitBreaker,
@@ -75,52 +71,36 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     this.#wakeAt = wakeAt;
   }
 
-  /** Returns 1 if a job may be sent now, otherwise 0; p-queue only checks whether it is positive. */
-  get size(): number {
-    return this.#pick() === null ? 0 : 1;
+  add(job: Job): void {
+    this.#subQueue(job).waiting += 1;
+    this.#put(job);
   }
 
-  enqueue(run: RunFunction, options?: Partial<JobOptions>): void {
-    const job = options?.job;
-    if (job !== undefined) {
-      this.#subQueue(job).waiting += 1;
-      this.#put(job, run);
-    }
-  }
-
-  dequeue(): RunFunction | undefined {
+  /** Removes and returns the job to send now; null if every job has to wait. */
+  take(): NextJob | null {
     const pick = this.#pick();
     if (pick === null) {
-      return undefined;
+      return null;
     }
-    const { subQueue, heap } = pick;
+    const { subQueue, heap, entry, isProbe } = pick;
     heap.pop();
-    if (this.#entries.delete(pick.entry.job)) {
-      subQueue.waiting -= 1;
-    }
+    this.#entries.delete(entry.job);
+    subQueue.waiting -= 1;
     subQueue.waitReason = BUSY;
-    const other = front(subQueue.others);
-    const overtakes = heap === subQueue.urgent && other !== undefined && isBefore(other, pick.entry);
+    const other = this.#front(subQueue.others);
+    const overtakes = heap === subQueue.urgent && other !== undefined && compareEntries(other, entry) < 0;
     subQueue.overtakes = overtakes ? subQueue.overtakes + 1 : 0;
-    this.#probe = pick.probe;
-    return pick.entry.run;
-  }
-
-  /** True if the last dequeued job is a probe. */
-  get lastIsProbe(): boolean {
-    return this.#probe;
+    return { job: entry.job, isProbe };
   }
 
   /** Moves a job whose priority has changed. */
   reorder(job: Job): void {
-    const entry = this.#entries.get(job);
-    if (entry !== undefined) {
-      entry.moved = true;
-      this.#put(job, entry.run);
+    if (this.#entries.has(job)) {
+      this.#put(job);
     }
   }
 
-  /** Discards a job that settled before it was sent. Its entry is removed when it reaches the front. */
+  /** Discards a job that settled before it was sent. */
   discard(job: Job): void {
     if (this.#entries.delete(job)) {
       this.#subQueue(job).waiting -= 1;
@@ -134,39 +114,15 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
 
   /** Groups the jobs again after a class was split. */
   regroup(): void {
-    const subQueues = [...this.#subQueues.values()];
     this.#subQueues.clear();
-    for (const { urgent, others } of subQueues) {
-      for (const heap of [urgent, others]) {
-        for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
-          this.#regroupOne(entry);
-        }
-      }
+    for (const job of this.#entries.keys()) {
+      this.add(job);
     }
   }
 
-  #regroupOne(entry: Entry): void {
-    const subQueue = this.#subQueue(entry.job);
-    subQueue.waiting += this.#entries.get(entry.job) === entry ? 1 : 0;
-    (isUrgent(entry.job.priority) ? subQueue.urgent : subQueue.others).push(entry);
-  }
-
-  filter(): RunFunction[] {
-    return [...this.#entries.values()].map((entry) => entry.run);
-  }
-
-  // These methods of p-queue use its ids and signals, which jobs do not have.
-  setPriority(): void {
-    throw new Error('jobs are moved by reorder');
-  }
-
-  remove(): void {
-    throw new Error('jobs are removed by discard');
-  }
-
-  #put(job: Job, run: RunFunction): void {
+  #put(job: Job): void {
     const subQueue = this.#subQueue(job);
-    const entry: Entry = { job, run, due: virtualDeadline(job), moved: false };
+    const entry: Entry = { job, due: virtualDeadline(job) };
     this.#entries.set(job, entry);
     (isUrgent(job.priority) ? subQueue.urgent : subQueue.others).push(entry);
   }
@@ -175,11 +131,10 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     const key = this.#limiter.limitKey(job.request);
     let subQueue = this.#subQueues.get(key);
     if (subQueue === undefined) {
-      const call = { class: job.request.class, name: job.request.name };
       subQueue = {
-        call,
-        urgent: new Heap(isBefore),
-        others: new Heap(isBefore),
+        call: { class: job.request.class, name: job.request.name },
+        urgent: new TinyQueue([], compareEntries),
+        others: new TinyQueue([], compareEntries),
         waiting: 0,
         waitReason: BUSY,
         overtakes: 0,
@@ -195,7 +150,7 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     let best: Pick | null = null;
     for (const subQueue of this.#subQueues.values()) {
       const pick = this.#pickFrom(subQueue, now, nextAttemptAt);
-      if (pick !== null && (best === null || isBefore(pick.entry, best.entry))) {
+      if (pick !== null && (best === null || compareEntries(pick.entry, best.entry) < 0)) {
         best = pick;
       }
     }
@@ -203,15 +158,11 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
   }
 
   #pickFrom(subQueue: SubQueue, now: number, nextAttemptAt: number): Pick | null {
-    const urgent = front(subQueue.urgent);
-    const other = front(subQueue.others);
-    const first = urgent !== undefined && (other === undefined || isBefore(urgent, other)) ? urgent : other;
+    const urgent = this.#front(subQueue.urgent);
+    const other = this.#front(subQueue.others);
+    const first = urgent !== undefined && (other === undefined || compareEntries(urgent, other) < 0) ? urgent : other;
     if (first === undefined) {
       return null;
-    }
-    const over = [urgent, other].find((entry) => entry?.job.state === 'settled');
-    if (over !== undefined) {
-      return { subQueue, heap: over === urgent ? subQueue.urgent : subQueue.others, entry: over, probe: false };
     }
     if (nextAttemptAt > now) {
       this.#wait(subQueue, nextAttemptAt, 'the platform fails lastingly; it is tried again from time to time');
@@ -230,12 +181,12 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
     const decision = this.#limiter.decide(subQueue.call, now, waiting, isUrgentFirst);
     if (decision.kind !== 'wait') {
       const heap = first === urgent ? subQueue.urgent : subQueue.others;
-      return { subQueue, heap, entry: first, probe: decision.kind === 'probe' };
+      return { subQueue, heap, entry: first, isProbe: decision.kind === 'probe' };
     }
     if (urgent !== undefined && !isUrgentFirst) {
       const second = this.#limiter.decide(subQueue.call, now, waiting, true);
       if (second.kind !== 'wait') {
-        return { subQueue, heap: subQueue.urgent, entry: urgent, probe: second.kind === 'probe' };
+        return { subQueue, heap: subQueue.urgent, entry: urgent, isProbe: second.kind === 'probe' };
       }
     }
     this.#wait(subQueue, decision.until, decision.why);
@@ -261,19 +212,19 @@ export class PriorityQueue implements Queue<RunFunction, JobOptions> {
       this.#wakeAt(until);
     }
   }
-}
 
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.due === b.due ? a.job.sequence < b.job.sequence : a.due < b.due;
-}
-
-/** Returns the first entry that was not moved. */
-function front(heap: Heap<Entry>): Entry | undefined {
-  for (;;) {
-    const entry = heap.peek();
-    if (entry === undefined || !entry.moved) {
-      return entry;
+  /** Returns the first entry of a heap after removing the stale ones before it. */
+  #front(heap: TinyQueue<Entry>): Entry | undefined {
+    for (;;) {
+      const entry = heap.peek();
+      if (entry === undefined || this.#entries.get(entry.job) === entry) {
+        return entry;
+      }
+      heap.pop();
     }
-    heap.pop();
   }
+}
+
+function compareEntries(a: Entry, b: Entry): number {
+  return a.due - b.due || a.job.sequence - b.job.sequence;
 }

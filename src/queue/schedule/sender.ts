@@ -4,7 +4,7 @@ import type { Permit } from '../rate-limit/permit.ts';
 import type { BudgetChange, RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
-import type { QueueOptions } from './queue-contract.ts';
+import type { QueueOptions } from './request-queue.ts';
 import type { QueueStatistics } from './statistics.ts';
 
 /** Makes single attempts, and reports their results to rate limiter, circuit breaker and statistics. */
