@@ -383,7 +383,7 @@ test.each([
     /GITHUB_TOKEN is not set/,
   ],
   [null, ['--onto', 'nowhere'], 3, /the remote has no branch "nowhere"/],
-  [null, ['--onto', '--all'], 1, /is no name of a branch/],
+  [null, ['--onto', '--all'], 1, /is not a valid branch, tag or commit name/],
   [null, ['--author', 'Nobody'], 3, /--author "Nobody" is not an author/],
 ] as const)('%j %j ends with %d', async (env, args, code, message) => {
   await using scene = await Scene.open();

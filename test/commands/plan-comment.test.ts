@@ -69,10 +69,10 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
       ['plan', '.', '--comment', '--detailed-exitcode'],
       environment(fake, name, pull, 2),
     );
-    expect(second).toMatchObject({ code: 2, stderr: expect.stringMatching(/ is updated\.\n$/) });
+    expect(second).toMatchObject({ code: 2, stderr: expect.stringMatching(/ was updated\.\n$/) });
     expect(fake.comments).toHaveLength(1);
     const late = await work.inside(['plan', '.', '--comment'], environment(fake, name, pull, 1));
-    expect(late).toMatchObject({ code: 0, stderr: expect.stringContaining('A later run has commented') });
+    expect(late).toMatchObject({ code: 0, stderr: expect.stringContaining('A later run has already commented') });
     const status = { sha: pull.head, state: 'success', context: 'octavo/plan/org_acme' };
     expect(fake.statuses[0]).toEqual({ ...status, description: '1 to update, 1 unchanged' });
     expect(work.writes()).toBe(2);
@@ -220,7 +220,7 @@ test('a push is planned without a comment; outside of a CI job there is nowhere 
   expect(push).toMatchObject({ code: 0, stderr: expect.stringContaining('is not for a pull request') });
   expect(fake.requests).toEqual([]);
   const outside = await work.inside(['plan', '.', '--comment']);
-  expect(outside).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--comment is for CI jobs') });
+  expect(outside).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--comment requires a pull request job of GitHub') });
 });
 
 test('at Bitbucket the plan is in the output of the job, which says so', async () => {

@@ -89,7 +89,7 @@ test.each(['github', 'sarif', 'junit'])('%s: nothing wrong is an answer without 
 test('no manifest at all is a problem of the folder', async () => {
   await using work = await openWorkspace();
   const { code, stdout } = await work.inside(['validate', '--format', 'github']);
-  expect(stdout).toMatch(/^::error file=\.,line=1,col=1::no manifest here/);
+  expect(stdout).toMatch(/^::error file=\.,line=1,col=1::no manifests found below /);
   expect(code).toBe(3);
 });
 

@@ -120,7 +120,7 @@ test('doctor says where the token may not send conversations, if any are to be s
   await using _work = work;
   work.emulator.setFeatures({ ingestionByUsers: false });
   const asked = await work.inside(['doctor', '--config', work.configure(settings)]);
-  expect(asked.stdout).toMatch(/^ +bad +permissions +the token may not: ingestConversations$/m);
+  expect(asked.stdout).toMatch(/^ +bad +permissions +the token lacks: ingestConversations$/m);
   expect(asked.code).toBe(1);
   const without = await work.inside(['doctor', '--config', work.configure()]);
   expect(without.stdout).not.toContain('ingestConversations');

@@ -91,7 +91,7 @@ test('SIGINT in the middle of an apply of 1,000: out in time, and a second apply
   const { stdout, stderr } = await applying.ended;
   const made = work.teams().length;
   expect(stdout).toContain(`${made} applied, ${THOUSAND.length - made} skipped`);
-  expect(stderr).toContain(`Stopped: ${THOUSAND.length - made} changes not begun`);
+  expect(stderr).toContain(`Stopped: ${THOUSAND.length - made} changes not started`);
   unlimited(work);
   const { code, stdout: rest } = await work.run('apply', '--yes');
   expect({ code, rest }).toEqual({

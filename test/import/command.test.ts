@@ -192,7 +192,7 @@ describe('where no plan would read what is written, nothing is', () => {
     const { code, stderr } = await work.inside(['import']);
     expect({ code, stderr }).toEqual({
       code: 3,
-      stderr: expect.stringMatching(/sites is a link that leaves the folder/),
+      stderr: expect.stringMatching(/sites is a link that leaves the manifest directory/),
     });
     expect(readdirSync(join(work.folder, 'outside'))).toEqual([]);
     expect(existsSync(join(work.repository.directory, 'members.yaml'))).toBe(false);

@@ -101,7 +101,7 @@ test.each(['github', 'gitlab', 'gitea', 'bitbucket'])(
       const refused = await work.inside(['init', 'other', '--forge', forge, '--install', wrong], none);
       expect(refused).toMatchObject({
         code: 3,
-        stderr: expect.stringContaining('is not a repository and a full commit id'),
+        stderr: expect.stringContaining('is not a repository URL with a full commit id'),
       });
     }
     await using pinned = await openWorkspace();

@@ -209,7 +209,7 @@ test('examples/pull-request/bitbucket.yaml: a pull request gets its plan in the 
       .replace(/(?<=^export OCTAVO_COMMIT=).*$/m, `"${OCTAVO_COMMIT}"`),
   );
   const ended = await runGitLabJob({ before_script: [], script, after_script: [] }, full);
-  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('none are written at Bitbucket') });
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Octavo does not comment on Bitbucket') });
   expectPlan(ended.stdout);
 });
 

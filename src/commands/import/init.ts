@@ -48,7 +48,7 @@ function readInstall(text: string): Install {
     /^((?:https|ssh):\/\/(?:\w+@)?[\w.:-]+\/[\w./~-]+)#([0-9a-f]{40}(?:[0-9a-f]{24})?)$/.exec(text) ?? [];
   if (source === undefined || commit === undefined) {
     throw new ConfigError(
-      `--install ${JSON.stringify(maskUrls(text))} is not a repository URL with a full commit id; use a form such as https://git.example/acme/octavo.git#${'0123456789'.repeat(4)}`,
+      `--install ${JSON.stringify(maskUrls(text))} is not a repository URL with a full commit id; use a form such as https://git.example/acme/octavo.git#COMMIT (40 or 64 hexadecimal digits)`,
     );
   }
   return { source, commit };

@@ -21,8 +21,8 @@ const FIELDS = '\u0001';
 const NULL_MESSAGE = 'cannot be cleared: null is not allowed here; leave the field out if it should not be managed';
 /** What lies inside a file that was read: the entry does not show it. */
 const UNSEEN = Symbol('unseen');
-/** Put where a named file could not be read: that was reported, and what follows from it is not. */
-export const UNREAD_FILE: FileContent = Object.freeze(new FileContent('', '', ''));
+/** Placeholder for a file that could not be read. Its text is not empty, so that no kind reports a second problem. */
+export const UNREAD_FILE: FileContent = Object.freeze(new FileContent('', '', 'unread'));
 
 /** Checks an entry with its kind's schema, and says what is wrong in words that name the field. */
 export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
