@@ -220,7 +220,11 @@ test('a push is planned without a comment; outside of a CI job there is nowhere 
   expect(push).toMatchObject({ code: 0, stderr: expect.stringContaining('is not for a pull request') });
   expect(fake.requests).toEqual([]);
   const outside = await work.inside(['plan', '.', '--comment']);
-  expect(outside).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--comment requires a pull request job of GitHub') });
+  expect(outside).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringContaining('--comment requires a pull request job of GitHub'),
+  });
 });
 
 test('at Bitbucket the plan is in the output of the job, which says so', async () => {
