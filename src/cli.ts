@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import type { Surroundings } from './commands/cli/setup.ts';
+import type { CommandContext } from './commands/cli/setup.ts';
 import { processTerminal } from './commands/cli/terminal.ts';
 import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
@@ -36,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   process.on('SIGINT', onStop);
   process.on('SIGTERM', onStop);
   const terminal = processTerminal(reader.signal);
-  const around: Surroundings = {
+  const context: CommandContext = {
     terminal,
     clock: systemClock,
     random: Math.random,
@@ -47,13 +47,13 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     secrets: new Set([process.env.OCTAVO_TOKEN ?? '']),
   };
   // What nobody waited for: said like everything else, and the end of the process.
-  process.once('uncaughtException', (error) => process.exit(report(error, argv, around)));
+  process.once('uncaughtException', (error) => process.exit(report(error, argv, context)));
   noteClosedOutput(reader);
   try {
-    await useProxy(around);
-    return await runCommandLine(argv, around);
+    await useProxy(context);
+    return await runCommandLine(argv, context);
   } catch (error) {
-    return report(error, argv, around);
+    return report(error, argv, context);
   } finally {
     process.off('SIGINT', onStop);
     process.off('SIGTERM', onStop);
@@ -61,7 +61,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 }
 
 /** Where the environment names a proxy, clients of forges use it too. Throws ConfigError. */
-async function useProxy({ terminal, secrets }: Surroundings): Promise<void> {
+async function useProxy({ terminal, secrets }: CommandContext): Promise<void> {
   if (Object.keys(terminal.env).some((name) => /^https?_proxy$/i.test(name))) {
     const { proxyUrls, useProxyForFetch } = await import('./platform/http/dispatcher.ts');
     for (const { password } of proxyUrls(terminal.env)) {
@@ -94,16 +94,16 @@ function noteClosedOutput(reader: AbortController): void {
 }
 
 /** A command line in given surroundings. Never throws: what goes wrong is said, and is in the exit code. */
-export async function runCommandLine(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<ExitCode> {
   let exit: ExitCode = EXIT.done;
-  const program = createProgram(around, (code) => {
+  const program = createProgram(context, (code) => {
     exit = code;
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exit;
   } catch (error) {
-    return report(error, argv, around);
+    return report(error, argv, context);
   }
 }
 
@@ -113,7 +113,7 @@ function version(root: URL): string {
 }
 
 /** Says what went wrong, for a person: no stack trace, and no secret. Where JSON was asked for, in JSON besides. */
-function report(error: unknown, argv: readonly string[], { terminal, secrets }: Surroundings): ExitCode {
+function report(error: unknown, argv: readonly string[], { terminal, secrets }: CommandContext): ExitCode {
   if (error instanceof CommanderError) {
     // Commander has said it already; help that was asked for is no mistake.
     return error.exitCode === 0 ? EXIT.done : EXIT.invalid;

@@ -1,10 +1,10 @@
 import { Argument, type Command, Option } from 'commander';
 import type { TypedField } from './api/fields.ts';
-import { CONFIG, type Done, ORGANIZATION } from './cli/arguments.ts';
-import type { Surroundings } from './cli/setup.ts';
+import { CONFIG, ORGANIZATION, type SetExitCode } from './cli/arguments.ts';
+import type { CommandContext } from './cli/setup.ts';
 
 /** `octavo api`, and what completes it on a command line. */
-export function apiCommands(program: Command, around: Surroundings, done: Done): void {
+export function apiCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   const fields: TypedField[] = [];
   const headers: string[] = [];
   // Both kinds in the order in which they were typed: fields of lists follow each other.
@@ -45,12 +45,12 @@ export function apiCommands(program: Command, around: Surroundings, done: Done):
     .addHelpText('after', EXAMPLES)
     .action(async (words, options) => {
       const { apiCommand } = await import('./api/command.ts');
-      done(await apiCommand(words, { fields, headers }, options, around));
+      setExitCode(await apiCommand(words, { fields, headers }, options, context));
     });
-  completionCommands(program, around, done);
+  completionCommands(program, context, setExitCode);
 }
 
-function completionCommands(program: Command, around: Surroundings, done: Done): void {
+function completionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('completion')
     .description('Print a shell script that completes commands, options, requests and their fields')
@@ -58,7 +58,7 @@ function completionCommands(program: Command, around: Surroundings, done: Done):
     .addHelpText('after', COMPLETION)
     .action(async (shell) => {
       const { completionCommand } = await import('./completion/command.ts');
-      done(completionCommand(shell, around));
+      setExitCode(completionCommand(shell, context));
     });
   program
     .command('complete', { hidden: true })
@@ -70,7 +70,7 @@ function completionCommands(program: Command, around: Surroundings, done: Done):
     .option('--breaks <characters>', 'Characters that separate words for completion in bash')
     .action(async (line, options) => {
       const { completeCommand } = await import('./completion/command.ts');
-      done(completeCommand(program, line, options, around));
+      setExitCode(completeCommand(program, line, options, context));
     });
 }
 

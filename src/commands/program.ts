@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
-import { CONFIG, count, type Done, durationOrZero, ORGANIZATION, SCOPE, upTo } from './cli/arguments.ts';
+import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode, upTo } from './cli/arguments.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
-import type { Surroundings } from './cli/setup.ts';
+import type { CommandContext } from './cli/setup.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
 
@@ -10,30 +10,30 @@ import { conversationCommands } from './conversations/program.ts';
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
 /** All commands, for parsing and for the reference page. `done` is told what the process exits with. */
-export function createProgram(around: Surroundings, done: Done): Command {
+export function createProgram(context: CommandContext, setExitCode: SetExitCode): Command {
   const program = new Command('octavo')
     .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
-    .version(around.version, '--version')
+    .version(context.version, '--version')
     .exitOverride()
-    .configureOutput({ writeOut: around.terminal.out, writeErr: around.terminal.err })
+    .configureOutput({ writeOut: context.terminal.out, writeErr: context.terminal.err })
     .showHelpAfterError('Run with --help to list commands and options.')
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP)
-    .hook('preAction', (_program, command) => nameConfig(command, around));
-  startingCommands(program, around, done);
-  checkingCommands(program, around, done);
-  planningCommands(program, around, done);
-  adoptingCommands(program, around, done);
-  daemonCommands(program, around, done);
-  conversationCommands(program, around, done);
-  clusterCommands(program, around, done);
-  apiCommands(program, around, done);
-  tryingCommands(program, around, done);
+    .hook('preAction', (_program, command) => nameConfig(command, context));
+  startingCommands(program, context, setExitCode);
+  checkingCommands(program, context, setExitCode);
+  planningCommands(program, context, setExitCode);
+  adoptingCommands(program, context, setExitCode);
+  daemonCommands(program, context, setExitCode);
+  conversationCommands(program, context, setExitCode);
+  clusterCommands(program, context, setExitCode);
+  apiCommands(program, context, setExitCode);
+  tryingCommands(program, context, setExitCode);
   return program;
 }
 
 /** `OCTAVO_CONFIG` names the configuration where no `--config` does. */
-function nameConfig(command: Command, { terminal }: Surroundings): void {
+function nameConfig(command: Command, { terminal }: CommandContext): void {
   const named = terminal.env.OCTAVO_CONFIG ?? '';
   if (named !== '' && command.opts().config === undefined && command.options.some(({ long }) => long === '--config')) {
     command.setOptionValue('config', named);
@@ -56,7 +56,7 @@ Exit codes:
 
 To try Octavo without an account, run: octavo demo`;
 
-function checkingCommands(program: Command, around: Surroundings, done: Done): void {
+function checkingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('validate')
     .description('Check manifests offline')
@@ -69,7 +69,7 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
     )
     .action(async (dir, options) => {
       const { validate } = await import('./plan/validate.ts');
-      done(await validate(dir, options, around));
+      setExitCode(await validate(dir, options, context));
     });
   program
     .command('schema')
@@ -77,11 +77,11 @@ function checkingCommands(program: Command, around: Surroundings, done: Done): v
     .option('--repo <dir>', 'Manifest directory whose keys complete references')
     .action(async (options) => {
       const { schemaCommand } = await import('./plan/schema.ts');
-      done(await schemaCommand(options, around));
+      setExitCode(await schemaCommand(options, context));
     });
 }
 
-function planningCommands(program: Command, around: Surroundings, done: Done): void {
+function planningCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('plan')
     .description('Show what would change, without changing anything')
@@ -100,7 +100,7 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option(...SCOPE)
     .action(async (dir, options) => {
       const { planCommand } = await import('./plan/plan.ts');
-      done(await planCommand(dir, options, around));
+      setExitCode(await planCommand(dir, options, context));
     });
   program
     .command('snapshot')
@@ -110,12 +110,12 @@ function planningCommands(program: Command, around: Surroundings, done: Done): v
     .option(...ORGANIZATION)
     .action(async (options) => {
       const { snapshotCommand } = await import('./plan/snapshot.ts');
-      done(await snapshotCommand(options, around));
+      setExitCode(await snapshotCommand(options, context));
     });
-  applyingCommands(program, around, done);
+  applyingCommands(program, context, setExitCode);
 }
 
-function applyingCommands(program: Command, around: Surroundings, done: Done): void {
+function applyingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('apply')
     .description('Apply the plan, after confirmation')
@@ -139,11 +139,11 @@ function applyingCommands(program: Command, around: Surroundings, done: Done): v
     .option(...SCOPE)
     .action(async (target, options) => {
       const { applyCommand } = await import('./plan/apply.ts');
-      done(await applyCommand(target, options, around));
+      setExitCode(await applyCommand(target, options, context));
     });
 }
 
-function adoptingCommands(program: Command, around: Surroundings, done: Done): void {
+function adoptingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('import')
     .description('Write undeclared resources as manifests with an empty plan, without overwriting files')
@@ -174,11 +174,11 @@ function adoptingCommands(program: Command, around: Surroundings, done: Done): v
     .option(...SCOPE)
     .action(async (options) => {
       const { importCommand } = await import('./import/import.ts');
-      done(await importCommand(options, around));
+      setExitCode(await importCommand(options, context));
     });
 }
 
-function startingCommands(program: Command, around: Surroundings, done: Done): void {
+function startingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('init')
     .description('Create a starter repository: manifests, editor settings and a pull request workflow')
@@ -193,11 +193,11 @@ function startingCommands(program: Command, around: Surroundings, done: Done): v
     .option(...ORGANIZATION)
     .action(async (dir, options) => {
       const { initCommand } = await import('./import/init.ts');
-      done(await initCommand(dir, options, around));
+      setExitCode(await initCommand(dir, options, context));
     });
 }
 
-function daemonCommands(program: Command, around: Surroundings, done: Done): void {
+function daemonCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('run')
     .description('Run the daemon: apply new commits and undo drift')
@@ -206,7 +206,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .option(...CONFIG)
     .action(async (options) => {
       const { runCommand } = await import('./daemon/run.ts');
-      done(await runCommand(options, around));
+      setExitCode(await runCommand(options, context));
     });
   program
     .command('health')
@@ -215,7 +215,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .option(...CONFIG)
     .action(async (options) => {
       const { healthCommand } = await import('./daemon/health.ts');
-      done(await healthCommand(options, around));
+      setExitCode(await healthCommand(options, context));
     });
   program
     .command('approve')
@@ -224,7 +224,7 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .option(...CONFIG)
     .action(async (checksum, options) => {
       const { approveCommand } = await import('./plan/approve.ts');
-      done(await approveCommand(checksum, options, around));
+      setExitCode(await approveCommand(checksum, options, context));
     });
   program
     .command('doctor')
@@ -232,11 +232,11 @@ function daemonCommands(program: Command, around: Surroundings, done: Done): voi
     .option(...CONFIG)
     .action(async (options) => {
       const { doctorCommand } = await import('./doctor/doctor.ts');
-      done(await doctorCommand(options, around));
+      setExitCode(await doctorCommand(options, context));
     });
 }
 
-function tryingCommands(program: Command, around: Surroundings, done: Done): void {
+function tryingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('emulate')
     .description('Run the embedded platform, for testing')
@@ -253,7 +253,7 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .addOption(new Option('--without <features...>', 'Features to disable').choices(Object.values(FEATURE_NAMES)))
     .action(async (options) => {
       const { emulateCommand } = await import('./daemon/emulate.ts');
-      done(await emulateCommand(options, around));
+      setExitCode(await emulateCommand(options, context));
     });
   program
     .command('demo')
@@ -261,6 +261,6 @@ function tryingCommands(program: Command, around: Surroundings, done: Done): voi
     .option('--once', 'Exit when the demonstration is complete')
     .action(async (options) => {
       const { demoCommand } = await import('./daemon/demo.ts');
-      done(await demoCommand(options, around));
+      setExitCode(await demoCommand(options, context));
     });
 }

@@ -9,7 +9,7 @@ import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
-import { asked, chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfig, untilAborted, withPlatform } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { type ApiFlags, mustGoTogether, type Repeated } from './flags.ts';
 import { secretValues } from './headers.ts';
@@ -27,15 +27,15 @@ export async function apiCommand(
   words: readonly string[],
   repeated: Repeated,
   flags: ApiFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { readerLeft } = around.terminal;
-  const signal = readerLeft === undefined ? around.signal : AbortSignal.any([around.signal, readerLeft]);
+  const { readerLeft } = context.terminal;
+  const signal = readerLeft === undefined ? context.signal : AbortSignal.any([context.signal, readerLeft]);
   try {
-    return await runApi(words, repeated, flags, { ...around, signal });
+    return await runApi(words, repeated, flags, { ...context, signal });
   } catch (error) {
-    if (around.signal.aborted) {
-      throw new InterruptedError(around.stoppedBy?.(), { cause: error });
+    if (context.signal.aborted) {
+      throw new InterruptedError(context.stoppedBy?.(), { cause: error });
     }
     if (readerLeft?.aborted === true && error instanceof CancelledError) {
       return EXIT.done;
@@ -48,28 +48,28 @@ async function runApi(
   words: readonly string[],
   { fields, headers }: Repeated,
   flags: ApiFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
   const table: readonly Operation[] = Object.values(operations);
   if (flags.list !== undefined) {
     const filter = [...(flags.list === true ? [] : [flags.list]), ...words].flatMap((word) => word.split(/\s+/));
-    listOperations(table, filter, flags.format, around);
+    listOperations(table, filter, flags.format, context);
     return EXIT.done;
   }
-  const config = await readConfig(flags.config, around);
+  const config = await readConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
   const { baseUrl } = config.platform;
   const request = await prepare(
     { words, method: flags.method, fields, headers, data: flags.data, isRaw: flags.raw === true },
-    { table, organization: organization.id, baseUrl, read: (name) => readNamed(name, around) },
+    { table, organization: organization.id, baseUrl, read: (name) => readNamed(name, context) },
   );
   for (const secret of secretValues(request.headers)) {
-    around.secrets?.add(secret);
+    context.secrets?.add(secret);
   }
   mustGoTogether(request, flags);
-  const selection = flags.jq === undefined ? null : await openSelection(flags.jq, around.signal);
+  const selection = flags.jq === undefined ? null : await openSelection(flags.jq, context.signal);
   try {
-    return await carryOut({ request, flags, selection, around }, config, organization);
+    return await carryOut({ request, flags, selection, context }, config, organization);
   } finally {
     await selection?.close();
   }
@@ -81,25 +81,25 @@ interface Wish extends Wanted {
 
 /** Shows the request, asks, and sends it: as much of that as is wanted. */
 async function carryOut(wish: Wish, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
-  const { request, flags, around } = wish;
+  const { request, flags, context } = wish;
   for (const note of request.notes) {
-    around.terminal.err(`${printableLines(note)}\n`);
+    context.terminal.err(`${printableLines(note)}\n`);
   }
   const url = `${withoutTrailingSlashes(config.platform.baseUrl)}${request.path}`;
   if (flags.dryRun === true) {
-    showRequest(request, url, flags, around);
+    showRequest(request, url, flags, context);
     return EXIT.done;
   }
-  if (!(await isWanted(request, url, flags, around))) {
-    around.terminal.err('\nNot sent.\n');
+  if (!(await isWanted(request, url, flags, context))) {
+    context.terminal.err('\nNot sent.\n');
     return EXIT.failed;
   }
-  const writer = new AnswerWriter(around, [organization.token, ...secretValues(request.headers)]);
-  await withPlatform(config, organization, around, (way) => sendAndShow({ ...wish, writer }, way));
+  const writer = new AnswerWriter(context, [organization.token, ...secretValues(request.headers)]);
+  await withPlatform(config, organization, context, (session) => sendAndShow({ ...wish, writer }, session));
   return EXIT.done;
 }
 
-async function readNamed(name: string, { terminal, signal }: Surroundings): Promise<string> {
+async function readNamed(name: string, { terminal, signal }: CommandContext): Promise<string> {
   if (name === '-') {
     if (terminal.input === undefined) {
       throw new ConfigError('cannot read from standard input here');
@@ -117,7 +117,7 @@ async function readNamed(name: string, { terminal, signal }: Surroundings): Prom
 }
 
 /** Prints what would be sent, for `--dry-run`: without the token, and without the values of secret headers. */
-function showRequest(request: Prepared, url: string, { format }: ApiFlags, { terminal }: Surroundings): void {
+function showRequest(request: Prepared, url: string, { format }: ApiFlags, { terminal }: CommandContext): void {
   const { method, body } = request;
   const json: unknown = maskUrlsIn(body === null ? null : JSON.parse(body));
   if (format === 'json') {
@@ -154,7 +154,7 @@ async function isWanted(
   request: Prepared,
   url: string,
   flags: ApiFlags,
-  { terminal, signal }: Surroundings,
+  { terminal, signal }: CommandContext,
 ): Promise<boolean> {
   if (request.repeat === 'safe' || flags.yes === true) {
     return true;
@@ -164,7 +164,7 @@ async function isWanted(
   }
   terminal.err(requestText(request, url, paintFor(terminal.isErrTerminal, terminal.env)));
   const answer = terminal.ask('\nSend it? Enter "yes" to confirm: ');
-  const said = await Promise.race([answer, asked(signal).then(() => '')]);
+  const said = await Promise.race([answer, untilAborted(signal).then(() => '')]);
   if (signal.aborted) {
     throw new CancelledError(`${request.name} was not sent`);
   }

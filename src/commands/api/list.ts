@@ -5,7 +5,7 @@ import { didYouMean, quote } from '../../core/text/suggest.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { describe, type Field, REPEAT_WORDS } from './describe.ts';
 import { jsonSchemaOf } from './schema-words.ts';
@@ -18,7 +18,7 @@ export function listOperations(
   table: readonly Operation[],
   words: readonly string[],
   format: 'text' | 'json',
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): void {
   const found = matching(table, words);
   if (format === 'json') {

@@ -6,19 +6,19 @@ import type { Paint } from '../../plan/render/text-layout.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
 import type { HttpAnswer } from '../../platform/http/transport.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
-import { asked, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, untilAborted } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 
 /** Writes what the platform answered: the token is in none of it, and nothing in it acts on a terminal. */
 export class AnswerWriter {
-  readonly #around: Surroundings;
+  readonly #context: CommandContext;
   readonly #paint: Paint;
   readonly #secrets: readonly string[];
 
   /** `secrets`: the token, and what else was sent to prove who calls. */
-  constructor(around: Surroundings, secrets: readonly string[]) {
-    const { terminal } = around;
-    this.#around = around;
+  constructor(context: CommandContext, secrets: readonly string[]) {
+    const { terminal } = context;
+    this.#context = context;
     this.#paint = paintFor(terminal.isOutTerminal, terminal.env);
     this.#secrets = secrets.filter((secret) => secret !== '').toSorted((a, b) => b.length - a.length);
   }
@@ -38,7 +38,7 @@ export class AnswerWriter {
    * values are on a line each, indented on a terminal where that is asked for.
    */
   selected(values: readonly unknown[], isIndented: boolean): Promise<void> {
-    const { isOutTerminal } = this.#around.terminal;
+    const { isOutTerminal } = this.#context.terminal;
     const indent = isIndented && isOutTerminal ? 2 : 0;
     const texts = values.map((value) => {
       if (typeof value !== 'string') {
@@ -64,7 +64,7 @@ export class AnswerWriter {
    * not text and a terminal would show it.
    */
   async bytes(bytes: Buffer, contentType: string): Promise<boolean> {
-    const { isOutTerminal, outBytes } = this.#around.terminal;
+    const { isOutTerminal, outBytes } = this.#context.terminal;
     if (!isOutTerminal && outBytes !== undefined) {
       outBytes(Buffer.from(this.#clean(bytes.toString('latin1')), 'latin1'));
       await this.#taken();
@@ -78,7 +78,7 @@ export class AnswerWriter {
   }
 
   #write(text: string): Promise<void> {
-    this.#around.terminal.out(this.#clean(text));
+    this.#context.terminal.out(this.#clean(text));
     return this.#taken();
   }
 
@@ -88,9 +88,9 @@ export class AnswerWriter {
 
   /** Resolves once what was written is taken. Throws CancelledError when the signal aborts before. */
   async #taken(): Promise<void> {
-    const { terminal, signal } = this.#around;
+    const { terminal, signal } = this.#context;
     if (terminal.drained !== undefined) {
-      const isTaken = await Promise.race([terminal.drained().then(() => true), asked(signal).then(() => false)]);
+      const isTaken = await Promise.race([terminal.drained().then(() => true), untilAborted(signal).then(() => false)]);
       if (!isTaken) {
         throw new CancelledError('standard output was closed before the whole response was written');
       }

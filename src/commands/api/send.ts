@@ -5,7 +5,7 @@ import { readEvents } from '../../platform/http/event-stream.ts';
 import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Reply } from '../../queue/model/request.ts';
-import type { Way } from '../cli/setup.ts';
+import type { PlatformSession } from '../cli/setup.ts';
 import type { Prepared } from './prepare.ts';
 
 /** The body of a success. Other than JSON is only taken from outside of the API, such as a file that it links to. */
@@ -36,7 +36,11 @@ export interface Watch {
  * Sends a request through the queue as a person's, with the retries that it bears. Throws AppError; `watch` is
  * told how it goes.
  */
-export async function send(request: Prepared, { connection, signal }: Way, watch: Watch): Promise<Answered> {
+export async function send(
+  request: Prepared,
+  { connection, signal }: PlatformSession,
+  watch: Watch,
+): Promise<Answered> {
   const isBinary = !isOfApi(request);
   return throughQueue(request, { connection, signal }, watch, async (abort) => {
     const sent: HttpRequest = { ...messageOf(request), isBinary };
@@ -62,7 +66,7 @@ interface Attempt<T> {
 
 async function throughQueue<T>(
   request: Prepared,
-  { connection, signal }: Pick<Way, 'connection' | 'signal'>,
+  { connection, signal }: Pick<PlatformSession, 'connection' | 'signal'>,
   watch: Watch,
   attempt: (signal: AbortSignal) => Promise<Attempt<T>>,
 ): Promise<T> {
@@ -103,7 +107,7 @@ async function throughQueue<T>(
 function readAnswer(
   request: Prepared,
   answer: HttpAnswer,
-  { origin, baseUrl }: Way['connection'],
+  { origin, baseUrl }: PlatformSession['connection'],
 ): Reply<Answered>['result'] {
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
@@ -151,7 +155,7 @@ const PAGE_SIZE = '1000';
  * The pages of a list, each asked for once the one before is dealt with. Throws AppError; a cursor that repeats is an
  * error.
  */
-export async function* sendPages(request: Prepared, way: Way, watch: Watch): AsyncGenerator<ListPage> {
+export async function* sendPages(request: Prepared, session: PlatformSession, watch: Watch): AsyncGenerator<ListPage> {
   const [path = '', search = ''] = request.path.split('?');
   const query = new URLSearchParams(search);
   if (!query.has('limit')) {
@@ -159,7 +163,7 @@ export async function* sendPages(request: Prepared, way: Way, watch: Watch): Asy
   }
   const seen = new Set<string>();
   for (;;) {
-    const { payload } = await send({ ...request, path: `${path}?${query}` }, way, watch);
+    const { payload } = await send({ ...request, path: `${path}?${query}` }, session, watch);
     const page = readPage(request, payload.kind === 'json' ? payload.json : undefined);
     yield page;
     if (page.next === null) {
@@ -190,8 +194,8 @@ export interface Streamed {
 }
 
 /** Sends a request whose answer is a stream of events. Throws AppError. */
-export async function sendStreamed(request: Prepared, way: Way, watch: Watch): Promise<Streamed> {
-  const { connection, signal } = way;
+export async function sendStreamed(request: Prepared, session: PlatformSession, watch: Watch): Promise<Streamed> {
+  const { connection, signal } = session;
   const end = new AbortController();
   const cancel = () => end.abort(new CancelledError(`${request.name} was cancelled`));
   signal.addEventListener('abort', cancel, { once: true });
@@ -200,7 +204,7 @@ export async function sendStreamed(request: Prepared, way: Way, watch: Watch): P
     end.abort();
   };
   try {
-    const stream = await throughQueue<HttpStream>(request, way, watch, async (abort) => {
+    const stream = await throughQueue<HttpStream>(request, session, watch, async (abort) => {
       const answer = await connection.transport.open(messageOf(request), AbortSignal.any([abort, end.signal]));
       return 'chunks' in answer
         ? { head: answer, answer: null, result: { ok: true, value: answer } }

@@ -2,7 +2,7 @@
 import { AppError, TransientError } from '../../core/errors.ts';
 import { durationWords, printableLines } from '../../plan/render/words.ts';
 import type { HttpAnswer } from '../../platform/http/transport.ts';
-import type { Surroundings, Way } from '../cli/setup.ts';
+import type { CommandContext, PlatformSession } from '../cli/setup.ts';
 import type { ApiFlags } from './flags.ts';
 import type { Selection } from './jq.ts';
 import type { AnswerWriter } from './output.ts';
@@ -14,7 +14,7 @@ export interface Wanted {
   readonly request: Prepared;
   readonly flags: Pick<ApiFlags, 'include' | 'paginate' | 'silent' | 'slurp'>;
   readonly selection: Selection | null;
-  readonly around: Surroundings;
+  readonly context: CommandContext;
 }
 
 interface Work extends Wanted {
@@ -28,15 +28,15 @@ class UnfitAnswerError extends AppError {
 }
 
 /** Sends the request and writes the answer. Throws AppError; for a write whose answer is lost, a line says so first. */
-export async function sendAndShow(work: Work, way: Way): Promise<void> {
-  const { request, around } = work;
-  const progress = new Progress(around);
+export async function sendAndShow(work: Work, session: PlatformSession): Promise<void> {
+  const { request, context } = work;
+  const progress = new Progress(context);
   try {
-    await showWhatComes(work, way, progress);
+    await showWhatComes(work, session, progress);
   } catch (error) {
     const isLost = error instanceof TransientError ? error.maybeDone : progress.isUnderWay;
     if (request.repeat === 'never' && isLost) {
-      around.terminal.err(`${request.name} may have taken effect; check before you send it again\n`);
+      context.terminal.err(`${request.name} may have taken effect; check before you send it again\n`);
     }
     throw error;
   }
@@ -46,10 +46,10 @@ export async function sendAndShow(work: Work, way: Way): Promise<void> {
 class Progress implements Watch {
   readonly refused: HttpAnswer[] = [];
   isUnderWay = false;
-  readonly #around: Surroundings;
+  readonly #context: CommandContext;
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(context: CommandContext) {
+    this.#context = context;
   }
 
   onSend(): void {
@@ -66,17 +66,19 @@ class Progress implements Watch {
 
   onLimited(after: number | null): void {
     const time = after === null ? '' : ` ${durationWords(after / 1000)}`;
-    this.#around.terminal.err(`Rate limit reached; waiting${time}\n`);
+    this.#context.terminal.err(`Rate limit reached; waiting${time}\n`);
   }
 }
 
-async function showWhatComes(work: Work, way: Way, progress: Progress): Promise<void> {
+async function showWhatComes(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
   const { request, flags } = work;
   if (flags.paginate === true) {
-    return flags.slurp === true ? showAll(work, way, progress) : showPages(work, way, progress);
+    return flags.slurp === true ? showAll(work, session, progress) : showPages(work, session, progress);
   }
   try {
-    await (request.operation?.streamed === true ? showStream(work, way, progress) : showAnswer(work, way, progress));
+    await (request.operation?.streamed === true
+      ? showStream(work, session, progress)
+      : showAnswer(work, session, progress));
   } catch (error) {
     for (const answer of progress.refused) {
       // Whether it is read or not: the call has failed.
@@ -86,9 +88,9 @@ async function showWhatComes(work: Work, way: Way, progress: Progress): Promise<
   }
 }
 
-async function showAnswer(work: Work, way: Way, progress: Progress): Promise<void> {
-  const { request, flags, writer, around } = work;
-  const { answer, payload } = await send(request, way, progress);
+async function showAnswer(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
+  const { request, flags, writer, context } = work;
+  const { answer, payload } = await send(request, session, progress);
   if (flags.include === true) {
     await writer.head(answer);
   }
@@ -96,7 +98,7 @@ async function showAnswer(work: Work, way: Way, progress: Progress): Promise<voi
     return;
   }
   if (payload.kind === 'empty') {
-    around.terminal.err(`${doneWords(request, answer.status)}\n`);
+    context.terminal.err(`${doneWords(request, answer.status)}\n`);
   } else {
     await showPayload(work, payload, String(answer.headers['content-type'] ?? ''));
   }
@@ -146,29 +148,29 @@ function parsed(text: string): unknown {
   }
 }
 
-async function showPages(work: Work, way: Way, progress: Progress): Promise<void> {
-  const { request, around } = work;
+async function showPages(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
+  const { request, context } = work;
   let items = 0;
   let next: ListPage['next'] = null;
   try {
-    for await (const page of sendPages(request, way, progress)) {
+    for await (const page of sendPages(request, session, progress)) {
       await showItems(work, page.items);
       items += page.items.length;
       next = page.next;
     }
   } catch (error) {
     // Nobody reads on where the reader left.
-    if (next !== null && around.terminal.readerLeft?.aborted !== true) {
-      around.terminal.err(`Stopped after ${items} items; continue with -f page=${next}\n`);
+    if (next !== null && context.terminal.readerLeft?.aborted !== true) {
+      context.terminal.err(`Stopped after ${items} items; continue with -f page=${next}\n`);
     }
     throw error;
   }
 }
 
 /** The items of all pages as one list, once all of them are there. */
-async function showAll(work: Work, way: Way, progress: Progress): Promise<void> {
+async function showAll(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
   const items: unknown[] = [];
-  for await (const page of sendPages(work.request, way, progress)) {
+  for await (const page of sendPages(work.request, session, progress)) {
     for (const item of page.items) {
       items.push(item);
     }
@@ -178,8 +180,8 @@ async function showAll(work: Work, way: Way, progress: Progress): Promise<void> 
   }
 }
 
-async function showStream(work: Work, way: Way, progress: Progress): Promise<void> {
-  const stream = await sendStreamed(work.request, way, progress);
+async function showStream(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
+  const stream = await sendStreamed(work.request, session, progress);
   if (work.flags.include === true) {
     await work.writer.head(stream.head);
   }
@@ -197,7 +199,7 @@ async function showItems(work: Work, items: readonly unknown[]): Promise<void> {
 }
 
 async function selected(
-  { around }: Work,
+  { context }: Work,
   selection: Selection,
   values: readonly unknown[],
 ): Promise<readonly unknown[]> {
@@ -206,7 +208,7 @@ async function selected(
   }
   const result = await selection.select(values);
   if (result.said !== '') {
-    around.terminal.err(`${printableLines(result.said)}\n`);
+    context.terminal.err(`${printableLines(result.said)}\n`);
   }
   return result.values;
 }

@@ -3,7 +3,7 @@ import { readDuration } from '../../config/values.ts';
 import type { ExitCode } from '../../core/errors.ts';
 
 /** Told what the process exits with. */
-export type Done = (code: ExitCode) => void;
+export type SetExitCode = (code: ExitCode) => void;
 
 /** Options that most commands have. */
 export const CONFIG = [

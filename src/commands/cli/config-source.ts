@@ -74,8 +74,8 @@ export async function chooseConfig(wish: ConfigWish): Promise<ChosenConfig> {
 async function readNamed(path: string, name: string, wish: ConfigWish): Promise<ConfigSource> {
   const pull = await pullRequestAround(path, wish);
   const read = async (file: string) => {
-    const around = await pullRequestAround(file, wish);
-    return around === null ? readText(file) : fromBase(around);
+    const changed = await pullRequestAround(file, wish);
+    return changed === null ? readText(file) : fromBase(changed);
   };
   try {
     return {

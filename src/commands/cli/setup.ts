@@ -8,11 +8,11 @@ import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
 import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
 import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG, readAllNamed } from './config-source.ts';
-import { Reach } from './reach.ts';
+import { ConnectivityMonitor } from './connectivity-monitor.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command is given: the world outside. */
-export interface Surroundings {
+export interface CommandContext {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly random: Random;
@@ -29,7 +29,7 @@ export interface Surroundings {
 }
 
 /** Resolves when the process is asked to end. */
-export function asked(signal: AbortSignal): Promise<void> {
+export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve_) => {
     if (signal.aborted) {
       resolve_();
@@ -46,7 +46,7 @@ export function asked(signal: AbortSignal): Promise<void> {
  */
 export async function readConfig(
   file: string | undefined,
-  { terminal, secrets }: Surroundings,
+  { terminal, secrets }: CommandContext,
   manifests?: string,
 ): Promise<Config> {
   const config = await loadChosen(await choose(file, terminal, manifests), file, terminal);
@@ -60,14 +60,14 @@ export async function readConfig(
  * The same for commands that follow the paths and the other addresses of a configuration, such as the daemon: a file
  * that nobody named is not enough. Throws ConfigError.
  */
-export async function readTrustedConfig(file: string | undefined, around: Surroundings): Promise<Config> {
-  const chosen = await choose(file, around.terminal);
+export async function readTrustedConfig(file: string | undefined, context: CommandContext): Promise<Config> {
+  const chosen = await choose(file, context.terminal);
   if (chosen.source?.trust === 'found') {
     throw new ConfigError(
       `this command does not read ${DEFAULT_CONFIG} by default, because it opens the files and addresses in it; pass --config ${DEFAULT_CONFIG} or set OCTAVO_CONFIG`,
     );
   }
-  return readConfig(file, around);
+  return readConfig(file, context);
 }
 
 /**
@@ -75,10 +75,10 @@ export async function readTrustedConfig(file: string | undefined, around: Surrou
  * but the organization's id and the platform's address is read, and no file that the configuration names; something
  * stands in their place. Without a configuration there is `organization` alone, with everything at its default.
  */
-export async function readConfigBlind(
+export async function readConfigWithoutSecrets(
   file: string | undefined,
   organization: string,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
   manifests?: string,
 ): Promise<Config> {
   const known: Readonly<Record<string, string>> = {
@@ -88,11 +88,11 @@ export async function readConfigBlind(
   const env = new Proxy(known, { get: (_target, name) => known[String(name)] ?? NOWHERE });
   const { source, ignored } = await choose(file, terminal, manifests);
   // Nothing is read that could be sent, so nothing has to be trusted.
-  const blind: ChosenConfig =
+  const withoutSecrets: ChosenConfig =
     source === null
       ? { source, ignored: ignored ?? null }
       : { source: { ...source, trust: 'named', read: () => NOWHERE } };
-  return loadChosen(blind, file, { ...terminal, env });
+  return loadChosen(withoutSecrets, file, { ...terminal, env });
 }
 
 /** What stands in the place of values that are not read: it can be a text, a secret, and an address of nothing. */
@@ -167,7 +167,7 @@ export function chooseOrganization(config: Config, id: string | undefined): Orga
 }
 
 /** A command's way to the platform. `signal` aborts when the process is asked to end, or nothing ever answers. */
-export interface Way {
+export interface PlatformSession {
   readonly connection: Connection;
   readonly signal: AbortSignal;
   /** Says why nothing ever answered, where that is why it ended. */
@@ -178,37 +178,42 @@ export interface Way {
 export async function withPlatform<T>(
   config: Config,
   organization: OrganizationConfig,
-  around: Surroundings,
-  work: (way: Way) => Promise<T>,
+  context: CommandContext,
+  work: (session: PlatformSession) => Promise<T>,
 ): Promise<T> {
-  const reach = new Reach(new URL(config.platform.baseUrl).origin, around.terminal);
-  const connection = connect(config, organization, around, reach);
+  const monitor = new ConnectivityMonitor(new URL(config.platform.baseUrl).origin, context.terminal);
+  const connection = connect(config, organization, context, monitor);
   // Asked to end: what is in flight ends, and what waits is given up.
   const onEnd = () => void connection.queue.drain(CLOSING);
-  around.signal.addEventListener('abort', onEnd, { once: true });
+  context.signal.addEventListener('abort', onEnd, { once: true });
   try {
     return await work({
       connection,
-      signal: AbortSignal.any([around.signal, reach.signal]),
-      explain: (error) => reach.explain(error),
+      signal: AbortSignal.any([context.signal, monitor.signal]),
+      explain: (error) => monitor.explain(error),
     });
   } catch (error) {
-    throw reach.explain(error);
+    throw monitor.explain(error);
   } finally {
-    around.signal.removeEventListener('abort', onEnd);
+    context.signal.removeEventListener('abort', onEnd);
     await connection.close();
   }
 }
 
-function connect(config: Config, organization: OrganizationConfig, around: Surroundings, reach: Reach): Connection {
+function connect(
+  config: Config,
+  organization: OrganizationConfig,
+  context: CommandContext,
+  monitor: ConnectivityMonitor,
+): Connection {
   const { timeout, baseUrl } = config.platform;
-  const { clock, random } = around;
+  const { clock, random } = context;
   const { concurrency, deadline } = config.queue;
-  const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent: reach.onEvent });
+  const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent: monitor.onEvent });
   const connection = openConnection({
     baseUrl,
     token: organization.token,
-    userAgent: `octavo/${around.version}`,
+    userAgent: `octavo/${context.version}`,
     concurrency,
     clock,
     random,
@@ -219,12 +224,12 @@ function connect(config: Config, organization: OrganizationConfig, around: Surro
     try {
       const answer = await answering;
       if (answer.status >= 500) {
-        reach.failed(new TransientError(`${connection.origin} responded with status ${answer.status}`, false));
+        monitor.failed(new TransientError(`${connection.origin} responded with status ${answer.status}`, false));
       }
       return answer;
     } catch (error) {
       if (!signal.aborted) {
-        reach.failed(error);
+        monitor.failed(error);
       }
       throw error;
     }

@@ -1,18 +1,18 @@
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { oneLine } from '../../server/cluster-log.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { askClusters, type ClusterFlags } from './control.ts';
 
 /** `octavo clusters list`. */
-export async function listClustersCommand(flags: ClusterFlags, around: Surroundings): Promise<ExitCode> {
-  const answer = await askClusters({ about: 'list' }, flags, around);
+export async function listClustersCommand(flags: ClusterFlags, context: CommandContext): Promise<ExitCode> {
+  const answer = await askClusters({ about: 'list' }, flags, context);
   if (flags.format === 'json') {
-    around.terminal.out(`${JSON.stringify({ format: 'octavo.clusters/1', ...answer }, null, 2)}\n`);
+    context.terminal.out(`${JSON.stringify({ format: 'octavo.clusters/1', ...answer }, null, 2)}\n`);
     return EXIT.done;
   }
   const clusters = (answer.clusters ?? []) as readonly JsonObject[];
-  around.terminal.out(clusters.length === 0 ? 'No issue clusters.\n' : clusters.map(clusterText).join('\n'));
+  context.terminal.out(clusters.length === 0 ? 'No issue clusters.\n' : clusters.map(clusterText).join('\n'));
   return EXIT.done;
 }
 
@@ -48,14 +48,14 @@ export interface OpenClusterFlags extends ClusterFlags {
 export async function openClusterCommand(
   cluster: string,
   flags: OpenClusterFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
   const question = { about: 'open', cluster, space: flags.space ?? null, dryRun: flags.dryRun === true } as const;
-  const answer = await askClusters(question, flags, around);
+  const answer = await askClusters(question, flags, context);
   if (flags.format === 'json') {
-    around.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
+    context.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
   } else {
-    around.terminal.out(`${openedText(answer)}\n`);
+    context.terminal.out(`${openedText(answer)}\n`);
   }
   return answer.outcome === 'begun' ? EXIT.failed : EXIT.done;
 }
@@ -82,16 +82,16 @@ export async function muteClusterCommand(
   cluster: string,
   muted: boolean,
   flags: OpenClusterFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
   const dryRun = flags.dryRun === true;
-  const answer = await askClusters({ about: 'mute', cluster, muted, dryRun }, flags, around);
+  const answer = await askClusters({ about: 'mute', cluster, muted, dryRun }, flags, context);
   if (flags.format === 'json') {
-    around.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
+    context.terminal.out(`${JSON.stringify({ format: 'octavo.cluster/1', ...answer }, null, 2)}\n`);
     return EXIT.done;
   }
   const state = muted ? 'muted' : 'unmuted';
   const words = answer.changes !== true ? `is already ${state}` : dryRun ? `would be ${state}` : `is now ${state}`;
-  around.terminal.out(`${line(answer.cluster)} (${line(answer.label)}) ${words}\n`);
+  context.terminal.out(`${line(answer.cluster)} (${line(answer.label)}) ${words}\n`);
   return EXIT.done;
 }

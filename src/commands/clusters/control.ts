@@ -15,7 +15,13 @@ import { oneLine } from '../../server/cluster-log.ts';
 import { answers, callControl, controlSocketPath } from '../../server/control.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
-import { chooseOrganization, readTrustedConfig, type Surroundings, type Way, withPlatform } from '../cli/setup.ts';
+import {
+  type CommandContext,
+  chooseOrganization,
+  type PlatformSession,
+  readTrustedConfig,
+  withPlatform,
+} from '../cli/setup.ts';
 
 export interface ClusterFlags {
   readonly config?: string;
@@ -30,24 +36,26 @@ export interface ClusterFlags {
 export async function askClusters(
   question: ClusterQuestion,
   flags: ClusterFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<JsonObject> {
-  const config = await readTrustedConfig(flags.config, around);
+  const config = await readTrustedConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
-  const path = resolve(around.terminal.cwd, config.store.path);
+  const path = resolve(context.terminal.cwd, config.store.path);
   const socket = controlSocketPath(path);
   if (await answers(socket)) {
     return callControl(socket, { ask: 'clusters', organization: organization.id, question });
   }
-  return withPlatform(config, organization, around, (way) => answerAlone(organization, path, way, question, around));
+  return withPlatform(config, organization, context, (session) =>
+    answerAlone(organization, path, session, question, context),
+  );
 }
 
 async function answerAlone(
   organization: OrganizationConfig,
   path: string,
-  { connection, signal }: Way,
+  { connection, signal }: PlatformSession,
   question: ClusterQuestion,
-  { clock, random, terminal }: Surroundings,
+  { clock, random, terminal }: CommandContext,
 ): Promise<JsonObject> {
   const store = openSqliteStore(path);
   const { site } = organization.conversations;

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { CONFIG, type Done, ORGANIZATION } from '../cli/arguments.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import { CONFIG, ORGANIZATION, type SetExitCode } from '../cli/arguments.ts';
+import type { CommandContext } from '../cli/setup.ts';
 
 /** Registers the `clusters` commands. */
-export function clusterCommands(program: Command, around: Surroundings, done: Done): void {
+export function clusterCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   const clusters = program
     .command('clusters')
     .description('List issue clusters, open change requests for them, and mute them');
@@ -17,7 +17,7 @@ export function clusterCommands(program: Command, around: Surroundings, done: Do
   const dryRun = ['--dry-run', 'Show what would be done without writing anything'] as const;
   add('list', 'List clusters with their status and target space').action(async (options) => {
     const { listClustersCommand } = await import('./command.ts');
-    done(await listClustersCommand(options, around));
+    setExitCode(await listClustersCommand(options, context));
   });
   add('open', 'Open a change request for a cluster, regardless of selection and limits')
     .argument('<cluster>', 'Cluster id')
@@ -25,7 +25,7 @@ export function clusterCommands(program: Command, around: Surroundings, done: Do
     .option(...dryRun)
     .action(async (cluster, options) => {
       const { openClusterCommand } = await import('./command.ts');
-      done(await openClusterCommand(cluster, options, around));
+      setExitCode(await openClusterCommand(cluster, options, context));
     });
   for (const [name, description] of [
     ['mute', 'Prevent change requests for a cluster'],
@@ -36,7 +36,7 @@ export function clusterCommands(program: Command, around: Surroundings, done: Do
       .option(...dryRun)
       .action(async (cluster, options) => {
         const { muteClusterCommand } = await import('./command.ts');
-        done(await muteClusterCommand(cluster, name === 'mute', options, around));
+        setExitCode(await muteClusterCommand(cluster, name === 'mute', options, context));
       });
   }
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { readLine } from './line.ts';
 import { SCRIPTS, type Shell } from './scripts.ts';
 import { suggest } from './suggest.ts';
 
 /** `octavo completion`. */
-export function completionCommand(shell: Shell, { terminal }: Surroundings): ExitCode {
+export function completionCommand(shell: Shell, { terminal }: CommandContext): ExitCode {
   terminal.out(SCRIPTS[shell]);
   return EXIT.done;
 }
@@ -31,7 +31,7 @@ export function completeCommand(
   program: Command,
   line: string,
   { shell, breaks }: CompleteFlags,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): ExitCode {
   const typed = readLine(line, shell, breaks);
   const { words, areFiles, goesOn } = suggest(program, Object.values(operations), typed.words);

@@ -4,16 +4,16 @@ import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { largest } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { senderWords } from '../../server/conversation-log.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { askDesk, type ConversationFlags } from './control.ts';
 
 /** `octavo conversations status`. */
-export async function statusCommand(flags: ConversationFlags, around: Surroundings): Promise<ExitCode> {
-  const answer = await askDesk({ about: 'status' }, flags, around);
+export async function statusCommand(flags: ConversationFlags, context: CommandContext): Promise<ExitCode> {
+  const answer = await askDesk({ about: 'status' }, flags, context);
   if (flags.format === 'json') {
-    around.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
+    context.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
   } else {
-    around.terminal.out(statusText(answer));
+    context.terminal.out(statusText(answer));
   }
   return EXIT.done;
 }
@@ -95,7 +95,7 @@ export async function deadCommand(
   does: 'list' | 'show' | 'retry' | 'drop',
   key: string | undefined,
   flags: DeadFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
   const filter = {
     ...(flags.source === undefined ? {} : { source: flags.source }),
@@ -107,8 +107,8 @@ export async function deadCommand(
       : does === 'show'
         ? { about: 'letter', key: key ?? '' }
         : { about: does, ...filter };
-  const answer = await askDesk(question, flags, around);
-  around.terminal.out(flags.format === 'json' || does === 'show' ? `${shownJson(answer)}\n` : deadText(does, answer));
+  const answer = await askDesk(question, flags, context);
+  context.terminal.out(flags.format === 'json' || does === 'show' ? `${shownJson(answer)}\n` : deadText(does, answer));
   return EXIT.done;
 }
 
@@ -137,11 +137,13 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
 export async function resyncCommand(
   source: string,
   flags: ConversationFlags & { readonly since: number },
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const since = around.clock.now() - flags.since;
-  await askDesk({ about: 'resync', source, since }, flags, around);
+  const since = context.clock.now() - flags.since;
+  await askDesk({ about: 'resync', source, since }, flags, context);
   const from = new Date(since).toISOString().slice(0, 16);
-  around.terminal.out(`The next poll of ${source} starts from ${from}Z. Unchanged conversations are not sent again.\n`);
+  context.terminal.out(
+    `The next poll of ${source} starts from ${from}Z. Unchanged conversations are not sent again.\n`,
+  );
   return EXIT.done;
 }

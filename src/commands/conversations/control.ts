@@ -13,7 +13,7 @@ import type { Writer } from '../../platform/client.ts';
 import { answers, callControl, controlSocketPath } from '../../server/control.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
-import { chooseOrganization, readTrustedConfig, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readTrustedConfig } from '../cli/setup.ts';
 
 export interface ConversationFlags {
   readonly config?: string;
@@ -33,21 +33,21 @@ export interface Place {
 export async function askDesk(
   question: DeskQuestion,
   flags: ConversationFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<JsonObject> {
-  const place = await placeOf(flags, around);
+  const place = await placeOf(flags, context);
   if (await answers(place.socket)) {
     const organization = place.organization.id;
     return callControl(place.socket, { ask: 'conversations', organization, question });
   }
-  return withDesk(place, null, {}, around, ({ answer }) => answer(question));
+  return withDesk(place, null, {}, context, ({ answer }) => answer(question));
 }
 
 /** Where conversations are kept, by the configuration. Throws ConfigError. */
-export async function placeOf(flags: ConversationFlags, around: Surroundings): Promise<Place> {
-  const config = await readTrustedConfig(flags.config, around);
+export async function placeOf(flags: ConversationFlags, context: CommandContext): Promise<Place> {
+  const config = await readTrustedConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
-  const store = resolve(around.terminal.cwd, config.store.path);
+  const store = resolve(context.terminal.cwd, config.store.path);
   return { config, organization, store, socket: controlSocketPath(store) };
 }
 
@@ -62,7 +62,7 @@ export async function withDesk<T>(
   { organization, store: path }: Place,
   writer: Writer | null,
   events: ConversationEvents,
-  { clock, random, version, signal }: Surroundings,
+  { clock, random, version, signal }: CommandContext,
   work: (desk: OpenDesk) => Promise<T>,
 ): Promise<T> {
   const { conversations } = organization;

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LISTED } from '../../conversations/polling/listing.ts';
-import { CONFIG, type Done, duration, ORGANIZATION, upTo } from '../cli/arguments.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import { CONFIG, duration, ORGANIZATION, type SetExitCode, upTo } from '../cli/arguments.ts';
+import type { CommandContext } from '../cli/setup.ts';
 
 /** Registers the `conversations` commands and `redact`. */
-export function conversationCommands(program: Command, around: Surroundings, done: Done): void {
+export function conversationCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
   const conversations = program.command('conversations').description('Manage support-conversation ingestion');
   conversations
@@ -19,7 +19,7 @@ export function conversationCommands(program: Command, around: Surroundings, don
     .option(...ORGANIZATION)
     .action(async (files, options) => {
       const { pushCommand } = await import('./push.ts');
-      done(await pushCommand(files, options, around));
+      setExitCode(await pushCommand(files, options, context));
     });
   conversations
     .command('status')
@@ -29,7 +29,7 @@ export function conversationCommands(program: Command, around: Surroundings, don
     .option(...ORGANIZATION)
     .action(async (options) => {
       const { statusCommand } = await import('./command.ts');
-      done(await statusCommand(options, around));
+      setExitCode(await statusCommand(options, context));
     });
   conversations
     .command('resync')
@@ -41,7 +41,7 @@ export function conversationCommands(program: Command, around: Surroundings, don
     .option(...ORGANIZATION)
     .action(async (source, options) => {
       const { resyncCommand } = await import('./command.ts');
-      done(await resyncCommand(source, options, around));
+      setExitCode(await resyncCommand(source, options, context));
     });
   program
     .command('redact')
@@ -52,12 +52,12 @@ export function conversationCommands(program: Command, around: Surroundings, don
     .option(...ORGANIZATION)
     .action(async (file, options) => {
       const { redactCommand } = await import('./redact.ts');
-      done(await redactCommand(file, options, around));
+      setExitCode(await redactCommand(file, options, context));
     });
   deadCommands(
     conversations.command('dead').description('Manage dead letters: conversations that the platform refused'),
-    around,
-    done,
+    context,
+    setExitCode,
   );
 }
 
@@ -70,14 +70,14 @@ function listed(text: string): number {
   return value;
 }
 
-function deadCommands(dead: Command, around: Surroundings, done: Done): void {
+function deadCommands(dead: Command, context: CommandContext, setExitCode: SetExitCode): void {
   const run = async (
     does: 'list' | 'show' | 'retry' | 'drop',
     key: string | undefined,
     options: { readonly format: 'text' | 'json' },
   ) => {
     const { deadCommand } = await import('./command.ts');
-    done(await deadCommand(does, key, options, around));
+    setExitCode(await deadCommand(does, key, options, context));
   };
   const add = (name: string, description: string) =>
     dead

@@ -21,7 +21,7 @@ import { answers, callControl } from '../../server/control.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import { openMemoryStore } from '../../store/memory.ts';
 import type { NewContent } from '../../store/outbox.ts';
-import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
 import { type ConversationFlags, placeOf, withDesk } from './control.ts';
 
@@ -33,18 +33,22 @@ export interface PushFlags extends ConversationFlags {
 }
 
 /** `octavo conversations push FILE…`: imports files and sends their conversations once. */
-export async function pushCommand(files: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
+export async function pushCommand(
+  files: readonly string[],
+  flags: PushFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
   keepHeapSmall();
-  const { cwd } = around.terminal;
+  const { cwd } = context.terminal;
   const paths = files.map((file) => resolve(cwd, file));
   const missing = paths.findIndex((path) => !existsSync(path));
   if (missing >= 0) {
     throw new ConfigError(`${files[missing]}: file not found`);
   }
   if (flags.dryRun === true) {
-    return showOnly(paths, flags, around);
+    return showOnly(paths, flags, context);
   }
-  const place = await placeOf(flags, around);
+  const place = await placeOf(flags, context);
   const question: DeskQuestion = {
     about: 'push',
     files: paths,
@@ -57,9 +61,9 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
       organization: place.organization.id,
       question,
     });
-    return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, around);
+    return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }
-  return withPlatform(place.config, place.organization, around, async ({ connection, signal }) => {
+  return withPlatform(place.config, place.organization, context, async ({ connection, signal }) => {
     const writer = openWriter(connection, { organization: place.organization.id, priority: 'person', signal });
     let sent = 0;
     const events: ConversationEvents = {
@@ -67,15 +71,15 @@ export async function pushCommand(files: readonly string[], flags: PushFlags, ar
         sent += items;
       },
       onRefused: ({ key, reason }) =>
-        around.terminal.err(
+        context.terminal.err(
           `${printable(key)}: refused by the platform and kept as a dead letter: ${printable(reason)}\n`,
         ),
     };
-    return withDesk(place, writer, events, around, async ({ ingestion, answer }) => {
+    return withDesk(place, writer, events, context, async ({ ingestion, answer }) => {
       const pushed = await ingestion.sendWhile((own) => answer(question, own));
       const state = await ingestion.sender?.sendDue();
-      const exit = tellPushed(pushed, `${sent} sent`, flags, around);
-      if (around.signal.aborted) {
+      const exit = tellPushed(pushed, `${sent} sent`, flags, context);
+      if (context.signal.aborted) {
         throw new CancelledError(`interrupted; unsent conversations wait in ${place.store}`);
       }
       if (state !== undefined && 'reason' in state) {
@@ -102,20 +106,20 @@ function daemonWords(sender: PushedSender): string {
 }
 
 /** Prints what would be sent, redacted. Makes no request and writes nothing. */
-async function showOnly(paths: readonly string[], flags: PushFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readConfig(flags.config, around);
+async function showOnly(paths: readonly string[], flags: PushFlags, context: CommandContext): Promise<ExitCode> {
+  const config = await readConfig(flags.config, context);
   const { redact } = chooseOrganization(config, flags.organization).conversations;
   // A daemon may own the state file, which holds the key for hidden ids. A temporary key is enough here.
   const redactor = createRedactor(redactionOptions(redact), hiddenIds(randomBytes(32)));
-  const threads = new ShownThreads(around.clock);
+  const threads = new ShownThreads(context.clock);
   let tickets = 0;
   let rejected = 0;
   for (const path of paths) {
     for await (const { found } of readTickets(path, { account: flags.account, teamDomains: flags.teamDomains ?? [] })) {
-      if (around.signal.aborted) {
+      if (context.signal.aborted) {
         throw new CancelledError('interrupted; nothing was sent');
       }
-      const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, around.clock.now()) : found;
+      const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, context.clock.now()) : found;
       if (fate.kind === 'content' && fate.content.thread !== undefined) {
         await threads.add(fate.content);
         continue;
@@ -123,17 +127,17 @@ async function showOnly(paths: readonly string[], flags: PushFlags, around: Surr
       const shown = shownOf(found, fate, redactor);
       tickets += shown.kind === 'content' ? 1 : 0;
       rejected += shown.kind === 'rejected' ? 1 : 0;
-      around.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
+      context.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
     }
   }
   for (const payload of await threads.payloads()) {
     tickets += 1;
-    around.terminal.out(`${printable(payload)}\n`);
+    context.terminal.out(`${printable(payload)}\n`);
   }
   if (threads.hasMail) {
-    noteTeam(flags, around);
+    noteTeam(flags, context);
   }
-  around.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
+  context.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
   return rejected > 0 ? EXIT.invalid : EXIT.done;
 }
 
@@ -188,7 +192,7 @@ class ShownThreads {
 }
 
 /** Warns that every mail counts as the customer's when no team domain is set. */
-function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: Surroundings): void {
+function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: CommandContext): void {
   if (teamDomains.length === 0) {
     terminal.err("No team domains are set, so every mail counts as the customer's. Set them with --team-domains\n");
   }
@@ -205,8 +209,8 @@ function keyOf(found: Exclude<Found, { kind: 'rejected' }>, redactor: Redactor):
   }
 }
 
-function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, around: Surroundings): ExitCode {
-  const { terminal } = around;
+function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, context: CommandContext): ExitCode {
+  const { terminal } = context;
   const files = (answer.files ?? []) as readonly JsonObject[];
   const rejected = files.reduce((sum, { rejected: count }) => sum + Number(count), 0);
   if (flags.format === 'json') {
@@ -219,7 +223,7 @@ function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, around: 
     terminal.out(`${sent}\n`);
   }
   if (files.some(({ threads }) => Number(threads) > 0)) {
-    noteTeam(flags, around);
+    noteTeam(flags, context);
   }
   return rejected > 0 ? EXIT.invalid : EXIT.done;
 }

@@ -7,7 +7,7 @@ import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.t
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
 import { DEFAULT_CONFIG } from '../cli/config-source.ts';
-import { chooseOrganization, readConfig, readConfigBlind, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 
 interface RedactCommandOptions {
@@ -23,13 +23,13 @@ interface RedactCommandOptions {
 export async function redactCommand(
   file: string,
   options: RedactCommandOptions,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal } = around;
+  const { terminal } = context;
   if (options.explain === true && !terminal.isOutTerminal) {
     throw new ConfigError('--explain shows private values and needs a terminal; the output is redirected');
   }
-  const redactor = createRedactor(await rules(options, around));
+  const redactor = createRedactor(await rules(options, context));
   const text = await textOf(resolve(terminal.cwd, file), file);
   const [explained] = redactor.explain(text);
   if (explained !== undefined) {
@@ -41,13 +41,18 @@ export async function redactCommand(
 }
 
 /** Redaction options from the configuration if the file exists, else the defaults. */
-async function rules({ config, organization }: RedactCommandOptions, around: Surroundings): Promise<RedactionOptions> {
-  if (config === undefined && !existsSync(resolve(around.terminal.cwd, DEFAULT_CONFIG))) {
+async function rules(
+  { config, organization }: RedactCommandOptions,
+  context: CommandContext,
+): Promise<RedactionOptions> {
+  if (config === undefined && !existsSync(resolve(context.terminal.cwd, DEFAULT_CONFIG))) {
     return {};
   }
   // Nothing is sent, so the default file is good enough. Settings that only the platform needs are not read.
   const read =
-    config === undefined ? readConfigBlind(DEFAULT_CONFIG, organization ?? '', around) : readConfig(config, around);
+    config === undefined
+      ? readConfigWithoutSecrets(DEFAULT_CONFIG, organization ?? '', context)
+      : readConfig(config, context);
   const { conversations } = chooseOrganization(await read, organization);
   return redactionOptions(conversations.redact);
 }

@@ -15,15 +15,15 @@ import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 
 /** `octavo demo`: all of it on the embedded platform, told as it happens; then it follows whatever is committed. */
-export async function demoCommand(flags: { readonly once?: boolean }, around: Surroundings): Promise<ExitCode> {
-  const { terminal, clock } = around;
+export async function demoCommand(flags: { readonly once?: boolean }, context: CommandContext): Promise<ExitCode> {
+  const { terminal, clock } = context;
   // What goes on until it is stopped stops when nobody reads it any more.
   const ends = flags.once === true ? [] : [terminal.readerLeft].filter((end) => end !== undefined);
-  const signal = AbortSignal.any([around.signal, ...ends]);
+  const signal = AbortSignal.any([context.signal, ...ends]);
   const stage: Stage = {
     say: terminal.out,
     paint: paintFor(terminal.isOutTerminal, terminal.env),
@@ -33,7 +33,7 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
   };
   // Whatever was begun is ended, in the opposite order, also where something later cannot begin.
   await using ending = new AsyncDisposableStack();
-  const cast = await gather(stage, around, ending);
+  const cast = await gather(stage, context, ending);
   introduce(cast, stage);
   if (!(await playStory(cast, stage))) {
     return signal.aborted && flags.once !== true ? EXIT.done : EXIT.failed;
@@ -47,8 +47,8 @@ export async function demoCommand(flags: { readonly once?: boolean }, around: Su
 }
 
 /** Everybody who takes part, on a machine that has nothing but git. */
-async function gather(stage: Stage, around: Surroundings, ending: AsyncDisposableStack): Promise<Cast> {
-  const { clock, random, version, root } = around;
+async function gather(stage: Stage, context: CommandContext, ending: AsyncDisposableStack): Promise<Cast> {
+  const { clock, random, version, root } = context;
   const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-'));
   ending.defer(() => rm(directory, { recursive: true, force: true }));
   const emulator = await startEmulator({ clock, latency: 20 });

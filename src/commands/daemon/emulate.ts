@@ -10,7 +10,7 @@ import {
   startEmulator,
 } from '../../emulator/emulator.ts';
 import { FEATURE_NAMES } from '../cli/feature-names.ts';
-import { asked, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, untilAborted } from '../cli/setup.ts';
 
 export interface EmulateFlags {
   readonly host: string;
@@ -31,8 +31,8 @@ export interface EmulateFlags {
 }
 
 /** `octavo emulate`: the embedded platform, until it is asked to end. */
-export async function emulateCommand(flags: EmulateFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal, clock, signal } = around;
+export async function emulateCommand(flags: EmulateFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal, clock, signal } = context;
   const emulator = await start(flags.port, {
     host: flags.host,
     port: flags.port,
@@ -58,7 +58,7 @@ export async function emulateCommand(flags: EmulateFlags, around: Surroundings):
   );
   terminal.err('The embedded platform is running. Paste the lines above into your shell; press Ctrl-C to stop.\n');
   try {
-    await asked(signal);
+    await untilAborted(signal);
   } finally {
     await emulator.close();
   }

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import type { ListenAddress } from '../../config/values.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import { readConfigBlind, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, readConfigWithoutSecrets } from '../cli/setup.ts';
 
 export interface HealthFlags {
   /** Whether organizations must have been synchronized once, too. */
@@ -16,9 +16,9 @@ const TIMEOUT = 4_000;
 const answer = z.object({ reasons: z.array(z.string()).catch([]) }).catch({ reasons: [] });
 
 /** Exits 0 where the daemon answers that it is healthy, and 1 with its reasons otherwise. Reads no secret. */
-export async function healthCommand(flags: HealthFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal } = around;
-  const { server } = await readConfigBlind(flags.config, '', around);
+export async function healthCommand(flags: HealthFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const { server } = await readConfigWithoutSecrets(flags.config, '', context);
   const url = addressOf(server.listen, flags.ready === true ? '/readyz' : '/healthz');
   try {
     const timeouts = { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT };

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
-import { asked, readTrustedConfig, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, readTrustedConfig, untilAborted } from '../cli/setup.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
 import { nextCommand } from '../plan/next-command.ts';
 
@@ -13,15 +13,15 @@ export interface RunFlags {
 }
 
 /** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization and one poll of its sources. */
-export async function runCommand(flags: RunFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readTrustedConfig(flags.config, around);
+export async function runCommand(flags: RunFlags, context: CommandContext): Promise<ExitCode> {
+  const config = await readTrustedConfig(flags.config, context);
   if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
     keepHeapSmall();
   }
   const log = createLogger({ ...config.log, secrets: config.secrets });
-  const { clock, random, version } = around;
+  const { clock, random, version } = context;
   // The log is read in other folders than the daemon runs in.
-  const file = flags.config === undefined ? undefined : resolve(around.terminal.cwd, flags.config);
+  const file = flags.config === undefined ? undefined : resolve(context.terminal.cwd, flags.config);
   const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
   const dryRun = flags.dryRun === true;
   const daemon = await createDaemon({ config, clock, random, log, version, dryRun, approveCommand });
@@ -33,12 +33,12 @@ export async function runCommand(flags: RunFlags, around: Surroundings): Promise
   process.on('SIGHUP', onHangup);
   try {
     if (flags.once === true) {
-      const areSent = await Promise.race([daemon.once(), asked(around.signal).then(() => false)]);
+      const areSent = await Promise.race([daemon.once(), untilAborted(context.signal).then(() => false)]);
       const outcomes = daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed');
       return worstOf(areSent ? outcomes : [...outcomes, 'failed']);
     }
     await daemon.start();
-    await asked(around.signal);
+    await untilAborted(context.signal);
     log.info('stopping: waiting for in-flight work to finish');
     return EXIT.done;
   } finally {

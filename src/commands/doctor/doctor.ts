@@ -6,21 +6,21 @@ import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../../queue/model/snapshot.ts';
 import { ownUser } from '../../reconcile/own-user.ts';
-import { readConfig, type Surroundings, type Way, withPlatform } from '../cli/setup.ts';
+import { type CommandContext, type PlatformSession, readConfig, withPlatform } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { conversationFindings } from './context.ts';
 import { FEATURES, type Finding, good, linkListings, siteFindings } from './probes.ts';
 
 /** `octavo doctor`: whether the platform can be reached, what the token may do, and what the platform has. */
-export async function doctorCommand(flags: { readonly config?: string }, around: Surroundings): Promise<ExitCode> {
-  const { terminal } = around;
-  const config = await readConfig(flags.config, around);
+export async function doctorCommand(flags: { readonly config?: string }, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const config = await readConfig(flags.config, context);
   const paint = paintFor(terminal.isOutTerminal, terminal.env);
   let exit: ExitCode = EXIT.done;
   for (const organization of config.organizations) {
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
-    for (const finding of await withPlatform(config, organization, around, (way) =>
-      examine(config, organization, way),
+    for (const finding of await withPlatform(config, organization, context, (session) =>
+      examine(config, organization, session),
     )) {
       terminal.out(`  ${mark(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
       exit = finding.verdict === 'bad' ? EXIT.failed : exit;
@@ -36,7 +36,7 @@ function mark({ verdict }: Finding, paint: Paint): string {
 async function examine(
   config: Config,
   organization: OrganizationConfig,
-  { connection, signal, explain }: Way,
+  { connection, signal, explain }: PlatformSession,
 ): Promise<readonly Finding[]> {
   const reader = openReader(connection, { organization: organization.id, priority: 'person', signal });
   const ask = async (what: string, look: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> => {

@@ -7,7 +7,7 @@ import { RemoteBranches } from '../../git/remote-branch.ts';
 import { readTreeAt } from '../../git/tree-at.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { type DriftFlags, type DriftPlace, type FoundDrift, pathInTree } from './drift.ts';
 
 export interface DriftPullFlags extends DriftFlags {
@@ -34,7 +34,7 @@ export interface DriftRepository {
 /** Throws ConfigError and SourceError where nothing can be committed and pushed. */
 export async function openDriftRepository(
   { out, onto, author }: DriftPullFlags,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): Promise<DriftRepository> {
   const path = resolve(terminal.cwd, out);
   const directory = repositoryAround(path);
@@ -64,7 +64,7 @@ export async function manifestsAt(
   { directory, folder }: DriftRepository,
   commit: string,
   { config, out }: DriftFlags,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): Promise<DriftPlace> {
   const tree = await readTreeAt(directory, commit, folder === '' ? '.' : folder);
   const own =

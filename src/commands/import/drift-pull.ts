@@ -22,7 +22,7 @@ import { commitTree, type MadeTree } from '../../git/make-commit.ts';
 import type { Drift } from '../../import/drift/drifted.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';
-import { chooseOrganization, readConfig, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfig } from '../cli/setup.ts';
 import { scopeOf } from '../plan/planning.ts';
 import { findDrift } from './drift.ts';
 import {
@@ -51,15 +51,15 @@ const ROUNDS = 5;
  * The branch is the lock of runs at the same time: it is only ever moved from where it was seen. A run that finds it
  * elsewhere begins anew, and so does one that finds the other branch moved, because the pull request was merged.
  */
-export async function driftPullRequest(flags: DriftPullFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal, signal } = around;
-  const organization = chooseOrganization(await readConfig(flags.config, around, flags.out), flags.organization);
-  const pulls = flags.dryRun === true ? null : pullsOf(around);
-  const repository = await openDriftRepository(flags, around);
+export async function driftPullRequest(flags: DriftPullFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal, signal } = context;
+  const organization = chooseOrganization(await readConfig(flags.config, context, flags.out), flags.organization);
+  const pulls = flags.dryRun === true ? null : pullsOf(context);
+  const repository = await openDriftRepository(flags, context);
   const scope = scopeOf(flags, organization) ?? scopeOfFolder(repository.folder);
   const branches = { from: driftBranch(organization.id, scope), into: repository.onto };
   const base = flags.base ?? (await appliedOf(repository, organization.id, scope));
-  const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, around);
+  const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, context);
   for (let round = 0; round < ROUNDS; round += 1) {
     signal.throwIfAborted();
     const said = await run.attempt(pulls);
@@ -87,7 +87,7 @@ async function appliedOf(
 }
 
 /** Throws ConfigError outside of a CI job, and where there is no token. */
-function pullsOf({ terminal, secrets, signal, version }: Surroundings): Pulls {
+function pullsOf({ terminal, secrets, signal, version }: CommandContext): Pulls {
   const at = findRepository(terminal.env);
   if (at === null) {
     throw new ConfigError(
@@ -117,17 +117,17 @@ class DriftRun {
   readonly #flags: DriftPullFlags;
   readonly #repository: DriftRepository;
   readonly #branches: PullBranches;
-  readonly #around: Surroundings;
+  readonly #context: CommandContext;
   readonly #clock: Clock;
   /** Whether another run, or a person, was at the branch while this one was. */
   #wasMoved = false;
 
-  constructor(flags: DriftPullFlags, repository: DriftRepository, branches: PullBranches, around: Surroundings) {
-    const { clock, signal } = around;
+  constructor(flags: DriftPullFlags, repository: DriftRepository, branches: PullBranches, context: CommandContext) {
+    const { clock, signal } = context;
     this.#flags = flags;
     this.#repository = repository;
     this.#branches = branches;
-    this.#around = around;
+    this.#context = context;
     this.#clock = {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
@@ -143,8 +143,8 @@ class DriftRun {
     if (base === undefined) {
       throw new ConfigError(`the remote has no branch ${JSON.stringify(into)}; pass the target branch with --onto`);
     }
-    const place = await manifestsAt(this.#repository, base, this.#flags, this.#around);
-    const found = await findDrift(place, this.#flags, this.#around);
+    const place = await manifestsAt(this.#repository, base, this.#flags, this.#context);
+    const found = await findDrift(place, this.#flags, this.#context);
     const report = reportOf(found.plan, found.drift);
     this.lines = [
       ...report.resources.flatMap(resourceLines),
@@ -210,7 +210,7 @@ class DriftRun {
       const { pull, became } = await keepPull(pulls, this.#branches, text, this.#clock);
       return `${nameOf(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
     } catch (error) {
-      this.#around.terminal.err(
+      this.#context.terminal.err(
         `${from} was pushed but has no pull request yet; open one manually or run the command again.\n`,
       );
       throw error;
@@ -251,7 +251,7 @@ class DriftRun {
     try {
       await pulls.comment(open.number, goneComment(report));
     } catch (error) {
-      this.#around.terminal.err(`No comment on ${nameOf(open)}: ${messageOf(error)}.\n`);
+      this.#context.terminal.err(`No comment on ${nameOf(open)}: ${messageOf(error)}.\n`);
     }
     await steadily(this.#clock, () => pulls.close(open.number));
   }

@@ -11,7 +11,7 @@ import { createManifestLoader } from '../../manifests/loader.ts';
 import { computePlan } from '../../plan/plan.ts';
 import { differingTexts } from '../../plan/render/field-text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
 import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
 import { passInputOver, planOnly } from '../plan/planning.ts';
 
@@ -44,12 +44,12 @@ export interface FoundDrift {
 }
 
 /** `octavo import --drift`: what was changed behind the manifests' back comes back into them, to be reviewed as a commit. */
-export async function importDrift(flags: DriftFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal } = around;
+export async function importDrift(flags: DriftFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
   const folder = resolve(terminal.cwd, flags.out);
   const loaded = await loadFolder(terminal.cwd, flags.out, flags.config);
   const place = { tree: openFolder(folder), root: relative(terminal.cwd, folder), loaded };
-  const { drift, before } = await findDrift(place, flags, around);
+  const { drift, before } = await findDrift(place, flags, context);
   if (flags.dryRun !== true) {
     await writeTexts(drift, before, terminal.cwd);
   }
@@ -59,12 +59,12 @@ export async function importDrift(flags: DriftFlags, around: Surroundings): Prom
 }
 
 /** Plans over the manifests of a place, and finds how they come to say what there is. */
-export async function findDrift(place: DriftPlace, flags: DriftFlags, around: Surroundings): Promise<FoundDrift> {
-  const config = await readConfig(flags.config, around, flags.out);
+export async function findDrift(place: DriftPlace, flags: DriftFlags, context: CommandContext): Promise<FoundDrift> {
+  const config = await readConfig(flags.config, context, flags.out);
   const organization = chooseOrganization(config, flags.organization);
-  const { input, planned } = await withPlatform(config, organization, around, async (way) => {
-    const made = await passInputOver(place.loaded, flags.out, flags, config, organization, way.connection, around);
-    return { input: made, planned: await planOnly(made, way, around.terminal) };
+  const { input, planned } = await withPlatform(config, organization, context, async (session) => {
+    const made = await passInputOver(place.loaded, flags.out, flags, config, organization, session.connection, context);
+    return { input: made, planned: await planOnly(made, session, context.terminal) };
   });
   const { observation, identity, plan } = planned;
   const before = await textsOf(plan.changes, place);
@@ -81,7 +81,7 @@ export async function findDrift(place: DriftPlace, flags: DriftFlags, around: Su
       manifests: before,
     },
     async (texts) => {
-      const declared = await declaredWith(texts, place, flags, around);
+      const declared = await declaredWith(texts, place, flags, context);
       const cost = () => plan.cost;
       return computePlan({ ...input, declared, observation, cost }).plan.changes;
     },
@@ -99,7 +99,7 @@ async function declaredWith(
   texts: ReadonlyMap<string, string>,
   { tree, root }: DriftPlace,
   { out, config }: DriftFlags,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ) {
   const folder = resolve(terminal.cwd, out);
   const inside = new Map([...texts].map(([path, text]) => [pathInTree(root, path), text]));

@@ -15,11 +15,11 @@ import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
 import { openReader } from '../../platform/client.ts';
 import {
+  type CommandContext,
   chooseOrganization,
+  type PlatformSession,
   RequestCount,
   readConfig,
-  type Surroundings,
-  type Way,
   withPlatform,
 } from '../cli/setup.ts';
 import { openFolder } from '../plan/desired.ts';
@@ -48,19 +48,21 @@ export interface ImportFlags {
 }
 
 /** `octavo import`: writes manifests for every resource that no manifest declares. A plan of the result is empty. */
-export async function importCommand(flags: ImportFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal } = around;
+export async function importCommand(flags: ImportFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
   const choice = choiceOf(flags);
   checkFlags(flags);
   if (flags.drift === true) {
     const drift = { ...flags, kinds: choice.kinds };
-    return flags.pullRequest === true ? driftPullRequest(drift, around) : importDrift(drift, around);
+    return flags.pullRequest === true ? driftPullRequest(drift, context) : importDrift(drift, context);
   }
   const place = await placeOf(flags, terminal.cwd);
-  const config = await readConfig(flags.config, around, flags.out);
+  const config = await readConfig(flags.config, context, flags.out);
   const organization = chooseOrganization(config, flags.organization);
   const existing = await existingIn(place);
-  const read = await withPlatform(config, organization, around, (way) => readFrom(organization, choice, way, around));
+  const read = await withPlatform(config, organization, context, (session) =>
+    readFrom(organization, choice, session, context),
+  );
   const { observation } = read;
   checkSites(choice, read);
   const { tree, load, folder } = place;
@@ -186,8 +188,8 @@ async function existingIn({ tree, load }: Place): Promise<Existing | null> {
 async function readFrom(
   { id }: OrganizationConfig,
   choice: Choice,
-  { connection, signal }: Way,
-  { terminal }: Surroundings,
+  { connection, signal }: PlatformSession,
+  { terminal }: CommandContext,
 ): Promise<ReadAll> {
   const count = new RequestCount();
   const progress = showReading(terminal, () => count.reads);

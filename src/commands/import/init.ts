@@ -11,7 +11,7 @@ import { SCHEMA_PATH } from '../../import/text/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { printable } from '../../plan/render/words.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { nextCommand } from '../plan/next-command.ts';
 import { importCommand } from './import.ts';
 
@@ -82,14 +82,14 @@ interface StartingFile {
  * `octavo init [DIR]`: a repository to start from: manifests, what editors need, and the workflow for its forge. What is
  * there already stays as it is.
  */
-export async function initCommand(folder: string, flags: InitFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal } = around;
+export async function initCommand(folder: string, flags: InitFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
   const root = resolve(terminal.cwd, folder);
   const found = await stat(root).catch(() => null);
   if (found !== null && !found.isDirectory()) {
     throw new ConfigError(`${folder} is not a directory; pass a directory for the repository`);
   }
-  const forge = await forgeOf(root, flags, around);
+  const forge = await forgeOf(root, flags, context);
   await mkdir(root, { recursive: true });
   if (repositoryAround(root) === null) {
     await initRepository(root);
@@ -98,36 +98,36 @@ export async function initCommand(folder: string, flags: InitFlags, around: Surr
   const repository = repositoryAround(root) ?? root;
   const manifests = relative(repository, realpathSync(root)).split(sep).join('/') || '.';
   const install = flags.install === undefined ? PLACEHOLDER : readInstall(flags.install);
-  const workflow = forge === null ? null : await workflowFile(forge, manifests, install, around);
+  const workflow = forge === null ? null : await workflowFile(forge, manifests, install, context);
   const hadManifests = await hasManifests(root);
   const schema = `${JSON.stringify(manifestJsonSchema(kinds), null, 2)}\n`;
-  await writeNew(root, { path: SCHEMA_PATH, text: schema }, around);
-  await writeNew(repository, EDITOR_FILE, around);
+  await writeNew(root, { path: SCHEMA_PATH, text: schema }, context);
+  await writeNew(repository, EDITOR_FILE, context);
   if (workflow !== null) {
-    await writeNew(repository, workflow, around);
-    await offerDrift(forge, manifests, repository, { ...flags, install }, around);
+    await writeNew(repository, workflow, context);
+    await offerDrift(forge, manifests, repository, { ...flags, install }, context);
   }
   if (forge === 'bitbucket' && manifests === '.') {
     // The one workflow that would be read as a manifest.
-    await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, around);
+    await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, context);
   }
-  if (!hadManifests && (await isToImport(flags, around))) {
+  if (!hadManifests && (await isToImport(flags, context))) {
     // Of the flags, "drift" asks for a workflow here, and for something else there.
     const { config, organization } = flags;
     const named = {
       ...(config === undefined ? {} : { config }),
       ...(organization === undefined ? {} : { organization }),
     };
-    await importCommand({ ...named, out: relative(terminal.cwd, root) || '.' }, around);
+    await importCommand({ ...named, out: relative(terminal.cwd, root) || '.' }, context);
   }
   if (!(await hasManifests(root))) {
-    await writeNew(root, { path: 'organization.yaml', text: STARTER }, around);
+    await writeNew(root, { path: 'organization.yaml', text: STARTER }, context);
   }
   terminal.err(nextSteps(folder, flags, workflow));
   return EXIT.done;
 }
 
-async function forgeOf(root: string, { forge }: InitFlags, { terminal }: Surroundings): Promise<ForgeName | null> {
+async function forgeOf(root: string, { forge }: InitFlags, { terminal }: CommandContext): Promise<ForgeName | null> {
   if (forge !== undefined) {
     return forge === 'none' ? null : forge;
   }
@@ -159,15 +159,15 @@ async function offerDrift(
   folder: string,
   repository: string,
   { drift, install }: { readonly drift?: boolean; readonly install: Install },
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<void> {
   if (drift !== true) {
     return;
   }
   if (forge === 'github' || forge === 'gitea') {
-    await writeNew(repository, await workflowFile(forge, folder, install, around, '-drift'), around);
+    await writeNew(repository, await workflowFile(forge, folder, install, context, '-drift'), context);
   } else if (forge !== null) {
-    around.terminal.err(
+    context.terminal.err(
       forge === 'gitlab'
         ? `${WORKFLOWS.gitlab} includes the drift job; create a pipeline schedule to run it\n`
         : 'Octavo does not open pull requests on Bitbucket, so no drift workflow was created\n',
@@ -180,7 +180,7 @@ async function workflowFile(
   forge: ForgeName,
   folder: string,
   install: Install,
-  { root }: Surroundings,
+  { root }: CommandContext,
   which: '' | '-drift' = '',
 ): Promise<StartingFile> {
   if (!/^[\w./-]+$/.test(folder)) {
@@ -194,7 +194,7 @@ async function workflowFile(
   return { path, text: named.replace(/(?<=octavo (?:(?:validate|plan|apply)|import .*--out) )\.(?= |$)/gm, folder) };
 }
 
-async function writeNew(root: string, { path, text }: StartingFile, { terminal }: Surroundings): Promise<void> {
+async function writeNew(root: string, { path, text }: StartingFile, { terminal }: CommandContext): Promise<void> {
   const file = join(root, path);
   const shown = printable(relative(terminal.cwd, file));
   try {
@@ -220,7 +220,7 @@ async function hasManifests(root: string): Promise<boolean> {
 }
 
 /** A token that is there is used, unless a person who is asked does not want it. */
-async function isToImport(flags: InitFlags, { terminal }: Surroundings): Promise<boolean> {
+async function isToImport(flags: InitFlags, { terminal }: CommandContext): Promise<boolean> {
   const { OCTAVO_TOKEN = '' } = terminal.env;
   if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
     return false;

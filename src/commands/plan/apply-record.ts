@@ -5,7 +5,7 @@ import { isIn } from '../../git/make-commit.ts';
 import { printable } from '../../plan/render/words.ts';
 import { idsOf, recordApplied, type ScopedFolder } from '../../reconcile/applied.ts';
 import type { Applied } from '../../reconcile/apply.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { isAwaited } from './apply-summary.ts';
 import type { CommandInput } from './planning.ts';
 
@@ -16,7 +16,7 @@ type Recorder = (applied: Applied) => Promise<void>;
 export async function openRecord(
   { organization, commit, declared, place, refs, baseCommit }: CommandInput,
   isFile: boolean,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): Promise<Recorder> {
   if (commit === null || place === null || refs === null) {
     throw new ConfigError('--record requires all manifests to be committed; commit your changes and run again');

@@ -10,7 +10,7 @@ import { planFollowUp } from '../../reconcile/follow-up.ts';
 import type { Planned } from '../../reconcile/planning.ts';
 import { apply, outcomeOf } from '../../reconcile/reconcile.ts';
 import { unfinishedWork, type Waited, type Work, waitForWork } from '../../reconcile/wait.ts';
-import { RequestCount, type Surroundings, type Way } from '../cli/setup.ts';
+import { type CommandContext, type PlatformSession, RequestCount } from '../cli/setup.ts';
 import { isAwaited, resultLine } from './apply-summary.ts';
 import { APPLY_PARALLEL, type CommandInput } from './planning.ts';
 import { showProgress, showWaiting } from './progress.ts';
@@ -37,13 +37,13 @@ export interface Ended extends Applied {
 export async function runApply(
   input: CommandInput,
   planned: Planned,
-  { connection, signal }: Way,
+  { connection, signal }: PlatformSession,
   options: RunOptions,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<Ended> {
-  const { terminal, clock } = around;
+  const { terminal, clock } = context;
   const count = new RequestCount();
-  const run = new Run(input, planned, signal, options, around);
+  const run = new Run(input, planned, signal, options, context);
   const client = { organization: input.organization, priority: 'apply' } as const;
   const onRequest: typeof count.onRequest = (operation) => {
     count.onRequest(operation);
@@ -76,20 +76,26 @@ class Run {
   readonly #planned: Planned;
   readonly #signal: AbortSignal;
   readonly #options: RunOptions;
-  readonly #around: Surroundings;
+  readonly #context: CommandContext;
 
-  constructor(input: CommandInput, planned: Planned, signal: AbortSignal, options: RunOptions, around: Surroundings) {
+  constructor(
+    input: CommandInput,
+    planned: Planned,
+    signal: AbortSignal,
+    options: RunOptions,
+    context: CommandContext,
+  ) {
     this.#input = input;
     this.#planned = planned;
     this.#signal = signal;
     this.#options = options;
-    this.#around = around;
-    this.lastWrite = around.clock.monotonic();
+    this.#context = context;
+    this.lastWrite = context.clock.monotonic();
   }
 
   noteRequest(method: string): void {
     if (method !== 'GET') {
-      this.lastWrite = this.#around.clock.monotonic();
+      this.lastWrite = this.#context.clock.monotonic();
     }
   }
 
@@ -108,7 +114,7 @@ class Run {
     const pending = merged(plan.pending, first.pending, waited.pending);
     const isPossible = waited.finished.size > 0 && wait > 0 && !this.#signal.aborted;
     if (isPossible && !appliesPending && plan.pending.some(isAwaited)) {
-      this.#around.terminal.err('Pending changes may be possible now, but were not confirmed; run apply again\n');
+      this.#context.terminal.err('Pending changes may be possible now, but were not confirmed; run apply again\n');
     }
     return isPossible && appliesPending
       ? this.#applyFollowUp({ ...first, pending }, merged(first.pending, waited.pending), waited.finished, {
@@ -119,7 +125,7 @@ class Run {
   }
 
   #apply(planned: Planned, options: Clients & { readonly wait: number }): Promise<Applied> {
-    const { terminal, clock } = this.#around;
+    const { terminal, clock } = this.#context;
     const progress = showProgress(terminal, planned.plan.changes.length);
     return apply(this.#input, planned, {
       ...options,
@@ -135,7 +141,7 @@ class Run {
   }
 
   #wait(work: readonly Work[], poller: Reader): Promise<Waited> {
-    const { terminal, clock } = this.#around;
+    const { terminal, clock } = this.#context;
     const progress = showWaiting(terminal, clock, this.#options.wait);
     return waitForWork(work, poller, {
       clock,
@@ -152,7 +158,7 @@ class Run {
     finished: ReadonlySet<string>,
     clients: Clients,
   ): Promise<Applied> {
-    const { clock, terminal } = this.#around;
+    const { clock, terminal } = this.#context;
     let next: Planned;
     try {
       next = await planFollowUp(this.#input, first.bindings, finished, clients.writer);

@@ -11,7 +11,7 @@ import { counted } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { readElsewhere } from '../../reconcile/applied.ts';
 import type { PassInput } from '../../reconcile/reconcile.ts';
-import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
 import { openRecord } from './apply-record.ts';
 import { runApply } from './apply-run.ts';
 import { isAwaited } from './apply-summary.ts';
@@ -30,29 +30,29 @@ export interface ApplyFlags extends PlanningFlags {
 }
 
 /** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
-export async function applyCommand(target: string, flags: ApplyFlags, around: Surroundings): Promise<ExitCode> {
-  const config = await readConfig(flags.config, around, target);
-  const file = await planFileAt(resolve(around.terminal.cwd, target), target);
+export async function applyCommand(target: string, flags: ApplyFlags, context: CommandContext): Promise<ExitCode> {
+  const config = await readConfig(flags.config, context, target);
+  const file = await planFileAt(resolve(context.terminal.cwd, target), target);
   const organization = chooseOrganization(config, flags.organization ?? file?.organization);
-  return withPlatform(config, organization, around, async (way) => {
-    const { connection } = way;
+  return withPlatform(config, organization, context, async (session) => {
+    const { connection } = session;
     const input =
       file === null
-        ? await passInput(target, flags, config, organization, connection, around)
-        : await inputOfFile(file, target, { config, organization, connection }, flags, around);
-    const planned = await planOnly(input, way, around.terminal);
+        ? await passInput(target, flags, config, organization, connection, context)
+        : await inputOfFile(file, target, { config, organization, connection }, flags, context);
+    const planned = await planOnly(input, session, context.terminal);
     mustStillBe(file, planned.plan, input.policy);
     mustBeApproved(flags, planned.plan);
-    const record = flags.record === true ? await openRecord(input, file !== null, around) : null;
-    around.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(around)));
-    const confirmed = await confirmation(planned.plan, flags, around);
+    const record = flags.record === true ? await openRecord(input, file !== null, context) : null;
+    context.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(context)));
+    const confirmed = await confirmation(planned.plan, flags, context);
     if (confirmed === 'no') {
-      around.terminal.err('\nNot applied.\n');
+      context.terminal.err('\nNot applied.\n');
       return EXIT.failed;
     }
     const { format, wait } = flags;
     const options = { format, wait, appliesPending: confirmed === 'all' };
-    const ended = await runApply(input, planned, way, options, around);
+    const ended = await runApply(input, planned, session, options, context);
     if (record !== null && ended.exit === EXIT.done) {
       await record(ended);
     }
@@ -83,7 +83,7 @@ async function inputOfFile(
   target: string,
   { config, organization, connection }: FileContext,
   flags: ApplyFlags,
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<CommandInput> {
   const known = [flags.base === undefined ? null : '--base', flags.scope === undefined ? null : '--scope'];
   const [given] = known.filter((flag) => flag !== null);
@@ -97,9 +97,9 @@ async function inputOfFile(
   }
   return {
     ...file,
-    ...(await recordedBeside(file, target, flags, around)),
+    ...(await recordedBeside(file, target, flags, context)),
     kinds,
-    policy: policyOf(config, organization, flags, around),
+    policy: policyOf(config, organization, flags, context),
     estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
   };
 }
@@ -115,7 +115,7 @@ async function recordedBeside(
   { organization, scope, folder }: PlanFile,
   target: string,
   { record }: ApplyFlags,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): Promise<Pick<CommandInput, 'place' | 'refs' | 'elsewhere'>> {
   const head = (await headOf(dirname(resolve(terminal.cwd, target)))) ?? (await headOf(terminal.cwd));
   if (head === null || folder === null) {
@@ -158,7 +158,7 @@ function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
 async function confirmation(
   plan: Plan,
   { yes, approve, wait }: ApplyFlags,
-  { terminal }: Surroundings,
+  { terminal }: CommandContext,
 ): Promise<'all' | 'plan' | 'no'> {
   const due = plan.changes.filter((change) => change.held === null && change.paused === null);
   // What an approval has released is approvable, and not held any more.
@@ -187,7 +187,7 @@ async function confirmation(
 }
 
 /** The plan goes where a person looks; the answer of `apply` is its result. */
-function toErr(around: Surroundings): Surroundings {
-  const { terminal } = around;
-  return { ...around, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };
+function toErr(context: CommandContext): CommandContext {
+  const { terminal } = context;
+  return { ...context, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };
 }

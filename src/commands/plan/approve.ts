@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { callControl, controlSocketPath } from '../../server/control.ts';
-import { readTrustedConfig, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, readTrustedConfig } from '../cli/setup.ts';
 
 /** `octavo approve CHECKSUM`: approves the plan that the daemon holds, and no other. */
 export async function approveCommand(
   checksum: string,
   flags: { readonly config?: string },
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal } = around;
-  const config = await readTrustedConfig(flags.config, around);
+  const { terminal } = context;
+  const config = await readTrustedConfig(flags.config, context);
   const socket = controlSocketPath(resolve(terminal.cwd, config.store.path));
   const answer = await callControl(socket, { ask: 'approve', checksum });
   const approved = Array.isArray(answer.approved) ? answer.approved.map(String) : [];

@@ -12,7 +12,7 @@ import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.
 import { headOf, mergeBase } from '../../git/commit-info.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
-import { chooseOrganization, readConfigBlind, type Surroundings } from '../cli/setup.ts';
+import { type CommandContext, chooseOrganization, readConfigWithoutSecrets } from '../cli/setup.ts';
 import { scopeAt } from './desired.ts';
 import { scopeOf } from './planning.ts';
 
@@ -36,8 +36,8 @@ export interface PlanComment {
 }
 
 /** Finds out where the plan is to be shown. Throws ConfigError outside of a CI job. */
-export async function openPlanComment(around: Surroundings): Promise<PlanComment> {
-  const { terminal, secrets } = around;
+export async function openPlanComment(context: CommandContext): Promise<PlanComment> {
+  const { terminal, secrets } = context;
   const job = await findJob(terminal.env, (path) => readFile(path, 'utf8'));
   if (job.label === null) {
     throw new ConfigError(
@@ -50,13 +50,13 @@ export async function openPlanComment(around: Surroundings): Promise<PlanComment
     return { base: async () => undefined, show: async () => true, showFailure: async () => undefined };
   }
   secrets?.add(pull.token ?? '');
-  const place = new CommentPlace(job, pull, around);
+  const place = new CommentPlace(job, pull, context);
   return {
     base: (folder) => baseOf(resolve(terminal.cwd, folder), pull),
     show: (plan, approval) =>
       place.show(plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approval)),
     showFailure: async (error, folder, flags) => {
-      const of = await ownerOf(folder, flags, around);
+      const of = await ownerOf(folder, flags, context);
       if (of !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
         const body = (marker: Marker, room: Room) => failureComment(message, pull.head, marker, room);
@@ -82,11 +82,11 @@ async function baseOf(folder: string, { base }: PullRequest): Promise<string | u
 }
 
 /** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
-async function ownerOf(folder: string, flags: ConfigFlags, around: Surroundings): Promise<Owner | null> {
+async function ownerOf(folder: string, flags: ConfigFlags, context: CommandContext): Promise<Owner | null> {
   try {
-    const config = await readConfigBlind(flags.config, flags.organization ?? '', around, folder);
+    const config = await readConfigWithoutSecrets(flags.config, flags.organization ?? '', context, folder);
     const organization = chooseOrganization(config, flags.organization);
-    const scope = scopeOf(flags, organization) ?? (await scopeAt(resolve(around.terminal.cwd, folder)));
+    const scope = scopeOf(flags, organization) ?? (await scopeAt(resolve(context.terminal.cwd, folder)));
     return { organization: organization.id, scope };
   } catch {
     // What is wrong with the configuration is what the command itself ends with.
@@ -101,15 +101,15 @@ type Owner = Pick<Plan, 'organization' | 'scope'>;
 class CommentPlace {
   readonly #job: CiJob;
   readonly #pull: PullRequest;
-  readonly #around: Surroundings;
+  readonly #context: CommandContext;
   /** Ends its waits when the process is asked to end. */
   readonly #clock: Clock;
 
-  constructor(job: CiJob, pull: PullRequest, around: Surroundings) {
-    const { clock, signal } = around;
+  constructor(job: CiJob, pull: PullRequest, context: CommandContext) {
+    const { clock, signal } = context;
     this.#job = job;
     this.#pull = pull;
-    this.#around = around;
+    this.#context = context;
     this.#clock = {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
@@ -122,7 +122,7 @@ class CommentPlace {
     status: CommitStatus,
     body: (marker: Marker, room: Room) => string,
   ): Promise<boolean> {
-    const { signal, version } = this.#around;
+    const { signal, version } = this.#context;
     const { token, tokenVariable, runUrl, run } = this.#pull;
     const marker = { organization, scope, run };
     const summary = () => body(marker, { longest: LONGEST_SUMMARY, runUrl });
@@ -139,7 +139,7 @@ class CommentPlace {
   }
 
   async #comment(forge: Forge, marker: Marker, body: string, summary: () => string): Promise<boolean> {
-    const { terminal } = this.#around;
+    const { terminal } = this.#context;
     try {
       const published = await publish(forge, marker, body, this.#clock);
       terminal.err(
@@ -155,7 +155,7 @@ class CommentPlace {
   }
 
   async #status(forge: Forge, status: CommitStatus): Promise<void> {
-    const { terminal } = this.#around;
+    const { terminal } = this.#context;
     try {
       await steadily(this.#clock, () => forge.setStatus(status));
     } catch (error) {
@@ -165,7 +165,7 @@ class CommentPlace {
 
   /** Says why there is no comment, and shows the plan where there is a place for it. */
   async #standIn(why: string, markdown: string): Promise<void> {
-    const { terminal } = this.#around;
+    const { terminal } = this.#context;
     const { summaryFile } = this.#job;
     if (summaryFile === null) {
       terminal.err(`No comment: ${why}. The plan is in the output of this job.\n`);

@@ -8,8 +8,8 @@ import { renderPlanMarkdown } from '../../plan/render/markdown.ts';
 import { renderPlanText } from '../../plan/render/text.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { printable } from '../../plan/render/words.ts';
-import { save } from '../cli/save.ts';
-import { chooseOrganization, readConfig, type Surroundings, withPlatform } from '../cli/setup.ts';
+import { writePrivateFile } from '../cli/private-file.ts';
+import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { type ApprovalFlags, approval, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
@@ -32,19 +32,19 @@ interface Made {
 }
 
 /** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
-export async function planCommand(folder: string, flags: PlanFlags, around: Surroundings): Promise<ExitCode> {
+export async function planCommand(folder: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
   if (flags.comment !== true) {
-    const { plan } = await planAndSay(folder, flags, approval(flags.out ?? folder, withoutBase(flags)), around);
+    const { plan } = await planAndSay(folder, flags, approval(flags.out ?? folder, withoutBase(flags)), context);
     return exitCodeOf(plan, flags);
   }
   // The forges' clients are loaded only where they are needed.
   const { openPlanComment } = await import('./comment.ts');
-  const comment = await openPlanComment(around);
+  const comment = await openPlanComment(context);
   const how = approvalOfComment(folder, flags);
   let plan: Plan;
   try {
     const base = flags.base ?? (await comment.base(folder));
-    ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, how, around));
+    ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, how, context));
   } catch (error) {
     await comment.showFailure(error, folder, flags);
     throw error;
@@ -66,19 +66,19 @@ function approvalOfComment(folder: string, flags: PlanFlags): Approval {
     : approval(folder, { config, organization, scope, base });
 }
 
-async function planAndSay(folder: string, flags: PlanFlags, how: Approval, around: Surroundings): Promise<Made> {
-  const { terminal } = around;
+async function planAndSay(folder: string, flags: PlanFlags, how: Approval, context: CommandContext): Promise<Made> {
+  const { terminal } = context;
   const { snapshot } = flags;
   const made = await (snapshot === undefined
-    ? planLive(folder, flags, around)
-    : planOverSnapshot(folder, { ...flags, snapshot }, around));
+    ? planLive(folder, flags, context)
+    : planOverSnapshot(folder, { ...flags, snapshot }, context));
   if (flags.out !== undefined) {
-    await save(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
+    await writePrivateFile(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
     terminal.err(
       `Saved the plan to ${printable(flags.out)}; apply it with: ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
     );
   }
-  terminal.out(renderPlan(made.plan, flags.format, how, around));
+  terminal.out(renderPlan(made.plan, flags.format, how, context));
   return made;
 }
 
@@ -86,18 +86,18 @@ function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
   return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 
-async function planLive(folder: string, flags: PlanFlags, around: Surroundings): Promise<Made> {
-  const config = await readConfig(flags.config, around, folder);
+async function planLive(folder: string, flags: PlanFlags, context: CommandContext): Promise<Made> {
+  const config = await readConfig(flags.config, context, folder);
   const organization = chooseOrganization(config, flags.organization);
-  return withPlatform(config, organization, around, async (way) => {
-    const input = await passInput(folder, flags, config, organization, way.connection, around);
-    const { plan } = await planOnly(input, way, around.terminal);
+  return withPlatform(config, organization, context, async (session) => {
+    const input = await passInput(folder, flags, config, organization, session.connection, context);
+    const { plan } = await planOnly(input, session, context.terminal);
     return { input, plan };
   });
 }
 
 /** A plan in the format asked for. */
-export function renderPlan(plan: Plan, format: PlanFormat, how: Approval, { terminal }: Surroundings): string {
+export function renderPlan(plan: Plan, format: PlanFormat, how: Approval, { terminal }: CommandContext): string {
   if (format === 'json') {
     return `${shownJson(planToJson(plan))}\n`;
   }

@@ -7,7 +7,7 @@ import { openReader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
 import type { Planned } from '../../reconcile/planning.ts';
 import { type PassInput, plan } from '../../reconcile/reconcile.ts';
-import { RequestCount, type Surroundings, type Way } from '../cli/setup.ts';
+import { type CommandContext, type PlatformSession, RequestCount } from '../cli/setup.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
 import { showReading } from './progress.ts';
@@ -42,11 +42,11 @@ export async function passInput(
   flags: PlanningFlags,
   config: Config,
   organization: OrganizationConfig,
-  way: { readonly queue: Pick<Connection['queue'], 'estimate'> },
-  around: Surroundings,
+  session: { readonly queue: Pick<Connection['queue'], 'estimate'> },
+  context: CommandContext,
 ): Promise<CommandInput> {
-  const loaded = await loadFolder(around.terminal.cwd, folder, flags.config);
-  return passInputOver(loaded, folder, flags, config, organization, way, around);
+  const loaded = await loadFolder(context.terminal.cwd, folder, flags.config);
+  return passInputOver(loaded, folder, flags, config, organization, session, context);
 }
 
 /** The same over manifests that were read already, wherever they are from. */
@@ -57,9 +57,9 @@ export async function passInputOver(
   config: Config,
   organization: OrganizationConfig,
   { queue }: { readonly queue: Pick<Connection['queue'], 'estimate'> },
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<CommandInput> {
-  const { cwd, err } = around.terminal;
+  const { cwd, err } = context.terminal;
   const base = await loadBase(cwd, folder, {
     organization: organization.id,
     base: flags.base,
@@ -78,7 +78,7 @@ export async function passInputOver(
     commit,
     base: base.base,
     baseCommit: base.commit,
-    policy: policyOf(config, organization, flags, around),
+    policy: policyOf(config, organization, flags, context),
     estimate: (work) => queue.estimate(work, APPLY_PARALLEL),
   };
 }
@@ -109,7 +109,7 @@ export function policyOf(
   config: Config,
   organization: OrganizationConfig,
   flags: Pick<PlanningFlags, 'allowDeletes' | 'approve'>,
-  { clock }: Surroundings,
+  { clock }: CommandContext,
 ): PassInput['policy'] {
   return {
     ...DEFAULT_POLICY,
@@ -124,7 +124,11 @@ export function policyOf(
 }
 
 /** Plans with a client that has no way to write. */
-export async function planOnly(input: PassInput, { connection, signal }: Way, terminal: Terminal): Promise<Planned> {
+export async function planOnly(
+  input: PassInput,
+  { connection, signal }: PlatformSession,
+  terminal: Terminal,
+): Promise<Planned> {
   const count = new RequestCount();
   const progress = showReading(terminal, () => count.reads);
   const reader = openReader(connection, {

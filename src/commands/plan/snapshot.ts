@@ -12,14 +12,14 @@ import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '..
 import { paceEstimate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
 import { SECRET } from '../../redact.ts';
-import { save } from '../cli/save.ts';
+import { writePrivateFile } from '../cli/private-file.ts';
 import {
+  type CommandContext,
   chooseOrganization,
+  type PlatformSession,
   RequestCount,
   readConfig,
-  readConfigBlind,
-  type Surroundings,
-  type Way,
+  readConfigWithoutSecrets,
   withPlatform,
 } from '../cli/setup.ts';
 import { nextCommand } from './next-command.ts';
@@ -33,12 +33,12 @@ export interface SnapshotFlags {
 }
 
 /** `octavo snapshot`: writes the actual state to a file, without secrets and certificates. */
-export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings): Promise<ExitCode> {
-  const { terminal } = around;
-  const config = await readConfig(flags.config, around);
+export async function snapshotCommand(flags: SnapshotFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const config = await readConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
-  const taken = await withPlatform(config, organization, around, (way) => take(organization.id, way, around));
-  const text = without(around.secrets ?? [], writeSnapshot(taken));
+  const taken = await withPlatform(config, organization, context, (session) => take(organization.id, session, context));
+  const text = without(context.secrets ?? [], writeSnapshot(taken));
   for (const [kind, of] of Object.entries(taken.kinds)) {
     if ('unread' in of) {
       terminal.err(`${kind} could not be read: ${printable(of.unread)}; plans that need it will report this\n`);
@@ -47,7 +47,7 @@ export async function snapshotCommand(flags: SnapshotFlags, around: Surroundings
   if (flags.out === undefined) {
     terminal.out(text);
   } else {
-    await save(resolve(terminal.cwd, flags.out), text);
+    await writePrivateFile(resolve(terminal.cwd, flags.out), text);
     const { config, out } = flags;
     const next = nextCommand(['plan', '--snapshot', pathArgument(out)], { config, organization: flags.organization });
     terminal.err(`Saved the snapshot to ${printable(out)}; plan from it with: ${next}\n`);
@@ -67,9 +67,13 @@ function without(secrets: Iterable<string>, text: string): string {
 /** Shorter ones stand in other words. */
 const SHORTEST_SECRET = 8;
 
-async function take(organization: string, { connection, signal }: Way, around: Surroundings): Promise<Snapshot> {
+async function take(
+  organization: string,
+  { connection, signal }: PlatformSession,
+  context: CommandContext,
+): Promise<Snapshot> {
   const count = new RequestCount();
-  const progress = showReading(around.terminal, () => count.reads);
+  const progress = showReading(context.terminal, () => count.reads);
   const reader = openReader(connection, {
     organization,
     priority: 'person',
@@ -81,7 +85,7 @@ async function take(organization: string, { connection, signal }: Way, around: S
   });
   try {
     const queue = () => connection.queue.snapshot();
-    return await takeSnapshot({ kinds, reader, now: around.clock.now(), queue });
+    return await takeSnapshot({ kinds, reader, now: context.clock.now(), queue });
   } finally {
     progress.end();
   }
@@ -91,14 +95,14 @@ async function take(organization: string, { connection, signal }: Way, around: S
 export async function planOverSnapshot(
   folder: string,
   flags: PlanningFlags & { readonly organization?: string; readonly snapshot: string },
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<{ readonly input: CommandInput; readonly plan: Plan }> {
-  const { terminal, clock } = around;
+  const { terminal, clock } = context;
   const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
-  const config = await readConfigBlind(flags.config, snapshot.organization, around, folder);
+  const config = await readConfigWithoutSecrets(flags.config, snapshot.organization, context, folder);
   const organization = organizationOf(snapshot, config, flags);
   const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, APPLY_PARALLEL);
-  const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, around);
+  const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, context);
   const source = new SnapshotSource(snapshot);
   const { plan } = await planOver(input, source, () => source.reads);
   terminal.err(`Planned from the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);

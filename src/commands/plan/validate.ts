@@ -8,7 +8,7 @@ import { toGitHub } from '../../report/github.ts';
 import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';
 import { toSarif } from '../../report/sarif.ts';
-import type { Surroundings } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/setup.ts';
 import { loadFolder } from './desired.ts';
 
 /** Formats that other programs read: they name files from the repository's root. */
@@ -20,12 +20,12 @@ export type ValidateFormat = 'text' | 'json' | keyof typeof REPORTS;
 export async function validate(
   folder: string,
   { format, config }: { readonly format: ValidateFormat; readonly config?: string },
-  around: Surroundings,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal } = around;
+  const { terminal } = context;
   const loading = loadFolder(terminal.cwd, folder, config);
   if (format !== 'text' && format !== 'json') {
-    return reportOn(loading, format, around);
+    return reportOn(loading, format, context);
   }
   const { state } = await loading;
   const resources = state.declared.size;
@@ -40,7 +40,7 @@ export async function validate(
 async function reportOn(
   loading: ReturnType<typeof loadFolder>,
   format: keyof typeof REPORTS,
-  { terminal, version }: Surroundings,
+  { terminal, version }: CommandContext,
 ): Promise<ExitCode> {
   let report: Report;
   try {

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
  * A command whose platform never answered at all ends soon and says why, where a daemon goes on trying. Once there was
  * an answer, an outage is waited for, and only told of.
  */
-export class Reach {
+export class ConnectivityMonitor {
   readonly #given = new AbortController();
   readonly #origin: string;
   readonly #terminal: Terminal;
