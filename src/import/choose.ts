@@ -1,5 +1,5 @@
 import type { Actual, Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import { type ActualState, referencesIn } from './model/actual-state.ts';
 
 /** Which part of an organization is wanted. */

@@ -3,7 +3,7 @@ import { type Address, addressOf } from '../core/address.ts';
 import { ConfigError, DesiredStateError } from '../core/errors.ts';
 import type { FileTree } from '../core/files/file-tree.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import { findManifestFiles } from '../manifests/files/manifest-files.ts';
 import { createManifestLoader, type LoadOptions, type ManifestLoader } from '../manifests/loader.ts';
 import { identify } from '../plan/identity/identity.ts';

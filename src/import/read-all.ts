@@ -1,6 +1,6 @@
 import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import type { Reader } from '../platform/client.ts';
 import { type Found, platformSource, settleAll } from '../reconcile/observe/actual-source.ts';
 

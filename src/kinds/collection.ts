@@ -1,11 +1,11 @@
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/model/diff.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules, namesWithin, Reference } from './manifest.ts';
-import { present, ref, request } from './request.ts';
-import { entry, key, type Level, level, plainKey, text } from './schema.ts';
-import { says, written } from './written.ts';
+import { collect, type Kind } from './model/kind.ts';
+import { commonFields, manifestRules, namesWithin, Reference } from './model/manifest.ts';
+import { present, ref, request } from './model/request.ts';
+import { entry, key, type Level, level, plainKey, text } from './model/schema.ts';
+import { says, written } from './model/written.ts';
 
 const schema = entry({
   title: text({ min: 1, max: 50, example: 'Handbook' }).optional().describe('The title of the collection.'),

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Change } from '../core/change.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules } from './manifest.ts';
-import { ref, request } from './request.ts';
-import { emailKey, entry, ROLES, role } from './schema.ts';
+import { collect, type Kind } from './model/kind.ts';
+import { commonFields, manifestRules } from './model/manifest.ts';
+import { ref, request } from './model/request.ts';
+import { emailKey, entry, ROLES, role } from './model/schema.ts';
 
 const schema = entry({
   role: role.nullable().optional().describe('The role in the organization; `null` makes the person a guest.'),

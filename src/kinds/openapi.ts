@@ -4,11 +4,11 @@ import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
 import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
-import { collect, type Kind } from './kind.ts';
-import { commonFields, FileContent, manifestRules } from './manifest.ts';
-import { type Progress, request } from './request.ts';
-import { entry, fileOnly, url } from './schema.ts';
-import { written } from './written.ts';
+import { collect, type Kind } from './model/kind.ts';
+import { commonFields, FileContent, manifestRules } from './model/manifest.ts';
+import { type Progress, request } from './model/request.ts';
+import { entry, fileOnly, url } from './model/schema.ts';
+import { written } from './model/written.ts';
 
 const SLUG = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/;
 

@@ -4,8 +4,8 @@ import { type Fields, idRef } from '../core/resource.ts';
 import { reference } from '../plan/model/diff.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { Kind } from './kind.ts';
-import { manifestRules, Reference } from './manifest.ts';
+import type { Kind } from './model/kind.ts';
+import { manifestRules, Reference } from './model/manifest.ts';
 import {
   actualMergeRules,
   declaredMergeRules,
@@ -14,10 +14,10 @@ import {
   mergeRules,
   peopleOfRules,
   writtenMergeRules,
-} from './merge-rules.ts';
-import { present, ref, request } from './request.ts';
-import { commonShape, key, type Role, role, text, url } from './schema.ts';
-import { written } from './written.ts';
+} from './model/merge-rules.ts';
+import { present, ref, request } from './model/request.ts';
+import { commonShape, key, type Role, role, text, url } from './model/schema.ts';
+import { written } from './model/written.ts';
 
 const domain = z
   .string()

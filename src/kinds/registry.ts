@@ -1,13 +1,13 @@
 import { collection } from './collection.ts';
-import type { Kind } from './kind.ts';
 import { member } from './member.ts';
+import type { Kind } from './model/kind.ts';
 import { openapi } from './openapi.ts';
 import { organization } from './organization.ts';
 import { saml } from './saml.ts';
-import { section } from './section.ts';
-import { sectionGroup } from './section-group.ts';
-import { site } from './site.ts';
-import { siteSpace } from './site-space.ts';
+import { section } from './site/section.ts';
+import { sectionGroup } from './site/section-group.ts';
+import { site } from './site/site.ts';
+import { siteSpace } from './site/site-space.ts';
 import { space } from './space.ts';
 import { team } from './team.ts';
 import { translation } from './translation.ts';

@@ -3,11 +3,11 @@ import type { Json } from '../core/json.ts';
 import { idRef } from '../core/resource.ts';
 import { reference } from '../plan/model/diff.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules, Reference } from './manifest.ts';
-import { present, ref, request } from './request.ts';
-import { entry, key, plainKey, type Role, role, text, textOrFile, url } from './schema.ts';
-import { written } from './written.ts';
+import { collect, type Kind } from './model/kind.ts';
+import { commonFields, manifestRules, Reference } from './model/manifest.ts';
+import { present, ref, request } from './model/request.ts';
+import { entry, key, plainKey, type Role, role, text, textOrFile, url } from './model/schema.ts';
+import { written } from './model/written.ts';
 
 /** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_CERTIFICATE = 10_000;

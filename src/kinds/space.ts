@@ -6,8 +6,8 @@ import { reference } from '../plan/model/diff.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Space } from '../platform/operations/content/spaces.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules, namesWithin, Reference } from './manifest.ts';
+import { collect, type Kind } from './model/kind.ts';
+import { commonFields, manifestRules, namesWithin, Reference } from './model/manifest.ts';
 import {
   actualMergeRules,
   declaredMergeRules,
@@ -16,10 +16,10 @@ import {
   mergeRules,
   peopleOfRules,
   writtenMergeRules,
-} from './merge-rules.ts';
-import { type PlannedRequest, present, ref, request } from './request.ts';
-import { entry, key, LANGUAGES, type Language, type Level, level, plainKey, text } from './schema.ts';
-import { says, written } from './written.ts';
+} from './model/merge-rules.ts';
+import { type PlannedRequest, present, ref, request } from './model/request.ts';
+import { entry, key, LANGUAGES, type Language, type Level, level, plainKey, text } from './model/schema.ts';
+import { says, written } from './model/written.ts';
 
 const schema = entry({
   title: text({ min: 1, max: 50, example: 'Guides' }).optional().describe('The title of the space.'),

@@ -4,10 +4,10 @@ import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Detail, type Kind } from './kind.ts';
-import { commonFields, manifestRules } from './manifest.ts';
-import { type PlannedRequest, present, Ref, RefMap, ref, request } from './request.ts';
-import { emailKey, entry, plainKey, type SchemaNotes, text } from './schema.ts';
+import { collect, type Detail, type Kind } from './model/kind.ts';
+import { commonFields, manifestRules } from './model/manifest.ts';
+import { type PlannedRequest, present, Ref, RefMap, ref, request } from './model/request.ts';
+import { emailKey, entry, plainKey, type SchemaNotes, text } from './model/schema.ts';
 
 const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
 const person = z

@@ -6,11 +6,11 @@ import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
 import { normalizeMarkdown, toDocument, toMarkdown } from '../platform/rich-text/document.ts';
-import { collect, type Kind } from './kind.ts';
-import { commonFields, manifestRules, Reference } from './manifest.ts';
-import { ref, request } from './request.ts';
-import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './schema.ts';
-import { written } from './written.ts';
+import { collect, type Kind } from './model/kind.ts';
+import { commonFields, manifestRules, Reference } from './model/manifest.ts';
+import { ref, request } from './model/request.ts';
+import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
+import { written } from './model/written.ts';
 
 const schema = entry({
   space: key('A key of `spaces`: the space to translate.', 'space'),

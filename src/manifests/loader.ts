@@ -3,7 +3,7 @@ import { DesiredStateError, type Problem } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import type { Declared } from '../core/resource.ts';
 import { Suggestions } from '../core/text/suggest.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import { FileReader, type ManifestLimits } from './files/file-reader.ts';
 import { type CachedManifest, ManifestCache } from './files/manifest-cache.ts';
 import { findManifestFiles } from './files/manifest-files.ts';

@@ -2,7 +2,7 @@ import type { Address } from '../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
-import type { Writes } from '../kinds/request.ts';
+import type { Writes } from '../kinds/model/request.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { VersionMemory } from './observe/version-memory.ts';
 import type { Planned } from './planning.ts';

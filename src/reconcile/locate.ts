@@ -4,7 +4,7 @@ import type { Change } from '../core/change.ts';
 import { DependencyNotReadyError } from '../core/errors.ts';
 import { sameJson } from '../core/json.ts';
 import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import { type Identity, identify } from '../plan/identity/identity.ts';
 import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';

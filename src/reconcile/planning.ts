@@ -1,8 +1,8 @@
 import type { Address } from '../core/address.ts';
 import type { Change, Cost } from '../core/change.ts';
 import type { Base, Declared, Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
-import type { Writes } from '../kinds/request.ts';
+import type { Kind } from '../kinds/model/kind.ts';
+import type { Writes } from '../kinds/model/request.ts';
 import { pruneOf } from '../plan/changes.ts';
 import type { Elsewhere } from '../plan/identity/elsewhere.ts';
 import { PeopleAddresses } from '../plan/model/people.ts';

@@ -1,6 +1,6 @@
 /** Polls work that the platform does in the background. */
 import type { Clock } from '../core/clock.ts';
-import type { Progress } from '../kinds/request.ts';
+import type { Progress } from '../kinds/model/request.ts';
 
 /** Why a resource is pending while the platform works on it. */
 export const WORKING = 'the platform is still working on it';

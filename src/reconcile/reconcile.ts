@@ -2,7 +2,7 @@ import type { Address } from '../core/address.ts';
 import type { Change, ChangeResult } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Base, Declared } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import type { Elsewhere } from '../plan/identity/elsewhere.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';

@@ -2,7 +2,7 @@ import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject, sameJson } from '../core/json.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import { normalizeFields } from '../plan/model/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
 import type { Reach } from './apply.ts';

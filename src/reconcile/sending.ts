@@ -8,7 +8,7 @@ import {
   TransientError,
 } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { type PlannedRequest, Ref, RefMap } from '../kinds/request.ts';
+import { type PlannedRequest, Ref, RefMap } from '../kinds/model/request.ts';
 import type { Writer } from '../platform/client.ts';
 import type { VersionMemory } from './observe/version-memory.ts';
 

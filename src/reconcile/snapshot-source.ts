@@ -1,6 +1,6 @@
 import { DependencyNotReadyError } from '../core/errors.ts';
 import type { Actual } from '../core/resource.ts';
-import type { Detail, DetailRequest, Kind } from '../kinds/kind.ts';
+import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
 import { estimateSeconds } from '../queue/estimate/estimate.ts';
 import { type ActualSource, type Asks, type Found, isAsked, together, withTold } from './observe/actual-source.ts';
 import type { Estimate } from './planning.ts';

@@ -1,5 +1,5 @@
 import { type Change, changeId } from '../core/change.ts';
-import type { PlannedRequest, Writes } from '../kinds/request.ts';
+import type { PlannedRequest, Writes } from '../kinds/model/request.ts';
 import type { Ordering } from '../plan/order/order.ts';
 
 /** One half of a change: what others wait for, or what waits for others in turn. Or a gate, which makes no request. */

@@ -1,7 +1,7 @@
 import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
-import type { Detail, DetailRequest, Kind } from '../kinds/kind.ts';
+import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
 import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import type { QueueSnapshot } from '../queue/model/snapshot.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
-import type { Kind } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts';

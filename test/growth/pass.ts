@@ -1,8 +1,8 @@
 /** One pass over the manifests of a shape, as a command makes it, without a platform: load, plan, show, order, apply. */
 import { type Change, changeId } from '../../src/core/change.ts';
 import { DesiredStateError } from '../../src/core/errors.ts';
+import type { Writes } from '../../src/kinds/model/request.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import type { Writes } from '../../src/kinds/request.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { computePlan } from '../../src/plan/plan.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Kind } from '../../src/kinds/kind.ts';
-import { commonFields, manifestRules, ownFields, Reference } from '../../src/kinds/manifest.ts';
+import type { Kind } from '../../src/kinds/model/kind.ts';
+import { commonFields, manifestRules, ownFields, Reference } from '../../src/kinds/model/manifest.ts';
 import {
   commonShape,
   emailKey,
@@ -12,7 +12,7 @@ import {
   text,
   textOrFile,
   url,
-} from '../../src/kinds/schema.ts';
+} from '../../src/kinds/model/schema.ts';
 
 type FakeKind = Pick<Kind, 'name' | 'manifest'> & { readonly fieldNames: readonly string[] };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
-import { section } from '../../src/kinds/section.ts';
+import { section } from '../../src/kinds/site/section.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { VersionMemory, type Ways } from '../../src/reconcile/observe/version-memory.ts';
 import { sendPlanned } from '../../src/reconcile/sending.ts';

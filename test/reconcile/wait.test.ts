@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
-import type { Kind } from '../../src/kinds/kind.ts';
-import type { Progress } from '../../src/kinds/request.ts';
+import type { Kind } from '../../src/kinds/model/kind.ts';
+import type { Progress } from '../../src/kinds/model/request.ts';
 import { translation } from '../../src/kinds/translation.ts';
 import type { Reader } from '../../src/platform/client.ts';
 import { type Waited, type Work, waitForWork } from '../../src/reconcile/wait.ts';

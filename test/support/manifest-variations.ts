@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Address, keyOf, kindOf } from '../../src/core/address.ts';
 import { isObject, type Json, type JsonObject, sameJson } from '../../src/core/json.ts';
-import type { Kind } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/model/kind.ts';
 import { NAMED_FILES } from './model.ts';
 import { declare, type Manifests } from './world.ts';
 

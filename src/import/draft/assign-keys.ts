@@ -1,8 +1,8 @@
 import { keyOf } from '../../core/address.ts';
 import { canonicalJson, isObject, type Json } from '../../core/json.ts';
 import { type Actual, isIdRef } from '../../core/resource.ts';
-import type { Kind } from '../../kinds/kind.ts';
-import { plainKey } from '../../kinds/schema.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
+import { plainKey } from '../../kinds/model/schema.ts';
 import type { ActualState } from '../model/actual-state.ts';
 import { type ChosenKey, chooseKeys, type Nameless } from './keys.ts';
 

@@ -1,5 +1,5 @@
 import type { Actual } from '../../core/resource.ts';
-import { type EntryPath, FileContent } from '../../kinds/manifest.ts';
+import { type EntryPath, FileContent } from '../../kinds/model/manifest.ts';
 import { checkEntry } from '../../manifests/read/check-entry.ts';
 import type { Decisions } from '../model/decisions.ts';
 import type { Draft, DraftEntry } from './draft.ts';

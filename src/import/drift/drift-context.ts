@@ -3,7 +3,7 @@ import type { Address } from '../../core/address.ts';
 import { keyOf } from '../../core/address.ts';
 import { sameJson } from '../../core/json.ts';
 import type { Actual, Declared } from '../../core/resource.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
 import { makeDraft } from '../draft/draft.ts';
 import { ActualState } from '../model/actual-state.ts';
 import { Decisions } from '../model/decisions.ts';

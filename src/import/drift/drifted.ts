@@ -2,7 +2,7 @@ import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { Actual, Base, Declared, Observation } from '../../core/resource.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
 
 /** A field as the platform has it now, written where the manifests say something else. */
 export interface DriftedField {

@@ -1,6 +1,6 @@
 import { Document, isMap, isScalar, isSeq, type ParsedNode, Scalar, visit, type YAMLMap } from 'yaml';
 import { append } from '../../core/lists.ts';
-import { FileContent } from '../../kinds/manifest.ts';
+import { FileContent } from '../../kinds/model/manifest.ts';
 import { contentEnd } from './append.ts';
 import { yamlOf } from './yaml-text.ts';
 

@@ -1,5 +1,5 @@
 import { Document, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { FileContent } from '../../kinds/manifest.ts';
+import { FileContent } from '../../kinds/model/manifest.ts';
 import { printable } from '../../plan/render/words.ts';
 
 /** What a person should know about mappings: comments before them. */

@@ -3,7 +3,7 @@ import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
 import { isInGitFolder } from '../../core/files/git-folder.ts';
 import { quote, type Suggestions } from '../../core/text/suggest.ts';
-import { FileContent } from '../../kinds/manifest.ts';
+import { FileContent } from '../../kinds/model/manifest.ts';
 
 /** A file that a manifest names, and how to tell whether it is still the one that was read. */
 export interface NamedDependency {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { nearest, quote } from '../../core/text/suggest.ts';
-import { type EntryPath, FileContent } from '../../kinds/manifest.ts';
+import { type EntryPath, FileContent } from '../../kinds/model/manifest.ts';
 import { complaintOf, demandOf } from './issue-words.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -1,7 +1,7 @@
 import type { Address } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';
 import type { Fields } from '../../core/resource.ts';
-import { FileContent, Reference, type WrittenFields } from '../../kinds/manifest.ts';
+import { FileContent, Reference, type WrittenFields } from '../../kinds/model/manifest.ts';
 
 /**
  * Plain data of written fields: absent members are dropped, references become addresses. `lookUp` is not asked where

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean, quote } from '../../core/text/suggest.ts';
-import { FileContent } from '../../kinds/manifest.ts';
+import { FileContent } from '../../kinds/model/manifest.ts';
 
 type Issue = z.core.$ZodIssue;
 

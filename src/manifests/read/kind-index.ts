@@ -1,6 +1,6 @@
 import { type Address, addressOf } from '../../core/address.ts';
-import type { Kind } from '../../kinds/kind.ts';
-import type { ManifestRules } from '../../kinds/manifest.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
+import type { ManifestRules } from '../../kinds/model/manifest.ts';
 
 /** A kind that has a section of its own in manifests. */
 export interface SectionKind extends Kind {

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
-import type { EntryPath } from '../../kinds/manifest.ts';
+import type { EntryPath } from '../../kinds/model/manifest.ts';
 import { type Converter, keyText, offsetOf } from './convert.ts';
 
 /** An entry of a manifest as it is written: its key and its value. */

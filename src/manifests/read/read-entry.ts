@@ -1,7 +1,7 @@
 import { type Address, addressOf } from '../../core/address.ts';
 import type { Declared, Source } from '../../core/resource.ts';
 import { didYouMean, quote } from '../../core/text/suggest.ts';
-import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../../kinds/manifest.ts';
+import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../../kinds/model/manifest.ts';
 import { checkEntry } from './check-entry.ts';
 import { plainFields } from './fields.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';

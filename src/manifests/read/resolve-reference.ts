@@ -1,7 +1,7 @@
 /** Finds what references mean, or says why they mean nothing. */
 import { type Address, addressOf } from '../../core/address.ts';
 import { quote, Suggestions } from '../../core/text/suggest.ts';
-import type { Reference } from '../../kinds/manifest.ts';
+import type { Reference } from '../../kinds/model/manifest.ts';
 import type { KindIndex } from './kind-index.ts';
 import type { ReadEntry, ReadResource } from './read-entry.ts';
 

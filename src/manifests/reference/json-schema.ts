@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Address, keyOf, kindOf } from '../../core/address.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
 import { indexKinds, type SectionKind } from '../read/kind-index.ts';
 import { type JsonSchema, type KeysOf, resolveNotes } from './schema-notes.ts';
 

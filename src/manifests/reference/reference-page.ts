@@ -1,6 +1,6 @@
 import { append } from '../../core/lists.ts';
-import type { Kind } from '../../kinds/kind.ts';
-import { commonShape } from '../../kinds/schema.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
+import { commonShape } from '../../kinds/model/schema.ts';
 import { indexKinds, type SectionKind } from '../read/kind-index.ts';
 import { manifestJsonSchema } from './json-schema.ts';
 import type { JsonSchema } from './schema-notes.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../core/json.ts';
-import type { SchemaNotes } from '../../kinds/schema.ts';
+import type { SchemaNotes } from '../../kinds/model/schema.ts';
 
 /** A JSON Schema as far as it is made and read here. */
 export interface JsonSchema {

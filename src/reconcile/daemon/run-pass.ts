@@ -3,7 +3,7 @@ import { windowState } from '../../config/windows.ts';
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
 import { driftOf } from '../../plan/guard.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { Policy } from '../../plan/policy.ts';

@@ -1,5 +1,5 @@
 import type { Actual } from '../../core/resource.ts';
-import type { Detail, DetailRequest, Kind } from '../../kinds/kind.ts';
+import type { Detail, DetailRequest, Kind } from '../../kinds/model/kind.ts';
 import type { Reader } from '../../platform/client.ts';
 
 /** What is asked of resources besides what their lists tell. */

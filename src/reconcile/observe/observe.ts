@@ -1,6 +1,6 @@
 import type { Address } from '../../core/address.ts';
 import type { Actual, Base, Declared, Observation } from '../../core/resource.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/model/kind.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { ActualSource } from './actual-source.ts';
 import { Demand, namesStranger } from './required-fields.ts';

@@ -1,7 +1,7 @@
-import type { Address } from '../core/address.ts';
-import type { Change } from '../core/change.ts';
-import type { Json } from '../core/json.ts';
-import { type Actual, idRef } from '../core/resource.ts';
+import type { Address } from '../../core/address.ts';
+import type { Change } from '../../core/change.ts';
+import type { Json } from '../../core/json.ts';
+import { type Actual, idRef } from '../../core/resource.ts';
 import {
   isSection,
   isSectionGroup,
@@ -12,8 +12,8 @@ import {
   type SiteSpace,
   type SiteStructure,
   type StructureItem,
-} from '../platform/operations/index.ts';
-import { type PlannedRequest, ref, request } from './request.ts';
+} from '../../platform/operations/index.ts';
+import { type PlannedRequest, ref, request } from '../model/request.ts';
 
 /** A site's parts as one answer gives them, in display order, and which of them is shown first. */
 export interface ObservedStructure {

@@ -1,6 +1,6 @@
 import { isNode, LineCounter, parse, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { isObject } from '../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { FileContent } from './manifest.ts';
 
 /** A key: stable, chosen by the user, used in references and addresses. */

@@ -1,8 +1,8 @@
-import { type Address, kindOf } from '../core/address.ts';
-import type { Change } from '../core/change.ts';
-import type { Json } from '../core/json.ts';
-import type { Fields } from '../core/resource.ts';
-import { Ref } from './request.ts';
+import { type Address, kindOf } from '../../core/address.ts';
+import type { Change } from '../../core/change.ts';
+import type { Json } from '../../core/json.ts';
+import type { Fields } from '../../core/resource.ts';
+import { Ref } from '../model/request.ts';
 
 /** The site spaces that a section declares, in order. */
 export function spacesOf(fields: Fields): readonly Address[] {

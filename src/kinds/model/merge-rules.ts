@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Address } from '../core/address.ts';
-import { isObject, type Json } from '../core/json.ts';
-import { type Actual, idRef } from '../core/resource.ts';
+import type { Address } from '../../core/address.ts';
+import { isObject, type Json } from '../../core/json.ts';
+import { type Actual, idRef } from '../../core/resource.ts';
 import type { DescribeContext } from './manifest.ts';
 import { type Ref, ref } from './request.ts';
 import { emailKey, type SchemaNotes, text } from './schema.ts';

@@ -1,12 +1,12 @@
-import { RejectedError } from '../core/errors.ts';
-import { reference } from '../plan/model/diff.ts';
-import { operations, type SiteSpace } from '../platform/operations/index.ts';
-import type { Kind } from './kind.ts';
-import { present, ref, request } from './request.ts';
+import { RejectedError } from '../../core/errors.ts';
+import { reference } from '../../plan/model/diff.ts';
+import { operations, type SiteSpace } from '../../platform/operations/index.ts';
+import type { Kind } from '../model/kind.ts';
+import { present, ref, request } from '../model/request.ts';
+import { says, written } from '../model/written.ts';
 import { seedOf, spaceRef } from './section-seed.ts';
 import { sectionsSlot, siteSlot } from './site-slots.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
-import { says, written } from './written.ts';
 
 interface SiteSpaceFields {
   space: string;

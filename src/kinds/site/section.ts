@@ -1,15 +1,15 @@
-import type { Address } from '../core/address.ts';
-import type { Change } from '../core/change.ts';
-import { reference } from '../plan/model/diff.ts';
-import { counted } from '../plan/render/words.ts';
-import { operations, type Section } from '../platform/operations/index.ts';
-import type { Input } from '../platform/operations/model/operation.ts';
-import type { Kind } from './kind.ts';
-import { type Alternative, type PlannedRequest, present, ref, request } from './request.ts';
+import type { Address } from '../../core/address.ts';
+import type { Change } from '../../core/change.ts';
+import { reference } from '../../plan/model/diff.ts';
+import { counted } from '../../plan/render/words.ts';
+import { operations, type Section } from '../../platform/operations/index.ts';
+import type { Input } from '../../platform/operations/model/operation.ts';
+import type { Kind } from '../model/kind.ts';
+import { type Alternative, type PlannedRequest, present, ref, request } from '../model/request.ts';
+import { says, written } from '../model/written.ts';
 import { seedOf, spacesOf } from './section-seed.ts';
 import { sectionsSlot, siteSlot } from './site-slots.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
-import { says, written } from './written.ts';
 
 interface SectionFields {
   title: string;

@@ -1,17 +1,17 @@
-import { RejectedError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
-import type { Actual } from '../core/resource.ts';
-import { reference } from '../plan/model/diff.ts';
-import type { Reader } from '../platform/client.ts';
-import { operations, type PublishResult, type SectionGroup, type Site } from '../platform/operations/index.ts';
-import { collect, type Detail, type Kind } from './kind.ts';
-import { manifestRules } from './manifest.ts';
-import { type PlannedRequest, present, ref, request } from './request.ts';
-import { plainKey } from './schema.ts';
+import { RejectedError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Actual } from '../../core/resource.ts';
+import { reference } from '../../plan/model/diff.ts';
+import type { Reader } from '../../platform/client.ts';
+import { operations, type PublishResult, type SectionGroup, type Site } from '../../platform/operations/index.ts';
+import { collect, type Detail, type Kind } from '../model/kind.ts';
+import { manifestRules } from '../model/manifest.ts';
+import { type PlannedRequest, present, ref, request } from '../model/request.ts';
+import { plainKey } from '../model/schema.ts';
+import { says, written } from '../model/written.ts';
 import { describeSite } from './site-description.ts';
 import { declareSite, siteSchema } from './site-manifest.ts';
 import { mayHideGroups, observeGroups, observeStructure } from './site-structure.ts';
-import { says, written } from './written.ts';
 
 interface SiteFields {
   title: string;

@@ -1,4 +1,4 @@
-import type { Change } from '../core/change.ts';
+import type { Change } from '../../core/change.ts';
 
 /**
  * What a change writes, in the kind's own types: every declared field of what is created, `null` too, since the platform's

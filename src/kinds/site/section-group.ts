@@ -1,10 +1,10 @@
-import { reference } from '../plan/model/diff.ts';
-import { counted } from '../plan/render/words.ts';
-import { operations } from '../platform/operations/index.ts';
-import type { Kind } from './kind.ts';
-import { present, ref, request } from './request.ts';
+import { reference } from '../../plan/model/diff.ts';
+import { counted } from '../../plan/render/words.ts';
+import { operations } from '../../platform/operations/index.ts';
+import type { Kind } from '../model/kind.ts';
+import { present, ref, request } from '../model/request.ts';
+import { written } from '../model/written.ts';
 import { sortRequests } from './site-structure.ts';
-import { written } from './written.ts';
 
 interface GroupFields {
   title: string;

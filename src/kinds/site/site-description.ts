@@ -1,6 +1,6 @@
-import { shownJson } from '../core/json.ts';
-import { type Actual, isIdRef } from '../core/resource.ts';
-import type { DescribeContext, Described } from './manifest.ts';
+import { shownJson } from '../../core/json.ts';
+import { type Actual, isIdRef } from '../../core/resource.ts';
+import type { DescribeContext, Described } from '../model/manifest.ts';
 
 /** A site with all its parts: the inverse of `declareSite`. */
 export function describeSite(actual: Actual, context: DescribeContext): Described {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Address } from '../core/address.ts';
-import type { Json } from '../core/json.ts';
+import type { Address } from '../../core/address.ts';
+import type { Json } from '../../core/json.ts';
+import { commonFields, type DeclareContext, type EntryPath, Reference } from '../model/manifest.ts';
+import { commonShape, entry, KEY_PATTERN, KEY_WORDS, key, objectOrFile, text } from '../model/schema.ts';
 import { adaptiveSchema } from './adaptive-schema.ts';
-import { commonFields, type DeclareContext, type EntryPath, Reference } from './manifest.ts';
-import { commonShape, entry, KEY_PATTERN, KEY_WORDS, key, objectOrFile, text } from './schema.ts';
 
 /** Host and path, without a scheme. Source: docs/platform-notes.md#limits */
 const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;

@@ -1,7 +1,7 @@
-import type { Address } from '../core/address.ts';
-import type { Json } from '../core/json.ts';
-import type { Reader } from '../platform/client.ts';
-import type { Answer, Input, WriteOperation } from '../platform/operations/model/operation.ts';
+import type { Address } from '../../core/address.ts';
+import type { Json } from '../../core/json.ts';
+import type { Reader } from '../../platform/client.ts';
+import type { Answer, Input, WriteOperation } from '../../platform/operations/model/operation.ts';
 
 /** The id of what an address names, to be filled in when the request is sent: it may not exist before. */
 export class Ref {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Address } from '../core/address.ts';
-import type { Json } from '../core/json.ts';
-import type { Actual } from '../core/resource.ts';
+import type { Address } from '../../core/address.ts';
+import type { Json } from '../../core/json.ts';
+import type { Actual } from '../../core/resource.ts';
 
 /** A place inside an entry of a manifest: the keys and indexes that lead to it. */
 export type EntryPath = readonly (string | number)[];

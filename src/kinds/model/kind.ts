@@ -1,9 +1,9 @@
-import type { Address } from '../core/address.ts';
-import type { Change } from '../core/change.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Actual, Base, Declared, Fields } from '../core/resource.ts';
-import type { KindRules } from '../plan/model/rules.ts';
-import type { Reader } from '../platform/client.ts';
+import type { Address } from '../../core/address.ts';
+import type { Change } from '../../core/change.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Actual, Base, Declared, Fields } from '../../core/resource.ts';
+import type { KindRules } from '../../plan/model/rules.ts';
+import type { Reader } from '../../platform/client.ts';
 import type { DescribeContext, ManifestRules } from './manifest.ts';
 import type { Progress, Writes } from './request.ts';
 
