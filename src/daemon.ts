@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { ClusterEvents } from './clusters/run/events.ts';
 import type { Config, OrganizationConfig } from './config/config.ts';
+import { outboxLimit } from './config/conversations.ts';
 import { type HideId, openHiddenIds } from './conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from './conversations/model/events.ts';
 import type { Clock, Random } from './core/clock.ts';
@@ -273,7 +274,7 @@ class RunningDaemon implements Daemon {
       organization,
       connection,
       probe,
-      outbox: this.#store.outbox(organization.id, organization.conversations.outbox),
+      outbox: this.#store.outbox(organization.id, outboxLimit(organization.conversations)),
       record: this.#store.organization(organization.id),
       note: (topic) => this.#store.note(`conversations/${organization.id}/${topic}`),
       hideId: this.#hideIds.get(organization.id) as HideId,

@@ -18,10 +18,10 @@ const labelPattern = () => pattern('a regular expression, such as "sso|saml"');
 
 const select = z.strictObject({
   impact: z.array(choice(IMPACTS)).prefault(['high']),
-  issues: count(0, 1_000_000).prefault(3),
-  conversations: count(0, 1_000_000).prefault(3),
-  age: duration('the minimum age of the cluster, such as 3d').prefault('0s'),
-  rising: count(0, MOST_WEEKS).prefault(0),
+  minIssues: count(0, 1_000_000).prefault(3),
+  minConversations: count(0, 1_000_000).prefault(3),
+  minAge: duration('the minimum age of the cluster, such as 3d').prefault('0s'),
+  risingWeeks: count(0, MOST_WEEKS).prefault(0),
   sources: z.array(text('the name of a source, such as email')).prefault([]),
   include: z.array(labelPattern()).prefault([]),
   exclude: z.array(labelPattern()).prefault([]),
@@ -51,10 +51,10 @@ const description = setting('Markdown, or { file: PATH }', (value): string | { r
 const changeRequest = z.strictObject({
   subject: text('a template such as "Docs gap: {{label}}"').prefault('Docs gap: {{label}}'),
   description: description.nullable().default(null),
-  template: text('the id of a platform template').nullable().default(null),
+  templateId: text('the id of a platform template').nullable().default(null),
   reviewers: z.array(setting('an email address, or a team as team/KEY', readReviewer)).prefault([]),
-  issues: count(0, 100).prefault(10),
-  pages: count(0, 50).prefault(5),
+  maxIssues: count(0, 100).prefault(10),
+  maxPages: count(0, 50).prefault(5),
 });
 
 /** Settings that select which issue clusters become change requests, and in which space. See docs/clusters.md. */
@@ -68,21 +68,21 @@ export function clustersSchema() {
       search: z
         .strictObject({ enabled: flag().prefault(true), spaces: z.array(spaceName()).prefault([]) })
         .prefault({}),
-      default: spaceName().nullable().default(null),
+      defaultSpace: spaceName().nullable().default(null),
       changeRequest: changeRequest.prefault({}),
-      news: flag().prefault(true),
+      progressComments: flag().prefault(true),
       afterMerge: z
         .strictObject({
-          grow: setting('a number above 1, such as 2', readGrowth).prefault(2),
+          reopenGrowth: setting('a number above 1, such as 2', readGrowth).prefault(2),
           mute: flag().prefault(false),
         })
         .prefault({}),
       limits: z
         .strictObject({
-          run: count(1, 1_000).prefault(5),
-          open: count(1, 1_000).prefault(20),
-          space: count(1, 1_000).prefault(5),
-          day: count(1, 1_000).prefault(10),
+          maxPerRun: count(1, 1_000).prefault(5),
+          maxOpen: count(1, 1_000).prefault(20),
+          maxOpenPerSpace: count(1, 1_000).prefault(5),
+          maxPerDay: count(1, 1_000).prefault(10),
         })
         .prefault({}),
     })
@@ -172,7 +172,7 @@ export function examineClusters(
 }
 
 /** `*` stands for every entry of a list. */
-const SPACES = [['routes', '*', 'space'], ['search', 'spaces', '*'], ['default']];
+const SPACES = [['routes', '*', 'space'], ['search', 'spaces', '*'], ['defaultSpace']];
 const REVIEWERS = [['changeRequest', 'reviewers', '*']];
 
 /** The texts at these places, with the path of each. */

@@ -10,7 +10,7 @@ type ParsedOrganization = ParsedConfig['organizations'][number];
 type ParsedSource = NonNullable<ParsedOrganization['source']>;
 type ParsedGit = NonNullable<ParsedSource['git']>;
 
-/** A repository to clone and fetch. `poll` in milliseconds; `path` is the manifests' folder inside it. */
+/** A repository to clone and fetch. `pollInterval` in milliseconds; `path` is the manifests' folder inside it. */
 export type GitSource = Readonly<ParsedGit>;
 
 /** Where an organization's manifests come from: exactly one of the two. */
@@ -41,13 +41,13 @@ export interface OrganizationConfig {
   /** By kind; every known kind is there. */
   readonly prune: Readonly<Record<string, Prune>>;
   /** The kinds whose deletions are held until a person approves. */
-  readonly confirm: readonly string[];
-  /** `deletes`: how many deletions pass; `share`: percent of the owned resources that may be updated or deleted. */
-  readonly limits: { readonly deletes: number; readonly share: number };
+  readonly requireApproval: readonly string[];
+  /** A plan beyond a limit is held. `maxChangedPercent` counts updates and deletions of owned resources. */
+  readonly limits: { readonly maxDeletions: number; readonly maxChangedPercent: number };
   readonly selfHeal: boolean;
   /** Cron expressions. */
   readonly schedule: { readonly drift: string };
-  readonly windows: readonly SyncWindow[];
+  readonly syncWindows: readonly SyncWindow[];
   readonly conversations: Readonly<ParsedOrganization['conversations']>;
   readonly clusters: ClustersConfig;
 }
@@ -97,7 +97,7 @@ export function freezeConfig(
       ...organization,
       token: organization.token ?? platformToken ?? '',
       source: toSource(organization.source ?? {}),
-      windows: organization.windows.map(toWindow),
+      syncWindows: organization.syncWindows.map(toWindow),
       clusters: settleClusters(organization.clusters, clusters[index]),
     })),
   };
@@ -111,7 +111,7 @@ function toSource(source: ParsedSource): Source | null {
   return source.directory === undefined ? null : { directory: source.directory };
 }
 
-function toWindow(window: ParsedOrganization['windows'][number]): SyncWindow {
+function toWindow(window: ParsedOrganization['syncWindows'][number]): SyncWindow {
   const effect = window.allow === undefined ? 'deny' : 'allow';
   return { effect, cron: window.allow ?? window.deny ?? '', duration: window.duration, timezone: window.timezone };
 }

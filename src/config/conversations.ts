@@ -78,12 +78,12 @@ const github = z.strictObject({
   app: z
     .strictObject({
       id: count(1, Number.MAX_SAFE_INTEGER),
-      installation: count(1, Number.MAX_SAFE_INTEGER),
+      installationId: count(1, Number.MAX_SAFE_INTEGER),
       privateKey: secret('the private key as PEM'),
     })
     .optional(),
-  team: z.array(text('the login of a team member')).prefault([]),
-  declined: flag().prefault(false),
+  teamMembers: z.array(text('the login of a team member')).prefault([]),
+  includeNotPlanned: flag().prefault(false),
   webhookSecret: secret('the secret of the webhook').optional(),
   baseUrl: baseUrl().prefault('https://api.github.com'),
 });
@@ -108,8 +108,8 @@ const columns = z
 const folder = z.strictObject({
   path: text('a directory, such as /drop'),
   account: account(),
-  after: choice(['move', 'keep', 'delete']).prefault('move'),
-  rejects: text('a directory for rejected files, such as /rejects').optional(),
+  afterRead: choice(['move', 'keep', 'delete']).prefault('move'),
+  rejectDirectory: text('a directory for rejected files, such as /rejects').optional(),
   teamDomains: z.array(text('an email domain of the support team, such as acme.example')).prefault([]),
   columns,
 });
@@ -120,7 +120,7 @@ const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'
 const source = z
   .strictObject({
     name: label('a name of letters, digits and dashes, used in URLs and metrics'),
-    poll: positive('the polling interval, such as 5m').prefault('5m'),
+    pollInterval: positive('the polling interval, such as 5m').prefault('5m'),
     since: positive('how far back the first poll reads, such as 30d').prefault('30d'),
     zendesk: zendesk.optional(),
     intercom: intercom.optional(),
@@ -160,14 +160,17 @@ export function conversationsSchema() {
           }
         }),
       site: text('the manifest key or the id of a site').nullable().default(null),
-      quiet: duration('how long to wait before a solved ticket is sent, such as 1d').prefault('1d'),
+      settleDelay: duration('how long to wait before a solved ticket is sent, such as 1d').prefault('1d'),
       batch: z
-        .strictObject({ count: count(1, 100).prefault(50), bytes: count(1024, 10_485_760).prefault(1_048_576) })
+        .strictObject({
+          maxConversations: count(1, 100).prefault(50),
+          maxBytes: count(1024, 10_485_760).prefault(1_048_576),
+        })
         .prefault({}),
       outbox: z
         .strictObject({
-          items: count(1, 100_000_000).prefault(100_000),
-          bytes: count(1024, Number.MAX_SAFE_INTEGER).prefault(1_073_741_824),
+          maxItems: count(1, 100_000_000).prefault(100_000),
+          maxBytes: count(1024, Number.MAX_SAFE_INTEGER).prefault(1_073_741_824),
         })
         .prefault({}),
       redact: z
@@ -185,12 +188,19 @@ export function conversationsSchema() {
             )
             .prefault([]),
           allow: z.array(text('a value or a domain (@acme.example) that is not redacted')).prefault([]),
-          off: z.array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person'])).prefault([]),
+          disabledTypes: z
+            .array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person']))
+            .prefault([]),
           phoneRegions: z.array(text('a region such as US')).prefault(['US']),
         })
         .prefault({}),
     })
     .prefault({});
+}
+
+/** Returns the limit of the outbox in the form of the store. */
+export function outboxLimit({ outbox }: Pick<ConversationsConfig, 'outbox'>): { items: number; bytes: number } {
+  return { items: outbox.maxItems, bytes: outbox.maxBytes };
 }
 
 /** What the schema makes of valid settings. Durations are in milliseconds. */

@@ -8,6 +8,7 @@ import { examineClusters, type Files } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
 import { plainHttpProblems } from './plain-http.ts';
+import { currentName } from './renamed.ts';
 import { type ConfigKind, configSchema } from './schema.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 
@@ -88,10 +89,10 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
 
 /** Places whose values everyone may see: a branch name out of the environment must not blank every log line. */
 const PUBLIC = [
-  /^organizations\.\d+\.(id|scope|confirm|prune|limits|selfHeal|schedule|windows)(\.|$)/,
-  /^organizations\.\d+\.source\.(directory|git\.(ref|path|poll|record))$/,
-  /^organizations\.\d+\.conversations\.(quiet|batch|outbox|redact)(\.|$)/,
-  /^organizations\.\d+\.conversations\.sources\.\d+\.(name|poll|since|folder)(\.|$)/,
+  /^organizations\.\d+\.(id|scope|requireApproval|prune|limits|selfHeal|schedule|syncWindows)(\.|$)/,
+  /^organizations\.\d+\.source\.(directory|git\.(ref|path|pollInterval|recordApplied))$/,
+  /^organizations\.\d+\.conversations\.(settleDelay|batch|outbox|redact)(\.|$)/,
+  /^organizations\.\d+\.conversations\.sources\.\d+\.(name|pollInterval|since|folder)(\.|$)/,
   /^organizations\.\d+\.clusters\.(?!changeRequest\.reviewers)/,
   /^(queue|store|server|log)(\.|$)/,
   /^platform\.(baseUrl|user|timeout|insecure)$/,
@@ -143,7 +144,11 @@ type Issue = z.core.$ZodIssue;
 function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schema, issue.path, document.values);
-    return issue.keys.map((key) => document.problemAt(issue.path, `unknown setting${hint(key, known)}`, key));
+    return issue.keys.map((key) => {
+      const current = currentName(issue.path, key);
+      const message = current === undefined ? `unknown setting${hint(key, known)}` : `was renamed; use ${current}`;
+      return document.problemAt(issue.path, message, key);
+    });
   }
   const value = valueAt(document.values, issue.path);
   if (issue.code === 'custom' && issue.params?.problem !== undefined) {
@@ -234,7 +239,7 @@ function crossChecks(document: ConfigDocument): readonly Problem[] {
     .flatMap((organization, index) => {
       const at: Path = ['organizations', index];
       const problems: Problem[] = [];
-      const { id, source, token, windows } = organization;
+      const { id, source, token, syncWindows } = organization;
       if (id !== undefined && seen.has(id)) {
         const first = `organizations[${seen.get(id)}]`;
         problems.push(
@@ -248,7 +253,7 @@ function crossChecks(document: ConfigDocument): readonly Problem[] {
       if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
         problems.push(document.problemAt([...at, 'source'], 'requires exactly one of git and directory'));
       }
-      return [...problems, ...windowChecks(document, [...at, 'windows'], windows)];
+      return [...problems, ...windowChecks(document, [...at, 'syncWindows'], syncWindows)];
     });
 }
 

@@ -21,8 +21,8 @@ function sourceSchema() {
     url: text('the URL of a repository, such as https://git.example/acme/docs.git'),
     ref: text('a branch, a tag or a full commit id').prefault('main'),
     path: setting('a directory in the repository, such as manifests', readFolder).prefault('.'),
-    poll: positive('the fetch interval, such as 30s').prefault('30s'),
-    record: flag().prefault(false),
+    pollInterval: positive('the fetch interval, such as 30s').prefault('30s'),
+    recordApplied: flag().prefault(false),
   });
   return z.strictObject({
     git: git.optional(),
@@ -84,15 +84,15 @@ function organizationSchema(known: readonly ConfigKind[]) {
     scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
     source: sourceSchema().optional(),
     prune: pruneSchema(kinds),
-    confirm: z
+    requireApproval: z
       .array(choice(kinds))
       .prefault(known.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name)),
     limits: z
-      .strictObject({ deletes: count(0, 1_000_000).prefault(5), share: count(0, 100).prefault(30) })
+      .strictObject({ maxDeletions: count(0, 1_000_000).prefault(5), maxChangedPercent: count(0, 100).prefault(30) })
       .prefault({}),
     selfHeal: flag().prefault(true),
     schedule: z.strictObject({ drift: cron().default('*/5 * * * *') }).prefault({}),
-    windows: z.array(windowSchema()).prefault([]),
+    syncWindows: z.array(windowSchema()).prefault([]),
     conversations: conversationsSchema(),
     clusters: clustersSchema(),
   });

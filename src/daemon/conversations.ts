@@ -78,7 +78,7 @@ export class OrganizationConversations {
       writer: dryRun ? null : openWriter(connection, client),
       site: site === null ? null : () => recordedId(record, 'site', site),
       probe,
-      quiet: conversations.quiet,
+      settleDelay: conversations.settleDelay,
       batch: conversations.batch,
       clock,
       random,

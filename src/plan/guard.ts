@@ -33,7 +33,7 @@ export function holdChanges(
     return isPaused(change, policy.now) ? change.paused : fight;
   };
   const needApproval =
-    policy.confirm ?? kinds.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name);
+    policy.requireApproval ?? kinds.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name);
   const marked = changes.map((change): Change => {
     const pause = paused(change);
     if (reported.has(change) && change.held === null) {
@@ -149,14 +149,14 @@ export function judge(
     return { state: 'ready', reasons: [] };
   }
   const reasons: string[] = [];
-  if (gone > policy.limits.deletes) {
-    reasons.push(`${gone} deletions are more than the limit of ${policy.limits.deletes}`);
+  if (gone > policy.limits.maxDeletions) {
+    reasons.push(`${gone} deletions are more than the limit of ${policy.limits.maxDeletions}`);
   }
   const touched = new Set(due.filter(isDamaging).map((change) => change.address)).size;
   const share = owned === 0 ? 0 : (100 * touched) / owned;
-  if (owned >= SHARE_FROM && share > policy.limits.share) {
+  if (owned >= SHARE_FROM && share > policy.limits.maxChangedPercent) {
     reasons.push(
-      `${touched} of ${owned} owned resources (${Math.round(share)} %) would be updated or deleted, more than the limit of ${policy.limits.share} %`,
+      `${touched} of ${owned} owned resources (${Math.round(share)} %) would be updated or deleted, more than the limit of ${policy.limits.maxChangedPercent} %`,
     );
   }
   return reasons.length === 0 ? { state: 'ready', reasons } : { state: 'held', reasons };

@@ -7,12 +7,12 @@ export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' 
 export interface Policy {
   readonly prune: Prune;
   /** Kinds whose deletions need approval; null for those with `deletionNeedsApproval` in their rules. */
-  readonly confirm: readonly string[] | null;
+  readonly requireApproval: readonly string[] | null;
   readonly limits: {
     /** At most so many deletions in one plan. */
-    readonly deletes: number;
+    readonly maxDeletions: number;
     /** Updates and deletions together, in percent of the owned resources, at 10 or more of those. */
-    readonly share: number;
+    readonly maxChangedPercent: number;
   };
   /** Reverts drift; if false, drift is only reported. */
   readonly selfHeal: boolean;
@@ -31,8 +31,8 @@ export interface Policy {
 /** Policy of an organization whose configuration sets none. */
 export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   prune: 'owned',
-  confirm: null,
-  limits: { deletes: 5, share: 30 },
+  requireApproval: null,
+  limits: { maxDeletions: 5, maxChangedPercent: 30 },
   selfHeal: true,
   user: null,
   allowDeletes: 0,

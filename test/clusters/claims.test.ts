@@ -10,10 +10,10 @@ import {
 import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
 import { DAY, NOW, someRequest } from './samples.ts';
 
-const WIDE = { open: 100, space: 100, day: 100 };
+const WIDE = { maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 };
 const options = (limits: Partial<ClaimOptions['limits']> = {}): ClaimOptions => ({
   limits: { ...WIDE, ...limits },
-  grow: 2,
+  reopenGrowth: 2,
   issuesAtMerge: new Map([['merged', 5]]),
 });
 
@@ -84,7 +84,7 @@ describe('decideClaims', () => {
       'the limit of open ones',
       [{ id: 'o', cluster: 'c_9' }, draft('a', 'c_1'), draft('b', 'c_2')],
       ['a', 'b'],
-      { open: 2 },
+      { maxOpen: 2 },
       ['a'],
       ['limit reached: 2 open at the same time'],
     ],
@@ -92,7 +92,7 @@ describe('decideClaims', () => {
       'the limit of a space',
       [draft('a', 'c_1'), draft('b', 'c_2', { space: 'sp_2' }), draft('c', 'c_3')],
       ['a', 'b', 'c'],
-      { space: 1 },
+      { maxOpenPerSpace: 1 },
       ['a', 'b'],
       ['limit reached: 1 open at the same time in this space'],
     ],
@@ -100,7 +100,7 @@ describe('decideClaims', () => {
       'the limit of a day',
       [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY + 1 }, draft('a', 'c_1')],
       ['a'],
-      { day: 1 },
+      { maxPerDay: 1 },
       [],
       ['limit reached: 1 opened within 24 hours'],
     ],
@@ -108,7 +108,7 @@ describe('decideClaims', () => {
       'what is older than a day',
       [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY }, draft('a', 'c_1')],
       ['a'],
-      { day: 1 },
+      { maxPerDay: 1 },
       ['a'],
       [],
     ],
@@ -116,7 +116,7 @@ describe('decideClaims', () => {
       'drafts that give way leave room',
       [draft('a', 'c_1'), draft('b', 'c_1'), draft('c', 'c_2')],
       ['c'],
-      { open: 2 },
+      { maxOpen: 2 },
       ['c'],
       [],
     ],
@@ -124,7 +124,7 @@ describe('decideClaims', () => {
       'drafts made later take no room',
       [draft('a', 'c_1'), draft('b', 'c_2'), draft('c', 'c_3')],
       ['a'],
-      { open: 1 },
+      { maxOpen: 1 },
       ['a'],
       [],
     ],
@@ -149,7 +149,7 @@ describe('decideClaims', () => {
 });
 
 test('limits are counted with what is planned', () => {
-  const limits = { open: 2, space: 100, day: 100 };
+  const limits = { maxOpen: 2, maxOpenPerSpace: 100, maxPerDay: 100 };
   const at = { space: 'sp_1', createdAt: NOW };
   const planned = [draft('p1', 'c_1'), draft('p2', 'c_2')].map(someRequest);
   expect(limitReached(planned.slice(0, 1), at, limits)).toBe(null);
@@ -194,7 +194,7 @@ class World {
   );
 
   constructor(limits: ClaimOptions['limits']) {
-    this.#options = { limits, grow: 2, issuesAtMerge: new Map() };
+    this.#options = { limits, reopenGrowth: 2, issuesAtMerge: new Map() };
   }
 
   take({ who, what, wait, pick, drafts }: Step): void {
@@ -277,9 +277,9 @@ describe('daemons that know nothing of each other', () => {
     let opened = 0;
     let rivals = 0;
     const limits = fc.record({
-      open: fc.integer({ min: 1, max: 4 }),
-      space: fc.integer({ min: 1, max: 3 }),
-      day: fc.integer({ min: 1, max: 5 }),
+      maxOpen: fc.integer({ min: 1, max: 4 }),
+      maxOpenPerSpace: fc.integer({ min: 1, max: 3 }),
+      maxPerDay: fc.integer({ min: 1, max: 5 }),
     });
     fc.assert(
       fc.property(limits, fc.array(step, { minLength: 20, maxLength: 80 }), (most, steps) => {
@@ -288,15 +288,15 @@ describe('daemons that know nothing of each other', () => {
           world.take(each);
           const open = world.requests.filter(({ status }) => status === 'open');
           expect(new Set(open.map(({ cluster }) => cluster)).size).toBe(open.length);
-          expect(open.length).toBeLessThanOrEqual(most.open);
+          expect(open.length).toBeLessThanOrEqual(most.maxOpen);
           for (const space of ['sp_0', 'sp_1']) {
-            expect(open.filter((request) => request.space === space).length).toBeLessThanOrEqual(most.space);
+            expect(open.filter((request) => request.space === space).length).toBeLessThanOrEqual(most.maxOpenPerSpace);
           }
           for (const { createdAt: until } of world.everOpened) {
             const ofDay = [...world.everOpened].filter(
               ({ createdAt }) => createdAt <= until && createdAt > until - DAY,
             );
-            expect(ofDay.length).toBeLessThanOrEqual(most.day);
+            expect(ofDay.length).toBeLessThanOrEqual(most.maxPerDay);
           }
         }
         opened += world.everOpened.size;

@@ -120,10 +120,10 @@ const DEFAULTS = settingsOf({});
 const rule = fc
   .record({
     impact: fc.constantFrom<'high'[]>(['high'], []),
-    issues: fc.constantFrom(0, 0, 3),
-    conversations: fc.nat(1),
-    age: fc.constantFrom(0, DAY / 8, DAY / 2),
-    rising: fc.constantFrom(0, 0, 0, 1, 2, 3),
+    minIssues: fc.constantFrom(0, 0, 3),
+    minConversations: fc.nat(1),
+    minAge: fc.constantFrom(0, DAY / 8, DAY / 2),
+    risingWeeks: fc.constantFrom(0, 0, 0, 1, 2, 3),
     exclude: fc.constantFrom<string[]>([], ['billing']),
   })
   .map((select) => ruleOf({ ...DEFAULTS, select: { ...DEFAULTS.select, ...select } }));
@@ -259,7 +259,7 @@ describe('a reading that ends early', () => {
   });
 
   test('stops at the weeks that a rise is asked over, on the first reading too', () => {
-    const rising = ruleOf(settingsOf({ select: { rising: 1 } }));
+    const rising = ruleOf(settingsOf({ select: { risingWeeks: 1 } }));
     const platform = many(10_000);
     // 14 days of one in five minutes are the first 4032.
     expect(read(platform, rising, null, new Set(), 1_000).requests).toBe(5);
@@ -271,7 +271,7 @@ describe('a reading that ends early', () => {
     platform.now += DAY;
     expect(read(platform, asked, first.state, new Set(), 1_000).requests).toBe(3);
     platform.now -= DAY / 2;
-    const other = ruleOf(settingsOf({ select: { issues: 2 } }));
+    const other = ruleOf(settingsOf({ select: { minIssues: 2 } }));
     expect(read(platform, other, first.state, new Set(), 1_000).requests).toBe(3);
     const reading = new ClusterReading(asked, first.state, platform.now);
     const oldestFirst = platform.rows.slice(0, 1_000).map((row) => platform.view(row));

@@ -70,14 +70,15 @@ describe('fateOf', () => {
   ])('%s', (_, requests, issues, why) => {
     const some = requests.map(someRequest);
     for (const list of [some, some.toReversed()]) {
-      const fate = fateOf(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), grow: 2 });
+      const fate = fateOf(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), reopenGrowth: 2 });
       expect(fate.may ? null : fate.why).toBe(why);
     }
   });
 
   test('one that had no issue when it was merged comes again with two', () => {
     const fate = (issues: number) =>
-      fateOf([someRequest({ status: 'merged' })], { issues, issuesAtMerge: new Map([['cr_1', 0]]), grow: 2 }).may;
+      fateOf([someRequest({ status: 'merged' })], { issues, issuesAtMerge: new Map([['cr_1', 0]]), reopenGrowth: 2 })
+        .may;
     expect([fate(0), fate(1), fate(2)]).toEqual([false, false, true]);
   });
 });

@@ -16,7 +16,7 @@ import { openMemoryStore } from '../../src/store/memory.ts';
 import { ClusterPlatform, openDaemon, type TestDaemonOptions } from './run-platform.ts';
 import { DAY, settingsOf, someCluster } from './samples.ts';
 
-const redaction = createTextRedaction({ patterns: [], allow: [], off: [], phoneRegions: ['US', 'DE'] });
+const redaction = createTextRedaction({ patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US', 'DE'] });
 
 /** A value of each kind. The number makes those different that can be. */
 const KINDS: Readonly<Record<string, (number: number) => string>> = {
@@ -82,7 +82,7 @@ function plant(value: unknown, key: string, planted: Planted): unknown {
 
 const settings = (over: object = {}) =>
   settingsOf({
-    ...{ enabled: true, default: 'guides', select: { impact: [], sources: [] } },
+    ...{ enabled: true, defaultSpace: 'guides', select: { impact: [], sources: [] } },
     changeRequest: { reviewers: ['cy@acme.example'] },
     afterMerge: { mute: true },
     ...over,

@@ -224,10 +224,10 @@ class World {
     const { limits } = this.config;
     const dayAgo = this.platform.time - DAY;
     const counts = [
-      ['open', open.length, limits.open],
-      ['guides', open.filter(({ space }) => space === 'guides').length, limits.space],
-      ['api', open.filter(({ space }) => space === 'api').length, limits.space],
-      ['day', own.filter(({ createdAt }) => Date.parse(createdAt) > dayAgo).length, limits.day],
+      ['open', open.length, limits.maxOpen],
+      ['guides', open.filter(({ space }) => space === 'guides').length, limits.maxOpenPerSpace],
+      ['api', open.filter(({ space }) => space === 'api').length, limits.maxOpenPerSpace],
+      ['day', own.filter(({ createdAt }) => Date.parse(createdAt) > dayAgo).length, limits.maxPerDay],
     ] as const;
     const beyond = counts.filter(([, count, most]) => count > most);
     if (beyond.length > 0) {
@@ -354,9 +354,10 @@ class World {
     return CLUSTERS.filter((id) => {
       const cluster = this.platform.store.issuesClusters.get(id);
       const requests = all.filter((each) => each.cluster === id);
-      const isWanted = fateOf(requests, { issues: 0, issuesAtMerge: new Map(), grow: 2 }).may;
+      const isWanted = fateOf(requests, { issues: 0, issuesAtMerge: new Map(), reopenGrowth: 2 }).may;
       const space = CLUSTERS.indexOf(id) % 2 === 0 ? 'guides' : 'api';
-      const hasRoom = open.length < limits.open && open.filter((each) => each.space === space).length < limits.space;
+      const hasRoom =
+        open.length < limits.maxOpen && open.filter((each) => each.space === space).length < limits.maxOpenPerSpace;
       return cluster?.muted === false && isWanted && hasRoom;
     });
   }
@@ -396,20 +397,20 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 
 const config = (limits: object) =>
   settingsOf({
-    ...{ enabled: true, select: { issues: 3 }, search: { enabled: false }, changeRequest: { pages: 0 } },
+    ...{ enabled: true, select: { minIssues: 3 }, search: { enabled: false }, changeRequest: { maxPages: 0 } },
     // By the source where there is one, else by the label: both mean the same clusters.
     routes: [
       { source: 'chat', space: 'api' },
       { label: 'c_[24]$', space: 'api' },
     ],
-    default: 'guides',
+    defaultSpace: 'guides',
     limits,
   });
 
 const LIMITS = [
-  { run: 10, open: 20, space: 5, day: 10 },
-  { run: 2, open: 2, space: 2, day: 10 },
-  { run: 10, open: 20, space: 1, day: 2 },
+  { maxPerRun: 10, maxOpen: 20, maxOpenPerSpace: 5, maxPerDay: 10 },
+  { maxPerRun: 2, maxOpen: 2, maxOpenPerSpace: 2, maxPerDay: 10 },
+  { maxPerRun: 10, maxOpen: 20, maxOpenPerSpace: 1, maxPerDay: 2 },
 ];
 
 /** The local clocks of daemons, and whether the platform tells its time. */

@@ -9,8 +9,14 @@ import { DAY, settingsOf } from './samples.ts';
 
 const HOUR = DAY / 24;
 const settings = (over: object = {}) =>
-  settingsOf({ enabled: true, default: 'guides', search: { enabled: false }, changeRequest: { pages: 0 }, ...over });
-const wide = { run: 1000, open: 1000, space: 1000, day: 1000 };
+  settingsOf({
+    enabled: true,
+    defaultSpace: 'guides',
+    search: { enabled: false },
+    changeRequest: { maxPages: 0 },
+    ...over,
+  });
+const wide = { maxPerRun: 1000, maxOpen: 1000, maxOpenPerSpace: 1000, maxPerDay: 1000 };
 
 /** The next request of this operation is not answered, and the process that made it does nothing more. */
 function killAt(platform: ClusterPlatform, operation: string, when: 'arrives' | 'leaves'): void {
@@ -156,7 +162,7 @@ describe('requests', () => {
       for (let index = 0; index < 320; index += 1) {
         platform.addCluster({ id: `c_${index}`, issues: 3 + (index % 7) });
       }
-      const before = openDaemon(platform, settings({ limits: { ...wide, open: 60 } }), { name: 'before' });
+      const before = openDaemon(platform, settings({ limits: { ...wide, maxOpen: 60 } }), { name: 'before' });
       expect(await before.run()).toMatchObject({ opened: 60 });
       for (const [index, { id, space }] of platform.changeRequests.entries()) {
         const path = `/spaces/${space}/change-requests/${id}`;
@@ -170,7 +176,7 @@ describe('requests', () => {
       }
       platform.counts();
       // Its state file is lost.
-      const limits = { run: 100, open: 80, space: 1000, day: 100 };
+      const limits = { maxPerRun: 100, maxOpen: 80, maxOpenPerSpace: 1000, maxPerDay: 100 };
       const end = await openDaemon(platform, settings({ limits }), { name: 'after' }).run();
       const { createChangeRequest: created = 0, updateChangeRequest: updated = 0 } = platform.counts();
       expect(end).toMatchObject({ outcome: 'done', gaveWay: 0, opened: 40 });
@@ -195,7 +201,7 @@ describe('a local clock that is wrong', () => {
         platform.addCluster({ id: `c_${index}`, age: 10 * DAY });
       }
       // What was opened today, by a daemon whose clock is right.
-      const limits = { ...wide, day: 5 };
+      const limits = { ...wide, maxPerDay: 5 };
       expect(await openDaemon(platform, settings({ limits }), { name: 'right' }).run()).toMatchObject({ opened: 5 });
       platform.skews.wrong = skew;
       const daemon = openDaemon(platform, settings({ limits }), { name: 'wrong' });
@@ -252,7 +258,7 @@ describe('a local clock that is wrong', () => {
       platform.skews.one = skew;
       platform.addCluster({ id: 'c_young', age: DAY });
       platform.addCluster({ id: 'c_old', age: 3 * DAY });
-      const daemon = openDaemon(platform, settings({ select: { age: '2d' } }));
+      const daemon = openDaemon(platform, settings({ select: { minAge: '2d' } }));
       expect(await daemon.run()).toMatchObject({ passing: 1, opened: 1 });
       expect(platform.statuses()).toEqual(['c_old guides open']);
     }

@@ -8,8 +8,8 @@ import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
 const HOUR = DAY / 24;
-const settings = (over: object = {}) => settingsOf({ enabled: true, default: 'guides', ...over });
-const all = { run: 100, open: 100, space: 100, day: 100 };
+const settings = (over: object = {}) => settingsOf({ enabled: true, defaultSpace: 'guides', ...over });
+const all = { maxPerRun: 100, maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 };
 
 describe('a run', () => {
   test('opens what passes, once, with the cluster in it, and says so', async () => {
@@ -106,7 +106,7 @@ describe('a run', () => {
     for (const [index, id] of ['c_1', 'c_2', 'c_3', 'c_4', 'c_5', 'c_6'].entries()) {
       platform.addCluster({ id, issues: 3 + index });
     }
-    const limits = { run: 2, open: 4, space: 10, day: 3 };
+    const limits = { maxPerRun: 2, maxOpen: 4, maxOpenPerSpace: 10, maxPerDay: 3 };
     const daemon = openDaemon(platform, settings({ limits }));
     expect(await daemon.run()).toMatchObject({ opened: 2, skipped: { 'limit-run': 4 } });
     expect(daemon.told.filter((line) => line.startsWith('opened'))).toEqual(['opened c_6', 'opened c_5']);
@@ -126,7 +126,7 @@ describe('a run', () => {
     platform.addCluster({ id: 'c_1', source: 'chat' });
     platform.addCluster({ id: 'c_2' });
     const routes = ['locked', 'gone', 'api'].map((space) => ({ source: 'chat', space }));
-    const config = settings({ routes, default: 'locked', search: { enabled: false } });
+    const config = settings({ routes, defaultSpace: 'locked', search: { enabled: false } });
     const names = { recorded: async () => new Map([['gone', 'sp_gone']]) };
     const whys: string[] = [];
     const events = { onOpened: ({ why }: { why: string }) => whys.push(why) };
@@ -146,7 +146,7 @@ test('what comes to nothing keeps no run busy: a full space costs no request, a 
   for (let index = 0; index < 60; index += 1) {
     platform.addCluster({ id: `c_${index}` });
   }
-  const full = openDaemon(platform, settings({ search: { enabled: false }, limits: { ...all, space: 2 } }));
+  const full = openDaemon(platform, settings({ search: { enabled: false }, limits: { ...all, maxOpenPerSpace: 2 } }));
   expect(await full.run()).toMatchObject({ opened: 2, skipped: { 'limit-space': 58 } });
   expect(platform.counts()).toMatchObject({ listConversationIssues: 2, searchOrganization: 2 });
   platform.addSpace('locked', { editMode: 'locked' });
@@ -167,7 +167,7 @@ test('under other settings everything is looked at anew', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
-  const nowhere = openDaemon(platform, settings({ default: null }), { note });
+  const nowhere = openDaemon(platform, settings({ defaultSpace: null }), { note });
   expect(await nowhere.run()).toMatchObject({ opened: 0, skipped: { unrouted: 1 } });
   expect(await openDaemon(platform, settings(), { note }).run()).toMatchObject({ opened: 1 });
 });
@@ -417,7 +417,7 @@ describe('what is open', () => {
   });
 
   test('merged: again only once its issues have grown by the factor; muted where that is wished', async () => {
-    const { platform, daemon, path } = await opened({ afterMerge: { grow: 2, mute: false } });
+    const { platform, daemon, path } = await opened({ afterMerge: { reopenGrowth: 2, mute: false } });
     platform.merge(path.split('/').at(-1));
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { merged: 1 } });
     platform.addIssues({ id: 'c_1' }, 3);
@@ -455,14 +455,14 @@ describe('what is open', () => {
     ]);
     platform.addIssues({ id: 'c_1' }, 1);
     expect(await daemon.run()).toMatchObject({ commented: 1 });
-    const quiet = await opened({ news: false });
+    const quiet = await opened({ progressComments: false });
     quiet.platform.addIssues({ id: 'c_1' }, 2);
     quiet.platform.time += 2 * DAY;
     expect(await quiet.daemon.run()).toMatchObject({ commented: 0 });
   });
 
   test('in a space that was deleted it stands in the way as long as the space may be restored', async () => {
-    const { platform, daemon } = await opened({ default: 'api', routes: [{ label: 'About', space: 'guides' }] });
+    const { platform, daemon } = await opened({ defaultSpace: 'api', routes: [{ label: 'About', space: 'guides' }] });
     platform.call('DELETE', '/spaces/guides');
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
     platform.time += 6 * DAY;
@@ -526,7 +526,7 @@ describe('reviewers', () => {
 
 describe('spaces that the settings name', () => {
   const place = { file: 'config.yaml', line: 12, column: 18, address: 'organizations[0].clusters.default' };
-  const named = { ...settings({ default: 'guide' }), spaceNames: [{ name: 'guide', place }] };
+  const named = { ...settings({ defaultSpace: 'guide' }), spaceNames: [{ name: 'guide', place }] };
   const unknown =
     'config.yaml:12:18: organizations[0].clusters.default: "guide" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?';
 
@@ -540,7 +540,7 @@ describe('spaces that the settings name', () => {
 
   test('are refused with what was probably meant, also where that is only declared yet', async () => {
     const names = { declared: async () => new Map([['onboarding', { id: null, title: null }]]) };
-    const meant = { ...settings({ default: 'onbording' }), spaceNames: [{ name: 'onbording', place }] };
+    const meant = { ...settings({ defaultSpace: 'onbording' }), spaceNames: [{ name: 'onbording', place }] };
     const daemon = openDaemon(new ClusterPlatform([]), meant, { names });
     await expect(daemon.automation.checkSpaces()).rejects.toThrow('did you mean "onboarding"?');
   });
@@ -571,7 +571,11 @@ describe('a space that the manifests declare', () => {
   const declares = (key: string, id: string | null = null, title: string | null = null) => ({
     declared: async () => new Map([[key, { id, title }]]),
   });
-  const routed = settings({ routes: [{ label: 'About', space: 'manual' }], default: 'api', search: { enabled: true } });
+  const routed = settings({
+    routes: [{ label: 'About', space: 'manual' }],
+    defaultSpace: 'api',
+    search: { enabled: true },
+  });
 
   test.each([
     ['by the id in its manifest', declares('manual', 'guides'), {}],
@@ -648,7 +652,7 @@ describe('a person', () => {
     platform.addCluster({ id: 'c_2', issues: 2, impact: 'low' });
     platform.addCluster({ id: 'c_3' });
     platform.addCluster({ id: 'c_4', issues: 4 });
-    const daemon = openDaemon(platform, settings({ limits: { ...all, run: 1 } }));
+    const daemon = openDaemon(platform, settings({ limits: { ...all, maxPerRun: 1 } }));
     await daemon.run();
     platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_3', { muted: true });
     const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
@@ -665,7 +669,7 @@ describe('a person', () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1', issues: 1, impact: 'low' });
     platform.addCluster({ id: 'c_2', issues: 9 });
-    const daemon = openDaemon(platform, settings({ limits: { ...all, open: 1 } }));
+    const daemon = openDaemon(platform, settings({ limits: { ...all, maxOpen: 1 } }));
     await daemon.run();
     const open = (space: string | null, dryRun = false) =>
       answerClusters(daemon.automation, { about: 'open', cluster: 'c_1', space, dryRun });

@@ -13,11 +13,11 @@ describe('judge', () => {
     ['the defaults', {}, {}],
     ['any impact', { impact: [] }, { impact: null }],
     ['one of the impacts', { impact: ['low', 'medium'] }, { impact: 'medium' }],
-    ['as many issues and conversations as are asked', { issues: 7, conversations: 6 }, {}],
-    ['as old as is asked', { age: '10d' }, {}],
-    ['a rise over one week', { rising: 1 }, {}],
-    ['a rise over six weeks', { rising: 6 }, {}],
-    ['a rise out of a short pulse', { rising: 3 }, { weeklyPulse: [1] }],
+    ['as many issues and conversations as are asked', { minIssues: 7, minConversations: 6 }, {}],
+    ['as old as is asked', { minAge: '10d' }, {}],
+    ['a rise over one week', { risingWeeks: 1 }, {}],
+    ['a rise over six weeks', { risingWeeks: 6 }, {}],
+    ['a rise out of a short pulse', { risingWeeks: 3 }, { weeklyPulse: [1] }],
     ['any of the sources', { sources: ['chat', 'email'] }, {}],
     ['a label that is included, whatever its case', { include: ['billing', 'sso'] }, {}],
     ['a label that is not excluded', { exclude: ['billing'] }, {}],
@@ -32,29 +32,29 @@ describe('judge', () => {
     [{}, { impact: 'catastrophic' }, [['impact catastrophic, high required', null]]],
     [{ impact: ['low', 'medium', 'high'] }, { impact: null }, [['impact unknown, low, medium or high required', null]]],
     [{}, { issues: 2 }, [['2 issues, at least 3 required', null]]],
-    [{ issues: 2 }, { issues: 1 }, [['1 issue, at least 2 required', null]]],
-    [{ conversations: 1 }, { conversations: 0 }, [['0 conversations, at least 1 required', null]]],
-    [{ age: '11d' }, {}, [['10d old, at least 11d required', NOW + DAY]]],
-    [{ age: '2h' }, { createdAt: NOW - 60_000 }, [['1m old, at least 2h required', NOW + 7_140_000]]],
-    [{ age: '2h' }, { createdAt: NOW + 60_000 }, [['0s old, at least 2h required', NOW + 7_260_000]]],
-    [{ age: '1s' }, { createdAt: null }, [['age unknown, at least 1s required', null]]],
+    [{ minIssues: 2 }, { issues: 1 }, [['1 issue, at least 2 required', null]]],
+    [{ minConversations: 1 }, { conversations: 0 }, [['0 conversations, at least 1 required', null]]],
+    [{ minAge: '11d' }, {}, [['10d old, at least 11d required', NOW + DAY]]],
+    [{ minAge: '2h' }, { createdAt: NOW - 60_000 }, [['1m old, at least 2h required', NOW + 7_140_000]]],
+    [{ minAge: '2h' }, { createdAt: NOW + 60_000 }, [['0s old, at least 2h required', NOW + 7_260_000]]],
+    [{ minAge: '1s' }, { createdAt: null }, [['age unknown, at least 1s required', null]]],
     [
-      { rising: 2 },
+      { risingWeeks: 2 },
       { weeklyPulse: [9, 0, 0, 5] },
       [['5 issues in the last 2 weeks, 9 in the 2 weeks before; an increase is required', 0]],
     ],
     [
-      { rising: 1 },
+      { risingWeeks: 1 },
       { weeklyPulse: [3, 3] },
       [['3 issues in the last week, 3 in the week before; an increase is required', 0]],
     ],
     [
-      { rising: 1 },
+      { risingWeeks: 1 },
       { weeklyPulse: [3, 0] },
       [['0 issues in the last week, 3 in the week before; an increase is required', null]],
     ],
     [
-      { rising: 1 },
+      { risingWeeks: 1 },
       { weeklyPulse: [] },
       [['0 issues in the last week, 0 in the week before; an increase is required', null]],
     ],
@@ -63,7 +63,7 @@ describe('judge', () => {
     [{ include: ['billing'] }, {}, [['the label matches no pattern of include', null]]],
     [{ exclude: ['x', 'S.O'] }, {}, [['the label matches the exclude pattern S.O', null]]],
     [
-      { age: '11d', exclude: ['sso'] },
+      { minAge: '11d', exclude: ['sso'] },
       { muted: true, impact: 'low', issues: 0, conversations: 0 },
       [
         ['muted', 0],
@@ -86,10 +86,10 @@ describe('judge', () => {
 
 test('a rule is known by what it asks, and by what lets a merged one come again', () => {
   const hashOf = (settings: object) => ruleOf(settingsOf(settings)).hash;
-  expect(hashOf({ select: { issues: 3, age: '0s' } })).toBe(hashOf({}));
-  expect(hashOf({ default: 'guides' })).toBe(hashOf({}));
-  expect(hashOf({ select: { issues: 4 } })).not.toBe(hashOf({}));
-  expect(hashOf({ afterMerge: { grow: 3 } })).not.toBe(hashOf({}));
+  expect(hashOf({ select: { minIssues: 3, minAge: '0s' } })).toBe(hashOf({}));
+  expect(hashOf({ defaultSpace: 'guides' })).toBe(hashOf({}));
+  expect(hashOf({ select: { minIssues: 4 } })).not.toBe(hashOf({}));
+  expect(hashOf({ afterMerge: { reopenGrowth: 3 } })).not.toBe(hashOf({}));
 });
 
 describe('what the platform answers', () => {

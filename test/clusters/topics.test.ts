@@ -10,7 +10,7 @@ import { DAY, NOW, settingsOf } from './samples.ts';
 /* Platforms that have no issue clusters: the topics of a site in their place. */
 
 const HOUR = DAY / 24;
-const settings = (over: object = {}) => settingsOf({ enabled: true, default: 'guides', ...over });
+const settings = (over: object = {}) => settingsOf({ enabled: true, defaultSpace: 'guides', ...over });
 
 function platformOf(version: PlatformVersion): ClusterPlatform {
   const platform = new ClusterPlatform();
@@ -170,7 +170,7 @@ test('topics whose change requests the platform drafts itself cost no request ea
     platform.call('POST', `/orgs/org_acme/sites/${platform.site}/findings/${finding}/change-requests`);
   }
   platform.addCluster({ id: 't_last' });
-  const limits = { run: 100, open: 100, space: 100, day: 100 };
+  const limits = { maxPerRun: 100, maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 };
   const daemon = openDaemon(platform, settings({ limits }));
   expect(await daemon.run()).toMatchObject({ passing: 22, opened: 1, skipped: { exists: 21 } });
   expect(platform.counts()).toMatchObject({ listOrganizationChangeRequests: 3, createChangeRequest: 1 });
@@ -179,7 +179,7 @@ test('topics whose change requests the platform drafts itself cost no request ea
 test('findings that are done with the merge: the topic comes again by how many it had before', async () => {
   const platform = platformOf('0.181');
   platform.addCluster({ id: 't_1', issues: 5 });
-  const daemon = openDaemon(platform, settings({ afterMerge: { grow: 2 } }));
+  const daemon = openDaemon(platform, settings({ afterMerge: { reopenGrowth: 2 } }));
   await daemon.run();
   const [request] = platform.changeRequests;
   for (const { id } of platform.call('GET', `/orgs/org_acme/sites/${platform.site}/findings`).items) {
@@ -216,7 +216,10 @@ describe('requests', () => {
     for (let index = 0; index < 1000; index += 1) {
       platform.addCluster({ id: `t_${index}`, issues: index % 50 === 0 ? 3 : 1 });
     }
-    const daemon = openDaemon(platform, settings({ limits: { run: 100, open: 100, space: 100, day: 100 } }));
+    const daemon = openDaemon(
+      platform,
+      settings({ limits: { maxPerRun: 100, maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 } }),
+    );
     expect(await daemon.run()).toMatchObject({ read: 1000, passing: 20, opened: 20 });
     expect(platform.counts()).toEqual({
       // That there are no clusters, and no findings yet: asked once.

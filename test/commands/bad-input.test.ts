@@ -168,7 +168,7 @@ test('every problem of a configuration, with its place and no secret', async () 
 organizations:
   - id: org_1
     source: { git: { url: https://git.example/a.git }, directory: /b }
-    confirm: [sites]
+    requireApproval: [sites]
     schedule: { drift: often }
 server: { listen: "\${env:NOT_THERE}" }
 `;

@@ -8,7 +8,7 @@ const requests = (work: Workspace) => work.emulator.state().changeRequests ?? []
 test('list says why each would be opened or not, and where it would go', async () => {
   await using work = await open();
   const { cluster, space } = await withCluster(work);
-  const config = work.configure({ organization: { clusters: { default: space } } });
+  const config = work.configure({ organization: { clusters: { defaultSpace: space } } });
   const clusters = (...args: string[]) => work.inside(['clusters', ...args, '--config', config]);
   const list = await clusters('list');
   expect(list).toMatchObject({ code: 0, stderr: '' });
@@ -26,7 +26,7 @@ test('list says why each would be opened or not, and where it would go', async (
     clusters: [{ id: cluster, impact: 'high', issues: 3, passes: true, opens: true, space: { id: space } }],
   });
   expect(work.writes()).toBe(2);
-  const strict = work.configure({ organization: { clusters: { select: { issues: 9 } } }, name: 'strict.yaml' });
+  const strict = work.configure({ organization: { clusters: { select: { minIssues: 9 } } }, name: 'strict.yaml' });
   const refused = await work.inside(['clusters', 'list', '--config', strict]);
   expect(refused.stdout).toContain('not opened: 3 issues, at least 9 required');
 });
@@ -90,7 +90,7 @@ test('labels are shown as one line each, whatever is in them', async () => {
     parts: [{ type: 'message', role: 'user', body: 'Export is completely down, everything is blocked' }],
   });
   await work.call('POST', '/conversations', [ticket(1), ticket(2), ticket(3)]);
-  const config = work.configure({ organization: { clusters: { default: id } } });
+  const config = work.configure({ organization: { clusters: { defaultSpace: id } } });
   const { stdout } = await work.inside(['clusters', 'list', '--config', config]);
   expect(stdout).toContain('opens in');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there

@@ -59,7 +59,11 @@ async function openHeld() {
   const settings = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
     platform: { baseUrl: work.emulator.url, token: '${env:OCTAVO_TOKEN}' },
-    organizations: ['org_other', 'org_acme'].map((id) => ({ id, source: { directory: '.' }, confirm: ['team'] })),
+    organizations: ['org_other', 'org_acme'].map((id) => ({
+      id,
+      source: { directory: '.' },
+      requireApproval: ['team'],
+    })),
   };
   writeFileSync(join(work.repository.directory, CONFIG), JSON.stringify(settings));
   work.repository.write(
@@ -155,7 +159,7 @@ describe('the command that approves what is held is run as it is printed', () =>
     work.repository.write('teams.yaml', TEAMS);
     work.repository.commit('Two teams');
     const name = "the daemon's $config.yaml";
-    work.configure({ organization: { confirm: ['team'] }, name });
+    work.configure({ organization: { requireApproval: ['team'] }, name });
     const daemon = work.begin('run', '--config', name);
     await work.untilTeams('Editors', 'Writers');
     work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');

@@ -36,24 +36,26 @@ describe('what waited when the plan was made, and would not wait now, is differe
   };
 
   test('a deletion that another configuration would not hold', async () => {
-    const before = { ...gone, policy: { confirm: ['collection'] } };
+    const before = { ...gone, policy: { requireApproval: ['collection'] } };
     expect(await differencesOf(before, {})).toEqual([]);
-    expect(await differencesOf(before, { policy: { confirm: [] } })).toEqual(['no longer held: delete collection/old']);
+    expect(await differencesOf(before, { policy: { requireApproval: [] } })).toEqual([
+      'no longer held: delete collection/old',
+    ]);
   });
 
   test('a plan that was held as a whole', async () => {
-    const before = { ...gone, policy: { limits: { deletes: 0, share: 100 } } };
-    expect(await differencesOf(before, { policy: { limits: { deletes: 1, share: 100 } } })).toEqual([
+    const before = { ...gone, policy: { limits: { maxDeletions: 0, maxChangedPercent: 100 } } };
+    expect(await differencesOf(before, { policy: { limits: { maxDeletions: 1, maxChangedPercent: 100 } } })).toEqual([
       'the plan is no longer held as a whole',
     ]);
   });
 
   test('unless somebody let it past', async () => {
-    const { plan } = await planOf({ ...gone, policy: { confirm: ['collection'] } });
-    const before = { ...gone, policy: { confirm: ['collection'] } };
-    const policy = { confirm: ['collection'], approved: [plan.checksum] };
+    const { plan } = await planOf({ ...gone, policy: { requireApproval: ['collection'] } });
+    const before = { ...gone, policy: { requireApproval: ['collection'] } };
+    const policy = { requireApproval: ['collection'], approved: [plan.checksum] };
     expect(await differencesOf(before, { policy })).toEqual([]);
-    const limited = { ...gone, policy: { limits: { deletes: 0, share: 100 } } };
+    const limited = { ...gone, policy: { limits: { maxDeletions: 0, maxChangedPercent: 100 } } };
     expect(await differencesOf(limited, { policy: { ...limited.policy, allowDeletes: 1 } })).toEqual([]);
   });
 });
@@ -68,7 +70,7 @@ test('a plan file whose plan waited is refused where it would not wait, and noth
   await work.inside(['plan', '--base', 'applied', '--out', '../plan.json']);
   const config = {
     platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN },
-    organizations: [{ id: 'org_acme', source: { directory: '.' }, confirm: [] }],
+    organizations: [{ id: 'org_acme', source: { directory: '.' }, requireApproval: [] }],
   };
   writeFileSync(join(work.folder, 'other.yaml'), JSON.stringify(config));
   const before = work.writes();

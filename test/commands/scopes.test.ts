@@ -87,7 +87,9 @@ test.each([
 test('prune: all leaves what another folder has applied', async () => {
   await using work = await openFolders();
   await work.call('PUT', '/teams', { title: 'By hand' });
-  const config = work.configure({ organization: { prune: { team: 'all' }, limits: { deletes: 9, share: 100 } } });
+  const config = work.configure({
+    organization: { prune: { team: 'all' }, limits: { maxDeletions: 9, maxChangedPercent: 100 } },
+  });
   await applied(work, 'a', '--config', config);
   expect(work.teams()).toEqual(['Team four', 'Team one', 'Team three', 'Team two']);
 });

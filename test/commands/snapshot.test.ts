@@ -111,7 +111,7 @@ test('a configuration is read without what it names: no variable, no file', asyn
   const settings = (id: string) => ({
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
     platform: { baseUrl: '${env:SOME_URL}', token: '${file:../secrets/token}', user: 'ana@acme.example' },
-    organizations: [{ id, source: { directory: 'manifests' }, confirm: ['team'] }],
+    organizations: [{ id, source: { directory: 'manifests' }, requireApproval: ['team'] }],
   });
   const plan = ['plan', 'manifests', '--snapshot', '../snapshot.json', '--format', 'json'];
   work.repository.write('config.yaml', JSON.stringify(settings(work.emulator.organization)));

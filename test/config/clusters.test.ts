@@ -45,22 +45,22 @@ test('every setting is read', () => {
   const { spaceNames, reviewerNames, secrets, ...settings } = load(
     `enabled: true
 schedule: "0 6 * * 1-5"
-select: { impact: [high, medium], issues: "5", conversations: 4, age: 3d, rising: 2, sources: [email], include: [sso], exclude: ["^test"] }
+select: { impact: [high, medium], minIssues: "5", minConversations: 4, minAge: 3d, risingWeeks: 2, sources: [email], include: [sso], exclude: ["^test"] }
 routes:
   - { label: "sso|saml", source: email, space: guides }
   - { source: "integration:intercom:main", space: sp_1 }
 search: { enabled: false, spaces: [guides, api] }
-default: guides
+defaultSpace: guides
 changeRequest:
   subject: "\${env:PREFIX}: {{ label }}"
   description: { file: templates/gap.md }
-  template: tpl_1
+  templateId: tpl_1
   reviewers: [ada@acme.example, team/writers]
-  issues: 3
-  pages: 0
-news: false
-afterMerge: { grow: 1.5, mute: true }
-limits: { run: 1, open: 2, space: 3, day: 4 }`,
+  maxIssues: 3
+  maxPages: 0
+progressComments: false
+afterMerge: { reopenGrowth: 1.5, mute: true }
+limits: { maxPerRun: 1, maxOpen: 2, maxOpenPerSpace: 3, maxPerDay: 4 }`,
     { '/etc/octavo/templates/gap.md': '# {{label}}\n\n{{summary}}\n' },
     { PREFIX: 'Gap' },
   );
@@ -69,10 +69,10 @@ limits: { run: 1, open: 2, space: 3, day: 4 }`,
     schedule: '0 6 * * 1-5',
     select: {
       impact: ['high', 'medium'],
-      issues: 5,
-      conversations: 4,
-      age: 259_200_000,
-      rising: 2,
+      minIssues: 5,
+      minConversations: 4,
+      minAge: 259_200_000,
+      risingWeeks: 2,
       sources: ['email'],
       include: ['sso'],
       exclude: ['^test'],
@@ -82,18 +82,18 @@ limits: { run: 1, open: 2, space: 3, day: 4 }`,
       { source: 'integration:intercom:main', space: 'sp_1' },
     ],
     search: { enabled: false, spaces: ['guides', 'api'] },
-    default: 'guides',
+    defaultSpace: 'guides',
     changeRequest: {
       subject: 'Gap: {{ label }}',
       description: '# {{label}}\n\n{{summary}}\n',
-      template: 'tpl_1',
+      templateId: 'tpl_1',
       reviewers: ['ada@acme.example', 'team/writers'],
-      issues: 3,
-      pages: 0,
+      maxIssues: 3,
+      maxPages: 0,
     },
-    news: false,
-    afterMerge: { grow: 1.5, mute: true },
-    limits: { run: 1, open: 2, space: 3, day: 4 },
+    progressComments: false,
+    afterMerge: { reopenGrowth: 1.5, mute: true },
+    limits: { maxPerRun: 1, maxOpen: 2, maxOpenPerSpace: 3, maxPerDay: 4 },
   });
   expect(secrets.has('Gap')).toBe(false);
   expect(
@@ -103,7 +103,7 @@ limits: { run: 1, open: 2, space: 3, day: 4 }`,
     '/etc/octavo/config.yaml:11:57: organizations[0].clusters.routes[1].space: sp_1',
     '/etc/octavo/config.yaml:12:42: organizations[0].clusters.search.spaces[0]: guides',
     '/etc/octavo/config.yaml:12:50: organizations[0].clusters.search.spaces[1]: api',
-    '/etc/octavo/config.yaml:13:16: organizations[0].clusters.default: guides',
+    '/etc/octavo/config.yaml:13:21: organizations[0].clusters.defaultSpace: guides',
     '/etc/octavo/config.yaml:18:21: organizations[0].clusters.changeRequest.reviewers[0]: ada@acme.example',
     '/etc/octavo/config.yaml:18:39: organizations[0].clusters.changeRequest.reviewers[1]: team/writers',
   ]);
@@ -137,12 +137,12 @@ describe('what is wrong is refused with its place', () => {
       [`6:27: ….select.exclude[0]: "(a)\\\\1" ${re2} backreferences such as \\1 are not supported; ${supported}`],
     ],
     [
-      'select: { impact: [hihg], rising: 7, issues: -1, age: long }',
+      'select: { impact: [hihg], risingWeeks: 7, minIssues: -1, minAge: long }',
       [
         '6:26: ….select.impact[0]: "hihg" is not valid; expected one of low, medium, high; did you mean "high"?',
-        '6:41: ….select.rising: 7 is not valid; expected a whole number from 0 to 6',
-        '6:52: ….select.issues: -1 is not valid; expected a whole number from 0 to 1000000',
-        '6:61: ….select.age: "long" is not valid; expected the minimum age of the cluster, such as 3d',
+        '6:46: ….select.risingWeeks: 7 is not valid; expected a whole number from 0 to 6',
+        '6:60: ….select.minIssues: -1 is not valid; expected a whole number from 0 to 1000000',
+        '6:72: ….select.minAge: "long" is not valid; expected the minimum age of the cluster, such as 3d',
       ],
     ],
     ['routes: [{ space: guides }]', ['6:16: ….routes[0]: this is not valid; expected a label, a source, or both']],
@@ -189,13 +189,16 @@ describe('what is wrong is refused with its place', () => {
         '6:41: ….changeRequest.reviewers[1]: "team/" is not valid; expected an email address, or a team as team/KEY',
       ],
     ],
-    ['afterMerge: { grow: 1 }', ['6:27: ….afterMerge.grow: 1 is not valid; expected a number above 1, such as 2']],
     [
-      'limits: { run: 0, open: 0.5, day: many }',
+      'afterMerge: { reopenGrowth: 1 }',
+      ['6:35: ….afterMerge.reopenGrowth: 1 is not valid; expected a number above 1, such as 2'],
+    ],
+    [
+      'limits: { maxPerRun: 0, maxOpen: 0.5, maxPerDay: many }',
       [
-        '6:22: ….limits.run: 0 is not valid; expected a whole number from 1 to 1000',
-        '6:31: ….limits.open: 0.5 is not valid; expected a whole number from 1 to 1000',
-        '6:41: ….limits.day: "many" is not valid; expected a whole number from 1 to 1000',
+        '6:28: ….limits.maxPerRun: 0 is not valid; expected a whole number from 1 to 1000',
+        '6:40: ….limits.maxOpen: 0.5 is not valid; expected a whole number from 1 to 1000',
+        '6:56: ….limits.maxPerDay: "many" is not valid; expected a whole number from 1 to 1000',
       ],
     ],
     ['schedule: hourly', ['6:17: ….schedule: "hourly" is not valid; expected a cron expression such as "*/5 * * * *"']],
@@ -205,9 +208,9 @@ describe('what is wrong is refused with its place', () => {
 
   test('in a template of its own, at its place there', () => {
     const files = { '/etc/octavo/gap.md': '# {{label}}\n\n{{summary}} {{pages}}\n{{ x\n' };
-    const both = 'changeRequest: { description: { file: gap.md }, pages: -1 }';
+    const both = 'changeRequest: { description: { file: gap.md }, maxPages: -1 }';
     expect(problemsOf(both, files)).toEqual([
-      '6:62: ….changeRequest.pages: -1 is not valid; expected a whole number from 0 to 50',
+      '6:65: ….changeRequest.maxPages: -1 is not valid; expected a whole number from 0 to 50',
       expect.stringMatching(
         /^\/etc\/octavo\/gap.md:3:13: ….changeRequest.description: uses \{\{pages\}\}, which is not a known variable; valid variables: label, /,
       ),

@@ -20,7 +20,7 @@ interface Setting {
 }
 
 interface Shown {
-  readonly organizations: readonly [{ windows: object[]; readonly conversations: { sources: object[] } }];
+  readonly organizations: readonly [{ syncWindows: object[]; readonly conversations: { sources: object[] } }];
 }
 
 /** Every setting of the schema, a list's entries under `[0]`. */
@@ -64,7 +64,7 @@ describe('config.example.yaml', () => {
       .replace(/^( *)#( {2,})#(?=(?:app|clientId|clientSecret|refreshToken):)/gm, '$1$2');
     const shown = parse(active) as Shown;
     const [organization] = shown.organizations;
-    organization.windows = [Object.assign({}, ...organization.windows)];
+    organization.syncWindows = [Object.assign({}, ...organization.syncWindows)];
     organization.conversations.sources = [Object.assign({}, ...organization.conversations.sources)];
     const missing = SETTINGS.filter(({ path }) => at(shown, path) === undefined).map(({ path }) => path);
     expect(missing).toEqual([]);
@@ -73,7 +73,7 @@ describe('config.example.yaml', () => {
 
   test('shows the defaults', () => {
     const values: unknown = parse(TEXT);
-    for (const { path, fallback } of SETTINGS.filter((setting) => !/windows|sources|patterns/.test(setting.path))) {
+    for (const { path, fallback } of SETTINGS.filter((setting) => !/syncWindows|sources|patterns/.test(setting.path))) {
       if (fallback !== undefined) {
         expect({ path, value: at(values, path) }).toEqual({ path, value: fallback });
       }

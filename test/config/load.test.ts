@@ -49,46 +49,46 @@ describe('loadConfig', () => {
       token: 't0ken-value',
       source: { directory: '/manifests' },
       prune: Object.fromEntries(NAMES.map((kind) => [kind, 'owned'])),
-      confirm: ['member', 'saml', 'collection', 'space', 'site'],
-      limits: { deletes: 5, share: 30 },
+      requireApproval: ['member', 'saml', 'collection', 'space', 'site'],
+      limits: { maxDeletions: 5, maxChangedPercent: 30 },
       selfHeal: true,
       schedule: { drift: '*/5 * * * *' },
-      windows: [],
+      syncWindows: [],
       conversations: {
         sources: [],
         site: null,
-        quiet: 86_400_000,
-        batch: { count: 50, bytes: 1_048_576 },
-        outbox: { items: 100_000, bytes: 1_073_741_824 },
-        redact: { patterns: [], allow: [], off: [], phoneRegions: ['US'] },
+        settleDelay: 86_400_000,
+        batch: { maxConversations: 50, maxBytes: 1_048_576 },
+        outbox: { maxItems: 100_000, maxBytes: 1_073_741_824 },
+        redact: { patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US'] },
       },
       clusters: {
         enabled: false,
         schedule: '23 * * * *',
         select: {
           impact: ['high'],
-          issues: 3,
-          conversations: 3,
-          age: 0,
-          rising: 0,
+          minIssues: 3,
+          minConversations: 3,
+          minAge: 0,
+          risingWeeks: 0,
           sources: [],
           include: [],
           exclude: [],
         },
         routes: [],
         search: { enabled: true, spaces: [] },
-        default: null,
+        defaultSpace: null,
         changeRequest: {
           subject: 'Docs gap: {{label}}',
           description: null,
-          template: null,
+          templateId: null,
           reviewers: [],
-          issues: 10,
-          pages: 5,
+          maxIssues: 10,
+          maxPages: 5,
         },
-        news: true,
-        afterMerge: { grow: 2, mute: false },
-        limits: { run: 5, open: 20, space: 5, day: 10 },
+        progressComments: true,
+        afterMerge: { reopenGrowth: 2, mute: false },
+        limits: { maxPerRun: 5, maxOpen: 20, maxOpenPerSpace: 5, maxPerDay: 10 },
         spaceNames: [],
         reviewerNames: [],
       },
@@ -100,13 +100,13 @@ describe('loadConfig', () => {
 organizations:
   - id: org_1
     token: own-token
-    source: { git: { url: git@git.example:acme/docs.git, ref: v1, path: a/b, poll: 2h } }
+    source: { git: { url: git@git.example:acme/docs.git, ref: v1, path: a/b, pollInterval: 2h } }
     prune: { team: never, site: all }
-    confirm: []
-    limits: { deletes: 0, share: 100 }
+    requireApproval: []
+    limits: { maxDeletions: 0, maxChangedPercent: 100 }
     selfHeal: false
     schedule: { drift: "0 3 * * *" }
-    windows:
+    syncWindows:
       - { allow: "0 9 * * 1-5", duration: 8h, timezone: Europe/Berlin }
       - { deny: "0 0 24 12 *", duration: 2d }
 queue: { concurrency: 3, deadline: 1m }
@@ -116,9 +116,9 @@ log: { level: debug, format: json }
 `);
     expect(config.organizations[0]).toMatchObject({
       token: 'own-token',
-      source: { git: { url: 'git@git.example:acme/docs.git', ref: 'v1', path: 'a/b', poll: 7_200_000 } },
+      source: { git: { url: 'git@git.example:acme/docs.git', ref: 'v1', path: 'a/b', pollInterval: 7_200_000 } },
       prune: { team: 'never', site: 'all', space: 'owned' },
-      windows: [
+      syncWindows: [
         { effect: 'allow', cron: '0 9 * * 1-5', duration: 28_800_000, timezone: 'Europe/Berlin' },
         { effect: 'deny', cron: '0 0 24 12 *', duration: 172_800_000, timezone: 'UTC' },
       ],
@@ -142,13 +142,13 @@ log: { level: debug, format: json }
       problemsOf(`platform: { baseURL: https://api.example, token: x-token }
 organizations:
   - id: org_1
-    source: { git: { poll: often } }
+    source: { git: { pollInterval: often } }
     prune: sometimes
-    confirm: [sites]
-    limits: { deletes: -1 }
+    requireApproval: [sites]
+    limits: { maxDeletions: -1 }
   - id: org_1
     source: {}
-    windows: [{ duration: 2h }]
+    syncWindows: [{ duration: 2h }]
     schedule: { drift: "61 * * * *" }
 server: { listen: nowhere }
 log: { level: inof }
@@ -157,13 +157,13 @@ log: { level: inof }
       '1:11: platform.baseUrl: is missing; expected an http or https URL without a query, such as https://api.example',
       '1:13: platform.baseURL: unknown setting; did you mean "baseUrl"?',
       '4:20: organizations[0].source.git.url: is missing; expected the URL of a repository, such as https://git.example/acme/docs.git',
-      '4:28: organizations[0].source.git.poll: "often" is not valid; expected the fetch interval, such as 30s',
+      '4:36: organizations[0].source.git.pollInterval: "often" is not valid; expected the fetch interval, such as 30s',
       '5:12: organizations[0].prune: "sometimes" is not valid; expected one of owned, never, all, or a mapping by kind',
-      '6:15: organizations[0].confirm[0]: "sites" is not valid; expected one of organization, member, team, saml, collection, space, site; did you mean "site"?',
-      '7:24: organizations[0].limits.deletes: -1 is not valid; expected a whole number from 0 to 1000000',
+      '6:23: organizations[0].requireApproval[0]: "sites" is not valid; expected one of organization, member, team, saml, collection, space, site; did you mean "site"?',
+      '7:29: organizations[0].limits.maxDeletions: -1 is not valid; expected a whole number from 0 to 1000000',
       '8:9: organizations[1].id: "org_1" is already listed as organizations[0]; list it once',
       '9:13: organizations[1].source: requires exactly one of git and directory',
-      '10:15: organizations[1].windows[0]: requires exactly one of allow and deny, with a cron expression',
+      '10:19: organizations[1].syncWindows[0]: requires exactly one of allow and deny, with a cron expression',
       '11:24: organizations[1].schedule.drift: "61 * * * *" is not valid; expected a cron expression such as "*/5 * * * *"',
       '12:19: server.listen: "nowhere" is not valid; expected an address such as 127.0.0.1:8080',
       '13:15: log.level: "inof" is not valid; expected one of trace, debug, info, warn, error, fatal; did you mean "info"?',
@@ -233,7 +233,7 @@ log: { level: inof }
     const sources = `[{ name: a, zendesk: { subdomain: acme, token: zd-token, webhookSecret: zd-hook } },
       { name: d, zendesk: { subdomain: acme, clientId: octavo, clientSecret: zd-client, refreshToken: zd-refresh } },
       { name: b, webhook: { secrets: [whsec_one, whsec_two] } },
-      { name: c, github: { repositories: [a/b], app: { id: 1, installation: 2, privateKey: gh-key } } }]`;
+      { name: c, github: { repositories: [a/b], app: { id: 1, installationId: 2, privateKey: gh-key } } }]`;
     const { secrets } = load(`${MINIMAL}    conversations: { sources: ${sources} }\n`);
     for (const secret of ['zd-token', 'zd-hook', 'zd-client', 'zd-refresh', 'whsec_one', 'whsec_two', 'gh-key']) {
       expect(secrets).toContain(secret);

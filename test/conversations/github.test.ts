@@ -40,8 +40,8 @@ function connect(settings: Settings = {}): PollingSource {
     name: 'issues',
     repositories: ['acme/product'],
     ...(settings.app === undefined ? { token: FakeGithub.token } : {}),
-    team: ['Ada-Admin'],
-    declined: false,
+    teamMembers: ['Ada-Admin'],
+    includeNotPlanned: false,
     baseUrl: github.baseUrl,
     userAgent: 'octavo/0',
     clock,
@@ -62,7 +62,7 @@ async function reconnect(settings: Settings = {}) {
 }
 
 const app = (id = 7): Pick<FakeGithubOptions, 'app'> => ({ app: { id, installation: 42, publicKey: KEYS.publicKey } });
-const asApp = (privateKey = PEM): Settings => ({ app: { id: 7, installation: 42, privateKey } });
+const asApp = (privateKey = PEM): Settings => ({ app: { id: 7, installationId: 42, privateKey } });
 
 beforeEach(() => open());
 afterEach(async () => {
@@ -174,7 +174,7 @@ describe('an issue', () => {
       ].map(([issue, reason]) => ({ kind: 'skipped', key: keyOf(issue as FakeIssue), reason })),
     );
     expect(github.count(COMMENTS)).toBe(2);
-    await reconnect({ declined: true });
+    await reconnect({ includeNotPlanned: true });
     expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([declined, duplicate].map(keyOf));
   });
 

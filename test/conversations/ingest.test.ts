@@ -35,11 +35,11 @@ beforeEach(() => {
 
 interface Opening {
   readonly limit?: { readonly items: number; readonly bytes: number };
-  readonly quiet?: number;
+  readonly settleDelay?: number;
   readonly polling?: PollingSource;
 }
 
-function open({ limit = { items: 1000, bytes: 1e6 }, quiet = 0, polling = desk.source() }: Opening = {}): void {
+function open({ limit = { items: 1000, bytes: 1e6 }, settleDelay = 0, polling = desk.source() }: Opening = {}): void {
   outbox = openMemoryStore().outbox('org_1', limit);
   const events: ConversationEvents = {
     onTaken: (what) => taken.push(what),
@@ -53,8 +53,8 @@ function open({ limit = { items: 1000, bytes: 1e6 }, quiet = 0, polling = desk.s
     outbox,
     redactor: testRedactor,
     writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
-    quiet,
-    batch: { count: 50, bytes: 1_000_000 },
+    settleDelay,
+    batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock,
     // As uneven as a real one.
     random: () => 1e-7,
@@ -111,7 +111,7 @@ describe('from a source to the platform', () => {
   });
 
   test('a solved ticket rests; one that is reopened meanwhile does not go', async () => {
-    open({ quiet: HOUR });
+    open({ settleDelay: HOUR });
     solve('1', '2');
     ingestion.start();
     await clock.advance(50 * MINUTE);

@@ -33,8 +33,8 @@ function start(polling: PollingSource): void {
     outbox: openMemoryStore().outbox('org_1', { items: 100, bytes: 1e6 }),
     redactor: testRedactor,
     writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
-    quiet: 2 * HOUR,
-    batch: { count: 50, bytes: 1e6 },
+    settleDelay: 2 * HOUR,
+    batch: { maxConversations: 50, maxBytes: 1e6 },
     clock,
     random: () => 0.5,
     events: {},
@@ -142,7 +142,12 @@ describe('GitHub', () => {
       github.close(issue);
       return issue;
     };
-    const settings = { repositories: ['acme/product'], token: FakeGithub.token, team: [], declined: false };
+    const settings = {
+      repositories: ['acme/product'],
+      token: FakeGithub.token,
+      teamMembers: [],
+      includeNotPlanned: false,
+    };
     const polling = () => openGithub({ ...settings, baseUrl: github.baseUrl, ...around() });
     return { github, repository, closed, begin: () => start(polling()) };
   }

@@ -30,7 +30,7 @@ beforeEach(() => {
   open();
 });
 
-function open({ items = 1000, quiet = HOUR } = {}): void {
+function open({ items = 1000, settleDelay = HOUR } = {}): void {
   outbox = openMemoryStore().outbox('org_1', { items, bytes: 1e6 });
   ingestion = new Ingestion({
     sources: [
@@ -45,8 +45,8 @@ function open({ items = 1000, quiet = HOUR } = {}): void {
     outbox,
     redactor: testRedactor,
     writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
-    quiet,
-    batch: { count: 50, bytes: 1_000_000 },
+    settleDelay,
+    batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock,
     // As uneven as a real one.
     random: () => 1e-7,

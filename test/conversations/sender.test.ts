@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => clock.run(sender.stop(0)));
 
-function open(batch = { count: 50, bytes: 1_000_000 }, of: Outbox = outbox): void {
+function open(batch = { maxConversations: 50, maxBytes: 1_000_000 }, of: Outbox = outbox): void {
   const connection = sink.connect(clock);
   const writer = openWriter(connection, { organization: 'org_1', priority: 'ingestion' });
   const events: ConversationEvents = {
@@ -89,7 +89,7 @@ const sendDue = () => clock.run(sender.sendDue());
 
 describe('batches', () => {
   test('go by count, oldest first; a batch of one is no list', async () => {
-    open({ count: 2, bytes: 1_000_000 });
+    open({ maxConversations: 2, maxBytes: 1_000_000 });
     await put('a', 'b', 'c');
     expect(await sendDue()).toEqual({ kind: 'idle' });
     expect(taken()).toEqual(['ab', 'c']);
@@ -98,7 +98,7 @@ describe('batches', () => {
   });
 
   test('one at a time', async () => {
-    open({ count: 1, bytes: 1_000_000 });
+    open({ maxConversations: 1, maxBytes: 1_000_000 });
     await put('a', 'b', 'c');
     await sendDue();
     expect(taken()).toEqual(['a', 'b', 'c']);
@@ -106,7 +106,7 @@ describe('batches', () => {
   });
 
   test('go by bytes; what is larger is tried alone', async () => {
-    open({ count: 50, bytes: 1000 });
+    open({ maxConversations: 50, maxBytes: 1000 });
     await put('a:1:300', 'b:1:300', 'c:1:2000', 'd', 'e:1:800');
     await sendDue();
     expect(taken()).toEqual(['ab', 'c', 'de']);
@@ -221,7 +221,7 @@ describe('a lost answer', () => {
   });
 
   test('a platform that does not answer gets few in doubt, at growing pauses, and all is well once it does', async () => {
-    open({ count: 1, bytes: 1000 });
+    open({ maxConversations: 1, maxBytes: 1000 });
     await put(...letters);
     sink.fault = () => 500;
     sender.start();
@@ -351,7 +351,7 @@ test('what cannot be recorded is recorded before anything else is sent', async (
     ...outbox,
     sent: (batch, at) => (isBroken ? Promise.reject(new StoreError('the disk is full')) : outbox.sent(batch, at)),
   };
-  open({ count: 1, bytes: 1000 }, broken);
+  open({ maxConversations: 1, maxBytes: 1000 }, broken);
   await put('a', 'b');
   sender.start();
   await clock.advance(10 * MINUTE);

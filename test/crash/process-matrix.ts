@@ -13,7 +13,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { leftover, NOTHING } from './scenario.ts';
 
 /** Nothing waits for a person. */
-const UNLIMITED = { organization: { confirm: [], limits: { deletes: 1000, share: 100 } } };
+const UNLIMITED = { organization: { requireApproval: [], limits: { maxDeletions: 1000, maxChangedPercent: 100 } } };
 
 /** Where a process begins: the platform, the repository and the state file, all as they were then. */
 interface Beginning {

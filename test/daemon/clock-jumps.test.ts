@@ -42,7 +42,7 @@ async function withMany(clock: Clock): Promise<{ work: Workspace; daemon: Inside
   const work = await openWorkspace();
   work.repository.write('teams.yaml', teams('First'));
   work.repository.commit('First');
-  const daemon = await startInside(work, { clock, organization: { windows: [WINDOW] } });
+  const daemon = await startInside(work, { clock, organization: { syncWindows: [WINDOW] } });
   work.repository.write('teams.yaml', teams('First', ...MANY));
   work.repository.commit('Many');
   return { work, daemon };

@@ -32,7 +32,7 @@ async function withSources(): Promise<{ work: Workspace; drop: string; settings:
     { name: 'drop', folder: { path: drop, rejects: work.folder } },
     { name: 'forms', webhook: { secrets: [`whsec_${KEY}`] } },
   ];
-  return { work, drop, settings: { organization: { conversations: { sources, quiet: '0s' } } } };
+  return { work, drop, settings: { organization: { conversations: { sources, settleDelay: '0s' } } } };
 }
 
 test('what is dropped into a folder is sent redacted, once, and put away', async () => {
@@ -212,7 +212,7 @@ test('what is pushed to a daemon that sends nothing is said to wait, and why; th
   const earlier =
     'push: 3 waiting conversations were redacted with earlier settings; run conversations resync to redact them again';
   expect((await run('status')).stdout).not.toContain('earlier');
-  work.configure({ organization: { conversations: { redact: { off: ['phone'] } } } });
+  work.configure({ organization: { conversations: { redact: { disabledTypes: ['phone'] } } } });
   expect((await run('status')).stdout).toContain(`\n${earlier}\n`);
   expect(JSON.parse((await run('status', '--format', 'json')).stdout).outdated).toEqual({ push: 3 });
   work.configure();
@@ -234,7 +234,7 @@ test('a push that waits for room ends with the daemon, and says so', async () =>
   const { work } = await withSources();
   await using _work = work;
   work.emulator.setFeatures({ conversations: false });
-  const daemon = await startDaemon(work, { organization: { conversations: { outbox: { items: 10 } } } });
+  const daemon = await startDaemon(work, { organization: { conversations: { outbox: { maxItems: 10 } } } });
   const tickets = Array.from({ length: 200 }, (_, index) => ticket(String(index)));
   work.repository.write('many.json', JSON.stringify(tickets));
   const pushed = work.run('conversations', 'push', 'many.json', '--config', join(work.folder, 'config.yaml'));
@@ -250,7 +250,7 @@ test('a push that waits for room ends with the daemon, and says so', async () =>
 test('a push of more than the outbox holds sends meanwhile, and ends where nothing can be sent', async () => {
   const { work } = await withSources();
   await using _work = work;
-  const config = work.configure({ organization: { conversations: { outbox: { items: 1 } } } });
+  const config = work.configure({ organization: { conversations: { outbox: { maxItems: 1 } } } });
   const push = (file: string) => work.run('conversations', 'push', file, '--config', config);
   const tickets = (count: number) => JSON.stringify(Array.from({ length: count }, (_, index) => ticket(String(index))));
   work.repository.write('many.json', tickets(250));
@@ -283,7 +283,7 @@ test('a push that is asked to end says what became of it', async () => {
 test('run --once polls once and sends what is due; trouble is in its exit code, and so is a platform that takes none', async () => {
   const { work, drop } = await withSources();
   await using _work = work;
-  const conversations = { sources: [{ name: 'drop', folder: { path: drop } }], outbox: { items: 1 } };
+  const conversations = { sources: [{ name: 'drop', folder: { path: drop } }], outbox: { maxItems: 1 } };
   const config = work.configure({ organization: { conversations } });
   const tickets = Array.from({ length: 250 }, (_, index) => JSON.stringify(ticket(String(index))));
   writeFileSync(join(drop, 'tickets.ndjson'), tickets.join('\n'));

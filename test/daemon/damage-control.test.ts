@@ -51,7 +51,7 @@ test('in a deny window it plans and does not apply', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
-  const daemon = await startDaemon(work, { organization: { windows: [{ deny: '* * * * *', duration: '1h' }] } });
+  const daemon = await startDaemon(work, { organization: { syncWindows: [{ deny: '* * * * *', duration: '1h' }] } });
   await daemon.process.says('plan: 1 to create');
   expect((await daemon.process.says('not applied now: ')).msg).toContain('deny window');
   await daemon.pass();
@@ -74,7 +74,7 @@ test('an organization whose token is refused disturbs no other', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
-  const source = { git: { url: work.repository.directory, poll: '100ms' } };
+  const source = { git: { url: work.repository.directory, pollInterval: '100ms' } };
   const daemon = await startDaemon(work, {
     others: [{ id: 'org_other', token: 'a-refused-token', source }],
   });

@@ -26,7 +26,7 @@ export async function startInside(
   work: Workspace,
   { clock = systemClock, ...settings }: DaemonSettings & { readonly clock?: Clock } = {},
 ): Promise<InsideDaemon> {
-  const source = { git: { url: work.repository.directory, poll: '1h' } };
+  const source = { git: { url: work.repository.directory, pollInterval: '1h' } };
   const file = work.configure({ ...settings, organization: { source, ...settings.organization } });
   const config = loadConfig({
     text: readFileSync(file, 'utf8'),

@@ -6,10 +6,10 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
 
 const REF = 'refs/octavo/org_acme/applied';
-const LIMITS = { limits: { deletes: 5, share: 100 } };
+const LIMITS = { limits: { maxDeletions: 5, maxChangedPercent: 100 } };
 
 function recording(work: Workspace): { organization: Record<string, unknown> } {
-  const source = { git: { url: work.repository.directory, poll: '100ms', record: true } };
+  const source = { git: { url: work.repository.directory, pollInterval: '100ms', recordApplied: true } };
   return { organization: { ...LIMITS, source } };
 }
 const appliedCommit = (work: Workspace) => work.repository.git('for-each-ref', '--format=%(parent)', REF);
@@ -46,7 +46,7 @@ test('what another folder of the organization declares is neither taken nor dele
   work.repository.write('b/teams.yaml', teams('C'));
   work.repository.commit('Two folders');
   expect((await work.inside(['apply', 'b', '--yes', '--record'])).code).toBe(0);
-  const source = { git: { url: work.repository.directory, path: 'a', poll: '100ms', record: true } };
+  const source = { git: { url: work.repository.directory, path: 'a', pollInterval: '100ms', recordApplied: true } };
   const daemon = await startDaemon(work, { organization: { ...LIMITS, source } });
   await work.untilTeams('A', 'B', 'C');
   await eventually('the ref', () => work.repository.git('for-each-ref', 'refs/octavo/org_acme/a/applied') !== '');

@@ -37,7 +37,7 @@ async function open(platform: PlatformVersion) {
   work.repository.commit('One');
   const drop = join(work.folder, 'drop');
   mkdirSync(drop);
-  const conversations = { site: 'help', quiet: '0s', sources: [{ name: 'drop', folder: { path: drop } }] };
+  const conversations = { site: 'help', settleDelay: '0s', sources: [{ name: 'drop', folder: { path: drop } }] };
   const clusters = { enabled: true, schedule: ALWAYS, default: 'guides', afterMerge: { mute: true } };
   const settings = { organization: { conversations, clusters } };
   const say = (name: string, text: string) => writeFileSync(join(drop, name), `${text}\n`);

@@ -18,7 +18,7 @@ test('with conversations alone: run --once ends with 0, and the daemon is health
   const drop = join(work.folder, 'drop');
   mkdirSync(drop, { recursive: true });
   const sources = [{ name: 'drop', folder: { path: drop } }];
-  const settings = { organization: { source: undefined, conversations: { quiet: '0s', sources } } };
+  const settings = { organization: { source: undefined, conversations: { settleDelay: '0s', sources } } };
   const config = work.configure(settings);
   const once = await work.run('run', '--once', '--config', config);
   expect([once.code, once.stderr]).toEqual([0, expect.not.stringContaining('"level":50')]);
@@ -40,14 +40,16 @@ test('with conversations alone: run --once ends with 0, and the daemon is health
 test('with issue clusters alone: a space is named by its id, and a change request is opened', async () => {
   await using work = await openWorkspace({ processing: PROCESSING });
   const { space } = await withCluster(work);
-  const config = work.configure({ organization: { source: undefined, clusters: { enabled: true, default: space } } });
+  const config = work.configure({
+    organization: { source: undefined, clusters: { enabled: true, defaultSpace: space } },
+  });
   expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
   expect(work.emulator.state().changeRequests).toMatchObject([{ space, status: 'open' }]);
   const listed = await work.inside(['clusters', 'list', '--config', config]);
   expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('is open')]);
   expect((await work.run('doctor', '--config', config)).code).toBe(0);
   const unknown = work.configure({
-    organization: { source: undefined, clusters: { enabled: true, default: 'guides' } },
+    organization: { source: undefined, clusters: { enabled: true, defaultSpace: 'guides' } },
   });
   const refused = await work.run('run', '--once', '--config', unknown);
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('"guides" is neither the key')]);

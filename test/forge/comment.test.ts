@@ -103,7 +103,7 @@ describe('the comment of a plan', () => {
       manifests: 'spaces: {}',
       base: 'spaces: { s: { title: S } }',
       actuals: [actual('space', 's1', { title: 'S' })],
-      policy: { confirm: ['space'] },
+      policy: { requireApproval: ['space'] },
     });
     expect(planComment(held.plan, MARKER, ROOM)).toContain('apply --approve');
     expect(planStatus(held.plan)).toMatchObject({ state: 'success', context: 'octavo/plan/org_1' });
@@ -179,7 +179,7 @@ describe('a comment that is too long', () => {
         actual('space', 's1', { title: 'Kept' }),
       ],
       people: Object.fromEntries(emails.map((email) => [email, email])),
-      policy: { confirm: ['saml'] },
+      policy: { requireApproval: ['saml'] },
     });
     return plan;
   };

@@ -6,7 +6,7 @@ import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
 
 /** The policy of an organization whose configuration says nothing. */
-const GUARDED = { confirm: null, limits: DEFAULT_POLICY.limits };
+const GUARDED = { requireApproval: null, limits: DEFAULT_POLICY.limits };
 
 function teams(count: number, title = (index: number) => `Team ${index}`): string {
   const entries = Array.from({ length: count }, (_, index) => `t${index}: { title: ${title(index)} }`);

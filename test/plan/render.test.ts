@@ -32,7 +32,7 @@ const EVERYTHING: PlanCase = {
     actual('saml', 'p1', { label: 'Okta' }),
     actual('space', 's1', { title: 'Guides', emoji: '1f4d8' }),
   ],
-  policy: { confirm: ['saml'] },
+  policy: { requireApproval: ['saml'] },
 };
 
 /** A title that would do something if it were obeyed. */

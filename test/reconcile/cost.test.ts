@@ -234,7 +234,10 @@ describe('the writes of a plan are exactly those of its apply', () => {
     const shelf = 'collections: { shelf: { title: Shelf } }\nspaces: { a: { title: A, collection: shelf } }\n';
     await site.run(`${shelf}teams: { x: { title: X } }`);
     // The collection cannot go before the space has, which waits for a person.
-    const account = await site.run('teams: { x: { title: Y }, z: { title: Z } }', { ...UNLIMITED, confirm: ['space'] });
+    const account = await site.run('teams: { x: { title: Y }, z: { title: Z } }', {
+      ...UNLIMITED,
+      requireApproval: ['space'],
+    });
     expect(account.results.map(({ address, status }) => `${address} ${status}`).sort()).toEqual([
       'collection/shelf skipped',
       'space/a held',

@@ -87,5 +87,5 @@ test('a daemon with hostile folders runs no command, shows and sends no secret, 
 }, 150_000);
 
 test('a daemon with hostile repositories runs no command, shows and sends no secret, and answers', async () => {
-  await withstand(throughGit, (root, folder) => ({ git: { url: root, path: folder, poll: '1h' } }));
+  await withstand(throughGit, (root, folder) => ({ git: { url: root, path: folder, pollInterval: '1h' } }));
 }, 150_000);

@@ -65,7 +65,7 @@ test.each([
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');
   work.emulator.setFaults([{ match: { path: '/orgs/org_other' }, fault: { kind: 'status', status: 403 } }]);
-  const source = { git: { url: work.repository.directory, poll: '100ms' } };
+  const source = { git: { url: work.repository.directory, pollInterval: '100ms' } };
   const daemon = await startDaemon(work, { others: [{ id: 'org_other', source, ...other }] });
   await work.untilTeams(...TEAMS);
   await eventually('the other to fail', async () => {

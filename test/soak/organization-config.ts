@@ -9,5 +9,7 @@ export function organizationConfig(id: string, held: boolean): OrganizationConfi
   if (organization === undefined) {
     throw new Error('no organization');
   }
-  return held ? organization : { ...organization, confirm: [], limits: { deletes: 1e6, share: 100 } };
+  return held
+    ? organization
+    : { ...organization, requireApproval: [], limits: { maxDeletions: 1e6, maxChangedPercent: 100 } };
 }

@@ -135,7 +135,7 @@ class OpenWorkspace implements Workspace {
       organizations: [
         {
           id: this.emulator.organization,
-          source: { git: { url: this.repository.directory, poll: '100ms' } },
+          source: { git: { url: this.repository.directory, pollInterval: '100ms' } },
           schedule: { drift: NEVER },
           ...organization,
         },

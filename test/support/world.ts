@@ -21,7 +21,10 @@ import type { Between } from './preferring-proxy.ts';
 export type Manifests = string | Readonly<Record<string, string>>;
 
 /** Nothing waits for a person. */
-export const UNLIMITED: Partial<Policy> = { confirm: [], limits: { deletes: 1e6, share: 100 } };
+export const UNLIMITED: Partial<Policy> = {
+  requireApproval: [],
+  limits: { maxDeletions: 1e6, maxChangedPercent: 100 },
+};
 
 export interface PassOptions {
   /**

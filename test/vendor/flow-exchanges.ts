@@ -77,7 +77,7 @@ async function converse(work: Workspace, run: Run, proxy: RecordingProxy): Promi
   const { cluster, space } = await withCluster(work);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
   const platform = { baseUrl: proxy.url, token: '${env:OCTAVO_TOKEN}' };
-  const config = work.configure({ organization: { clusters: { default: space } }, top: { platform } });
+  const config = work.configure({ organization: { clusters: { defaultSpace: space } }, top: { platform } });
   await run('conversations', 'push', ...tickets, '--config', config);
   await run('clusters', 'list', '--config', config);
   await run('clusters', 'mute', cluster, '--config', config);
@@ -91,7 +91,7 @@ async function record(work: Workspace, run: Run, proxy: RecordingProxy): Promise
   const { id: site } = await work.call('POST', '/sites', { title: 'Help', spaces: [space] });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
   const platform = { baseUrl: proxy.url, token: '${env:OCTAVO_TOKEN}' };
-  const organization = { conversations: { site, sources: [] }, clusters: { default: space } };
+  const organization = { conversations: { site, sources: [] }, clusters: { defaultSpace: space } };
   const config = work.configure({ organization, top: { platform } });
   const tickets = ['mailbox.mbox', 'zendesk-export.json'].map((file) => join(EXAMPLES, 'tickets', file));
   await run('conversations', 'push', ...tickets, '--config', config);

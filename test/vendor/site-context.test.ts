@@ -41,14 +41,20 @@ test('context records, topics and findings are asked for and answered as the ven
     const ingestion = new Ingestion({
       sources: [{ name: 'desk', polling: desk.source(), webhook: null, every: 10_000, since: 1e15 }],
       outbox: store.outbox('org', { items: 40, bytes: 1e6 }),
-      ...{ redactor: testRedactor, writer, site: async () => site.id, quiet: 0, batch: { count: 10, bytes: 1e6 } },
+      ...{
+        redactor: testRedactor,
+        writer,
+        site: async () => site.id,
+        settleDelay: 0,
+        batch: { maxConversations: 10, maxBytes: 1e6 },
+      },
       ...{ clock, random, events: {} },
     });
     expect(await ingestion.once()).toBe(true);
     await ingestion.stop(0);
     emulator.writeClusters(organization, [{ label: 'PDF export is empty', site: site.id, issues: 3 }]);
     const automation = new ClusterAutomation({
-      config: settingsOf({ enabled: true, default: space.id, select: { impact: [], issues: 1 } }),
+      config: settingsOf({ enabled: true, defaultSpace: space.id, select: { impact: [], minIssues: 1 } }),
       openReader: () => writer,
       openWriter: () => writer,
       note: store.note('clusters'),

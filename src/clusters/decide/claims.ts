@@ -10,13 +10,19 @@ export const SETTLE = 2_000;
 
 const DAY = 86_400_000;
 
-export type Limits = Pick<ClustersConfig['limits'], 'open' | 'space' | 'day'>;
+type Limits = Pick<ClustersConfig['limits'], 'maxOpen' | 'maxOpenPerSpace' | 'maxPerDay'>;
+
+export const UNLIMITED: Limits = {
+  maxOpen: Number.POSITIVE_INFINITY,
+  maxOpenPerSpace: Number.POSITIVE_INFINITY,
+  maxPerDay: Number.POSITIVE_INFINITY,
+};
 
 /** What claims are decided by. */
 export interface ClaimOptions {
   readonly limits: Limits;
   /** See `FateOptions`. */
-  readonly grow: number;
+  readonly reopenGrowth: number;
   readonly issuesAtMerge: ReadonlyMap<string, number>;
 }
 
@@ -92,13 +98,13 @@ export function limitReached(
     countOf(counted) >= limit ? [`limit reached: ${limit} ${what}`] : [];
   return (
     [
-      ...reached('open at the same time', live, limits.open),
+      ...reached('open at the same time', live, limits.maxOpen),
       ...reached(
         'open at the same time in this space',
         live.filter((other) => other.space === space),
-        limits.space,
+        limits.maxOpenPerSpace,
       ),
-      ...reached('opened within 24 hours', ofDay, limits.day),
+      ...reached('opened within 24 hours', ofDay, limits.maxPerDay),
     ][0] ?? null
   );
 }

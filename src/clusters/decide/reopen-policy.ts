@@ -18,7 +18,7 @@ export interface FateOptions {
   /** How many it had when a change request was merged, by the change request's id; as many as now where not known. */
   readonly issuesAtMerge: ReadonlyMap<string, number>;
   /** It may come again from so many times those issues. */
-  readonly grow: number;
+  readonly reopenGrowth: number;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface FateOptions {
  * | none, or all gave way to another or were merged without any edit | yes |
  * | one is a draft, open, or in a status that is not known | no |
  * | the one updated last was archived | no |
- * | the one updated last was merged | from `grow` times the issues it had then |
+ * | the one updated last was merged | from `reopenGrowth` times the issues it had then |
  */
 export function fateOf(requests: readonly ClusterChangeRequest[], options: FateOptions): Fate {
   const counted = requests.filter(({ gaveWay, isEmptyMerge }) => !gaveWay && !isEmptyMerge);
@@ -48,7 +48,7 @@ export function fateOf(requests: readonly ClusterChangeRequest[], options: FateO
     return { may: false, why: `has ${nameOf(last)}, which blocks another one until it is unarchived`, request: last };
   }
   const then = Math.max(1, options.issuesAtMerge.get(last.id) ?? options.issues);
-  const needed = Math.ceil(then * options.grow);
+  const needed = Math.ceil(then * options.reopenGrowth);
   return options.issues >= needed
     ? { may: true }
     : {

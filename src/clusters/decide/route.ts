@@ -47,12 +47,12 @@ export function spacesOf(spaces: readonly RouteSpace[]): Spaces {
   ]);
 }
 
-export function routingOf(settings: Pick<ClustersConfig, 'routes' | 'search' | 'default'>): Routing {
+export function routingOf(settings: Pick<ClustersConfig, 'routes' | 'search' | 'defaultSpace'>): Routing {
   const rules = settings.routes.map(({ label, source, space }) => {
     const pattern = label === undefined ? null : compilePattern(label, 'i');
     return { matches: (cluster: IssueCluster) => matches(cluster, pattern, source), space };
   });
-  return { rules, search: settings.search, default: settings.default };
+  return { rules, search: settings.search, default: settings.defaultSpace };
 }
 
 function matches(cluster: IssueCluster, pattern: Pattern | null, source: string | undefined): boolean {

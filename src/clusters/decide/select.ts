@@ -32,7 +32,7 @@ export interface SelectRule {
 
 /** The rule of these settings. What decides whether one that was merged comes again is part of it. */
 export function ruleOf({ select, afterMerge }: Pick<ClustersConfig, 'select' | 'afterMerge'>): SelectRule {
-  const text = canonicalJson({ select, grow: afterMerge.grow });
+  const text = canonicalJson({ select, reopenGrowth: afterMerge.reopenGrowth });
   return {
     settings: select,
     include: select.include.map((pattern) => compilePattern(pattern, 'i')),
@@ -76,11 +76,11 @@ function impact(cluster: IssueCluster, { settings }: SelectRule): Reason | null 
 }
 
 function enoughIssues({ issues }: IssueCluster, { settings }: SelectRule): Reason | null {
-  return tooFew('issues', issues, settings.issues);
+  return tooFew('issues', issues, settings.minIssues);
 }
 
 function enoughConversations({ conversations }: IssueCluster, { settings }: SelectRule): Reason | null {
-  return tooFew('conversations', conversations, settings.conversations);
+  return tooFew('conversations', conversations, settings.minConversations);
 }
 
 function tooFew(what: 'issues' | 'conversations', count: number, asked: number): Reason | null {
@@ -89,24 +89,24 @@ function tooFew(what: 'issues' | 'conversations', count: number, asked: number):
 }
 
 function age({ createdAt }: IssueCluster, { settings }: SelectRule, now: number): Reason | null {
-  if (settings.age === 0) {
+  if (settings.minAge === 0) {
     return null;
   }
   if (createdAt === null) {
-    return { what: 'age', words: `age unknown, at least ${spanOf(settings.age)} required`, until: null };
+    return { what: 'age', words: `age unknown, at least ${spanOf(settings.minAge)} required`, until: null };
   }
   const is = now - createdAt;
-  return is >= settings.age
+  return is >= settings.minAge
     ? null
     : {
         what: 'age',
-        words: `${spanOf(is)} old, at least ${spanOf(settings.age)} required`,
-        until: createdAt + settings.age,
+        words: `${spanOf(is)} old, at least ${spanOf(settings.minAge)} required`,
+        until: createdAt + settings.minAge,
       };
 }
 
 /** A pulse moves on by the week: what is in it may rise without a new issue, but nothing rises from nothing. */
-function rising({ weeklyPulse }: IssueCluster, { settings: { rising: weeks } }: SelectRule): Reason | null {
+function rising({ weeklyPulse }: IssueCluster, { settings: { risingWeeks: weeks } }: SelectRule): Reason | null {
   const last = sum(weeklyPulse.slice(-weeks));
   const before = sum(weeklyPulse.slice(-2 * weeks, -weeks));
   if (weeks === 0 || last > before) {

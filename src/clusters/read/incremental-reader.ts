@@ -135,7 +135,7 @@ export class ClusterReading {
     if (!this.#isOrdered || this.#isWhole) {
       return false;
     }
-    const { rising } = this.#rule.settings;
+    const { risingWeeks: rising } = this.#rule.settings;
     // One week more than is asked: the newest week of a pulse may be one that goes on, or the last that is over.
     if (rising > 0 && this.#last < this.#now - (rising + 1) * WEEK) {
       this.#isPastRise = true;

@@ -118,7 +118,7 @@ export async function readSpaces(
 }
 
 /** The names of spaces in the settings. */
-function namesIn({ routes, search, default: fallback }: ClustersConfig): readonly string[] {
+function namesIn({ routes, search, defaultSpace: fallback }: ClustersConfig): readonly string[] {
   const names = [...routes.map(({ space }) => space), ...search.spaces, ...(fallback === null ? [] : [fallback])];
   return [...new Set(names)];
 }

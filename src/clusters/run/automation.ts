@@ -264,7 +264,7 @@ function errorOf(error: unknown): Error {
 }
 
 /** What decides about clusters: where it is another, nothing that was found out holds. */
-function settingsHash({ select, routes, search, default: fallback, afterMerge }: ClustersConfig): string {
-  const text = canonicalJson({ select, routes, search, default: fallback, afterMerge });
+function settingsHash({ select, routes, search, defaultSpace: fallback, afterMerge }: ClustersConfig): string {
+  const text = canonicalJson({ select, routes, search, defaultSpace: fallback, afterMerge });
   return createHash('sha256').update(text).digest('hex');
 }

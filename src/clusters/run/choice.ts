@@ -1,4 +1,4 @@
-import { limitReached } from '../decide/claims.ts';
+import { limitReached, UNLIMITED } from '../decide/claims.ts';
 import { type Fate, fateOf } from '../decide/reopen-policy.ts';
 import { isOfCluster } from '../model/change-request.ts';
 import type { IssueCluster } from '../model/cluster.ts';
@@ -51,7 +51,11 @@ export function isAsKnown(known: Settled, { updatedAt, issues }: IssueCluster): 
 function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { requests }: Listing): Fate {
   return fateOf(
     requests.filter((request) => isOfCluster(request, id)),
-    { issues, issuesAtMerge: new Map(Object.entries(book.memory.merges)), grow: config.afterMerge.grow },
+    {
+      issues,
+      issuesAtMerge: new Map(Object.entries(book.memory.merges)),
+      reopenGrowth: config.afterMerge.reopenGrowth,
+    },
   );
 }
 
@@ -77,15 +81,14 @@ export function limitNow(
   planned: Listing['requests'],
   space: string | null,
 ): { readonly reason: SkipReason; readonly why: string } | null {
-  const { open, space: ofSpace, day } = config.limits;
-  const none = Number.POSITIVE_INFINITY;
+  const { maxOpen, maxOpenPerSpace, maxPerDay } = config.limits;
   const limits = [
-    ['limit-open', { open, space: none, day: none }],
-    ['limit-day', { open: none, space: none, day }],
-    ...(space === null ? [] : ([['limit-space', { open: none, space: ofSpace, day: none }]] as const)),
+    ['limit-open', { maxOpen }],
+    ['limit-day', { maxPerDay }],
+    ...(space === null ? [] : ([['limit-space', { maxOpenPerSpace }]] as const)),
   ] as const;
   for (const [reason, limit] of limits) {
-    const why = limitReached(planned, { space: space ?? '', createdAt: clock.now() }, limit);
+    const why = limitReached(planned, { space: space ?? '', createdAt: clock.now() }, { ...UNLIMITED, ...limit });
     if (why !== null) {
       return { reason, why };
     }

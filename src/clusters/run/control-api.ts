@@ -183,7 +183,7 @@ function standing(context: RunContext, { id, issues }: IssueCluster, { requests 
     );
   }
   const of = requests.filter((request) => isOfCluster(request, id));
-  const fate = fateOf(of, { issues, issuesAtMerge: new Map(), grow: 0 });
+  const fate = fateOf(of, { issues, issuesAtMerge: new Map(), reopenGrowth: 0 });
   if (!fate.may && fate.request.status === 'archived') {
     throw new RejectedError(`${id} ${fate.why}; unarchive it on the platform`, 409);
   }

@@ -34,7 +34,7 @@ export async function begin(
   }
   const entry = begunEntry(context, cluster, space, { subject, why: route.why, byHand });
   await book.put(entry);
-  const { template } = config.changeRequest;
+  const { templateId: template } = config.changeRequest;
   const body = {
     subject: draftSubject(entry.claim, cluster.id),
     ...source.link(cluster.id),

@@ -40,9 +40,9 @@ export async function prepare(context: RunContext, cluster: IssueCluster, space?
       descriptionOf({
         cluster,
         issues,
-        pages: relatedPages(ranked ?? [], chosen.space?.id ?? '', changeRequest.pages),
+        pages: relatedPages(ranked ?? [], chosen.space?.id ?? '', changeRequest.maxPages),
         template: changeRequest.description,
-        most: changeRequest.issues,
+        most: changeRequest.maxIssues,
         claim,
       }),
   };
@@ -64,7 +64,7 @@ async function search(
   const { config, routing, reader, events } = context;
   const routes = isRouted && needsSearch(cluster, routing, await context.spaces());
   const query = searchQuery(cluster, issues);
-  if ((!routes && config.changeRequest.pages === 0) || query === '') {
+  if ((!routes && config.changeRequest.maxPages === 0) || query === '') {
     return null;
   }
   try {

@@ -28,7 +28,7 @@ export async function noteNumbers({ book }: RunContext, judged: readonly Judged[
 export async function tellNews(context: RunContext): Promise<number> {
   const { config, book, clock, writer, events } = context;
   let count = 0;
-  for (const entry of config.news && writer !== null ? book.live : []) {
+  for (const entry of config.progressComments && writer !== null ? book.live : []) {
     const markdown =
       entry.state === 'open' && entry.goneAt === null ? newsOf(entry.seen, entry.told, clock.now()) : null;
     if (markdown !== null) {

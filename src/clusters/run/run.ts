@@ -99,8 +99,8 @@ class Run {
     const prepared = new Map<string, Prepared>();
     const planned: SeenRequest[] = [...listing.requests];
     for (const cluster of candidates) {
-      if (unfinished.length + prepared.size >= config.limits.run) {
-        this.#skip(cluster, 'limit-run', `limit reached: ${config.limits.run} in a run`);
+      if (unfinished.length + prepared.size >= config.limits.maxPerRun) {
+        this.#skip(cluster, 'limit-run', `limit reached: ${config.limits.maxPerRun} in a run`);
         continue;
       }
       if (this.#inVain >= MOST_IN_VAIN) {

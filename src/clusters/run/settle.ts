@@ -2,7 +2,7 @@ import { AuthError, RejectedError } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { RichDocument } from '../../platform/rich-text/document.ts';
-import { type Decision, decideClaims, type GaveWay, type Limits, SETTLE } from '../decide/claims.ts';
+import { type Decision, decideClaims, type GaveWay, SETTLE, UNLIMITED } from '../decide/claims.ts';
 import { inOrder } from '../decide/reopen-policy.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';
 import { gaveWaySubject } from '../model/ownership-marker.ts';
@@ -20,11 +20,6 @@ import { type Listing, listRequests, type SeenRequest } from './requests.ts';
 const FRESH = 600_000;
 /** Milliseconds after which a draft that is not known here counts as abandoned: far longer than any run lasts. */
 const ABANDONED = 3_600_000;
-const UNLIMITED: Limits = {
-  open: Number.POSITIVE_INFINITY,
-  space: Number.POSITIVE_INFINITY,
-  day: Number.POSITIVE_INFINITY,
-};
 
 /** What became of drafts. */
 export interface SettledDrafts {
@@ -106,10 +101,17 @@ function decide(context: RunContext, listing: Listing): Decision {
   const issuesAtMerge = new Map(Object.entries(book.memory.merges));
   const claimsOf = (byHand: boolean) =>
     new Map(drafts.flatMap(({ entry, request }) => (entry.byHand === byHand ? [[request.id, entry.seen.issues]] : [])));
-  const wished = decideClaims(listing.requests, claimsOf(true), { limits: UNLIMITED, grow: 0, issuesAtMerge });
+  const wished = decideClaims(listing.requests, claimsOf(true), { limits: UNLIMITED, reopenGrowth: 0, issuesAtMerge });
   const { limits, afterMerge } = config;
-  const own = decideClaims(listing.requests, claimsOf(false), { limits, grow: afterMerge.grow, issuesAtMerge });
-  return { open: [...wished.open, ...own.open.slice(0, limits.run)], giveWay: [...wished.giveWay, ...own.giveWay] };
+  const own = decideClaims(listing.requests, claimsOf(false), {
+    limits,
+    reopenGrowth: afterMerge.reopenGrowth,
+    issuesAtMerge,
+  });
+  return {
+    open: [...wished.open, ...own.open.slice(0, limits.maxPerRun)],
+    giveWay: [...wished.giveWay, ...own.giveWay],
+  };
 }
 
 /** What a draft of an earlier run is to hold; or why it is not to be opened any more. */

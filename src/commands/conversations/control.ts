@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
+import { outboxLimit } from '../../config/conversations.ts';
 import { answerDesk, type DeskQuestion } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
 import { openSources } from '../../conversations/ingestion/open-sources.ts';
@@ -69,7 +70,7 @@ export async function withDesk<T>(
   const { site } = conversations;
   const store = openSqliteStore(path);
   try {
-    const outbox = store.outbox(organization.id, conversations.outbox);
+    const outbox = store.outbox(organization.id, outboxLimit(conversations));
     const hide = await hiddenIdsOf(store, organization.id, randomBytes);
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const ingestion = new Ingestion({
@@ -78,7 +79,7 @@ export async function withDesk<T>(
       redactor: createRedactor(redactionOptions(conversations.redact), hide),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
-      quiet: conversations.quiet,
+      settleDelay: conversations.settleDelay,
       batch: conversations.batch,
       clock,
       random,

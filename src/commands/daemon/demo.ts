@@ -148,11 +148,11 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
     organizations: [
       {
         id: emulator.organization,
-        source: { git: { url: repository, ref: 'main', poll: '1s' } },
+        source: { git: { url: repository, ref: 'main', pollInterval: '1s' } },
         schedule: { drift: '*/3 * * * * *' },
         conversations: {
-          sources: [{ name: 'drop', poll: '1s', folder: { path: drop, teamDomains: ['acme.example'] } }],
-          quiet: '1ms',
+          sources: [{ name: 'drop', pollInterval: '1s', folder: { path: drop, teamDomains: ['acme.example'] } }],
+          settleDelay: '1ms',
         },
         clusters: {
           enabled: true,

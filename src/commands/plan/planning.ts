@@ -114,7 +114,7 @@ export function policyOf(
   return {
     ...DEFAULT_POLICY,
     prune: organization.prune,
-    confirm: organization.confirm,
+    requireApproval: organization.requireApproval,
     limits: organization.limits,
     user: config.platform.user,
     now: clock.now(),

@@ -14,7 +14,7 @@ export interface SenderOptions {
   readonly outbox: Outbox;
   readonly destination: Destination;
   /** Conversations and bytes in one request at most. */
-  readonly batch: { readonly count: number; readonly bytes: number };
+  readonly batch: { readonly maxConversations: number; readonly maxBytes: number };
   readonly clock: Clock;
   readonly random: Random;
   /** Rung when there is something to send. */
@@ -149,8 +149,8 @@ export class ConversationSender {
     await this.#prepare();
     const isTrusted = this.#failures % OPEN === 0;
     const open = isTrusted ? ANY : OPEN;
-    const items = this.#lists.areRefused ? 1 : limits.count;
-    const batch = await outbox.next({ items, bytes: limits.bytes, open }, clock.now());
+    const items = this.#lists.areRefused ? 1 : limits.maxConversations;
+    const batch = await outbox.next({ items, bytes: limits.maxBytes, open }, clock.now());
     if (batch === null) {
       if (this.#failures === 0) {
         this.#enter({ kind: 'idle' });

@@ -70,7 +70,7 @@ async function pushAll(
   { files, account, teamDomains = [] }: Extract<DeskQuestion, { about: 'push' }>,
 ): Promise<JsonObject> {
   // Whoever pushes a file wants it sent: nothing rests.
-  const intake = ingestion.intake(PUSH, { quiet: 0 });
+  const intake = ingestion.intake(PUSH, { settleDelay: 0 });
   const pushed = [];
   try {
     for (const file of files) {

@@ -38,9 +38,9 @@ export interface IngestionOptions {
   /** Shared by all who want to know whether there are conversations. */
   readonly probe?: ConversationsProbe;
   /** Milliseconds for which a solved ticket rests before it is sent. */
-  readonly quiet: number;
+  readonly settleDelay: number;
   /** Conversations and bytes in one request at most. */
-  readonly batch: { readonly count: number; readonly bytes: number };
+  readonly batch: { readonly maxConversations: number; readonly maxBytes: number };
   readonly clock: Clock;
   readonly random: Random;
   readonly events: ConversationEvents;
@@ -91,7 +91,7 @@ export class Ingestion {
     this.#webhooks = new Map(sources.flatMap(({ name, webhook }) => (webhook === null ? [] : [[name, webhook]])));
     const bells = { work: this.#work, room: this.#room };
     const destination =
-      writer === null ? null : new PlatformDestination({ writer, site, probe, bytes: batch.bytes, events });
+      writer === null ? null : new PlatformDestination({ writer, site, probe, bytes: batch.maxBytes, events });
     this.sender =
       destination === null
         ? null
@@ -107,8 +107,8 @@ export class Ingestion {
     }
   }
 
-  /** Another way in, which is not configured: files that are pushed by hand. `quiet`: milliseconds, as in the options. */
-  intake(source: string, over: { readonly quiet?: number; readonly hints?: Bell } = {}): Intake {
+  /** Another way in, which is not configured: files that are pushed by hand. `settleDelay`: milliseconds, as in the options. */
+  intake(source: string, over: { readonly settleDelay?: number; readonly hints?: Bell } = {}): Intake {
     const { outbox, redactor, clock } = this.#options;
     const events: ConversationEvents = {
       ...this.#options.events,
@@ -117,8 +117,18 @@ export class Ingestion {
         this.#options.events.onPressure?.(pressure);
       },
     };
-    const { quiet = this.#options.quiet, hints = new Bell() } = over;
-    return new Intake({ source, outbox, redactor, quiet, clock, events, hints, work: this.#work, room: this.#room });
+    const { settleDelay = this.#options.settleDelay, hints = new Bell() } = over;
+    return new Intake({
+      source,
+      outbox,
+      redactor,
+      settleDelay,
+      clock,
+      events,
+      hints,
+      work: this.#work,
+      room: this.#room,
+    });
   }
 
   /** What was taken in by such a way has come to its end. */
@@ -172,7 +182,8 @@ export class Ingestion {
       const seen = this.#work.rings;
       const state = await this.sender?.sendDue();
       if (this.#pressed.size > 0 && this.#work.rings === seen && (await outbox.status()).isFull) {
-        const why = state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its quiet period';
+        const why =
+          state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its settleDelay period';
         ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }
       await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);

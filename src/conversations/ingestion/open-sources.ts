@@ -30,7 +30,7 @@ type Ways = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
 export function openSources(config: ConversationsConfig, around: SourceSurroundings): readonly IngestionSource[] {
   return config.sources.map((source) => ({
     name: source.name,
-    every: source.poll,
+    every: source.pollInterval,
     since: source.since,
     ...waysOf(source, { ...around, name: source.name }),
   }));
@@ -69,9 +69,17 @@ function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly na
     };
   }
   if (folder !== undefined) {
-    const { path, account, after, rejects = null, teamDomains, columns } = folder;
+    const { path, account, afterRead, rejectDirectory = null, teamDomains, columns } = folder;
     const read = { teamDomains, csv: { columns: present(columns) } };
-    const polling = openDropFolder({ name, account, folder: path, after, rejects, clock, read });
+    const polling = openDropFolder({
+      name,
+      account,
+      folder: path,
+      after: afterRead,
+      rejects: rejectDirectory,
+      clock,
+      read,
+    });
     return { polling, webhook: null, watch: (onNew) => polling.watch(onNew) };
   }
   return {

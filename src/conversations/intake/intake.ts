@@ -17,7 +17,7 @@ export interface IntakeOptions {
   readonly outbox: Outbox;
   readonly redactor: Redactor;
   /** Milliseconds for which a solved ticket rests before it is sent. */
-  readonly quiet: number;
+  readonly settleDelay: number;
   readonly clock: Clock;
   /** Rung when there is something to send. */
   readonly work: Bell;
@@ -194,10 +194,10 @@ class Sorter {
   }
 
   #admit(ticket: Extract<Found, { kind: 'ticket' }>['ticket']): void {
-    const { redactor, quiet, source, events, clock } = this.#options;
+    const { redactor, settleDelay, source, events, clock } = this.#options;
     const { completeness } = ticket;
     const key = writableKey(ticket.key, redactor, ticket.people);
-    const admission = admit(ticket, redactor, quiet, clock.now());
+    const admission = admit(ticket, redactor, settleDelay, clock.now());
     if (admission.kind === 'rejected') {
       this.#reject(shortened(key), admission.reason);
       this.entries.push({ kind: 'ineligible', key });

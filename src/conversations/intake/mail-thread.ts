@@ -9,7 +9,7 @@ import type { Person, Role, Ticket } from '../model/ticket.ts';
 export interface ThreadOptions {
   readonly redactor: Redactor;
   /** Milliseconds for which a conversation rests after its last mail. */
-  readonly quiet: number;
+  readonly settleDelay: number;
   /** Milliseconds since the epoch: no mail is from later. */
   readonly now: number;
 }
@@ -21,7 +21,7 @@ export interface ThreadOptions {
 export function threadAddition(
   { mails, people }: Ticket,
   conversation: Conversation,
-  { redactor, quiet, now }: ThreadOptions,
+  { redactor, settleDelay, now }: ThreadOptions,
 ): ThreadAddition | null {
   if (mails === undefined) {
     return null;
@@ -46,7 +46,7 @@ export function threadAddition(
         ? {
             payload,
             hash: createHash('sha256').update(payload).digest('hex'),
-            notBefore: last === null ? null : Math.min(last, now) + quiet,
+            notBefore: last === null ? null : Math.min(last, now) + settleDelay,
           }
         : null;
     },

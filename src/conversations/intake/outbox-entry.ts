@@ -17,10 +17,10 @@ const LONGEST_URL = 2048;
 
 /**
  * Redacts a ticket and converts it to a conversation that the platform accepts: no empty part, at least one part of a
- * customer, and no URL that redaction has made invalid. `quiet` is the delay after a ticket is solved, in milliseconds;
+ * customer, and no URL that redaction has made invalid. `settleDelay` is the delay after a ticket is solved, in milliseconds;
  * `now` is milliseconds since the epoch. Source: docs/platform-notes.md#conversations
  */
-export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: number): Admission {
+export function admit(ticket: Ticket, redactor: Redactor, settleDelay: number, now: number): Admission {
   const problem = problemOfKey(ticket.key);
   if (problem !== null) {
     return { kind: 'rejected', reason: problem };
@@ -33,7 +33,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     return { kind: 'rejected', reason: `it cannot be redacted (${error instanceof Error ? error.name : 'error'})` };
   }
   const key = writableKey(ticket.key, redactor, ticket.people);
-  const thread = threadAddition(ticket, redacted.conversation, { redactor, quiet, now });
+  const thread = threadAddition(ticket, redacted.conversation, { redactor, settleDelay, now });
   const conversation = fitted(redacted.conversation, key);
   if (conversation.parts.length === 0) {
     return { kind: 'skipped', reason: 'empty' };
@@ -50,7 +50,7 @@ export function admit(ticket: Ticket, redactor: Redactor, quiet: number, now: nu
     redactor: redactor.version,
     payload,
     // Another machine's clock may be ahead, and holds nothing back for longer than that.
-    notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + quiet,
+    notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + settleDelay,
     ...(thread === null ? {} : { thread }),
     ...(ticket.recheck === undefined ? {} : { recheck: ticket.recheck }),
   };

@@ -5,8 +5,8 @@ import type { RedactionOptions } from './redactor.ts';
 export function redactionOptions({
   patterns,
   allow,
-  off,
+  disabledTypes,
   phoneRegions,
 }: ConversationsConfig['redact']): RedactionOptions {
-  return { patterns, allow, off, regions: phoneRegions };
+  return { patterns, allow, off: disabledTypes, regions: phoneRegions };
 }

@@ -144,7 +144,7 @@ export class PassRunner {
     const { base, commit } = await this.#baseStore.read();
     const policy: Policy = {
       prune: config.prune,
-      confirm: config.confirm,
+      requireApproval: config.requireApproval,
       limits: config.limits,
       selfHeal: config.selfHeal,
       user,
@@ -192,7 +192,7 @@ export class PassRunner {
       return { reason: verdict.reasons.join('; '), retryIn: null };
     }
     const now = clock.now();
-    const window = windowState(config.windows, now);
+    const window = windowState(config.syncWindows, now);
     if (!window.open && changes.some((change) => change.held === null && change.paused === null)) {
       return { reason: window.reason, retryIn: window.until === null ? null : Math.max(0, window.until - now) };
     }
@@ -212,7 +212,7 @@ export class PassRunner {
       signal,
       abort,
       record,
-      mayBegin: () => windowState(config.windows, clock.now()).open,
+      mayBegin: () => windowState(config.syncWindows, clock.now()).open,
       onResult: (result) => events.onResult?.(result, byId.get(changeId(result))),
     });
   }

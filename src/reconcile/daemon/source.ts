@@ -106,7 +106,7 @@ function gitSource(
     turn = mine.catch(() => undefined);
     return mine;
   };
-  const applied = git.record
+  const applied = git.recordApplied
     ? new RecordedScope(
         { organization, scope, folder: scopeOfFolder(posix.normalize(git.path)), repository: checkout.repository },
         new AppliedRefs(checkout.refs, organization),
@@ -121,7 +121,7 @@ function gitSource(
             read: () => inTurn(() => applied.read(read)),
             move: (commit, ids) => inTurn(() => applied.move(commit, ids)),
           },
-    poll: git.poll,
+    poll: git.pollInterval,
     read: () =>
       inTurn(async () => {
         const { commit, subject } = await sync();

@@ -9,7 +9,7 @@ import { RenewedToken } from '../../polling/renewed-token.ts';
 import { isGithubRefusal, readGithubRate } from './rate.ts';
 
 export interface AppTokensOptions {
-  readonly app: { readonly id: number; readonly installation: number; readonly privateKey: string };
+  readonly app: { readonly id: number; readonly installationId: number; readonly privateKey: string };
   readonly baseUrl: string;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTok
   });
   const ask = async () => {
     const name = 'get an installation token';
-    const path = `/app/installations/${app.installation}/access_tokens`;
+    const path = `/app/installations/${app.installationId}/access_tokens`;
     const { body } = await client.request({ name, method: 'POST', path, signal: closing.signal });
     const { token, expires_at: expires } = readAnswer(tokenSchema, body, `GitHub: ${name}`);
     return { token, until: (Date.parse(expires) || 0) - EARLY };

@@ -10,7 +10,7 @@ export interface GithubClientOptions {
   readonly baseUrl: string;
   /** Either this or `app`. */
   readonly token?: string;
-  readonly app?: { readonly id: number; readonly installation: number; readonly privateKey: string };
+  readonly app?: { readonly id: number; readonly installationId: number; readonly privateKey: string };
   readonly userAgent: string;
   readonly concurrency: number;
   readonly clock: Clock;

@@ -63,7 +63,10 @@ class Github implements PollingSource {
   constructor(options: GithubOptions, client: GithubClient) {
     this.name = options.name;
     this.#options = options;
-    this.#rules = { team: new Set(options.team.map((login) => login.toLowerCase())), declined: options.declined };
+    this.#rules = {
+      team: new Set(options.teamMembers.map((login) => login.toLowerCase())),
+      declined: options.includeNotPlanned,
+    };
     this.#client = client;
     this.#seen = new Map(options.repositories.map((repository) => [repository, new SeenVersions()]));
   }
