@@ -24,7 +24,7 @@ function compare(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** What a path is about: the collection that it is in. */
+/** The collection that a path belongs to. */
 function areaOf(path: string): string {
   const [, , first = '', , second, , third] = path.split('/');
   if (first === 'orgs') {

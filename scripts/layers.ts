@@ -1,4 +1,4 @@
-// Reads architecture.json, the list of which folder of src may import which, and reports imports that it does not allow.
+// Reads architecture.json, which lists the imports that each folder of src may have, and reports all others.
 
 import { globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

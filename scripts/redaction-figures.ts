@@ -4,9 +4,9 @@ import { FULL_SIZE, generateCorpus } from '../test/support/tickets/generate.ts';
 import { type Finding, measure, type Share, touched } from '../test/support/tickets/measure.ts';
 
 /**
- * Prints how well redaction does: precision and recall per type on the corpus and on generated tickets, and the share of
- * technical texts of which something is removed. `--seed N` chooses the generated tickets, `--misses` quotes what went
- * wrong, `--details` names the examples of the corpus that did.
+ * Measures redaction: precision and recall per type on the corpus and on generated tickets, and the percentage of
+ * technical texts that lose something. `--seed N` selects the generated tickets, `--misses` prints each error, and
+ * `--details` lists the examples of the corpus with errors.
  */
 const { values } = parseArgs({
   options: {
