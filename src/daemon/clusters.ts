@@ -1,6 +1,6 @@
-import { namesFrom } from '../clusters/read/spaces.ts';
+import { createNames } from '../clusters/read/spaces.ts';
 import { type ClientObserver, ClusterAutomation } from '../clusters/run/automation.ts';
-import { answerClusters, type ClusterQuestion } from '../clusters/run/control-api.ts';
+import { type ClusterRequest, handleClusterRequest } from '../clusters/run/control-api.ts';
 import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { OrganizationConfig } from '../config/config.ts';
 import { createTextRedaction } from '../conversations/redact/text-redaction.ts';
@@ -68,7 +68,7 @@ export class OrganizationClusters {
       openReader: (priority, observer) => openReader(connection, client(priority, observer)),
       openWriter: dryRun ? null : (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
-      names: namesFrom({
+      names: createNames({
         record: store.organization(organization.id),
         declared: async () => (source === null ? new Map() : (await source.peek()).declared),
         bindings: options.bindings,
@@ -112,9 +112,9 @@ export class OrganizationClusters {
     return !this.#options.organization.clusters.enabled || (await this.#automation.run()).outcome !== 'failed';
   }
 
-  /** Throws what `answerClusters` throws. */
-  answer(question: ClusterQuestion): Promise<JsonObject> {
-    return answerClusters(this.#automation, question);
+  /** Throws what `handleClusterRequest` throws. */
+  answer(question: ClusterRequest): Promise<JsonObject> {
+    return handleClusterRequest(this.#automation, question);
   }
 
   async stop(): Promise<void> {

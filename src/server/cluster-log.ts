@@ -1,4 +1,4 @@
-import type { ClusterEvents, RunEnd, Told } from '../clusters/run/events.ts';
+import type { ChangeRequestEvent, ClusterEvents, RunEnd } from '../clusters/run/events.ts';
 import type { Logger } from '../log.ts';
 
 /** Logs the work on issue clusters. Texts from the platform are kept in one line. */
@@ -22,7 +22,7 @@ export function logClusters(log: Logger): ClusterEvents {
       ),
     onArchived: (told) => log.info(fieldsOf(told), 'change request archived by a person; no other is opened'),
     onReopened: (told) => log.info(fieldsOf(told), 'change request reopened'),
-    onGaveWay: (told) => log.info({ ...fieldsOf(told), reason: oneLine(told.why) }, 'draft superseded and archived'),
+    onSuperseded: (told) => log.info({ ...fieldsOf(told), reason: oneLine(told.why) }, 'draft superseded and archived'),
     onCommented: (told) => log.info(fieldsOf(told), 'progress comment posted'),
     onMuted: ({ cluster, label }) => log.info({ cluster, label: short(label) }, 'cluster muted after the merge'),
     onSkipped: ({ cluster, label, reason, why }) => {
@@ -58,13 +58,13 @@ export function logClusters(log: Logger): ClusterEvents {
   };
 }
 
-function fieldsOf({ cluster, label, request, space, url }: Told): object {
+function fieldsOf({ cluster, label, request, space, url }: ChangeRequestEvent): object {
   return { cluster, label: short(label), changeRequest: request, space, url };
 }
 
 function numbersOf(end: RunEnd): object {
-  const { source, read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun } = end;
-  return { source, read, passing, opened, gaveWay, commented, skipped, open, requests, dryRun };
+  const { source, read, passing, opened, superseded, commented, skipped, open, requests, dryRun } = end;
+  return { source, read, passing, opened, superseded, commented, skipped, open, requests, dryRun };
 }
 
 /** Combines listeners: each event goes to all of them, in order. */
@@ -75,7 +75,7 @@ export function combineClusterEvents(listeners: readonly ClusterEvents[]): Clust
     onMerged: (told) => listeners.forEach((each) => void each.onMerged?.(told)),
     onArchived: (told) => listeners.forEach((each) => void each.onArchived?.(told)),
     onReopened: (told) => listeners.forEach((each) => void each.onReopened?.(told)),
-    onGaveWay: (told) => listeners.forEach((each) => void each.onGaveWay?.(told)),
+    onSuperseded: (told) => listeners.forEach((each) => void each.onSuperseded?.(told)),
     onCommented: (told) => listeners.forEach((each) => void each.onCommented?.(told)),
     onMuted: (told) => listeners.forEach((each) => void each.onMuted?.(told)),
     onSkipped: (told) => listeners.forEach((each) => void each.onSkipped?.(told)),

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { connect } from 'node:net';
 import { Client, errors } from 'undici';
-import { type ClusterQuestion, clusterQuestion } from '../clusters/run/control-api.ts';
+import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api.ts';
 import { type DeskQuestion, deskQuestion } from '../conversations/ingestion/control-api.ts';
 import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
@@ -18,7 +18,7 @@ export interface ControlHandlers {
   /** `organization` null: the only one there is. */
   conversations(organization: string | null, question: DeskQuestion): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
-  clusters(organization: string | null, question: ClusterQuestion): Promise<JsonObject>;
+  clusters(organization: string | null, question: ClusterRequest): Promise<JsonObject>;
 }
 
 /** The open control socket. */
@@ -33,7 +33,7 @@ export type ControlRequest =
   | { readonly ask: 'reconcile'; readonly organization?: string }
   | { readonly ask: 'status' }
   | { readonly ask: 'conversations'; readonly organization?: string | undefined; readonly question: DeskQuestion }
-  | { readonly ask: 'clusters'; readonly organization?: string | undefined; readonly question: ClusterQuestion };
+  | { readonly ask: 'clusters'; readonly organization?: string | undefined; readonly question: ClusterRequest };
 
 /** Bytes of a question: a shell may name thousands of files to push. */
 const LARGEST_QUESTION = 4 * 1024 * 1024;
@@ -75,7 +75,7 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
       : reply.code(400).send({ error: 'asks nothing that is known here' });
   });
   app.post('/clusters', async (request, reply) => {
-    const question = clusterQuestion.safeParse(isObject(request.body) ? request.body.question : undefined);
+    const question = clusterRequest.safeParse(isObject(request.body) ? request.body.question : undefined);
     return question.success
       ? reply.send(await handlers.clusters(textOf(request.body, 'organization'), question.data))
       : reply.code(400).send({ error: 'asks nothing that is known here' });

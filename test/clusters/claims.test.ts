@@ -4,8 +4,8 @@ import {
   type ClaimOptions,
   type Decision,
   decideClaims,
-  limitReached,
-  SETTLE,
+  describeReachedLimit,
+  SETTLE_DELAY,
 } from '../../src/clusters/decide/claims.ts';
 import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
 import { DAY, NOW, someRequest } from './samples.ts';
@@ -72,7 +72,7 @@ describe('decideClaims', () => {
     ],
     [
       'one that gave way before',
-      [draft('a', 'c_1'), { id: 'x', status: 'archived', gaveWay: true }],
+      [draft('a', 'c_1'), { id: 'x', status: 'archived', superseded: true }],
       ['a'],
       {},
       ['a'],
@@ -137,14 +137,14 @@ describe('decideClaims', () => {
     ];
     for (const decision of both) {
       expect(decision.open.map(({ id }) => id)).toEqual(open);
-      expect(decision.giveWay.map(({ why }) => why)).toEqual(whys);
+      expect(decision.superseded.map(({ why }) => why)).toEqual(whys);
     }
   });
 
   test('says what a draft gave way to', () => {
     const first = someRequest(draft('a', 'c_1'));
-    const { giveWay } = decideClaims([first, someRequest(draft('b', 'c_1'))], new Map([['b', 7]]), options());
-    expect(giveWay.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
+    const { superseded } = decideClaims([first, someRequest(draft('b', 'c_1'))], new Map([['b', 7]]), options());
+    expect(superseded.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
   });
 });
 
@@ -152,8 +152,8 @@ test('limits are counted with what is planned', () => {
   const limits = { maxOpen: 2, maxOpenPerSpace: 100, maxPerDay: 100 };
   const at = { space: 'sp_1', createdAt: NOW };
   const planned = [draft('p1', 'c_1'), draft('p2', 'c_2')].map(someRequest);
-  expect(limitReached(planned.slice(0, 1), at, limits)).toBe(null);
-  expect(limitReached(planned, at, limits)).toBe('limit reached: 2 open at the same time');
+  expect(describeReachedLimit(planned.slice(0, 1), at, limits)).toBe(null);
+  expect(describeReachedLimit(planned, at, limits)).toBe('limit reached: 2 open at the same time');
 });
 
 /** One step of somebody: a daemon goes on, dies, or a person merges or archives one that is open. */
@@ -168,7 +168,7 @@ interface Step {
 const step: fc.Arbitrary<Step> = fc.record({
   who: fc.nat(2),
   what: fc.constantFrom('go', 'go', 'go', 'go', 'go', 'go', 'go', 'die', 'merge', 'archive'),
-  wait: fc.constantFrom(0, 0, 1, 300, SETTLE, 3_600_000, DAY / 2),
+  wait: fc.constantFrom(0, 0, 1, 300, SETTLE_DELAY, 3_600_000, DAY / 2),
   pick: fc.nat(20),
   drafts: fc.array(fc.record({ cluster: fc.nat(4), space: fc.nat(1) }), { minLength: 1, maxLength: 4 }),
 });
@@ -225,7 +225,7 @@ class World {
     } else if (daemon.decision !== null) {
       this.#patch(daemon, daemon.decision);
     } else if (this.requests.some(({ id, status }) => daemon.mine.has(id) && status === 'draft')) {
-      this.now = Math.max(this.now, daemon.madeAt + SETTLE);
+      this.now = Math.max(this.now, daemon.madeAt + SETTLE_DELAY);
       const list = this.requests
         .map((each) => ({ ...each }))
         .sort((a, b) => (pick % 2 ? 1 : -1) * (a.id < b.id ? -1 : 1));
@@ -253,7 +253,7 @@ class World {
   }
 
   #patch(daemon: Daemon, decision: Decision): void {
-    const [lost] = decision.giveWay;
+    const [lost] = decision.superseded;
     const [won] = decision.open;
     const patched = this.requests.find(({ id }) => id === (lost?.request.id ?? won?.id));
     if (patched === undefined) {
@@ -261,14 +261,14 @@ class World {
       return;
     }
     const status = lost === undefined ? 'open' : 'archived';
-    Object.assign(patched, { status, gaveWay: lost !== undefined, updatedAt: this.now });
+    Object.assign(patched, { status, superseded: lost !== undefined, updatedAt: this.now });
     if (status === 'open') {
       this.everOpened.add(patched);
     }
     daemon.decision =
       lost === undefined
         ? { ...decision, open: decision.open.slice(1) }
-        : { ...decision, giveWay: decision.giveWay.slice(1) };
+        : { ...decision, superseded: decision.superseded.slice(1) };
   }
 }
 
@@ -300,7 +300,7 @@ describe('daemons that know nothing of each other', () => {
           }
         }
         opened += world.everOpened.size;
-        rivals += world.requests.filter(({ gaveWay }) => gaveWay).length;
+        rivals += world.requests.filter(({ superseded }) => superseded).length;
       }),
       { numRuns: 500 },
     );

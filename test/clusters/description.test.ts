@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RelatedPage } from '../../src/clusters/decide/search-query.ts';
 import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
-import { markOf } from '../../src/clusters/model/ownership-marker.ts';
+import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
 import { oneLine } from '../../src/clusters/model/text-sanitizing.ts';
-import { clusterMarked, descriptionOf, gaveWayDescription } from '../../src/clusters/write/description.ts';
+import { buildDescription, buildSupersededDescription, markedClusterId } from '../../src/clusters/write/description.ts';
 import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
 import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 import { textOf } from '../../src/platform/rich-text/leaves.ts';
@@ -21,7 +21,7 @@ interface Given {
 }
 
 function describeCluster({ cluster, issues = [], pages = [], template = null, most = 10 }: Given): RichDocument {
-  return descriptionOf({ cluster: someCluster(cluster), issues, pages, template, most, claim: null });
+  return buildDescription({ cluster: someCluster(cluster), issues, pages, template, most, claim: null });
 }
 
 /** What a template makes, as Markdown, without the mark at the end. */
@@ -237,7 +237,7 @@ describe('whatever the platform’s texts hold', () => {
     fc.assert(
       fc.property(hostile, hostile, id, template, (label, other, cluster, chosen) => {
         const conversation = { id: 'v', subject: other, url: 'https://help.example/1', source: other };
-        const document = descriptionOf({
+        const document = buildDescription({
           cluster: someCluster({ id: cluster, label, summary: other, impact: other, sources: { [other]: 1 } }),
           issues: [someIssue({ title: other, impact: label, conversation })],
           pages: [{ ...PAGE, title: oneLine(other), space: oneLine(label) }],
@@ -246,8 +246,8 @@ describe('whatever the platform’s texts hold', () => {
           claim: null,
         });
         expect(violationsOf(document)).toEqual([]);
-        expect(clusterMarked(document)).toBe(cluster);
-        expect(clusterMarked(JSON.parse(JSON.stringify(document)))).toBe(cluster);
+        expect(markedClusterId(document)).toBe(cluster);
+        expect(markedClusterId(JSON.parse(JSON.stringify(document)))).toBe(cluster);
         expect(visible(document)).toContain(oneLine(label) || cluster);
         expect(visible(document)).not.toMatch(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
       }),
@@ -263,7 +263,7 @@ describe('whatever the platform’s texts hold', () => {
           issues: [someIssue({ title: `Opened by Octavo for issue cluster ${label}`, conversation: null })],
           template: chosen,
         });
-        expect(markOf({ ...document, nodes: document.nodes.slice(0, -2) })).toBe(null);
+        expect(readMarker({ ...document, nodes: document.nodes.slice(0, -2) })).toBe(null);
       }),
       { numRuns: 300 },
     );
@@ -273,22 +273,22 @@ describe('whatever the platform’s texts hold', () => {
 describe('a mark', () => {
   test('is read where people wrote below it, and where a list is not one', () => {
     const document = describeCluster({});
-    expect(clusterMarked({ ...document, nodes: [...document.nodes, ...toDocument('- more\n\ntext').nodes] })).toBe(
+    expect(markedClusterId({ ...document, nodes: [...document.nodes, ...toDocument('- more\n\ntext').nodes] })).toBe(
       'c_1',
     );
-    expect([null, 'text', {}, { nodes: [null, 5] }].map(clusterMarked)).toEqual([null, null, null, null]);
+    expect([null, 'text', {}, { nodes: [null, 5] }].map(markedClusterId)).toEqual([null, null, null, null]);
   });
 
   test('of one that gave way says so, and what to', () => {
     const to = someRequest({ subject: 'Docs *gap*', url: 'https://app.example/cr_1' });
-    const document = gaveWayDescription('c_1', 'the cluster has a draft', to);
+    const document = buildSupersededDescription('c_1', 'the cluster has a draft', to);
     expect(violationsOf(document)).toEqual([]);
-    expect(markOf(document)).toMatchObject({ cluster: 'c_1', gaveWay: true });
+    expect(readMarker(document)).toMatchObject({ cluster: 'c_1', superseded: true });
     expect(toMarkdown(document)).toBe(
       'Not needed: the cluster has a draft. [Docs \\*gap\\*](https://app.example/cr_1)\n\n---\n\nGiven up by Octavo for issue cluster `c_1`\n',
     );
-    expect(visible(gaveWayDescription('c_1', 'why', { ...to, url: null }))).toContain('why. Docs *gap*');
-    expect(violationsOf(gaveWayDescription('c_1', 'limit reached', null))).toEqual([]);
+    expect(visible(buildSupersededDescription('c_1', 'why', { ...to, url: null }))).toContain('why. Docs *gap*');
+    expect(violationsOf(buildSupersededDescription('c_1', 'limit reached', null))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BUILT_IN } from '../../src/clusters/write/description.ts';
+import { BUILT_IN_TEMPLATE } from '../../src/clusters/write/description.ts';
 import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
 import { clustersSchema } from '../../src/config/clusters.ts';
 
@@ -9,7 +9,7 @@ const page = readFileSync(new URL('../../docs/clusters.md', import.meta.url), 'u
 test('docs/clusters.md explains every name of a template, and shows the built-in one', () => {
   const table = page.split('\n').filter((line) => line.startsWith('| `{{'));
   expect(TEMPLATE_NAMES.filter((name) => !table.some((line) => line.includes(`\`{{${name}}}\``)))).toEqual([]);
-  expect(page).toContain(`\`\`\`markdown\n${BUILT_IN}\`\`\``);
+  expect(page).toContain(`\`\`\`markdown\n${BUILT_IN_TEMPLATE}\`\`\``);
 });
 
 test('docs/clusters.md explains every setting of the selection and of the limits', () => {

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { draftSubject } from '../../src/clusters/model/ownership-marker.ts';
 import { redactCluster, redactError } from '../../src/clusters/model/redaction.ts';
-import { ClusterBook } from '../../src/clusters/read/cluster-store.ts';
-import { answerClusters } from '../../src/clusters/run/control-api.ts';
-import { descriptionOf } from '../../src/clusters/write/description.ts';
+import { ClusterStore } from '../../src/clusters/read/cluster-store.ts';
+import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
+import { buildDescription } from '../../src/clusters/write/description.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
 import { RejectedError } from '../../src/core/errors.ts';
 import { createLogger } from '../../src/log.ts';
@@ -127,7 +127,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   made('c_2', 'open');
   const old = made('c_3', 'draft');
   const record = platform.store.changeRequests.get(old);
-  const description = descriptionOf({
+  const description = buildDescription({
     ...{ cluster: someCluster({ id: 'c_3' }), issues: [], pages: [], template: null, most: 0, claim: 'abcdefgh' },
   });
   platform.store.changeRequests.put({ ...record, subject: draftSubject('abcdefgh', 'c_3'), description } as never);
@@ -135,8 +135,8 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const dry = openDaemon(platform, settings(), { ...options, dryRun: true });
   written.push(JSON.stringify(await dry.run()));
   const daemon = openDaemon(platform, settings(), options);
-  const ask = async (question: Parameters<typeof answerClusters>[1]) =>
-    written.push(JSON.stringify(await answerClusters(daemon.automation, question)));
+  const ask = async (question: Parameters<typeof handleClusterRequest>[1]) =>
+    written.push(JSON.stringify(await handleClusterRequest(daemon.automation, question)));
   await ask({ about: 'list' });
   await ask({ about: 'open', cluster: 'c_4', space: null, dryRun: true });
   await ask({ about: 'mute', cluster: 'c_4', muted: true, dryRun: true });
@@ -165,7 +165,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const end = await daemon.run();
   expect(end.outcome).toBe('failed');
   written.push(String(end.error?.message));
-  await expect(answerClusters(daemon.automation, { about: 'list' })).rejects.toSatisfy((error: Error) => {
+  await expect(handleClusterRequest(daemon.automation, { about: 'list' })).rejects.toSatisfy((error: Error) => {
     written.push(error.message);
     return true;
   });
@@ -180,7 +180,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
     expect.arrayContaining(['createChangeRequest', 'postChangeRequestComment', 'searchOrganization']),
   );
   const eventsOf = (start: string) => written.filter((line) => line.startsWith(start));
-  for (const event of ['onCommented', 'onMerged', 'onMuted', 'onGaveWay', 'onTrouble', 'onWouldOpen', 'onSkipped']) {
+  for (const event of ['onCommented', 'onMerged', 'onMuted', 'onSuperseded', 'onTrouble', 'onWouldOpen', 'onSkipped']) {
     expect(eventsOf(`${event} `), event).not.toEqual([]);
   }
   return { planted, written: written.join('\n') };
@@ -188,7 +188,8 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
 
 /** Keeps everything that a listener is told, after its name. */
 function keeping(written: string[]) {
-  const names = 'Opened WouldOpen Merged Archived Reopened GaveWay Commented Muted Skipped Trouble RunEnd'.split(' ');
+  const names =
+    'Opened WouldOpen Merged Archived Reopened SupersededDraft Commented Muted Skipped Trouble RunEnd'.split(' ');
   const keep = (name: string) => (told: unknown) => void written.push(`on${name} ${JSON.stringify(told)}`);
   return Object.fromEntries(names.map((name) => [`on${name}`, keep(name)]));
 }
@@ -235,7 +236,7 @@ test('what an older version recorded is redacted when it is read, and so written
   await openDaemon(platform, settings(), { note }).run();
   const raw = JSON.parse(JSON.stringify(await note.read()).replaceAll('About c_1', 'From zelda@corp.com'));
   await note.write(raw);
-  await ClusterBook.open(note, raw.settings, { keeps: true, redaction });
+  await ClusterStore.open(note, raw.settings, { keeps: true, redaction });
   expect(JSON.stringify(await note.read())).not.toContain('zelda');
   expect(JSON.stringify(await note.read())).toContain('From [EMAIL_1]');
 });

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { representatives } from '../../src/clusters/decide/representatives.ts';
-import { needsSearch, type RouteSpace, route, routingOf, spacesOf } from '../../src/clusters/decide/route.ts';
-import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../../src/clusters/decide/search-query.ts';
+import { pickRepresentatives } from '../../src/clusters/decide/representatives.ts';
+import { createRouting, indexSpaces, needsSearch, route, type TargetSpace } from '../../src/clusters/decide/route.ts';
+import {
+  buildSearchQuery,
+  pickRelatedPages,
+  type RankedSpace,
+  rankSpaces,
+} from '../../src/clusters/decide/search-query.ts';
 import { NOW, settingsOf, someCluster, someIssue } from './samples.ts';
 
-function space(id: string, over: Partial<RouteSpace> = {}): RouteSpace {
+function space(id: string, over: Partial<TargetSpace> = {}): TargetSpace {
   return { id, title: id, key: null, usable: true, waits: false, why: null, ...over };
 }
 
-const SPACES = spacesOf([
+const SPACES = indexSpaces([
   space('sp_guides', { key: 'guides' }),
   space('sp_api', { key: 'api' }),
   space('sp_old', { key: 'old', usable: false, why: 'locked' }),
@@ -138,7 +143,7 @@ describe('route', () => {
       'no route matches; the search found nothing; the default names old, which is locked',
     ],
   ])('chooses %s', (_, settings, found, id, why) => {
-    const chosen = route(someCluster(), routingOf(settingsOf(settings)), SPACES, found);
+    const chosen = route(someCluster(), createRouting(settingsOf(settings)), SPACES, found);
     expect([chosen.space?.id ?? null, chosen.why]).toEqual([id, why]);
   });
 
@@ -150,11 +155,11 @@ describe('route', () => {
     [{ routes: [{ label: 'sso', space: 'old' }] }, true],
     [{ routes: [{ label: 'billing', space: 'guides' }] }, true],
   ])('with %j a search is needed: %s', (settings, needed) => {
-    expect(needsSearch(someCluster(), routingOf(settingsOf(settings)), SPACES)).toBe(needed);
+    expect(needsSearch(someCluster(), createRouting(settingsOf(settings)), SPACES)).toBe(needed);
   });
 
   test('a key wins over an id that is the same', () => {
-    const spaces = spacesOf([space('sp_1', { key: 'sp_2' }), space('sp_2')]);
+    const spaces = indexSpaces([space('sp_1', { key: 'sp_2' }), space('sp_2')]);
     expect([spaces.get('sp_1')?.id, spaces.get('sp_2')?.id]).toEqual(['sp_1', 'sp_1']);
   });
 });
@@ -184,10 +189,10 @@ describe('rankSpaces', () => {
       { id: 'a', title: 'A\nB', pages: [{ id: '1', path: 'x/y', urls: { app: 'ftp://x' } }, ...pages('2')] },
       { id: 'b', title: 'B', pages: pages('3', '2', '4') },
     ]);
-    expect(relatedPages(found, 'b', 3).map(({ id }) => id)).toEqual(['3', '2', '4']);
-    expect(relatedPages(found, 'b', 9).map(({ id }) => id)).toEqual(['3', '2', '4', '1']);
-    expect(relatedPages(found, 'a', 1)).toEqual([{ id: '1', title: 'x/y', url: null, space: 'A B' }]);
-    expect(relatedPages(found, 'a', 0)).toEqual([]);
+    expect(pickRelatedPages(found, 'b', 3).map(({ id }) => id)).toEqual(['3', '2', '4']);
+    expect(pickRelatedPages(found, 'b', 9).map(({ id }) => id)).toEqual(['3', '2', '4', '1']);
+    expect(pickRelatedPages(found, 'a', 1)).toEqual([{ id: '1', title: 'x/y', url: null, space: 'A B' }]);
+    expect(pickRelatedPages(found, 'a', 0)).toEqual([]);
   });
 });
 
@@ -198,17 +203,17 @@ describe('searchQuery', () => {
       someIssue({ id: 'i_2', title: 'SSO' }),
       someIssue({ id: 'i_3', title: '' }),
     ];
-    expect(searchQuery(someCluster({ label: 'SSO' }), issues)).toBe('SSO A title');
-    expect(searchQuery(someCluster({ label: '' }), [])).toBe('');
+    expect(buildSearchQuery(someCluster({ label: 'SSO' }), issues)).toBe('SSO A title');
+    expect(buildSearchQuery(someCluster({ label: '' }), [])).toBe('');
   });
 
   test('fits 512 characters and ends with a whole word', () => {
     const issues = [someIssue({ title: 'words '.repeat(200) })];
-    const query = searchQuery(someCluster(), issues);
+    const query = buildSearchQuery(someCluster(), issues);
     expect(query.length).toBeLessThanOrEqual(512);
     expect(query.length).toBeGreaterThan(480);
     expect(query).toMatch(/words$/);
-    expect(searchQuery(someCluster({ label: '👩‍👩‍👧'.repeat(200) }), [])).toBe('👩‍👩‍👧'.repeat(63));
+    expect(buildSearchQuery(someCluster({ label: '👩‍👩‍👧'.repeat(200) }), [])).toBe('👩‍👩‍👧'.repeat(63));
   });
 });
 
@@ -233,12 +238,12 @@ describe('representatives', () => {
       of('v5', 'medium', 5, 'h'),
     ];
     const expected = ['c', 'd', 'b', 'g', 'h', 'f', 'a', 'e'];
-    expect(representatives(issues, 10).map(({ id }) => id)).toEqual(expected);
-    expect(representatives(issues.toReversed(), 3).map(({ id }) => id)).toEqual(expected.slice(0, 3));
+    expect(pickRepresentatives(issues, 10).map(({ id }) => id)).toEqual(expected);
+    expect(pickRepresentatives(issues.toReversed(), 3).map(({ id }) => id)).toEqual(expected.slice(0, 3));
   });
 
   test('without a conversation each stands for itself', () => {
     const issues = ['a', 'b'].map((id) => someIssue({ id, conversation: null }));
-    expect(representatives(issues, 2)).toEqual(issues);
+    expect(pickRepresentatives(issues, 2)).toEqual(issues);
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fateOf } from '../../src/clusters/decide/reopen-policy.ts';
-import { draftMarkOf, markOf } from '../../src/clusters/model/ownership-marker.ts';
-import { seenOf } from '../../src/clusters/run/requests.ts';
+import { decideReopen } from '../../src/clusters/decide/reopen-policy.ts';
+import { readDraftMarker, readMarker } from '../../src/clusters/model/ownership-marker.ts';
+import { toListedRequest } from '../../src/clusters/run/requests.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { StoreError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -187,7 +187,7 @@ class World {
       throw new Error('nothing was made');
     }
     this.#since.set(made.id, this.#moment);
-    const cluster = clusterOf(made) ?? made.subject;
+    const cluster = toCluster(made) ?? made.subject;
     const key = `${daemon} ${cluster}`;
     const before = this.platform.store.changeRequests.get(this.#made.get(key) ?? '');
     const isUndone = before === undefined || before.status === 'archived' || before.status === 'merged';
@@ -205,7 +205,7 @@ class World {
       (other) =>
         other.id !== id &&
         other.status === 'open' &&
-        clusterOf(other) === clusterOf(own) &&
+        toCluster(other) === toCluster(own) &&
         (this.#since.get(other.id) ?? 0) < listed,
     );
     if (rivals.length > 0) {
@@ -217,7 +217,7 @@ class World {
   check(): void {
     const own = this.platform.changeRequests.filter(({ id }) => this.opened.has(id) && !this.touched.has(id));
     const open = own.filter(({ status }) => status === 'open');
-    const clusters = open.map(clusterOf);
+    const clusters = open.map(toCluster);
     if (new Set(clusters).size !== clusters.length) {
       throw new Error(`two are open: ${clusters}`);
     }
@@ -347,14 +347,14 @@ class World {
   /** Clusters that pass, and that nothing stands in the way of, but no room for them. */
   forgotten(): readonly string[] {
     const all = this.platform.changeRequests.flatMap(
-      (record) => seenOf(record as never, new Map(), NO_REDACTION) ?? [],
+      (record) => toListedRequest(record as never, new Map(), NO_REDACTION) ?? [],
     );
     const open = all.filter(({ status }) => status === 'open' || status === 'draft');
     const { limits } = this.config;
     return CLUSTERS.filter((id) => {
       const cluster = this.platform.store.issuesClusters.get(id);
       const requests = all.filter((each) => each.cluster === id);
-      const isWanted = fateOf(requests, { issues: 0, issuesAtMerge: new Map(), reopenGrowth: 2 }).may;
+      const isWanted = decideReopen(requests, { issues: 0, issuesAtMerge: new Map(), reopenGrowth: 2 }).may;
       const space = CLUSTERS.indexOf(id) % 2 === 0 ? 'guides' : 'api';
       const hasRoom =
         open.length < limits.maxOpen && open.filter((each) => each.space === space).length < limits.maxOpenPerSpace;
@@ -368,15 +368,15 @@ class World {
       .filter(
         ({ id, status, description, subject }) =>
           status === 'draft' &&
-          (markOf(description) !== null || draftMarkOf(subject) !== null) &&
+          (readMarker(description) !== null || readDraftMarker(subject) !== null) &&
           !this.touched.has(id),
       )
       .map(({ id }) => id);
   }
 }
 
-function clusterOf({ conversationsIssuesCluster, description, subject }: ChangeRequestRecord): string {
-  const mark = markOf(description) ?? draftMarkOf(subject);
+function toCluster({ conversationsIssuesCluster, description, subject }: ChangeRequestRecord): string {
+  const mark = readMarker(description) ?? readDraftMarker(subject);
   return conversationsIssuesCluster ?? mark?.cluster ?? subject.replace('Docs gap: About ', '');
 }
 

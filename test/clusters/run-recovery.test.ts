@@ -1,6 +1,6 @@
 /* Lost state files, wrong clocks and empty merges: what a run does without what it knew, or against what it knew. */
 import { describe, expect, test } from 'vitest';
-import { markOf } from '../../src/clusters/model/ownership-marker.ts';
+import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -58,7 +58,7 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
     await daemon.run();
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['archived', 'open']);
     expect(platform.changeRequests[1]?.subject).toBe('Docs gap: About c_1');
-    expect(markOf(platform.changeRequests[1]?.description)?.cluster).toBe('c_1');
+    expect(readMarker(platform.changeRequests[1]?.description)?.cluster).toBe('c_1');
   });
 
   test('is archived also where nothing else is new, and the cluster does not pass any more', async () => {
@@ -105,7 +105,7 @@ test('a draft that somebody else opens meanwhile gets its subject and its descri
   platform.call('PATCH', `/spaces/guides/change-requests/${draft?.id}`, { status: 'open' });
   await openDaemon(platform, settings(), { note }).run();
   expect(platform.changeRequests).toMatchObject([{ status: 'open', subject: 'Docs gap: About c_1' }]);
-  expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
+  expect(readMarker(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
 });
 
 test('no label makes a change request look like a draft of Octavo', async () => {
@@ -179,7 +179,7 @@ describe('requests', () => {
       const limits = { maxPerRun: 100, maxOpen: 80, maxOpenPerSpace: 1000, maxPerDay: 100 };
       const end = await openDaemon(platform, settings({ limits }), { name: 'after' }).run();
       const { createChangeRequest: created = 0, updateChangeRequest: updated = 0 } = platform.counts();
-      expect(end).toMatchObject({ outcome: 'done', gaveWay: 0, opened: 40 });
+      expect(end).toMatchObject({ outcome: 'done', superseded: 0, opened: 40 });
       expect([created, updated]).toEqual([40, 40]);
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { markOf } from '../../src/clusters/model/ownership-marker.ts';
-import { answerClusters } from '../../src/clusters/run/control-api.ts';
+import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
+import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/operation.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -26,7 +26,7 @@ describe('a run', () => {
     expect(end).toMatchObject({ outcome: 'done', read: 2, passing: 1, opened: 1, open: 1 });
     expect(platform.statuses()).toEqual(['c_sso guides open']);
     expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Login with SSO fails');
-    expect(markOf(platform.changeRequests[0]?.description)).toMatchObject({ cluster: 'c_sso', gaveWay: false });
+    expect(readMarker(platform.changeRequests[0]?.description)).toMatchObject({ cluster: 'c_sso', superseded: false });
     expect(daemon.told).toEqual(['opened c_sso']);
     await daemon.run();
     expect(platform.statuses()).toEqual(['c_sso guides open']);
@@ -215,7 +215,7 @@ describe('a create whose answer is lost', () => {
     const daemon = openDaemon(platform, settings());
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
-    expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
+    expect(readMarker(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
   });
 });
 
@@ -251,7 +251,7 @@ test('a draft of a cluster that was muted meanwhile is given up', async () => {
   platform.step = () => undefined;
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
   const daemon = openDaemon(platform, settings(), { note });
-  expect(await daemon.run()).toMatchObject({ opened: 0, gaveWay: 1 });
+  expect(await daemon.run()).toMatchObject({ opened: 0, superseded: 1 });
   expect(daemon.told).toContain('gave way c_1: the cluster was muted');
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: false });
   expect(await daemon.run()).toMatchObject({ opened: 1 });
@@ -268,7 +268,7 @@ describe('platforms of other versions', () => {
     expect(await one.run()).toMatchObject({ opened: 1 });
     expect(platform.counts().updateChangeRequest).toBe(1);
     expect(platform.changeRequests[0]?.subject).toBe('Docs gap: About c_1');
-    expect(markOf(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
+    expect(readMarker(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
     expect(await two.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
   });
@@ -336,7 +336,9 @@ describe('platforms of other versions', () => {
       // Another daemon knows nothing of it: only the lists say that it was archived.
       const other = openDaemon(platform, settings(), { name: 'other' });
       const list = { about: 'list' } as const;
-      expect(await answerClusters(other.automation, list)).toMatchObject({ clusters: [{ id: 'c_1', opens: false }] });
+      expect(await handleClusterRequest(other.automation, list)).toMatchObject({
+        clusters: [{ id: 'c_1', opens: false }],
+      });
       expect(await openDaemon(platform, settings(), { name: 'dry', dryRun: true }).run()).toMatchObject({ opened: 0 });
       expect(await other.run()).toMatchObject({ opened: 0, skipped: { archived: 1 } });
       expect(platform.changeRequests).toHaveLength(1);
@@ -365,7 +367,7 @@ describe('two daemons', () => {
     expect(platform.statuses()).toEqual(['c_1 guides open', 'c_1 guides archived']);
     const [open, gone] = platform.changeRequests;
     expect(gone?.subject).toBe('Given up: Docs gap: About c_1');
-    expect(markOf(gone?.description)).toMatchObject({ cluster: 'c_1', gaveWay: true });
+    expect(readMarker(gone?.description)).toMatchObject({ cluster: 'c_1', superseded: true });
     expect(JSON.stringify(gone?.description)).toContain(String(open?.id));
     expect(daemons.flatMap(({ told }) => told)).toContainEqual(expect.stringContaining('gave way c_1'));
   });
@@ -591,7 +593,7 @@ describe('a space that the manifests declare', () => {
     };
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, routed, { names });
-    const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    const { clusters } = (await handleClusterRequest(daemon.automation, { about: 'list' })) as { clusters: object[] };
     expect(clusters).toMatchObject([{ opens: true, space: { id: 'guides', key: 'manual' } }]);
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.statuses()).toEqual(['c_1 guides open']);
@@ -611,7 +613,7 @@ describe('a space that the manifests declare', () => {
     const note = openMemoryStore().note('clusters');
     const daemon = openDaemon(platform, routed, { names, note });
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { waiting: 1 } });
-    const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    const { clusters } = (await handleClusterRequest(daemon.automation, { about: 'list' })) as { clusters: object[] };
     expect(clusters).toMatchObject([{ opens: false, why: `waiting: route 1 names manual, which is ${why}` }]);
     expect(platform.changeRequests).toEqual([]);
     // It is created, and recorded: the next run opens there.
@@ -636,10 +638,13 @@ describe('a space that the manifests declare', () => {
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { names: declares('manual', null, 'The api') });
     const open = { about: 'open', cluster: 'c_1', space: 'manual', dryRun: false } as const;
-    expect(await answerClusters(daemon.automation, open)).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
+    expect(await handleClusterRequest(daemon.automation, open)).toMatchObject({
+      outcome: 'opened',
+      space: { id: 'api' },
+    });
     const later = openDaemon(platform, settings(), { names: declares('later', null, 'Later') });
     platform.addCluster({ id: 'c_2' });
-    await expect(answerClusters(later.automation, { ...open, cluster: 'c_2', space: 'later' })).rejects.toThrow(
+    await expect(handleClusterRequest(later.automation, { ...open, cluster: 'c_2', space: 'later' })).rejects.toThrow(
       'later cannot be used: declared but not created yet',
     );
   });
@@ -655,7 +660,7 @@ describe('a person', () => {
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxPerRun: 1 } }));
     await daemon.run();
     platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_3', { muted: true });
-    const { clusters } = (await answerClusters(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    const { clusters } = (await handleClusterRequest(daemon.automation, { about: 'list' })) as { clusters: object[] };
     expect(clusters).toMatchObject([
       { id: 'c_1', opens: false, why: expect.stringContaining('is open'), changeRequests: [{ status: 'open' }] },
       { id: 'c_4', opens: true, space: { id: 'guides' }, route: expect.stringContaining('the default') },
@@ -672,7 +677,7 @@ describe('a person', () => {
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxOpen: 1 } }));
     await daemon.run();
     const open = (space: string | null, dryRun = false) =>
-      answerClusters(daemon.automation, { about: 'open', cluster: 'c_1', space, dryRun });
+      handleClusterRequest(daemon.automation, { about: 'open', cluster: 'c_1', space, dryRun });
     expect(await open('api', true)).toMatchObject({ outcome: 'would open', space: { id: 'api' } });
     expect(platform.changeRequests).toHaveLength(1);
     expect(await open('api')).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
@@ -684,7 +689,7 @@ describe('a person', () => {
     await expect(open('nowhere')).rejects.toThrow();
     platform.addCluster({ id: 'c_3' });
     const misspelt = { about: 'open', cluster: 'c_3', space: 'guidse', dryRun: true } as const;
-    await expect(answerClusters(daemon.automation, misspelt)).rejects.toThrow(
+    await expect(handleClusterRequest(daemon.automation, misspelt)).rejects.toThrow(
       '"guidse" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?',
     );
     expect(platform.changeRequests).toHaveLength(2);
@@ -695,16 +700,16 @@ describe('a person', () => {
     platform.addCluster({ id: 'c_1' });
     const { automation, run } = openDaemon(platform, settings());
     const mute = (muted: boolean, dryRun = false) =>
-      answerClusters(automation, { about: 'mute', cluster: 'c_1', muted, dryRun });
+      handleClusterRequest(automation, { about: 'mute', cluster: 'c_1', muted, dryRun });
     expect(await mute(true, true)).toMatchObject({ changes: true, muted: false });
     expect(await mute(true)).toMatchObject({ changes: true, muted: true });
     expect(await mute(true)).toMatchObject({ changes: false });
     expect(await run()).toMatchObject({ passing: 0 });
     const wish = { about: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    await expect(answerClusters(automation, wish)).rejects.toThrow('c_1 is muted');
+    await expect(handleClusterRequest(automation, wish)).rejects.toThrow('c_1 is muted');
     await mute(false);
     expect(await run()).toMatchObject({ opened: 1 });
-    await expect(answerClusters(automation, { ...wish, cluster: 'c_9' })).rejects.toThrow(
+    await expect(handleClusterRequest(automation, { ...wish, cluster: 'c_9' })).rejects.toThrow(
       'issue cluster "c_9" not found; run octavo clusters list to see them',
     );
   });

@@ -49,7 +49,7 @@ export function someRequest(over: Partial<ClusterChangeRequest> = {}): ClusterCh
     url: 'https://app.example/cr_1',
     createdAt: NOW - DAY,
     updatedAt: NOW - DAY,
-    gaveWay: false,
+    superseded: false,
     isEmptyMerge: false,
     ...over,
   };

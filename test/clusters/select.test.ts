@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { judge, ruleOf } from '../../src/clusters/decide/select.ts';
-import { clusterOf, type IssueCluster, issueOf } from '../../src/clusters/model/cluster.ts';
+import { createSelectionRule, evaluateCluster } from '../../src/clusters/decide/select.ts';
+import { type IssueCluster, toCluster, toIssue } from '../../src/clusters/model/cluster.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 function reasonsOf(select: object, cluster: Partial<IssueCluster>) {
-  const verdict = judge(someCluster(cluster), ruleOf(settingsOf({ select })), NOW);
+  const verdict = evaluateCluster(someCluster(cluster), createSelectionRule(settingsOf({ select })), NOW);
   return verdict.passes ? [] : verdict.reasons.map(({ words, until }) => [words, until]);
 }
 
@@ -85,7 +85,7 @@ describe('judge', () => {
 });
 
 test('a rule is known by what it asks, and by what lets a merged one come again', () => {
-  const hashOf = (settings: object) => ruleOf(settingsOf(settings)).hash;
+  const hashOf = (settings: object) => createSelectionRule(settingsOf(settings)).hash;
   expect(hashOf({ select: { minIssues: 3, minAge: '0s' } })).toBe(hashOf({}));
   expect(hashOf({ defaultSpace: 'guides' })).toBe(hashOf({}));
   expect(hashOf({ select: { minIssues: 4 } })).not.toBe(hashOf({}));
@@ -95,7 +95,7 @@ test('a rule is known by what it asks, and by what lets a merged one come again'
 describe('what the platform answers', () => {
   test('is read in full', () => {
     expect(
-      clusterOf({
+      toCluster({
         id: 'c_1',
         label: 'SSO',
         impact: 'high',
@@ -127,7 +127,7 @@ describe('what the platform answers', () => {
   });
 
   test('is read where next to nothing is told', () => {
-    expect(clusterOf({ id: 'c_1', details: 'text', updatedAt: 'soon' })).toMatchObject({
+    expect(toCluster({ id: 'c_1', details: 'text', updatedAt: 'soon' })).toMatchObject({
       label: '',
       impact: null,
       muted: false,
@@ -138,7 +138,7 @@ describe('what the platform answers', () => {
       summary: 'text',
       url: null,
     });
-    expect(issueOf({ issue: { id: 'i_1', summary: 'text' } })).toEqual({
+    expect(toIssue({ issue: { id: 'i_1', summary: 'text' } })).toEqual({
       id: 'i_1',
       title: '',
       impact: null,
@@ -150,7 +150,7 @@ describe('what the platform answers', () => {
 
   test('an issue leads to where its conversation was held, by an address that can be followed', () => {
     const urlOf = (urls: Record<string, string>) =>
-      issueOf({ issue: { id: 'i_1' }, conversation: { id: 'v_1', urls } }).conversation?.url;
+      toIssue({ issue: { id: 'i_1' }, conversation: { id: 'v_1', urls } }).conversation?.url;
     expect(urlOf({ location: 'https://api.example/v_1', source: 'https://help.example/1' })).toBe(
       'https://help.example/1',
     );
@@ -158,7 +158,7 @@ describe('what the platform answers', () => {
       'https://api.example/v_1',
     );
     expect(urlOf({ source: 'https://' })).toBe(null);
-    expect(issueOf({ issue: { id: 'i_1', conversation: 'v_9' } }).conversation).toEqual({
+    expect(toIssue({ issue: { id: 'i_1', conversation: 'v_9' } }).conversation).toEqual({
       id: 'v_9',
       subject: '',
       url: null,

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { markOf } from '../../src/clusters/model/ownership-marker.ts';
-import { type FindingAnswer, findingIssue, type TopicAnswer, topicCluster } from '../../src/clusters/model/topic.ts';
-import { answerClusters } from '../../src/clusters/run/control-api.ts';
+import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
+import {
+  type FindingAnswer,
+  findingToIssue,
+  type TopicAnswer,
+  topicToCluster,
+} from '../../src/clusters/model/topic.ts';
+import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { featuresOf } from '../../src/emulator/versions.ts';
 import { ClusterPlatform, openDaemon } from './run-platform.ts';
@@ -23,7 +28,7 @@ function platformOf(version: PlatformVersion): ClusterPlatform {
 const statuses = (platform: ClusterPlatform) =>
   platform.changeRequests.map(
     ({ description, siteTopic, space, status }) =>
-      `${markOf(description)?.cluster ?? siteTopic?.topic} ${space} ${status}`,
+      `${readMarker(description)?.cluster ?? siteTopic?.topic} ${space} ${status}`,
   );
 
 describe('a topic as a cluster', () => {
@@ -39,7 +44,7 @@ describe('a topic as a cluster', () => {
       finding({ createdAt: at(1000) }),
       finding({ createdAt: 'never' }),
     ];
-    const cluster = topicCluster({ ...topic, createdAt: at(9), updatedAt: at(1), icon: 'gear' }, findings, NOW);
+    const cluster = topicToCluster({ ...topic, createdAt: at(9), updatedAt: at(1), icon: 'gear' }, findings, NOW);
     expect(cluster).toMatchObject({
       id: 't',
       label: 'PDF',
@@ -60,23 +65,23 @@ describe('a topic as a cluster', () => {
     ['none', [{}], null],
     ['no findings', [], null],
   ] as const)('as bad as the worst by %s', (_, findings, impact) => {
-    expect(topicCluster(topic, findings.map(finding), NOW).impact).toBe(impact);
+    expect(topicToCluster(topic, findings.map(finding), NOW).impact).toBe(impact);
   });
 
   test('without a list of findings, as many as it says itself; without anything, none', () => {
-    expect(topicCluster({ ...topic, findings: { open: 4 } }, null, NOW).issues).toBe(4);
-    expect(topicCluster({ id: 't' }, null, NOW)).toMatchObject({
+    expect(topicToCluster({ ...topic, findings: { open: 4 } }, null, NOW).issues).toBe(4);
+    expect(topicToCluster({ id: 't' }, null, NOW)).toMatchObject({
       label: '',
       issues: 0,
       conversations: 0,
       muted: false,
     });
-    expect(topicCluster({ ...topic, usageSettings: { changeRequests: false } }, [], NOW).muted).toBe(true);
+    expect(topicToCluster({ ...topic, usageSettings: { changeRequests: false } }, [], NOW).muted).toBe(true);
   });
 
   test('a finding as an issue', () => {
     const description = { object: 'document', data: {}, nodes: [] };
-    expect(findingIssue({ id: 'f', title: 'Empty PDF', priority: 'high', description })).toEqual({
+    expect(findingToIssue({ id: 'f', title: 'Empty PDF', priority: 'high', description })).toEqual({
       ...{ id: 'f', title: 'Empty PDF', impact: 'high', createdAt: null, details: description, conversation: null },
     });
   });
@@ -108,7 +113,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     const daemon = openDaemon(platform, settings({ afterMerge: { mute: true } }));
     await daemon.run();
     const [no, yes] = ['t_no', 't_yes'].map((id) =>
-      platform.changeRequests.find(({ description }) => markOf(description)?.cluster === id),
+      platform.changeRequests.find(({ description }) => readMarker(description)?.cluster === id),
     );
     platform.call('PATCH', `/spaces/guides/change-requests/${no?.id}`, { status: 'archived' });
     platform.merge(yes?.id);
@@ -127,19 +132,19 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     platform.addCluster({ id: 't_1', label: 'PDF is empty' });
     const { automation } = openDaemon(platform, settings());
     const mute = (muted: boolean) =>
-      answerClusters(automation, { about: 'mute', cluster: 't_1', muted, dryRun: false });
-    const open = () => answerClusters(automation, { about: 'open', cluster: 't_1', space: null, dryRun: false });
+      handleClusterRequest(automation, { about: 'mute', cluster: 't_1', muted, dryRun: false });
+    const open = () => handleClusterRequest(automation, { about: 'open', cluster: 't_1', space: null, dryRun: false });
     expect(await mute(true)).toMatchObject({ label: 'PDF is empty', muted: true, changes: true });
     await expect(open()).rejects.toThrow('t_1 is muted');
     expect(await mute(true)).toMatchObject({ muted: true, changes: false });
     expect(await mute(false)).toMatchObject({ muted: false, changes: true });
-    expect(await answerClusters(automation, { about: 'list' })).toMatchObject({
+    expect(await handleClusterRequest(automation, { about: 'list' })).toMatchObject({
       clusters: [{ id: 't_1', impact: 'high', issues: 3, conversations: 3, opens: true }],
     });
     expect(await open()).toMatchObject({ outcome: 'opened', space: { id: 'guides' } });
     expect(await open()).toMatchObject({ outcome: 'is there', status: 'open' });
     await expect(
-      answerClusters(automation, { about: 'mute', cluster: 't_9', muted: true, dryRun: false }),
+      handleClusterRequest(automation, { about: 'mute', cluster: 't_9', muted: true, dryRun: false }),
     ).rejects.toThrow('issue cluster "t_9" not found');
     expect(statuses(platform)).toEqual(['t_1 guides open']);
   });
@@ -154,7 +159,7 @@ test('a topic whose change request the platform drafts itself gets no second one
   const daemon = openDaemon(platform, settings());
   expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { exists: 1 } });
   await expect(
-    answerClusters(daemon.automation, { about: 'open', cluster: 't_1', space: null, dryRun: false }),
+    handleClusterRequest(daemon.automation, { about: 'open', cluster: 't_1', space: null, dryRun: false }),
   ).resolves.toMatchObject({ outcome: 'is there', status: 'open' });
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
@@ -203,7 +208,7 @@ test('a list of change requests that takes no statuses: each space is asked, and
   platform.addCluster({ id: 't_no' });
   const daemon = openDaemon(platform, settings());
   expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 2 });
-  const no = platform.changeRequests.find(({ description }) => markOf(description)?.cluster === 't_no');
+  const no = platform.changeRequests.find(({ description }) => readMarker(description)?.cluster === 't_no');
   platform.call('PATCH', `/spaces/guides/change-requests/${no?.id}`, { status: 'archived' });
   const other = openDaemon(platform, settings(), { name: 'two' });
   expect(await other.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { exists: 1, archived: 1 } });
@@ -269,7 +274,7 @@ describe('which of them there are', () => {
     platform.time += later / 2;
     await daemon.run();
     expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
-    await expect(answerClusters(daemon.automation, { about: 'list' })).rejects.toThrow(message);
+    await expect(handleClusterRequest(daemon.automation, { about: 'list' })).rejects.toThrow(message);
     // The platform has clusters after all.
     platform.features = featuresOf('0.146');
     platform.site = undefined;
@@ -354,7 +359,7 @@ describe('which of them there are', () => {
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
     const { automation } = openDaemon(platform, settings(), { site: site ?? '' });
-    const list = () => answerClusters(automation, { about: 'list' });
+    const list = () => handleClusterRequest(automation, { about: 'list' });
     expect(await list()).toMatchObject({ clusters: [{ id: 'c_1' }] });
     platform.features = featuresOf('0.181');
     platform.site = site;

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ClusterQuestion } from '../../src/clusters/run/control-api.ts';
+import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { DeskQuestion } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
@@ -31,7 +31,7 @@ const handlers = {
   reconcile: async (organization: string | null) => ({ asked: organization }),
   status: async () => ({ organizations: [] }),
   conversations: async (organization: string | null, question: DeskQuestion) => ({ organization, ...question }),
-  clusters: async (organization: string | null, question: ClusterQuestion) => ({ organization, ...question }),
+  clusters: async (organization: string | null, question: ClusterRequest) => ({ organization, ...question }),
 };
 
 describe('the control socket', () => {
@@ -48,7 +48,7 @@ describe('the control socket', () => {
     });
     const wish = { about: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
     expect(await callControl(path, { ask: 'clusters', question: wish })).toEqual({ organization: null, ...wish });
-    const none = { about: 'open' } as unknown as ClusterQuestion;
+    const none = { about: 'open' } as unknown as ClusterRequest;
     await expect(callControl(path, { ask: 'clusters', question: none })).rejects.toThrow('asks nothing that is known');
     const unknown = { about: 'other' } as unknown as DeskQuestion;
     await expect(callControl(path, { ask: 'conversations', question: unknown })).rejects.toThrow(

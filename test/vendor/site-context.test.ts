@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
-import { answerClusters } from '../../src/clusters/run/control-api.ts';
+import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter } from '../../src/platform/client.ts';
@@ -65,7 +65,7 @@ test('context records, topics and findings are asked for and answered as the ven
     expect(await automation.run()).toMatchObject({ outcome: 'done', source: 'topics', opened: 1 });
     const [topic] = (await writer.get(operations.listSiteTopics, { path })).items;
     const cluster = topic?.id ?? '';
-    await answerClusters(automation, { about: 'mute', cluster, muted: true, dryRun: false });
+    await handleClusterRequest(automation, { about: 'mute', cluster, muted: true, dryRun: false });
     const [record] = (await writer.get(operations.listContextRecords, { path, query: { topic: cluster } })).items;
     await writer.get(operations.getContextRecord, { path: { ...path, contextRecordId: record?.id ?? '' } });
     const query = { topic: cluster, status: 'open', severity: 'low' } as const;

@@ -1,12 +1,12 @@
 import type { ClustersConfig } from '../../config/clusters.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';
-import { type FateOptions, fateOf, inOrder, isLive } from './reopen-policy.ts';
+import { compareCreation, decideReopen, isActive, type ReopenOptions } from './reopen-policy.ts';
 
 /**
  * How long to wait between the last draft and the list by which claims are decided, in milliseconds: as coarse as the
  * platform's stamps may be, so that whatever has a stamp before a draft's is in the list.
  */
-export const SETTLE = 2_000;
+export const SETTLE_DELAY = 2_000;
 
 const DAY = 86_400_000;
 
@@ -21,13 +21,13 @@ export const UNLIMITED: Limits = {
 /** What claims are decided by. */
 export interface ClaimOptions {
   readonly limits: Limits;
-  /** See `FateOptions`. */
+  /** See `ReopenOptions`. */
   readonly reopenGrowth: number;
   readonly issuesAtMerge: ReadonlyMap<string, number>;
 }
 
 /** A draft that is not opened, and why. */
-export interface GaveWay {
+export interface SupersededDraft {
   readonly request: ClusterChangeRequest;
   /** In words that a person reads. */
   readonly why: string;
@@ -38,7 +38,7 @@ export interface GaveWay {
 /** What becomes of one's own drafts. */
 export interface Decision {
   readonly open: readonly ClusterChangeRequest[];
-  readonly giveWay: readonly GaveWay[];
+  readonly superseded: readonly SupersededDraft[];
 }
 
 /**
@@ -59,41 +59,41 @@ export function decideClaims(
   options: ClaimOptions,
 ): Decision {
   const open: ClusterChangeRequest[] = [];
-  const giveWay: GaveWay[] = [];
-  const drafts = list.filter(({ id, status }) => claims.has(id) && status === 'draft').sort(inOrder);
+  const superseded: SupersededDraft[] = [];
+  const drafts = list.filter(({ id, status }) => claims.has(id) && status === 'draft').sort(compareCreation);
   for (const draft of drafts) {
     const before = list.filter((other) => other.id !== draft.id && !isLaterDraft(other, draft));
     const rivals = before.filter(({ cluster }) => cluster === draft.cluster);
-    const fateOptions: FateOptions = { ...options, issues: claims.get(draft.id) ?? 0 };
-    const fate = fateOf(rivals, fateOptions);
-    const limit = limitReached(before, draft, options.limits);
+    const fateOptions: ReopenOptions = { ...options, issues: claims.get(draft.id) ?? 0 };
+    const fate = decideReopen(rivals, fateOptions);
+    const limit = describeReachedLimit(before, draft, options.limits);
     if (!fate.may) {
-      giveWay.push({ request: draft, why: `the cluster ${fate.why}`, to: fate.request });
+      superseded.push({ request: draft, why: `the cluster ${fate.why}`, to: fate.request });
     } else if (limit !== null) {
-      giveWay.push({ request: draft, why: limit, to: null });
+      superseded.push({ request: draft, why: limit, to: null });
     } else {
       open.push(draft);
     }
   }
-  return { open, giveWay };
+  return { open, superseded };
 }
 
 /** A draft made later has no claim before this one; anything else of a later time has. */
 function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest): boolean {
-  return other.status === 'draft' && inOrder(other, draft) > 0;
+  return other.status === 'draft' && compareCreation(other, draft) > 0;
 }
 
 /**
  * Which limit leaves no room for one more change request in this space at this time, in words; null: none does. `list`
  * holds what there is, and what is planned.
  */
-export function limitReached(
+export function describeReachedLimit(
   list: readonly ClusterChangeRequest[],
   { space, createdAt }: Pick<ClusterChangeRequest, 'space' | 'createdAt'>,
   limits: Limits,
 ): string | null {
-  const live = list.filter(isLive);
-  const ofDay = list.filter((other) => !other.gaveWay && other.createdAt > createdAt - DAY);
+  const live = list.filter(isActive);
+  const ofDay = list.filter((other) => !other.superseded && other.createdAt > createdAt - DAY);
   const reached = (what: string, counted: readonly ClusterChangeRequest[], limit: number) =>
     countOf(counted) >= limit ? [`limit reached: ${limit} ${what}`] : [];
   return (

@@ -1,7 +1,7 @@
 import type { ClusterChangeRequest } from '../model/change-request.ts';
 
 /** Whether a cluster may have a change request opened. */
-export type Fate =
+export type ReopenDecision =
   | { readonly may: true }
   | {
       readonly may: false;
@@ -12,7 +12,7 @@ export type Fate =
     };
 
 /** What is needed besides the change requests themselves. */
-export interface FateOptions {
+export interface ReopenOptions {
   /** How many issues the cluster has. */
   readonly issues: number;
   /** How many it had when a change request was merged, by the change request's id; as many as now where not known. */
@@ -31,9 +31,9 @@ export interface FateOptions {
  * | the one updated last was archived | no |
  * | the one updated last was merged | from `reopenGrowth` times the issues it had then |
  */
-export function fateOf(requests: readonly ClusterChangeRequest[], options: FateOptions): Fate {
-  const counted = requests.filter(({ gaveWay, isEmptyMerge }) => !gaveWay && !isEmptyMerge);
-  const live = counted.filter(isLive).sort(inOrder)[0];
+export function decideReopen(requests: readonly ClusterChangeRequest[], options: ReopenOptions): ReopenDecision {
+  const counted = requests.filter(({ superseded, isEmptyMerge }) => !superseded && !isEmptyMerge);
+  const live = counted.filter(isActive).sort(compareCreation)[0];
   if (live !== undefined) {
     return { may: false, why: `has ${nameOf(live)}`, request: live };
   }
@@ -59,12 +59,12 @@ export function fateOf(requests: readonly ClusterChangeRequest[], options: FateO
 }
 
 /** Whether a change request stands in the way of another: neither merged nor archived. */
-export function isLive({ status }: ClusterChangeRequest): boolean {
+export function isActive({ status }: ClusterChangeRequest): boolean {
   return status !== 'merged' && status !== 'archived';
 }
 
 /** In the order they were made. */
-export function inOrder(a: ClusterChangeRequest, b: ClusterChangeRequest): number {
+export function compareCreation(a: ClusterChangeRequest, b: ClusterChangeRequest): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
@@ -73,7 +73,7 @@ function isLater(one: ClusterChangeRequest, other: ClusterChangeRequest | null):
   if (other === null || one.updatedAt !== other.updatedAt) {
     return other === null || one.updatedAt > other.updatedAt;
   }
-  return one.status === other.status ? inOrder(other, one) < 0 : one.status === 'archived';
+  return one.status === other.status ? compareCreation(other, one) < 0 : one.status === 'archived';
 }
 
 function nameOf({ status, id }: ClusterChangeRequest): string {

@@ -11,7 +11,7 @@ const WEIGHTS: ReadonlyMap<string | null, number> = new Map([
  * The issues that say most about a cluster, at most so many: those of the highest impact first, among them one of each
  * conversation before a second of any, the newest before older ones. The order they come in does not matter.
  */
-export function representatives(issues: readonly ClusterIssue[], most: number): readonly ClusterIssue[] {
+export function pickRepresentatives(issues: readonly ClusterIssue[], most: number): readonly ClusterIssue[] {
   const sorted = [...issues].sort(
     (a, b) => weightOf(b) - weightOf(a) || (b.createdAt ?? 0) - (a.createdAt ?? 0) || (a.id < b.id ? -1 : 1),
   );

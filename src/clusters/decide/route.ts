@@ -5,7 +5,7 @@ import type { IssueCluster } from '../model/cluster.ts';
 import type { RankedSpace } from './search-query.ts';
 
 /** A space that a change request may be for. */
-export interface RouteSpace {
+export interface TargetSpace {
   readonly id: string;
   readonly title: string;
   /** The key of its manifest; null where none declares it. */
@@ -19,11 +19,11 @@ export interface RouteSpace {
 }
 
 /** The spaces of an organization. */
-export type Spaces = ReadonlyMap<string, RouteSpace>;
+export type Spaces = ReadonlyMap<string, TargetSpace>;
 
 /** Where a cluster's change request goes, and why there, or why nowhere. In words that a person reads. */
 export type Route =
-  | { readonly space: RouteSpace; readonly why: string }
+  | { readonly space: TargetSpace; readonly why: string }
   | {
       readonly space: null;
       readonly why: string;
@@ -39,7 +39,7 @@ export interface Routing {
 }
 
 /** Finds spaces by the keys of their manifests and by their ids. A key wins over an equal id. */
-export function spacesOf(spaces: readonly RouteSpace[]): Spaces {
+export function indexSpaces(spaces: readonly TargetSpace[]): Spaces {
   const keyed = spaces.filter(({ key }) => key !== null);
   return new Map([
     ...spaces.map((space) => [space.id, space] as const),
@@ -47,7 +47,7 @@ export function spacesOf(spaces: readonly RouteSpace[]): Spaces {
   ]);
 }
 
-export function routingOf(settings: Pick<ClustersConfig, 'routes' | 'search' | 'defaultSpace'>): Routing {
+export function createRouting(settings: Pick<ClustersConfig, 'routes' | 'search' | 'defaultSpace'>): Routing {
   const rules = settings.routes.map(({ label, source, space }) => {
     const pattern = label === undefined ? null : compilePattern(label, 'i');
     return { matches: (cluster: IssueCluster) => matches(cluster, pattern, source), space };
@@ -81,8 +81,8 @@ export function route(
   ranked: readonly RankedSpace[] | null,
 ): Route {
   const passed: string[] = [];
-  for (const choose of [byRules, bySearch, byDefault]) {
-    const found = choose(cluster, routing, spaces, ranked);
+  for (const decideOpening of [byRules, bySearch, byDefault]) {
+    const found = decideOpening(cluster, routing, spaces, ranked);
     append(passed, found.passed);
     if (found.space !== null) {
       return { space: found.space, why: [found.why, ...passed].join('; ') };
@@ -94,8 +94,8 @@ export function route(
   return { space: null, why: passed.join('; ') || 'no route matches', waits: false };
 }
 
-interface Choice {
-  readonly space: RouteSpace | null;
+interface OpeningDecision {
+  readonly space: TargetSpace | null;
   /** It would go to a space that is not there yet. */
   readonly waits: boolean;
   readonly why: string;
@@ -103,7 +103,7 @@ interface Choice {
   readonly passed: readonly string[];
 }
 
-function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): Choice {
+function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): OpeningDecision {
   const passed: string[] = [];
   for (const [index, rule] of rules.entries()) {
     if (rule.matches(cluster)) {
@@ -117,7 +117,12 @@ function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): Cho
   return { space: null, waits: false, why: '', passed: nothing };
 }
 
-function bySearch(_: IssueCluster, { search }: Routing, spaces: Spaces, ranked: readonly RankedSpace[] | null): Choice {
+function bySearch(
+  _: IssueCluster,
+  { search }: Routing,
+  spaces: Spaces,
+  ranked: readonly RankedSpace[] | null,
+): OpeningDecision {
   const passed: string[] = [];
   const later = search.enabled ? search.spaces.find((name) => spaces.get(name)?.waits === true) : undefined;
   if (later !== undefined) {
@@ -140,7 +145,7 @@ function bySearch(_: IssueCluster, { search }: Routing, spaces: Spaces, ranked: 
   return { space: null, waits: false, why: '', passed: candidates.length === 0 ? [nothing] : passed };
 }
 
-function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): Choice {
+function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): OpeningDecision {
   if (routing.default === null) {
     return { space: null, waits: false, why: '', passed: ['no default is set'] };
   }
@@ -149,7 +154,7 @@ function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): Choice {
 }
 
 /** The space of this name if it can be used; else what speaks against it is noted, and whether it is waited for. */
-function usable(name: string, spaces: Spaces, passed: string[], by: string): Pick<Choice, 'space' | 'waits'> {
+function usable(name: string, spaces: Spaces, passed: string[], by: string): Pick<OpeningDecision, 'space' | 'waits'> {
   const space = spaces.get(name);
   if (space?.usable === true) {
     return { space, waits: false };

@@ -1,6 +1,6 @@
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
 import { cut, oneLine, webUrl } from '../model/text-sanitizing.ts';
-import { representatives } from './representatives.ts';
+import { pickRepresentatives } from './representatives.ts';
 
 /** Longest query, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_QUERY = 512;
@@ -11,8 +11,8 @@ const MOST_TITLES = 5;
 const PLACEHOLDER = /\[[A-Z][A-Z0-9_]*_\d+\]/g;
 
 /** What to search for: the cluster's label, and the titles of its most representative issues that say more. */
-export function searchQuery(cluster: IssueCluster, issues: readonly ClusterIssue[]): string {
-  const titles = representatives(issues, issues.length).map(({ title }) => oneLine(title));
+export function buildSearchQuery(cluster: IssueCluster, issues: readonly ClusterIssue[]): string {
+  const titles = pickRepresentatives(issues, issues.length).map(({ title }) => oneLine(title));
   const texts = [oneLine(cluster.label), ...titles].map((text) => oneLine(text.replaceAll(PLACEHOLDER, ' ')));
   const words = [...new Set(texts.filter((text) => text !== ''))];
   return cut(words.slice(0, MOST_TITLES + 1).join(' '), LONGEST_QUERY, true).replace(/…$/, '');
@@ -73,7 +73,7 @@ export function rankSpaces(results: readonly SearchAnswer[]): readonly RankedSpa
 }
 
 /** The pages to name, at most so many: those of the space that was chosen, then those of the others. */
-export function relatedPages(ranked: readonly RankedSpace[], space: string, most: number): readonly RelatedPage[] {
+export function pickRelatedPages(ranked: readonly RankedSpace[], space: string, most: number): readonly RelatedPage[] {
   const own = ranked.filter(({ id }) => id === space);
   const others = ranked.filter(({ id }) => id !== space);
   const pages = [...own, ...others].flatMap((found) => found.pages);

@@ -22,7 +22,7 @@ export type Verdict =
   | { readonly passes: false; readonly reasons: readonly [Reason, ...Reason[]] };
 
 /** The settings of the selection, ready to be asked. */
-export interface SelectRule {
+export interface SelectionRule {
   readonly settings: ClustersConfig['select'];
   readonly include: readonly Pattern[];
   readonly exclude: readonly Pattern[];
@@ -31,7 +31,10 @@ export interface SelectRule {
 }
 
 /** The rule of these settings. What decides whether one that was merged comes again is part of it. */
-export function ruleOf({ select, afterMerge }: Pick<ClustersConfig, 'select' | 'afterMerge'>): SelectRule {
+export function createSelectionRule({
+  select,
+  afterMerge,
+}: Pick<ClustersConfig, 'select' | 'afterMerge'>): SelectionRule {
   const text = canonicalJson({ select, reopenGrowth: afterMerge.reopenGrowth });
   return {
     settings: select,
@@ -42,12 +45,12 @@ export function ruleOf({ select, afterMerge }: Pick<ClustersConfig, 'select' | '
 }
 
 /** What the rule says of a cluster at this time. */
-export function judge(cluster: IssueCluster, rule: SelectRule, now: number): Verdict {
+export function evaluateCluster(cluster: IssueCluster, rule: SelectionRule, now: number): Verdict {
   const [first, ...rest] = CHECKS.flatMap((check) => check(cluster, rule, now) ?? []);
   return first === undefined ? { passes: true } : { passes: false, reasons: [first, ...rest] };
 }
 
-type Check = (cluster: IssueCluster, rule: SelectRule, now: number) => Reason | null;
+type Check = (cluster: IssueCluster, rule: SelectionRule, now: number) => Reason | null;
 
 const CHECKS: readonly Check[] = [
   muted,
@@ -66,7 +69,7 @@ function muted(cluster: IssueCluster): Reason | null {
   return cluster.muted ? { what: 'muted', words: 'muted', until: 0 } : null;
 }
 
-function impact(cluster: IssueCluster, { settings }: SelectRule): Reason | null {
+function impact(cluster: IssueCluster, { settings }: SelectionRule): Reason | null {
   const asked: readonly string[] = settings.impact;
   if (asked.length === 0 || (cluster.impact !== null && asked.includes(cluster.impact))) {
     return null;
@@ -75,11 +78,11 @@ function impact(cluster: IssueCluster, { settings }: SelectRule): Reason | null 
   return { what: 'impact', words: `${is}, ${anyOf(asked)} required`, until: null };
 }
 
-function enoughIssues({ issues }: IssueCluster, { settings }: SelectRule): Reason | null {
+function enoughIssues({ issues }: IssueCluster, { settings }: SelectionRule): Reason | null {
   return tooFew('issues', issues, settings.minIssues);
 }
 
-function enoughConversations({ conversations }: IssueCluster, { settings }: SelectRule): Reason | null {
+function enoughConversations({ conversations }: IssueCluster, { settings }: SelectionRule): Reason | null {
   return tooFew('conversations', conversations, settings.minConversations);
 }
 
@@ -88,7 +91,7 @@ function tooFew(what: 'issues' | 'conversations', count: number, asked: number):
   return count >= asked ? null : { what, words, until: null };
 }
 
-function age({ createdAt }: IssueCluster, { settings }: SelectRule, now: number): Reason | null {
+function age({ createdAt }: IssueCluster, { settings }: SelectionRule, now: number): Reason | null {
   if (settings.minAge === 0) {
     return null;
   }
@@ -106,7 +109,7 @@ function age({ createdAt }: IssueCluster, { settings }: SelectRule, now: number)
 }
 
 /** A pulse moves on by the week: what is in it may rise without a new issue, but nothing rises from nothing. */
-function rising({ weeklyPulse }: IssueCluster, { settings: { risingWeeks: weeks } }: SelectRule): Reason | null {
+function rising({ weeklyPulse }: IssueCluster, { settings: { risingWeeks: weeks } }: SelectionRule): Reason | null {
   const last = sum(weeklyPulse.slice(-weeks));
   const before = sum(weeklyPulse.slice(-2 * weeks, -weeks));
   if (weeks === 0 || last > before) {
@@ -117,20 +120,20 @@ function rising({ weeklyPulse }: IssueCluster, { settings: { risingWeeks: weeks 
   return { what: 'rising', words, until: last === 0 ? null : 0 };
 }
 
-function sources(cluster: IssueCluster, { settings }: SelectRule): Reason | null {
+function sources(cluster: IssueCluster, { settings }: SelectionRule): Reason | null {
   const asked = settings.sources;
   return asked.length === 0 || asked.some((name) => (cluster.sources[name] ?? 0) > 0)
     ? null
     : { what: 'sources', words: `no issue from ${anyOf(asked)}`, until: null };
 }
 
-function include({ label }: IssueCluster, rule: SelectRule): Reason | null {
+function include({ label }: IssueCluster, rule: SelectionRule): Reason | null {
   return rule.include.length === 0 || rule.include.some((pattern) => pattern.test(label))
     ? null
     : { what: 'include', words: 'the label matches no pattern of include', until: null };
 }
 
-function exclude({ label }: IssueCluster, rule: SelectRule): Reason | null {
+function exclude({ label }: IssueCluster, rule: SelectionRule): Reason | null {
   const index = rule.exclude.findIndex((pattern) => pattern.test(label));
   return index < 0
     ? null

@@ -1,5 +1,5 @@
-import { timeOf } from './cluster.ts';
-import { clusterKey, draftMarkOf, markOf, saysGaveWay } from './ownership-marker.ts';
+import { parseTime } from './cluster.ts';
+import { clusterKey, isSupersededSubject, readDraftMarker, readMarker } from './ownership-marker.ts';
 
 /** A change request that belongs to a cluster, whoever made it. */
 export interface ClusterChangeRequest {
@@ -16,7 +16,7 @@ export interface ClusterChangeRequest {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** It was archived because it gave way to another, which says nothing about the cluster. */
-  readonly gaveWay: boolean;
+  readonly superseded: boolean;
   /** It was merged without any edit, so that nothing was fixed. */
   readonly isEmptyMerge: boolean;
 }
@@ -40,14 +40,14 @@ export interface ChangeRequestAnswer {
 }
 
 /** The cluster, or the topic in its place, that the platform itself says a change request is of; null: it says none. */
-function linkOf(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesCluster' | 'siteTopic'>): string | null {
+function platformLink(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesCluster' | 'siteTopic'>): string | null {
   return answer.conversationsIssuesCluster || answer.siteTopic?.topic || null;
 }
 
 /** What is known of a change request besides what the platform answers. */
 export interface KnownLink {
   readonly cluster: string;
-  readonly gaveWay: boolean;
+  readonly superseded: boolean;
   /** Its revision when it was created here; null: not known. */
   readonly revision: string | null;
 }
@@ -61,19 +61,19 @@ export function isOfCluster({ cluster }: Pick<ClusterChangeRequest, 'cluster'>, 
  * The change request with its cluster, which the platform's link says, else the mark in its description, else what was
  * recorded, else the mark in a draft's subject; null where it belongs to none. `known` is by the change request's id.
  */
-export function changeRequestOf(
+export function toClusterChangeRequest(
   answer: ChangeRequestAnswer,
   known: ReadonlyMap<string, KnownLink>,
 ): ClusterChangeRequest | null {
   // What stands in a subject may come from a label: a description that is there knows better.
-  const mark = markOf(answer.description);
+  const mark = readMarker(answer.description);
   const record = known.get(answer.id);
-  const inSubject = mark === null ? draftMarkOf(answer.subject) : null;
-  const cluster = linkOf(answer) || mark?.cluster || record?.cluster || inSubject?.cluster;
+  const inSubject = mark === null ? readDraftMarker(answer.subject) : null;
+  const cluster = platformLink(answer) || mark?.cluster || record?.cluster || inSubject?.cluster;
   if (!cluster) {
     return null;
   }
-  const createdAt = timeOf(answer.createdAt) ?? 0;
+  const createdAt = parseTime(answer.createdAt) ?? 0;
   return {
     id: answer.id,
     space: answer.space,
@@ -82,10 +82,10 @@ export function changeRequestOf(
     subject: answer.subject ?? '',
     url: answer.urls?.app ?? answer.urls?.location ?? null,
     createdAt,
-    updatedAt: timeOf(answer.updatedAt) ?? createdAt,
-    gaveWay:
+    updatedAt: parseTime(answer.updatedAt) ?? createdAt,
+    superseded:
       answer.status === 'archived' &&
-      (record?.gaveWay === true || (mark?.gaveWay ?? saysGaveWay(answer.subject ?? ''))),
+      (record?.superseded === true || (mark?.superseded ?? isSupersededSubject(answer.subject ?? ''))),
     isEmptyMerge: answer.status === 'merged' && isUnedited(answer, record?.revision ?? null),
   };
 }

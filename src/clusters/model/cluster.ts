@@ -91,14 +91,14 @@ export interface IssueAnswer {
 }
 
 /** What the platform answered, in either of its shapes. What it does not tell is empty, and none of it is required. */
-export function clusterOf(answer: ClusterAnswer): IssueCluster {
+export function toCluster(answer: ClusterAnswer): IssueCluster {
   return {
     id: answer.id,
     label: answer.label ?? '',
     impact: answer.impact ?? null,
     muted: answer.muted ?? false,
-    createdAt: timeOf(answer.createdAt),
-    updatedAt: timeOf(answer.updatedAt),
+    createdAt: parseTime(answer.createdAt),
+    updatedAt: parseTime(answer.updatedAt),
     weeklyPulse: (answer.weeklyPulse ?? []).map((count) => count ?? 0),
     sources: Object.fromEntries(Object.entries(answer.sources ?? {}).map(([name, count]) => [name, count ?? 0])),
     issues: answer.stats?.issues ?? 0,
@@ -109,15 +109,15 @@ export function clusterOf(answer: ClusterAnswer): IssueCluster {
   };
 }
 
-/** As `clusterOf`. A conversation leads to where it was held, else to the platform's page of it. */
-export function issueOf({ issue, conversation }: IssueAnswer): ClusterIssue {
+/** As `toCluster`. A conversation leads to where it was held, else to the platform's page of it. */
+export function toIssue({ issue, conversation }: IssueAnswer): ClusterIssue {
   const id = conversation?.id ?? issue.conversation ?? null;
   const { urls } = conversation ?? {};
   return {
     id: issue.id,
     title: issue.title ?? '',
     impact: issue.impact ?? null,
-    createdAt: timeOf(issue.createdAt),
+    createdAt: parseTime(issue.createdAt),
     details: issue.details ?? issue.summary ?? null,
     conversation:
       id === null
@@ -132,7 +132,7 @@ export function issueOf({ issue, conversation }: IssueAnswer): ClusterIssue {
 }
 
 /** A date-time in milliseconds since the epoch; null where there is none. */
-export function timeOf(text: Text): number | null {
+export function parseTime(text: Text): number | null {
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }

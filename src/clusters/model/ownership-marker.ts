@@ -5,11 +5,11 @@ import type { RichNode } from '../../platform/rich-text/node.ts';
 import { cut } from './text-sanitizing.ts';
 
 /** What a description says of itself. */
-export interface Mark {
+export interface OwnershipMarker {
   /** The cluster's id. */
   readonly cluster: string;
   /** The change request gave way to another of the same cluster, or to a limit. */
-  readonly gaveWay: boolean;
+  readonly superseded: boolean;
   /** A word that whoever made it knows it by, where two made one at once; null: none. */
   readonly claim: string | null;
 }
@@ -20,20 +20,20 @@ const CLAIM = ' (claim ';
 const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
 
 /**
- * The last paragraph of a description: whose it is, in a form that `markOf` reads back. The id is written as code,
+ * The last paragraph of a description: whose it is, in a form that `readMarker` reads back. The id is written as code,
  * which no label or title that is put into a description can be.
  */
-export function markParagraph({ cluster, gaveWay, claim }: Mark): RichNode {
+export function markerParagraph({ cluster, superseded, claim }: OwnershipMarker): RichNode {
   const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
   const id = leafOf(clusterKey(cluster), new Set(['code']));
-  const leaves = [leafOf(gaveWay ? GAVE_WAY : STANDS, new Set()), id, ...own];
+  const leaves = [leafOf(superseded ? GAVE_WAY : STANDS, new Set()), id, ...own];
   return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
 }
 
 /** The mark of a description; null where it has none. Where there are more, the last counts. */
-export function markOf(description: unknown): Mark | null {
+export function readMarker(description: unknown): OwnershipMarker | null {
   const nodes = isObject(description) && Array.isArray(description.nodes) ? (description.nodes as unknown[]) : [];
-  return nodes.reduceRight<Mark | null>((found, node) => found ?? readMark(node), null);
+  return nodes.reduceRight<OwnershipMarker | null>((found, node) => found ?? readMarkerParagraph(node), null);
 }
 
 /** The longest id that is written as it is: with its claim, it fits in a subject of 100 characters. */
@@ -59,13 +59,13 @@ export function draftSubject(claim: string, cluster: string): string {
 }
 
 /** The mark in a draft's subject; null where it has none. */
-export function draftMarkOf(subject: string | null | undefined): Mark | null {
+export function readDraftMarker(subject: string | null | undefined): OwnershipMarker | null {
   const [, claim, cluster] = DRAFT_SUBJECT.exec(subject ?? '') ?? [];
-  return claim === undefined || cluster === undefined ? null : { cluster, gaveWay: false, claim };
+  return claim === undefined || cluster === undefined ? null : { cluster, superseded: false, claim };
 }
 
 /** Whether a subject would be taken for one that Octavo gives to drafts, or to those that gave way. */
-export function looksReserved(subject: string): boolean {
+export function isReservedSubject(subject: string): boolean {
   return subject.startsWith(SUBJECT) || subject.startsWith(DRAFT);
 }
 
@@ -73,16 +73,16 @@ export function looksReserved(subject: string): boolean {
 const SUBJECT = 'Given up: ';
 
 /** The subject of a change request that gave way. */
-export function gaveWaySubject(subject: string): string {
+export function supersededSubject(subject: string): string {
   return cut(`${SUBJECT}${subject}`, 100);
 }
 
 /** Whether a subject says so. */
-export function saysGaveWay(subject: string): boolean {
+export function isSupersededSubject(subject: string): boolean {
   return subject.startsWith(SUBJECT);
 }
 
-function readMark(node: unknown): Mark | null {
+function readMarkerParagraph(node: unknown): OwnershipMarker | null {
   if (!isObject(node) || node.type !== 'paragraph') {
     return null;
   }
@@ -90,7 +90,7 @@ function readMark(node: unknown): Mark | null {
   const start = [STANDS, GAVE_WAY].find((words) => text.startsWith(words));
   const [, cluster = '', claim = null] = MARKED.exec(start === undefined ? '' : text.slice(start.length)) ?? [];
   return cluster !== '' && codeOf(node as unknown as RichNode).trim() === cluster
-    ? { cluster, gaveWay: start === GAVE_WAY, claim }
+    ? { cluster, superseded: start === GAVE_WAY, claim }
     : null;
 }
 

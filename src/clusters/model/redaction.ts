@@ -24,7 +24,7 @@ const MOST_REMEMBERED = 10_000;
 const LONGEST = 100_000;
 
 /** The same redaction, which does no text twice. */
-export function remembering(redaction: Redaction): Redaction {
+export function memoizeRedaction(redaction: Redaction): Redaction {
   const known = new Map<string, string>();
   const text = (raw: string): string => {
     const given = raw.slice(0, LONGEST);

@@ -4,7 +4,7 @@ import type { Input, Item } from '../../platform/operations/model/operation.ts';
 import type { ClusterIssue, IssueCluster } from './cluster.ts';
 
 /** A change request as the platform lists it. */
-export type RequestAnswer = Item<typeof operations.listOrganizationChangeRequests>;
+export type ChangeRequestItem = Item<typeof operations.listOrganizationChangeRequests>;
 
 /** What a platform is told to lack where a source has no list. */
 export const NO_CLUSTERS = {
@@ -40,5 +40,5 @@ export interface ClusterSource {
   /** What a new change request is created with, so that the platform knows what it is of. */
   link(id: string): { readonly conversationsIssuesCluster?: string };
   /** Its change requests that a list of all may leave out. */
-  requestsOf(id: string): Promise<readonly RequestAnswer[]>;
+  requestsOf(id: string): Promise<readonly ChangeRequestItem[]>;
 }

@@ -14,7 +14,7 @@ export function oneLine(text: string): string {
 }
 
 /** A text of the platform's without what moves a cursor or turns the direction of a line around; its lines stay. */
-export function harmless(text: string): string {
+export function stripControlCharacters(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 

@@ -1,4 +1,4 @@
-import { type ClusterIssue, type IssueCluster, timeOf } from './cluster.ts';
+import { type ClusterIssue, type IssueCluster, parseTime } from './cluster.ts';
 import { webUrl } from './text-sanitizing.ts';
 
 type Text = string | null | undefined;
@@ -41,15 +41,19 @@ const LEVELS: readonly string[] = ['low', 'medium', 'high'];
  * lists none. The impact is that of the worst finding. Its records count as conversations. A topic is muted unless its
  * context may be used to propose change requests. Source: docs/platform-notes.md#topics
  */
-export function topicCluster(topic: TopicAnswer, findings: readonly FindingAnswer[] | null, now: number): IssueCluster {
+export function topicToCluster(
+  topic: TopicAnswer,
+  findings: readonly FindingAnswer[] | null,
+  now: number,
+): IssueCluster {
   const open = findings ?? [];
   return {
     id: topic.id,
     label: topic.label ?? '',
     impact: worstOf(open),
     muted: topic.usageSettings?.changeRequests === false,
-    createdAt: timeOf(topic.createdAt),
-    updatedAt: timeOf(topic.updatedAt),
+    createdAt: parseTime(topic.createdAt),
+    updatedAt: parseTime(topic.updatedAt),
     weeklyPulse: pulseOf(open, now),
     sources: {},
     issues: findings === null ? (topic.findings?.open ?? 0) : open.length,
@@ -61,12 +65,12 @@ export function topicCluster(topic: TopicAnswer, findings: readonly FindingAnswe
 }
 
 /** A finding as an issue: which records it is of is not told with it. */
-export function findingIssue(finding: FindingAnswer): ClusterIssue {
+export function findingToIssue(finding: FindingAnswer): ClusterIssue {
   return {
     id: finding.id,
     title: finding.title ?? '',
     impact: levelOf(finding),
-    createdAt: timeOf(finding.createdAt),
+    createdAt: parseTime(finding.createdAt),
     details: finding.description ?? null,
     conversation: null,
   };
@@ -94,7 +98,7 @@ function worstOf(findings: readonly FindingAnswer[]): string | null {
 function pulseOf(findings: readonly FindingAnswer[], now: number): readonly number[] {
   const pulse = new Array<number>(WEEKS).fill(0);
   for (const { createdAt } of findings) {
-    const time = timeOf(createdAt);
+    const time = parseTime(createdAt);
     const week = time === null ? -1 : WEEKS - 1 - Math.max(0, Math.floor((now - time) / WEEK));
     if (week >= 0) {
       pulse[week] = (pulse[week] ?? 0) + 1;

@@ -4,17 +4,17 @@ const WINDOW = 3;
 const NUMBERS = ['no', 'one', 'two', 'three'];
 
 /** How a cluster's issues come by the week, the newest last: "rising: 3, 5, 9 in the last three weeks, ▁▂▄█". */
-export function trendOf(pulse: readonly number[]): string {
+export function describeTrend(pulse: readonly number[]): string {
   const last = pulse.slice(-WINDOW);
   const before = pulse.slice(-2 * WINDOW, -WINDOW);
   if (last.length === 0) {
     return 'unknown';
   }
   const counts = `${last.join(', ')} in the last ${last.length === 1 ? 'week' : `${NUMBERS[last.length]} weeks`}`;
-  return `${courseOf(sum(last), sum(before))}: ${counts}, ${sparkOf(pulse)}`;
+  return `${directionOf(sum(last), sum(before))}: ${counts}, ${sparkline(pulse)}`;
 }
 
-function courseOf(last: number, before: number): string {
+function directionOf(last: number, before: number): string {
   if (last === 0) {
     return 'quiet';
   }
@@ -22,7 +22,7 @@ function courseOf(last: number, before: number): string {
 }
 
 /** One bar for each week, the highest for the most issues. */
-function sparkOf(pulse: readonly number[]): string {
+function sparkline(pulse: readonly number[]): string {
   const most = largest(pulse, 1);
   return pulse.map((count) => BARS[Math.round((Math.max(0, count) / most) * (BARS.length - 1))]).join('');
 }

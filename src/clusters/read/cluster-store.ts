@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Json } from '../../core/json.ts';
 import type { Note } from '../../store/store.ts';
 import type { Redaction } from '../model/redaction.ts';
-import type { ReadingState } from './incremental-reader.ts';
+import type { ReaderState } from './incremental-reader.ts';
 
 /** Ways to list all change requests of an organization; see `listRequests`. */
 export const LIST_MODES = ['statuses', 'status', 'all', 'spaces'] as const;
@@ -31,7 +31,7 @@ const entry = z.object({
   at: z.number(),
   state: z.enum(['begun', 'draft', 'open', 'merged', 'archived']),
   /** Whether a person asked for it, whom no limit holds back. */
-  byHand: z.boolean(),
+  isManual: z.boolean(),
   /** Why it is in this space. */
   why: z.string(),
   /** Whether the reviewers are still to be asked. */
@@ -43,9 +43,9 @@ const entry = z.object({
   /** Whether the cluster is still to be muted, as it was merged. */
   muteDue: z.boolean(),
   /** Since when the platform does not have it any more, as when its space was deleted; null: it has it. */
-  goneAt: z.number().nullable(),
+  missingSince: z.number().nullable(),
 });
-export type Entry = z.output<typeof entry>;
+export type OwnRequest = z.output<typeof entry>;
 
 /** Why nothing is opened for a cluster as it is: it is looked at again when it, or the settings, are not as they were. */
 const settled = z.object({
@@ -55,9 +55,9 @@ const settled = z.object({
   reason: z.enum(['unrouted', 'archived', 'merged']),
   why: z.string(),
 });
-export type Settled = z.output<typeof settled>;
+export type KnownSkip = z.output<typeof settled>;
 
-const reading: z.ZodType<ReadingState> = z.object({
+const reading: z.ZodType<ReaderState> = z.object({
   rule: z.string(),
   newest: z.number().nullable(),
   waiting: z.record(z.string(), z.number()),
@@ -75,7 +75,7 @@ const memory = z.object({
   /** In the order they were begun. */
   entries: z.array(entry),
   /** Change requests that gave way, the newest last: they were not archived by hand. */
-  gaveWay: z.array(z.object({ id: z.string(), cluster: z.string() })),
+  superseded: z.array(z.object({ id: z.string(), cluster: z.string() })),
   /** How many issues a cluster had when a change request of it was first seen to be merged, by that one's id. */
   merges: z.record(z.string(), z.number()),
   settled: z.record(z.string(), settled),
@@ -99,7 +99,7 @@ const NOTHING: Memory = {
   settings: '',
   reading: null,
   entries: [],
-  gaveWay: [],
+  superseded: [],
   merges: {},
   settled: {},
   listing: null,
@@ -115,7 +115,7 @@ const MOST = 2000;
  * What is remembered of an organization's clusters, in one note. It is a help: without it the platform's own lists
  * tell which clusters have a change request. A change is on disk when its promise resolves; all throw StoreError.
  */
-export class ClusterBook {
+export class ClusterStore {
   readonly #note: Note;
   readonly #keeps: boolean;
   #memory: Memory;
@@ -134,12 +134,12 @@ export class ClusterBook {
     note: Note,
     settings: string,
     { keeps, redaction }: { readonly keeps: boolean; readonly redaction: Pick<Redaction, 'version' | 'text'> },
-  ): Promise<ClusterBook> {
+  ): Promise<ClusterStore> {
     const read = memory.safeParse(await note.read());
     const known = read.success ? read.data : { ...NOTHING, redactedBy: redaction.version };
     const isOther = known.settings !== settings;
     const current = isOther ? { ...known, settings, reading: null, settled: {} } : known;
-    const book = new ClusterBook(note, keeps, current);
+    const book = new ClusterStore(note, keeps, current);
     if (current.redactedBy !== redaction.version) {
       await book.#keep(redacted(current, redaction));
     }
@@ -151,22 +151,22 @@ export class ClusterBook {
   }
 
   /** Those that are neither merged nor archived, and those that are but still have something due. */
-  get live(): readonly Entry[] {
+  get live(): readonly OwnRequest[] {
     return this.#memory.entries.filter((each) => !isOver(each));
   }
 
   /** The entry of a change request; null where it is not known here. */
-  byId(id: string): Entry | null {
+  byId(id: string): OwnRequest | null {
     return this.#memory.entries.find((each) => each.id === id) ?? null;
   }
 
   /** The one of a cluster that may still be opened, or is open. */
-  liveOf(cluster: string): Entry | null {
+  liveOf(cluster: string): OwnRequest | null {
     return this.live.find((each) => each.cluster === cluster) ?? null;
   }
 
   /** Nothing is written where nothing is changed by it. */
-  async change(change: Partial<Omit<Memory, 'format' | 'entries' | 'gaveWay'>>): Promise<void> {
+  async change(change: Partial<Omit<Memory, 'format' | 'entries' | 'superseded'>>): Promise<void> {
     const next = { ...this.#memory, ...change, merges: newest({ ...this.#memory.merges, ...change.merges }) };
     if (JSON.stringify(next) !== JSON.stringify(this.#memory)) {
       await this.#keep(next);
@@ -174,7 +174,7 @@ export class ClusterBook {
   }
 
   /** Adds an entry, or puts it in the place of the one with its claim; `change` is kept with it. */
-  async put(added: Entry, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
+  async put(added: OwnRequest, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
     const { entries } = this.#memory;
     const index = entries.findIndex(({ claim }) => claim === added.claim);
     const next = index < 0 ? [...entries, added] : entries.toSpliced(index, 1, added);
@@ -183,7 +183,7 @@ export class ClusterBook {
   }
 
   /** Puts entries in the places of those with their claims. */
-  async putAll(changed: readonly Entry[]): Promise<void> {
+  async putAll(changed: readonly OwnRequest[]): Promise<void> {
     const byClaim = new Map(changed.map((each) => [each.claim, each]));
     if (changed.length > 0) {
       const entries = this.#memory.entries.map((each) => byClaim.get(each.claim) ?? each);
@@ -192,13 +192,13 @@ export class ClusterBook {
   }
 
   /** Forgets an entry; of one that gave way the id is kept. */
-  async remove(gone: Entry, { gaveWay }: { readonly gaveWay: boolean }): Promise<void> {
-    const { entries, gaveWay: before } = this.#memory;
-    const ids = gaveWay && gone.id !== null ? [...before, { id: gone.id, cluster: gone.cluster }] : before;
+  async remove(gone: OwnRequest, { superseded }: { readonly superseded: boolean }): Promise<void> {
+    const { entries, superseded: before } = this.#memory;
+    const ids = superseded && gone.id !== null ? [...before, { id: gone.id, cluster: gone.cluster }] : before;
     await this.#keep({
       ...this.#memory,
       entries: entries.filter(({ claim }) => claim !== gone.claim),
-      gaveWay: ids.slice(-MOST),
+      superseded: ids.slice(-MOST),
     });
   }
 
@@ -222,12 +222,12 @@ function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 
   return { ...known, entries, settled: Object.fromEntries(settled), redactedBy: version };
 }
 
-function isOver({ state, muteDue }: Entry): boolean {
+function isOver({ state, muteDue }: OwnRequest): boolean {
   return (state === 'merged' || state === 'archived') && !muteDue;
 }
 
 /** The oldest are forgotten first. */
-function bounded(entries: readonly Entry[]): Entry[] {
+function bounded(entries: readonly OwnRequest[]): OwnRequest[] {
   const over = entries.filter(isOver);
   const gone = new Set(over.slice(0, Math.max(0, over.length - MOST)));
   return entries.filter((each) => !gone.has(each));

@@ -1,9 +1,9 @@
 import { largest } from '../../core/lists.ts';
-import { judge, type SelectRule, type Verdict } from '../decide/select.ts';
+import { evaluateCluster, type SelectionRule, type Verdict } from '../decide/select.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 
 /** What is remembered of a reading, in the note. */
-export interface ReadingState {
+export interface ReaderState {
   /** The rule that was asked. */
   readonly rule: string;
   /** The newest `updatedAt` when the reading began; null: none was told. */
@@ -24,7 +24,7 @@ const WHOLE_EVERY = 24 * HOUR;
 const OVERLAP = 600_000;
 
 /** A cluster and what the rule says of it. */
-export interface Judged {
+export interface JudgedCluster {
   readonly cluster: IssueCluster;
   readonly verdict: Verdict;
 }
@@ -41,11 +41,11 @@ export interface Judged {
  * Where a rise over some weeks is asked, a cluster that was not updated within them has no issue in them, and does not
  * rise until it is updated. A list in another order than was asked for is read to its end.
  */
-export class ClusterReading {
-  readonly #rule: SelectRule;
-  readonly #before: ReadingState | null;
+export class IncrementalReader {
+  readonly #rule: SelectionRule;
+  readonly #before: ReaderState | null;
   readonly #now: number;
-  readonly #judged = new Map<string, Judged>();
+  readonly #judged = new Map<string, JudgedCluster>();
   readonly #gone = new Set<string>();
   readonly #isWhole: boolean;
   #newest: number | null = null;
@@ -58,7 +58,7 @@ export class ClusterReading {
   #isPastRise = false;
 
   /** `before`: what the last reading left; one under another rule, or too old, counts as none. */
-  constructor(rule: SelectRule, before: ReadingState | null, now: number) {
+  constructor(rule: SelectionRule, before: ReaderState | null, now: number) {
     const isOld = before === null || now - before.wholeAt >= WHOLE_EVERY || now < before.wholeAt;
     this.#rule = rule;
     this.#before = before?.rule === rule.hash ? before : null;
@@ -70,7 +70,7 @@ export class ClusterReading {
   take(page: readonly IssueCluster[], isLast: boolean): boolean {
     for (const cluster of page) {
       this.#follow(cluster.updatedAt);
-      this.#judge(cluster);
+      this.#evaluateCluster(cluster);
     }
     this.#pages += 1;
     this.#pageSize = Math.max(this.#pageSize, page.length);
@@ -91,12 +91,12 @@ export class ClusterReading {
     if (cluster === null) {
       this.#gone.add(id);
     } else {
-      this.#judge(cluster);
+      this.#evaluateCluster(cluster);
     }
   }
 
   /** Everything that was looked at, in the order it was read. */
-  get judged(): readonly Judged[] {
+  get judged(): readonly JudgedCluster[] {
     return [...this.#judged.values()];
   }
 
@@ -104,7 +104,7 @@ export class ClusterReading {
    * What to remember. `settled` are those that pass and need not be looked at again until they are updated: they have
    * a change request, or had one.
    */
-  remember(settled: ReadonlySet<string>): ReadingState {
+  remember(settled: ReadonlySet<string>): ReaderState {
     const waiting: Record<string, number> = {};
     for (const [id, due] of this.#isComplete || this.#isPastRise ? [] : Object.entries(this.#before?.waiting ?? {})) {
       if (!this.#judged.has(id) && !this.#gone.has(id)) {
@@ -122,8 +122,8 @@ export class ClusterReading {
     return { rule: this.#rule.hash, newest: this.#newest, waiting, total, wholeAt };
   }
 
-  #judge(cluster: IssueCluster): void {
-    this.#judged.set(cluster.id, { cluster, verdict: judge(cluster, this.#rule, this.#now) });
+  #evaluateCluster(cluster: IssueCluster): void {
+    this.#judged.set(cluster.id, { cluster, verdict: evaluateCluster(cluster, this.#rule, this.#now) });
   }
 
   #follow(updatedAt: number | null): void {

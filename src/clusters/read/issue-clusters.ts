@@ -1,8 +1,8 @@
 import type { Reader, Writer } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
-import { type ClusterIssue, clusterOf, type IssueCluster, issueOf } from '../model/cluster.ts';
-import type { ClusterPage, ClusterSource, RequestAnswer } from '../model/source.ts';
-import { orNull } from './spaces.ts';
+import { type ClusterIssue, type IssueCluster, toCluster, toIssue } from '../model/cluster.ts';
+import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/source.ts';
+import { nullIfNotFound } from './spaces.ts';
 
 const NEWEST_FIRST = { sort: 'updatedAt', order: 'desc', limit: 1000 } as const;
 /** Issues that are looked at for the most representative ones. */
@@ -22,24 +22,30 @@ export class IssueClusters implements ClusterSource {
 
   async page(page: string | null): Promise<ClusterPage | null> {
     const query = { ...NEWEST_FIRST, ...(page === null ? {} : { page }) };
-    const answer = await orNull(page === null, this.#reader.get(operations.listConversationClusters, { query }));
-    return answer === null ? null : { clusters: answer.items.map(clusterOf), next: answer.next?.page ?? null };
+    const answer = await nullIfNotFound(
+      page === null,
+      this.#reader.get(operations.listConversationClusters, { query }),
+    );
+    return answer === null ? null : { clusters: answer.items.map(toCluster), next: answer.next?.page ?? null };
   }
 
   async one(clusterId: string): Promise<IssueCluster | null> {
-    const answer = await orNull(true, this.#reader.get(operations.getConversationCluster, { path: { clusterId } }));
-    return answer === null ? null : clusterOf(answer);
+    const answer = await nullIfNotFound(
+      true,
+      this.#reader.get(operations.getConversationCluster, { path: { clusterId } }),
+    );
+    return answer === null ? null : toCluster(answer);
   }
 
   async issues(cluster: string): Promise<readonly ClusterIssue[]> {
     const query = { cluster, limit: ISSUES };
     const { items } = await this.#reader.get(operations.listConversationIssues, { query });
-    return items.map(issueOf);
+    return items.map(toIssue);
   }
 
   async mute(writer: Writer, clusterId: string, muted: boolean): Promise<boolean> {
     const answer = await writer.send(operations.updateConversationCluster, { path: { clusterId }, body: { muted } });
-    return clusterOf(answer).muted;
+    return toCluster(answer).muted;
   }
 
   link(id: string): { readonly conversationsIssuesCluster: string } {
@@ -47,7 +53,7 @@ export class IssueClusters implements ClusterSource {
   }
 
   /** The list of all has them. */
-  async requestsOf(): Promise<readonly RequestAnswer[]> {
+  async requestsOf(): Promise<readonly ChangeRequestItem[]> {
     return [];
   }
 }

@@ -1,7 +1,7 @@
 import type { Writer } from '../../platform/client.ts';
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
 import { type Redaction, redactCluster, redactEach, redactIssue } from '../model/redaction.ts';
-import type { ClusterPage, ClusterSource, RequestAnswer } from '../model/source.ts';
+import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/source.ts';
 
 /** A source whose clusters and issues are redacted as they are read, so that nothing else sees them as they are. */
 export class RedactedSource implements ClusterSource {
@@ -51,7 +51,7 @@ export class RedactedSource implements ClusterSource {
     return this.#source.link(id);
   }
 
-  requestsOf(id: string): Promise<readonly RequestAnswer[]> {
+  requestsOf(id: string): Promise<readonly ChangeRequestItem[]> {
     return this.#source.requestsOf(id);
   }
 }

@@ -4,9 +4,9 @@ import type { Reader, Writer } from '../../platform/client.ts';
 import { saysNotThere } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
-import type { ClusterPage, ClusterSource, RequestAnswer } from '../model/source.ts';
-import { type FindingAnswer, findingIssue, isOpen, topicCluster } from '../model/topic.ts';
-import { orNull } from './spaces.ts';
+import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/source.ts';
+import { type FindingAnswer, findingToIssue, isOpen, topicToCluster } from '../model/topic.ts';
+import { nullIfNotFound } from './spaces.ts';
 
 /** What a site calls what is wrong with it, as far as was found out. */
 export interface FindingsName {
@@ -39,25 +39,25 @@ export class SiteTopics implements ClusterSource {
 
   /** Returns all topics: their list is not paginated and has no order. Source: docs/platform-notes.md#topics */
   async page(): Promise<ClusterPage | null> {
-    const answer = await orNull(true, this.#reader.get(operations.listSiteTopics, { path: this.#path }));
+    const answer = await nullIfNotFound(true, this.#reader.get(operations.listSiteTopics, { path: this.#path }));
     if (answer === null) {
       return null;
     }
     const findings = answer.items.length === 0 ? [] : await this.#open({});
     const now = this.#clock.now();
     const byTopic = findings === null ? null : Map.groupBy(findings, ({ topic }) => topic);
-    const clusters = answer.items.map((topic) => topicCluster(topic, byTopic && (byTopic.get(topic.id) ?? []), now));
+    const clusters = answer.items.map((topic) => topicToCluster(topic, byTopic && (byTopic.get(topic.id) ?? []), now));
     return { clusters: clusters.sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0)), next: null };
   }
 
   async one(siteTopicId: string): Promise<IssueCluster | null> {
     const path = { ...this.#path, siteTopicId };
-    const answer = await orNull(true, this.#reader.get(operations.getSiteTopic, { path }));
-    return answer === null ? null : topicCluster(answer, await this.#open({ topic: siteTopicId }), this.#clock.now());
+    const answer = await nullIfNotFound(true, this.#reader.get(operations.getSiteTopic, { path }));
+    return answer === null ? null : topicToCluster(answer, await this.#open({ topic: siteTopicId }), this.#clock.now());
   }
 
   async issues(topic: string): Promise<readonly ClusterIssue[]> {
-    return ((await this.#open({ topic })) ?? []).map(findingIssue);
+    return ((await this.#open({ topic })) ?? []).map(findingToIssue);
   }
 
   async mute(writer: Writer, siteTopicId: string, muted: boolean): Promise<boolean> {
@@ -72,7 +72,7 @@ export class SiteTopics implements ClusterSource {
   }
 
   /** Those that the platform drafted of itself. */
-  async requestsOf(topic: string): Promise<readonly RequestAnswer[]> {
+  async requestsOf(topic: string): Promise<readonly ChangeRequestItem[]> {
     const query = { ...this.listQuery, status: [...STATUSES], topic };
     try {
       return await collect(this.#reader.pages(operations.listOrganizationChangeRequests, { query }));

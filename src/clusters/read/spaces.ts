@@ -5,7 +5,7 @@ import { didYouMean, quote } from '../../core/text/suggest.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
-import { type RouteSpace, type Spaces, spacesOf } from '../decide/route.ts';
+import { indexSpaces, type Spaces, type TargetSpace } from '../decide/route.ts';
 import { oneLine } from '../model/text-sanitizing.ts';
 
 /** A space as its manifest declares it. */
@@ -27,7 +27,7 @@ export interface Names {
 
 type DeclaredResources = ReadonlyMap<string, Pick<Declared, 'kind' | 'id' | 'fields'>>;
 
-/** Where `namesFrom` reads. */
+/** Where `createNames` reads. */
 export interface NameSources {
   readonly record: Pick<OrganizationRecord, 'read'>;
   /** The resources of the manifests; null: they cannot be read here. */
@@ -37,7 +37,7 @@ export interface NameSources {
 }
 
 /** What a record, manifests and a plan know. */
-export function namesFrom({ record, declared, bindings }: NameSources): Names {
+export function createNames({ record, declared, bindings }: NameSources): Names {
   return {
     recorded: async (kind) => {
       const { entries } = await record.read();
@@ -105,13 +105,13 @@ export async function readSpaces(
   }
   const keys = new Map([...bound].map(([key, id]) => [id, key]));
   const gone = [...bound].filter(([, id]) => !there.has(id)).map(([key, id]) => absent(key, id, 'deleted', false));
-  const found = spacesOf([...gone, ...answers.map((answer) => toRouteSpace(answer, keys.get(answer.id) ?? null))]);
+  const found = indexSpaces([...gone, ...answers.map((answer) => toRouteSpace(answer, keys.get(answer.id) ?? null))]);
   const why = declared === null ? 'unknown because the manifests cannot be read' : 'declared but not created yet';
   const later = missing
     .filter((name) => !found.has(name) && declared?.has(name) !== false)
     .map((name) => absent(name, name, why, true));
   return {
-    spaces: new Map([...spacesOf(later), ...found]),
+    spaces: new Map([...indexSpaces(later), ...found]),
     unknown: declared === null ? [] : config.spaceNames.filter(({ name }) => !found.has(name) && !declared.has(name)),
     known: [...found.keys(), ...(declared?.keys() ?? [])],
   };
@@ -157,7 +157,7 @@ async function listSpaces(
     }
     return spaces;
   } catch (error) {
-    if (!isNotThere(error)) {
+    if (!isNotFound(error)) {
       throw error;
     }
   }
@@ -172,7 +172,7 @@ async function spaceOf(reader: Reader, spaceId: string): Promise<SpaceAnswer | n
   try {
     return await reader.get(operations.getSpace, { path: { spaceId } });
   } catch (error) {
-    if (isNotThere(error)) {
+    if (isNotFound(error)) {
       return null;
     }
     throw error;
@@ -180,44 +180,44 @@ async function spaceOf(reader: Reader, spaceId: string): Promise<SpaceAnswer | n
 }
 
 /** Whether the platform answered that there is no such thing. */
-export function isNotThere(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return error instanceof RejectedError && error.status === 404;
 }
 
 /** Null for a 404, where that has a meaning. */
-export async function orNull<T>(hasMeaning: boolean, read: Promise<T>): Promise<T | null> {
+export async function nullIfNotFound<T>(hasMeaning: boolean, read: Promise<T>): Promise<T | null> {
   try {
     return await read;
   } catch (error) {
-    if (hasMeaning && isNotThere(error)) {
+    if (hasMeaning && isNotFound(error)) {
       return null;
     }
     throw error;
   }
 }
 
-function toRouteSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): RouteSpace {
+function toRouteSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): TargetSpace {
   const isDeleted = (deletedAt ?? null) !== null;
   const why = isDeleted ? 'deleted' : editMode === 'locked' ? 'locked' : null;
   return { id, title: oneLine(title ?? '') || id, key, usable: why === null, waits: false, why };
 }
 
-function absent(key: string, id: string, why: string, waits: boolean): RouteSpace {
+function absent(key: string, id: string, why: string, waits: boolean): TargetSpace {
   return { id, title: key, key, usable: false, waits, why };
 }
 
 /** One error for all names that mean no space, each with its place. `known`: those that mean one. */
-export function unknownSpaces(unknown: readonly PlacedName[], known: readonly string[]): ConfigError {
+export function unknownSpacesError(unknown: readonly PlacedName[], known: readonly string[]): ConfigError {
   const lines = unknown.map(({ name, place }) =>
     formatProblem({
       ...place,
-      message: noSuchSpace(name, known),
+      message: unknownSpaceMessage(name, known),
     }),
   );
   return new ConfigError(lines.join('\n'));
 }
 
 /** That a name means no space, in words, and which was probably meant. */
-export function noSuchSpace(name: string, known: readonly string[]): string {
+export function unknownSpaceMessage(name: string, known: readonly string[]): string {
   return `${quote(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`;
 }

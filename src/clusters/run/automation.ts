@@ -8,15 +8,15 @@ import { ConversationsProbe, saysNotThere } from '../../platform/conversations-p
 import { PlatformTime } from '../../platform/platform-time.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import type { Note } from '../../store/store.ts';
-import { routingOf } from '../decide/route.ts';
-import { ruleOf, type SelectRule } from '../decide/select.ts';
-import { type Redaction, redactError, remembering } from '../model/redaction.ts';
+import { createRouting } from '../decide/route.ts';
+import { createSelectionRule, type SelectionRule } from '../decide/select.ts';
+import { memoizeRedaction, type Redaction, redactError } from '../model/redaction.ts';
 import { type ClusterSource, NO_CLUSTERS } from '../model/source.ts';
-import { ClusterBook } from '../read/cluster-store.ts';
+import { ClusterStore } from '../read/cluster-store.ts';
 import { IssueClusters } from '../read/issue-clusters.ts';
 import { RedactedSource } from '../read/redacted-source.ts';
 import { type FindingsName, SiteTopics } from '../read/site-topics.ts';
-import { type Names, readSpaces, type SpacesRead, unknownSpaces } from '../read/spaces.ts';
+import { type Names, readSpaces, type SpacesRead, unknownSpacesError } from '../read/spaces.ts';
 import type { RunContext } from './context.ts';
 import type { ClusterEvents, RunEnd } from './events.ts';
 import { redactEvents } from './redacted-events.ts';
@@ -55,7 +55,7 @@ const ASKED_AGAIN = 86_400_000;
  */
 const SITE_ASKED_AGAIN = 3_000_000;
 
-const NOTHING = { read: 0, passing: 0, opened: 0, gaveWay: 0, commented: 0, skipped: {}, open: 0 };
+const NOTHING = { read: 0, passing: 0, opened: 0, superseded: 0, commented: 0, skipped: {}, open: 0 };
 
 /** An organization's issue clusters: runs over them, and what a person asks; one at a time. */
 export class ClusterAutomation {
@@ -70,7 +70,7 @@ export class ClusterAutomation {
   #kind: ClusterSource['kind'] | null = null;
 
   constructor(options: AutomationOptions) {
-    const redaction = remembering(options.redaction);
+    const redaction = memoizeRedaction(options.redaction);
     const own = options.config.changeRequest.reviewers;
     this.#options = { ...options, redaction, events: redactEvents(options.events, redaction, own) };
     this.#probe = options.probe ?? new ConversationsProbe();
@@ -199,7 +199,7 @@ export class ClusterAutomation {
   async #context(priority: Priority, count: () => void, dryRun: boolean): Promise<RunContext> {
     const { config, openReader, openWriter, note, names, random, redaction, signal, events } = this.#options;
     const isWriting = !dryRun && openWriter !== null;
-    const book = await ClusterBook.open(note, settingsHash(config), { keeps: isWriting, redaction });
+    const book = await ClusterStore.open(note, settingsHash(config), { keeps: isWriting, redaction });
     const local = this.#options.clock;
     const time = new PlatformTime(local, book.memory.skew);
     const clock: Clock = {
@@ -218,7 +218,7 @@ export class ClusterAutomation {
     return {
       config,
       rule: ruleFor(config, source),
-      routing: routingOf(config),
+      routing: createRouting(config),
       reader,
       source,
       writer,
@@ -240,7 +240,7 @@ export class ClusterAutomation {
   async #spaces(reader: Reader, names: Names, also?: string): Promise<SpacesRead['spaces']> {
     const { spaces, unknown, known } = await readSpaces(reader, names, this.#options.config, also);
     if (unknown.length > 0) {
-      throw unknownSpaces(unknown, known);
+      throw unknownSpacesError(unknown, known);
     }
     this.#areSpacesKnown = true;
     return spaces;
@@ -254,8 +254,8 @@ export class ClusterAutomation {
 }
 
 /** What was judged as clusters says nothing of topics, nor the other way around: to each its own rule. */
-function ruleFor(config: ClustersConfig, { kind }: ClusterSource): SelectRule {
-  const rule = ruleOf(config);
+function ruleFor(config: ClustersConfig, { kind }: ClusterSource): SelectionRule {
+  const rule = createSelectionRule(config);
   return kind === 'clusters' ? rule : { ...rule, hash: `${rule.hash} ${kind}` };
 }
 

@@ -1,14 +1,14 @@
-import { limitReached, UNLIMITED } from '../decide/claims.ts';
-import { type Fate, fateOf } from '../decide/reopen-policy.ts';
+import { describeReachedLimit, UNLIMITED } from '../decide/claims.ts';
+import { decideReopen, type ReopenDecision } from '../decide/reopen-policy.ts';
 import { isOfCluster } from '../model/change-request.ts';
 import type { IssueCluster } from '../model/cluster.ts';
-import type { Settled } from '../read/cluster-store.ts';
+import type { KnownSkip } from '../read/cluster-store.ts';
 import type { RunContext } from './context.ts';
 import type { SkipReason } from './events.ts';
-import type { Listing } from './requests.ts';
+import type { RequestList } from './requests.ts';
 
 /** Whether a cluster that passes may have a change request opened now. */
-export type Choice =
+export type OpeningDecision =
   | { readonly may: true }
   | {
       readonly may: false;
@@ -21,7 +21,11 @@ export type Choice =
 const DAY = 86_400_000;
 
 /** What is known of a cluster that passes. Without a list, what was found out earlier and still holds counts. */
-export function choose(context: RunContext, cluster: IssueCluster, listing: Listing | null): Choice {
+export function decideOpening(
+  context: RunContext,
+  cluster: IssueCluster,
+  listing: RequestList | null,
+): OpeningDecision {
   const { book, clock } = context;
   const own = book.liveOf(cluster.id);
   if (own !== null) {
@@ -43,13 +47,13 @@ export function choose(context: RunContext, cluster: IssueCluster, listing: List
 }
 
 /** Stamps may be coarse: a cluster is as it was where its numbers are, too. */
-export function isAsKnown(known: Settled, { updatedAt, issues }: IssueCluster): boolean {
+export function isAsKnown(known: KnownSkip, { updatedAt, issues }: IssueCluster): boolean {
   return known.updatedAt === updatedAt && known.issues === issues;
 }
 
 /** What became of a cluster's change requests, by a list. */
-function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { requests }: Listing): Fate {
-  return fateOf(
+function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { requests }: RequestList): ReopenDecision {
+  return decideReopen(
     requests.filter((request) => isOfCluster(request, id)),
     {
       issues,
@@ -62,7 +66,7 @@ function fateIn({ book, config }: RunContext, { id, issues }: IssueCluster, { re
 const WEIGHTS: Readonly<Record<string, number>> = { high: 3, medium: 2, low: 1 };
 
 /** Those that hurt most first: by impact, then by how many issues they have, then the oldest. */
-export function hurtMost(a: IssueCluster, b: IssueCluster): number {
+export function compareSeverity(a: IssueCluster, b: IssueCluster): number {
   return (
     weightOf(b) - weightOf(a) ||
     b.issues - a.issues ||
@@ -76,9 +80,9 @@ function weightOf({ impact }: IssueCluster): number {
 }
 
 /** The limit that leaves no room for one more change request now, in a space where that is known already. */
-export function limitNow(
+export function findReachedLimit(
   { config, clock }: RunContext,
-  planned: Listing['requests'],
+  planned: RequestList['requests'],
   space: string | null,
 ): { readonly reason: SkipReason; readonly why: string } | null {
   const { maxOpen, maxOpenPerSpace, maxPerDay } = config.limits;
@@ -88,7 +92,11 @@ export function limitNow(
     ...(space === null ? [] : ([['limit-space', { maxOpenPerSpace }]] as const)),
   ] as const;
   for (const [reason, limit] of limits) {
-    const why = limitReached(planned, { space: space ?? '', createdAt: clock.now() }, { ...UNLIMITED, ...limit });
+    const why = describeReachedLimit(
+      planned,
+      { space: space ?? '', createdAt: clock.now() },
+      { ...UNLIMITED, ...limit },
+    );
     if (why !== null) {
       return { reason, why };
     }

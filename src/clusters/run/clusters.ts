@@ -1,21 +1,21 @@
 import { NotThePlatformError } from '../../core/errors.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import type { ClusterPage } from '../model/source.ts';
-import { ClusterReading, type ReadingState } from '../read/incremental-reader.ts';
+import { IncrementalReader, type ReaderState } from '../read/incremental-reader.ts';
 import type { RunContext } from './context.ts';
 
 /**
  * Reads the clusters newest-updated first, as far as is needed; null where the platform has none (404 on their list).
  * `before` null: all of them. Throws AppError.
  */
-export async function readClusters(context: RunContext, before: ReadingState | null): Promise<ClusterReading | null> {
+export async function readClusters(context: RunContext, before: ReaderState | null): Promise<IncrementalReader | null> {
   const { source, rule, clock } = context;
   // The first answer tells the platform's time.
   let answer: ClusterPage | null = await source.page(null);
   if (answer === null) {
     return null;
   }
-  const reading = new ClusterReading(rule, before, clock.now());
+  const reading = new IncrementalReader(rule, before, clock.now());
   const seen = new Set<string>();
   let page: string | null = null;
   do {

@@ -3,24 +3,24 @@ import type { Clock, Random } from '../../core/clock.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
 import type { PlatformTime } from '../../platform/platform-time.ts';
 import type { Routing } from '../decide/route.ts';
-import type { SelectRule } from '../decide/select.ts';
+import type { SelectionRule } from '../decide/select.ts';
 import type { Redaction } from '../model/redaction.ts';
 import type { ClusterSource } from '../model/source.ts';
-import type { ClusterBook } from '../read/cluster-store.ts';
+import type { ClusterStore } from '../read/cluster-store.ts';
 import type { Names, SpacesRead } from '../read/spaces.ts';
 import type { ClusterEvents } from './events.ts';
 
 /** What one run, or one question of a person, works with. */
 export interface RunContext {
   readonly config: ClustersConfig;
-  readonly rule: SelectRule;
+  readonly rule: SelectionRule;
   readonly routing: Routing;
   readonly reader: Reader;
   /** Where the clusters are. */
   readonly source: ClusterSource;
   /** Null: nothing is written, on the platform or in the note. */
   readonly writer: Writer | null;
-  readonly book: ClusterBook;
+  readonly book: ClusterStore;
   /** `now` is the platform's time: every time that is compared or recorded is by that one clock. */
   readonly clock: Clock;
   readonly time: PlatformTime;

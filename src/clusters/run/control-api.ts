@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { ConfigError, RejectedError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { fateOf } from '../decide/reopen-policy.ts';
-import type { Route, RouteSpace } from '../decide/route.ts';
+import { decideReopen } from '../decide/reopen-policy.ts';
+import type { Route, TargetSpace } from '../decide/route.ts';
 import { isOfCluster } from '../model/change-request.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import { clusterKey } from '../model/ownership-marker.ts';
 import { NO_CLUSTERS } from '../model/source.ts';
-import type { Judged } from '../read/incremental-reader.ts';
-import { noSuchSpace } from '../read/spaces.ts';
+import type { JudgedCluster } from '../read/incremental-reader.ts';
+import { unknownSpaceMessage } from '../read/spaces.ts';
 import type { ClusterAutomation } from './automation.ts';
-import { choose, hurtMost, limitNow } from './choice.ts';
+import { compareSeverity, decideOpening, findReachedLimit } from './choice.ts';
 import { readCluster, readClusters } from './clusters.ts';
 import type { RunContext } from './context.ts';
 import { follow } from './follow.ts';
 import { begin } from './open.ts';
-import { type Prepared, prepare } from './prepare.ts';
-import { type Listing, listRequests, withOwnRequests } from './requests.ts';
+import { type Proposal, prepare } from './prepare.ts';
+import { listRequests, type RequestList, withOwnRequests } from './requests.ts';
 import { Reviewers } from './reviewers.ts';
 import { draftIds, settleDrafts } from './settle.ts';
 
@@ -24,13 +24,13 @@ const cluster = z.string().min(1);
 const dryRun = z.boolean();
 
 /** What a person may ask about clusters, of a daemon or, where none runs, of the platform itself. */
-export const clusterQuestion = z.discriminatedUnion('about', [
+export const clusterRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('list') }),
   /** `space`: where, by the key of a manifest or by id; null: where the routes say. */
   z.strictObject({ about: z.literal('open'), cluster, space: z.string().min(1).nullable(), dryRun }),
   z.strictObject({ about: z.literal('mute'), cluster, muted: z.boolean(), dryRun }),
 ]);
-export type ClusterQuestion = z.output<typeof clusterQuestion>;
+export type ClusterRequest = z.output<typeof clusterRequest>;
 
 /** Clusters of which a list says where they would go: each may take two requests. */
 const MOST_ROUTED = 50;
@@ -39,7 +39,10 @@ const MOST_ROUTED = 50;
  * Answers a question. Throws ConfigError for what is not there, RejectedError for what may not be, and AppError for
  * what the platform and the state file may come to.
  */
-export async function answerClusters(automation: ClusterAutomation, question: ClusterQuestion): Promise<JsonObject> {
+export async function handleClusterRequest(
+  automation: ClusterAutomation,
+  question: ClusterRequest,
+): Promise<JsonObject> {
   switch (question.about) {
     case 'list':
       return automation.use('person', true, listAll);
@@ -58,7 +61,7 @@ async function listAll(context: RunContext): Promise<JsonObject> {
   }
   const listing = await listed(silent);
   const sorted = reading.judged.toSorted(
-    (a, b) => Number(b.verdict.passes) - Number(a.verdict.passes) || hurtMost(a.cluster, b.cluster),
+    (a, b) => Number(b.verdict.passes) - Number(a.verdict.passes) || compareSeverity(a.cluster, b.cluster),
   );
   const planned = [...listing.requests];
   const clusters: JsonObject[] = [];
@@ -69,7 +72,7 @@ async function listAll(context: RunContext): Promise<JsonObject> {
     routed += looks ? 1 : 0;
     const prepared = looks ? await prepare(silent, judged.cluster) : null;
     const space = prepared?.route.space ?? null;
-    const limit = space === null ? null : limitNow(silent, planned, space.id);
+    const limit = space === null ? null : findReachedLimit(silent, planned, space.id);
     const opens = space !== null && limit === null;
     if (opens && prepared !== null) {
       planned.push({
@@ -106,22 +109,22 @@ const PLANNED = {
   subject: '',
   url: null,
   updatedAt: 0,
-  gaveWay: false,
+  superseded: false,
   isEmptyMerge: false,
   isDescribed: true,
   isDraftSubject: true,
 } as const;
 
 /** The change requests that there are, with what has become of those that were made here. */
-async function listed(context: RunContext): Promise<Listing> {
+async function listed(context: RunContext): Promise<RequestList> {
   return follow(context, await listRequests(context, draftIds(context)));
 }
 
 /** What is known of a cluster before a space is looked for. */
-function tell(context: RunContext, { cluster: one, verdict }: Judged, listing: Listing) {
+function tell(context: RunContext, { cluster: one, verdict }: JudgedCluster, listing: RequestList) {
   const { id, label, impact, muted, issues, conversations, createdAt, updatedAt, url } = one;
-  const requests = listing.requests.filter((request) => isOfCluster(request, id) && !request.gaveWay);
-  const choice = choose(context, one, listing);
+  const requests = listing.requests.filter((request) => isOfCluster(request, id) && !request.superseded);
+  const choice = decideOpening(context, one, listing);
   const reasons = verdict.passes ? [] : verdict.reasons.map(({ words }) => words);
   const isUnrouted = !choice.may && choice.reason === 'unrouted';
   const opens = verdict.passes && (choice.may || isUnrouted);
@@ -146,10 +149,7 @@ function timeText(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-async function openOne(
-  context: RunContext,
-  question: Extract<ClusterQuestion, { about: 'open' }>,
-): Promise<JsonObject> {
+async function openOne(context: RunContext, question: Extract<ClusterRequest, { about: 'open' }>): Promise<JsonObject> {
   const one = await clusterAt(context, question.cluster);
   if (one.muted) {
     throw new RejectedError(`${question.cluster} is muted; unmute it first with octavo clusters unmute`, 409);
@@ -162,7 +162,7 @@ async function openOne(
   const prepared = await prepare(context, one, await spaceNamed(context, question.space));
   const { space, why } = prepared.route;
   if (space === null) {
-    throw new RejectedError(`no space found for ${one.id}: ${why}; choose one with --space`, 409);
+    throw new RejectedError(`no space found for ${one.id}: ${why}; decideOpening one with --space`, 409);
   }
   const told = {
     ...{ cluster: one.id, label: one.label, subject: prepared.subject, why },
@@ -174,7 +174,7 @@ async function openOne(
 }
 
 /** What stands in the way of a wish; null: nothing does. One that was merged does not: whoever asks knows of it. */
-function standing(context: RunContext, { id, issues }: IssueCluster, { requests }: Listing): JsonObject | null {
+function standing(context: RunContext, { id, issues }: IssueCluster, { requests }: RequestList): JsonObject | null {
   const own = context.book.liveOf(id);
   if (own !== null && own.state === 'begun') {
     throw new RejectedError(
@@ -183,7 +183,7 @@ function standing(context: RunContext, { id, issues }: IssueCluster, { requests 
     );
   }
   const of = requests.filter((request) => isOfCluster(request, id));
-  const fate = fateOf(of, { issues, issuesAtMerge: new Map(), reopenGrowth: 0 });
+  const fate = decideReopen(of, { issues, issuesAtMerge: new Map(), reopenGrowth: 0 });
   if (!fate.may && fate.request.status === 'archived') {
     throw new RejectedError(`${id} ${fate.why}; unarchive it on the platform`, 409);
   }
@@ -193,7 +193,7 @@ function standing(context: RunContext, { id, issues }: IssueCluster, { requests 
     : { outcome: 'is there', changeRequest: request.id, status: request.status, url: request.url };
 }
 
-async function spaceNamed(context: RunContext, name: string | null): Promise<RouteSpace | undefined> {
+async function spaceNamed(context: RunContext, name: string | null): Promise<TargetSpace | undefined> {
   if (name === null) {
     return undefined;
   }
@@ -201,7 +201,7 @@ async function spaceNamed(context: RunContext, name: string | null): Promise<Rou
   const spaces = known.has(name) ? known : await context.spaces(name);
   const space = spaces.get(name);
   if (space === undefined) {
-    throw new ConfigError(noSuchSpace(name, [...spaces.keys()]));
+    throw new ConfigError(unknownSpaceMessage(name, [...spaces.keys()]));
   }
   if (!space.usable) {
     throw new RejectedError(`${name} cannot be used: ${space.why ?? 'not usable'}`, 409);
@@ -209,13 +209,13 @@ async function spaceNamed(context: RunContext, name: string | null): Promise<Rou
   return space;
 }
 
-async function claim(context: RunContext, prepared: Prepared, space: RouteSpace): Promise<JsonObject> {
+async function claim(context: RunContext, prepared: Proposal, space: TargetSpace): Promise<JsonObject> {
   const begun = await begin(context, prepared, space, true);
   if (begun.is === 'refused') {
     throw new RejectedError(begun.why, 409);
   }
   const { id } = prepared.cluster;
-  const { opened, gaveWay } = await settleDrafts(context, null, new Map([[id, prepared]]));
+  const { opened, superseded } = await settleDrafts(context, null, new Map([[id, prepared]]));
   const reviewers = new Reviewers(context);
   for (const entry of opened.filter(({ reviewersDue }) => reviewersDue)) {
     await reviewers.ask(entry, false);
@@ -224,7 +224,7 @@ async function claim(context: RunContext, prepared: Prepared, space: RouteSpace)
   if (open?.state === 'open') {
     return { outcome: 'opened', changeRequest: open.id, url: open.url };
   }
-  const lost = gaveWay.find(({ request }) => isOfCluster(request, id));
+  const lost = superseded.find(({ request }) => isOfCluster(request, id));
   if (lost !== undefined) {
     return { outcome: 'gave way', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
   }
@@ -233,7 +233,7 @@ async function claim(context: RunContext, prepared: Prepared, space: RouteSpace)
 
 async function muteOne(
   context: RunContext,
-  { cluster: clusterId, muted }: Extract<ClusterQuestion, { about: 'mute' }>,
+  { cluster: clusterId, muted }: Extract<ClusterRequest, { about: 'mute' }>,
 ): Promise<JsonObject> {
   const before = await clusterAt(context, clusterId);
   const { writer } = context;

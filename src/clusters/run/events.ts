@@ -1,6 +1,6 @@
 import type { AppError } from '../../core/errors.ts';
 import type { ClusterSource } from '../model/source.ts';
-import type { Entry } from '../read/cluster-store.ts';
+import type { OwnRequest } from '../read/cluster-store.ts';
 
 /** Why nothing is opened for a cluster that passes, for logs and metrics. */
 export type SkipReason =
@@ -23,7 +23,7 @@ export type SkipReason =
   | 'failed';
 
 /** A change request of a cluster, as it is told of. */
-export interface Told {
+export interface ChangeRequestEvent {
   readonly cluster: string;
   readonly label: string;
   /** The change request's id. */
@@ -34,7 +34,7 @@ export interface Told {
 }
 
 /** What is told of a change request that was made here. */
-export function toldOf({ cluster, label, id, space, url }: Entry): Told {
+export function toEvent({ cluster, label, id, space, url }: OwnRequest): ChangeRequestEvent {
   return { cluster, label, request: id ?? '', space, url };
 }
 
@@ -48,7 +48,7 @@ export interface RunEnd {
   readonly read: number;
   readonly passing: number;
   readonly opened: number;
-  readonly gaveWay: number;
+  readonly superseded: number;
   readonly commented: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
   /** Change requests of Octavo that are open now, as far as is known. */
@@ -60,17 +60,19 @@ export interface RunEnd {
 
 /** What can be told while issue clusters become change requests. */
 export interface ClusterEvents {
-  onOpened?(opened: Told & { readonly why: string }): void;
+  onOpened?(opened: ChangeRequestEvent & { readonly why: string }): void;
   /** In a dry run. */
-  onWouldOpen?(opened: Omit<Told, 'request' | 'url'> & { readonly subject: string; readonly why: string }): void;
+  onWouldOpen?(
+    opened: Omit<ChangeRequestEvent, 'request' | 'url'> & { readonly subject: string; readonly why: string },
+  ): void;
   /** `isEmpty`: without any edit, so that the cluster may get another. */
-  onMerged?(merged: Told & { readonly isEmpty: boolean }): void;
-  onArchived?(archived: Told): void;
+  onMerged?(merged: ChangeRequestEvent & { readonly isEmpty: boolean }): void;
+  onArchived?(archived: ChangeRequestEvent): void;
   /** Somebody opened it again. */
-  onReopened?(reopened: Told): void;
+  onReopened?(reopened: ChangeRequestEvent): void;
   /** A draft was archived, because another one came first or a limit was reached. */
-  onGaveWay?(gaveWay: Told & { readonly why: string }): void;
-  onCommented?(commented: Told): void;
+  onSuperseded?(superseded: ChangeRequestEvent & { readonly why: string }): void;
+  onCommented?(commented: ChangeRequestEvent): void;
   onMuted?(muted: { readonly cluster: string; readonly label: string }): void;
   onSkipped?(skipped: {
     readonly cluster: string;

@@ -7,16 +7,16 @@ import {
   TransientError,
 } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { RouteSpace } from '../decide/route.ts';
-import { type IssueCluster, timeOf } from '../model/cluster.ts';
+import type { TargetSpace } from '../decide/route.ts';
+import { type IssueCluster, parseTime } from '../model/cluster.ts';
 import { draftSubject } from '../model/ownership-marker.ts';
-import type { Entry } from '../read/cluster-store.ts';
-import { saidOf } from '../write/progress-comment.ts';
+import type { OwnRequest } from '../read/cluster-store.ts';
+import { toReportedNumbers } from '../write/progress-comment.ts';
 import type { RunContext } from './context.ts';
-import type { Prepared } from './prepare.ts';
+import type { Proposal } from './prepare.ts';
 
 /** How a draft was begun. `lost`: no answer came, so that nobody knows yet whether it is there. */
-export type Begun = { readonly is: 'there' | 'lost' } | { readonly is: 'refused'; readonly why: string };
+export type DraftResult = { readonly is: 'there' | 'lost' } | { readonly is: 'refused'; readonly why: string };
 
 /**
  * Creates a draft, which claims the cluster. It is recorded before it is requested, and never requested again: where no
@@ -24,15 +24,15 @@ export type Begun = { readonly is: 'there' | 'lost' } | { readonly is: 'refused'
  */
 export async function begin(
   context: RunContext,
-  { cluster, route, subject, describe }: Prepared,
-  space: RouteSpace,
-  byHand: boolean,
-): Promise<Begun> {
+  { cluster, route, subject, describe }: Proposal,
+  space: TargetSpace,
+  isManual: boolean,
+): Promise<DraftResult> {
   const { writer, book, config, source, time } = context;
   if (writer === null) {
     throw new Error('nothing is begun in a dry run');
   }
-  const entry = begunEntry(context, cluster, space, { subject, why: route.why, byHand });
+  const entry = begunEntry(context, cluster, space, { subject, why: route.why, isManual });
   await book.put(entry);
   const { templateId: template } = config.changeRequest;
   const body = {
@@ -43,11 +43,11 @@ export async function begin(
   };
   try {
     const answer = await writer.send(operations.createChangeRequest, { path: { spaceId: space.id }, body });
-    const createdAt = timeOf(answer.createdAt);
+    const createdAt = parseTime(answer.createdAt);
     if (createdAt !== null) {
       time.observeCreated(createdAt);
     }
-    const made: Entry = {
+    const made: OwnRequest = {
       ...entry,
       id: answer.id,
       url: answer.urls?.app ?? answer.urls?.location ?? null,
@@ -64,9 +64,9 @@ export async function begin(
 function begunEntry(
   { clock, random, config }: RunContext,
   cluster: IssueCluster,
-  space: RouteSpace,
-  { subject, why, byHand }: Pick<Entry, 'subject' | 'why' | 'byHand'>,
-): Entry {
+  space: TargetSpace,
+  { subject, why, isManual }: Pick<OwnRequest, 'subject' | 'why' | 'isManual'>,
+): OwnRequest {
   const at = clock.now();
   const { id, label, issues, conversations, impact } = cluster;
   return {
@@ -80,13 +80,13 @@ function begunEntry(
     revision: null,
     at,
     state: 'begun',
-    byHand,
+    isManual,
     why,
     reviewersDue: config.changeRequest.reviewers.length > 0,
-    told: saidOf(cluster, at),
+    told: toReportedNumbers(cluster, at),
     seen: { issues, conversations, impact },
     muteDue: false,
-    goneAt: null,
+    missingSince: null,
   };
 }
 
@@ -98,7 +98,7 @@ function claimWord(random: () => number): string {
 }
 
 /** What an error means for a draft that was asked for: it is there for sure, for sure not, or nobody knows. */
-async function refusalOf({ book, events }: RunContext, entry: Entry, error: unknown): Promise<Begun> {
+async function refusalOf({ book, events }: RunContext, entry: OwnRequest, error: unknown): Promise<DraftResult> {
   const known = book.memory.entries.find(({ claim }) => claim === entry.claim);
   if (known?.id != null || !(error instanceof AppError)) {
     throw error;
@@ -116,7 +116,7 @@ async function refusalOf({ book, events }: RunContext, entry: Entry, error: unkn
     });
     return { is: 'lost' };
   }
-  await book.remove(entry, { gaveWay: false });
+  await book.remove(entry, { superseded: false });
   if (error instanceof RejectedError || error instanceof AuthError) {
     return { is: 'refused', why: error.message };
   }

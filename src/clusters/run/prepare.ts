@@ -1,15 +1,15 @@
 import { operations } from '../../platform/operations/index.ts';
 import type { RichDocument } from '../../platform/rich-text/document.ts';
-import { needsSearch, type Route, type RouteSpace, route } from '../decide/route.ts';
-import { type RankedSpace, rankSpaces, relatedPages, searchQuery } from '../decide/search-query.ts';
+import { needsSearch, type Route, route, type TargetSpace } from '../decide/route.ts';
+import { buildSearchQuery, pickRelatedPages, type RankedSpace, rankSpaces } from '../decide/search-query.ts';
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
-import { isNotThere } from '../read/spaces.ts';
-import { descriptionOf, lineValues } from '../write/description.ts';
-import { subjectOf } from '../write/subject.ts';
+import { isNotFound } from '../read/spaces.ts';
+import { buildDescription, templateValues } from '../write/description.ts';
+import { buildSubject } from '../write/subject.ts';
 import type { RunContext } from './context.ts';
 
 /** Everything that a cluster's change request is made of. */
-export interface Prepared {
+export interface Proposal {
   readonly cluster: IssueCluster;
   readonly route: Route;
   readonly subject: string;
@@ -23,7 +23,7 @@ const RESULTS = 50;
  * Two requests: the cluster's issues, and a search for pages about them. `space`: where a person wants it, whatever the
  * routes say. Throws AppError.
  */
-export async function prepare(context: RunContext, cluster: IssueCluster, space?: RouteSpace): Promise<Prepared> {
+export async function prepare(context: RunContext, cluster: IssueCluster, space?: TargetSpace): Promise<Proposal> {
   const { config, routing, redaction } = context;
   const { changeRequest } = config;
   const issues = await context.source.issues(cluster.id);
@@ -35,12 +35,12 @@ export async function prepare(context: RunContext, cluster: IssueCluster, space?
   return {
     cluster,
     route: chosen,
-    subject: subjectOf(changeRequest.subject, lineValues(cluster), redaction),
+    subject: buildSubject(changeRequest.subject, templateValues(cluster), redaction),
     describe: (claim) =>
-      descriptionOf({
+      buildDescription({
         cluster,
         issues,
-        pages: relatedPages(ranked ?? [], chosen.space?.id ?? '', changeRequest.maxPages),
+        pages: pickRelatedPages(ranked ?? [], chosen.space?.id ?? '', changeRequest.maxPages),
         template: changeRequest.description,
         most: changeRequest.maxIssues,
         claim,
@@ -63,7 +63,7 @@ async function search(
 ): Promise<readonly RankedSpace[] | null> {
   const { config, routing, reader, events } = context;
   const routes = isRouted && needsSearch(cluster, routing, await context.spaces());
-  const query = searchQuery(cluster, issues);
+  const query = buildSearchQuery(cluster, issues);
   if ((!routes && config.changeRequest.maxPages === 0) || query === '') {
     return null;
   }
@@ -71,7 +71,7 @@ async function search(
     const { items } = await reader.get(operations.searchOrganization, { query: { query, limit: RESULTS } });
     return rankSpaces(items);
   } catch (error) {
-    if (!isNotThere(error)) {
+    if (!isNotFound(error)) {
       throw error;
     }
     events.onTrouble?.({ cluster: cluster.id, message: 'this platform has no search over the organization (404)' });

@@ -1,12 +1,12 @@
 import { AuthError, RejectedError } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { Judged } from '../read/incremental-reader.ts';
-import { newsOf, saidOf } from '../write/progress-comment.ts';
+import type { JudgedCluster } from '../read/incremental-reader.ts';
+import { buildProgressComment, toReportedNumbers } from '../write/progress-comment.ts';
 import type { RunContext } from './context.ts';
-import { toldOf } from './events.ts';
+import { toEvent } from './events.ts';
 
 /** Keeps what was read of the clusters whose change requests are followed. */
-export async function noteNumbers({ book }: RunContext, judged: readonly Judged[]): Promise<void> {
+export async function recordNumbers({ book }: RunContext, judged: readonly JudgedCluster[]): Promise<void> {
   const clusters = new Map(judged.map(({ cluster }) => [cluster.id, cluster]));
   const changed = book.live.flatMap((entry) => {
     const cluster = clusters.get(entry.cluster);
@@ -25,21 +25,23 @@ export async function noteNumbers({ book }: RunContext, judged: readonly Judged[
  * Comments on open change requests with what came since. It is noted first that it was said: where the answer is lost it
  * may not have been, and it is never said twice. Gives how many comments there are more. Throws AppError.
  */
-export async function tellNews(context: RunContext): Promise<number> {
+export async function postProgressComments(context: RunContext): Promise<number> {
   const { config, book, clock, writer, events } = context;
   let count = 0;
   for (const entry of config.progressComments && writer !== null ? book.live : []) {
     const markdown =
-      entry.state === 'open' && entry.goneAt === null ? newsOf(entry.seen, entry.told, clock.now()) : null;
+      entry.state === 'open' && entry.missingSince === null
+        ? buildProgressComment(entry.seen, entry.told, clock.now())
+        : null;
     if (markdown !== null) {
-      await book.put({ ...entry, told: saidOf(entry.seen, clock.now()) });
+      await book.put({ ...entry, told: toReportedNumbers(entry.seen, clock.now()) });
       const path = { spaceId: entry.space, changeRequestId: entry.id ?? '' };
       const isSaid = await attempt(context, entry.cluster, () =>
         writer?.send(operations.postChangeRequestComment, { path, body: { body: { markdown } } }),
       );
       if (isSaid) {
         count += 1;
-        events.onCommented?.(toldOf(entry));
+        events.onCommented?.(toEvent(entry));
       }
     }
   }

@@ -1,16 +1,16 @@
 import { RejectedError } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import { type ClusterChangeRequest, changeRequestOf, type KnownLink } from '../model/change-request.ts';
-import { timeOf } from '../model/cluster.ts';
-import { draftMarkOf, markOf } from '../model/ownership-marker.ts';
+import { type ClusterChangeRequest, type KnownLink, toClusterChangeRequest } from '../model/change-request.ts';
+import { parseTime } from '../model/cluster.ts';
+import { readDraftMarker, readMarker } from '../model/ownership-marker.ts';
 import type { Redaction } from '../model/redaction.ts';
-import type { RequestAnswer } from '../model/source.ts';
-import { type ClusterBook, LIST_MODES, type ListMode } from '../read/cluster-store.ts';
-import { isNotThere } from '../read/spaces.ts';
+import type { ChangeRequestItem } from '../model/source.ts';
+import { type ClusterStore, LIST_MODES, type ListMode } from '../read/cluster-store.ts';
+import { isNotFound } from '../read/spaces.ts';
 import type { RunContext } from './context.ts';
 
 /** A change request of a cluster, and what shows that it is Octavo's. */
-export interface SeenRequest extends ClusterChangeRequest {
+export interface ListedRequest extends ClusterChangeRequest {
   /** Its description has Octavo's mark. */
   readonly isDescribed: boolean;
   /** Its subject is the one that Octavo gives to drafts. */
@@ -18,16 +18,16 @@ export interface SeenRequest extends ClusterChangeRequest {
 }
 
 /** Change requests of an organization at one time. */
-export interface Listing {
+export interface RequestList {
   /** Those of clusters. */
-  readonly requests: readonly SeenRequest[];
+  readonly requests: readonly ListedRequest[];
   /** Everything that was listed, by id. */
   readonly answers: Answers;
   /** When the list was begun, on the clock's monotonic scale. */
   readonly at: number;
 }
 
-type Answers = ReadonlyMap<string, RequestAnswer>;
+type Answers = ReadonlyMap<string, ChangeRequestItem>;
 
 /** Milliseconds for which the way to list holds: platforms are upgraded, and the lists of every space cost most. */
 const MODE_HOLDS = { statuses: 7 * 86_400_000, status: 7 * 86_400_000, all: 7 * 86_400_000, spaces: 86_400_000 };
@@ -48,7 +48,7 @@ type Status = (typeof ALL)[number];
  * way that the platform takes is remembered. `drafts` are ids of drafts that must be there: a list without any draft
  * hides them. Throws AppError.
  */
-export async function listRequests(context: RunContext, drafts: ReadonlySet<string>): Promise<Listing> {
+export async function listRequests(context: RunContext, drafts: ReadonlySet<string>): Promise<RequestList> {
   const { book, clock, time } = context;
   const at = clock.monotonic();
   const modes = modesFor(context);
@@ -67,7 +67,7 @@ export async function listRequests(context: RunContext, drafts: ReadonlySet<stri
 }
 
 /** Open change requests, and others where the platform lists these too; null where it has no such list. */
-export async function listOpenRequests(context: RunContext): Promise<Listing | null> {
+export async function listOpenRequests(context: RunContext): Promise<RequestList | null> {
   const at = context.clock.monotonic();
   const answers = await listOrganization(context);
   return answers === null ? null : listingOf(context, answers, at);
@@ -97,7 +97,7 @@ const LISTS: Readonly<Record<ListMode, (context: RunContext) => Promise<Answers 
 };
 
 async function listEachStatus(context: RunContext): Promise<Answers | null> {
-  const answers = new Map<string, RequestAnswer>();
+  const answers = new Map<string, ChangeRequestItem>();
   for (const status of ONE_BY_ONE) {
     const listed = await listOrganization(context, [status]);
     if (listed === null || [...listed.values()].some((answer) => answer.status !== status)) {
@@ -111,7 +111,7 @@ async function listEachStatus(context: RunContext): Promise<Answers | null> {
 }
 
 async function listOrganization({ reader, source }: RunContext, statuses?: readonly Status[]): Promise<Answers | null> {
-  const answers = new Map<string, RequestAnswer>();
+  const answers = new Map<string, ChangeRequestItem>();
   const query = { ...source.listQuery, ...(statuses === undefined ? {} : { status: [...statuses] }) };
   try {
     for await (const answer of reader.pages(operations.listOrganizationChangeRequests, { query })) {
@@ -136,7 +136,7 @@ function isRefused(error: unknown): boolean {
 function newestOf(answers: Answers): number {
   let newest = 0;
   for (const { createdAt } of answers.values()) {
-    newest = Math.max(newest, timeOf(createdAt) ?? 0);
+    newest = Math.max(newest, parseTime(createdAt) ?? 0);
   }
   return newest;
 }
@@ -147,7 +147,11 @@ function hidesDrafts(answers: Answers, drafts: ReadonlySet<string>): boolean {
 }
 
 /** The list, with those of this cluster that only the platform itself knows of. Throws AppError. */
-export async function withOwnRequests(context: RunContext, cluster: string, listing: Listing): Promise<Listing> {
+export async function withOwnRequests(
+  context: RunContext,
+  cluster: string,
+  listing: RequestList,
+): Promise<RequestList> {
   const own = (await context.source.requestsOf(cluster)).filter(({ id }) => !listing.answers.has(id));
   return own.length === 0
     ? listing
@@ -157,7 +161,7 @@ export async function withOwnRequests(context: RunContext, cluster: string, list
 async function listBySpace(context: RunContext): Promise<Answers> {
   const spaces = await context.spaces();
   const ids = [...new Set([...spaces.values()].map(({ id }) => id))];
-  const answers = new Map<string, RequestAnswer>();
+  const answers = new Map<string, ChangeRequestItem>();
   for (const status of ONE_BY_ONE) {
     for (let start = 0; start < ids.length; start += AT_ONCE) {
       const pages = ids.slice(start, start + AT_ONCE).map((spaceId) => listOne(context, spaceId, status));
@@ -170,15 +174,15 @@ async function listBySpace(context: RunContext): Promise<Answers> {
 }
 
 /** None where there is no such space: it may have been deleted. */
-async function listOne({ reader }: RunContext, spaceId: string, status: Status): Promise<readonly RequestAnswer[]> {
-  const answers: RequestAnswer[] = [];
+async function listOne({ reader }: RunContext, spaceId: string, status: Status): Promise<readonly ChangeRequestItem[]> {
+  const answers: ChangeRequestItem[] = [];
   try {
     const input = { path: { spaceId }, query: { status } };
     for await (const answer of reader.pages(operations.listSpaceChangeRequests, input)) {
       answers.push(answer);
     }
   } catch (error) {
-    if (!isNotThere(error)) {
+    if (!isNotFound(error)) {
       throw error;
     }
   }
@@ -190,34 +194,34 @@ export function listingOf(
   { book, redaction }: Pick<RunContext, 'book' | 'redaction'>,
   answers: Answers,
   at: number,
-): Listing {
+): RequestList {
   const known = knownLinks(book);
-  const requests = [...answers.values()].flatMap((answer) => seenOf(answer, known, redaction) ?? []);
+  const requests = [...answers.values()].flatMap((answer) => toListedRequest(answer, known, redaction) ?? []);
   return { requests, answers, at };
 }
 
 /** A change request as what it is to a cluster, its subject redacted; null where it is of none. */
-export function seenOf(
-  answer: RequestAnswer,
+export function toListedRequest(
+  answer: ChangeRequestItem,
   known: ReadonlyMap<string, KnownLink>,
   redaction: Pick<Redaction, 'text'>,
-): SeenRequest | null {
-  const request = changeRequestOf(answer, known);
+): ListedRequest | null {
+  const request = toClusterChangeRequest(answer, known);
   if (request === null) {
     return null;
   }
-  const isDescribed = markOf(answer.description) !== null;
+  const isDescribed = readMarker(answer.description) !== null;
   const subject = redaction.text(request.subject);
-  return { ...request, subject, isDescribed, isDraftSubject: draftMarkOf(answer.subject) !== null };
+  return { ...request, subject, isDescribed, isDraftSubject: readDraftMarker(answer.subject) !== null };
 }
 
 /** What the book knows of change requests that may not say it themselves. */
-export function knownLinks(book: ClusterBook): ReadonlyMap<string, KnownLink> {
-  const { entries, gaveWay } = book.memory;
+export function knownLinks(book: ClusterStore): ReadonlyMap<string, KnownLink> {
+  const { entries, superseded } = book.memory;
   return new Map<string, KnownLink>([
-    ...gaveWay.map(({ id, cluster }) => [id, { cluster, gaveWay: true, revision: null }] as const),
+    ...superseded.map(({ id, cluster }) => [id, { cluster, superseded: true, revision: null }] as const),
     ...entries.flatMap(({ id, cluster, revision }) =>
-      id === null ? [] : [[id, { cluster, gaveWay: false, revision }] as const],
+      id === null ? [] : [[id, { cluster, superseded: false, revision }] as const],
     ),
   ]);
 }

@@ -1,7 +1,7 @@
 import { AuthError, RejectedError } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { Entry } from '../read/cluster-store.ts';
-import { isNotThere } from '../read/spaces.ts';
+import type { OwnRequest } from '../read/cluster-store.ts';
+import { isNotFound } from '../read/spaces.ts';
 import type { RunContext } from './context.ts';
 
 const TEAM = 'team/';
@@ -19,7 +19,7 @@ export class Reviewers {
    * Asks the configured reviewers. `isAgain`: they may have been asked before, and who was is not asked a second time.
    * What the platform refuses is told and not tried again. Throws AppError.
    */
-  async ask(entry: Entry, isAgain: boolean): Promise<void> {
+  async ask(entry: OwnRequest, isAgain: boolean): Promise<void> {
     const { writer, book, events } = this.#context;
     const path = { spaceId: entry.space, changeRequestId: entry.id ?? '' };
     try {
@@ -64,7 +64,7 @@ export class Reviewers {
     try {
       return name.startsWith(TEAM) ? await this.#team(name.slice(TEAM.length)) : await this.#member(name);
     } catch (error) {
-      if (isNotThere(error)) {
+      if (isNotFound(error)) {
         return [];
       }
       throw error;

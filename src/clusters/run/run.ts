@@ -1,23 +1,23 @@
 import { AuthError, RejectedError } from '../../core/errors.ts';
-import type { Route, RouteSpace } from '../decide/route.ts';
+import type { Route, TargetSpace } from '../decide/route.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import { clusterKey } from '../model/ownership-marker.ts';
-import type { Entry, Memory } from '../read/cluster-store.ts';
-import type { ClusterReading } from '../read/incremental-reader.ts';
-import { choose, hurtMost, isAsKnown, limitNow } from './choice.ts';
+import type { Memory, OwnRequest } from '../read/cluster-store.ts';
+import type { IncrementalReader } from '../read/incremental-reader.ts';
+import { compareSeverity, decideOpening, findReachedLimit, isAsKnown } from './choice.ts';
 import { readClusters } from './clusters.ts';
 import type { RunContext } from './context.ts';
 import type { RunEnd, SkipReason } from './events.ts';
 import { look } from './look.ts';
 import { begin } from './open.ts';
-import { type Prepared, prepare, routeBefore } from './prepare.ts';
-import { muteMerged, noteNumbers, tellNews } from './progress-comments.ts';
-import { type Listing, type SeenRequest, withOwnRequests } from './requests.ts';
+import { type Proposal, prepare, routeBefore } from './prepare.ts';
+import { muteMerged, postProgressComments, recordNumbers } from './progress-comments.ts';
+import { type ListedRequest, type RequestList, withOwnRequests } from './requests.ts';
 import { Reviewers } from './reviewers.ts';
 import { completeOpened, draftIds, settleDrafts } from './settle.ts';
 
 /** What a run did, in numbers. */
-export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'gaveWay' | 'commented' | 'skipped' | 'open'>;
+export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'superseded' | 'commented' | 'skipped' | 'open'>;
 
 /**
  * Runs the automation once over an organization's clusters. Returns null when the platform has none. Throws AppError;
@@ -36,7 +36,7 @@ class Run {
   /** Clusters that cost requests and came to nothing. */
   #inVain = 0;
   #opened = 0;
-  #gaveWay = 0;
+  #superseded = 0;
   #commented = 0;
 
   constructor(context: RunContext) {
@@ -50,11 +50,13 @@ class Run {
     if (reading === null) {
       return null;
     }
-    await noteNumbers(this.#context, reading.judged);
-    const passing = reading.judged.flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : [])).sort(hurtMost);
+    await recordNumbers(this.#context, reading.judged);
+    const passing = reading.judged
+      .flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : []))
+      .sort(compareSeverity);
     // 2. What there is already; where nothing is new, only what became of what is open.
-    const { listing, gaveWay } = await look(this.#context, passing);
-    this.#gaveWay += gaveWay;
+    const { listing, superseded } = await look(this.#context, passing);
+    this.#superseded += superseded;
     // 3. Which of them may be opened.
     const candidates = passing.filter((cluster) => this.#mayBegin(cluster, listing));
     if (listing !== null) {
@@ -68,8 +70,8 @@ class Run {
     return this.#numbers(reading, passing);
   }
 
-  #mayBegin(cluster: IssueCluster, listing: Listing | null): boolean {
-    const choice = choose(this.#context, cluster, listing);
+  #mayBegin(cluster: IssueCluster, listing: RequestList | null): boolean {
+    const choice = decideOpening(this.#context, cluster, listing);
     if (choice.may) {
       return true;
     }
@@ -93,11 +95,11 @@ class Run {
   }
 
   /** Begins as many as there is room for. What was begun is in the answer, by cluster. */
-  async #begin(candidates: readonly IssueCluster[], listing: Listing): Promise<ReadonlyMap<string, Prepared>> {
+  async #begin(candidates: readonly IssueCluster[], listing: RequestList): Promise<ReadonlyMap<string, Proposal>> {
     const { config, book } = this.#context;
-    const unfinished = book.live.filter(({ state, byHand }) => !byHand && (state === 'draft' || state === 'begun'));
-    const prepared = new Map<string, Prepared>();
-    const planned: SeenRequest[] = [...listing.requests];
+    const unfinished = book.live.filter(({ state, isManual }) => !isManual && (state === 'draft' || state === 'begun'));
+    const prepared = new Map<string, Proposal>();
+    const planned: ListedRequest[] = [...listing.requests];
     for (const cluster of candidates) {
       if (unfinished.length + prepared.size >= config.limits.maxPerRun) {
         this.#skip(cluster, 'limit-run', `limit reached: ${config.limits.maxPerRun} in a run`);
@@ -107,7 +109,7 @@ class Run {
         this.#skip(cluster, 'limit-run', `${MOST_IN_VAIN} others were tried in vain in this run`);
         continue;
       }
-      const limit = limitNow(this.#context, planned, null);
+      const limit = findReachedLimit(this.#context, planned, null);
       if (limit !== null) {
         this.#skip(cluster, limit.reason, limit.why);
         continue;
@@ -121,7 +123,11 @@ class Run {
     return prepared;
   }
 
-  async #beginOne(cluster: IssueCluster, planned: readonly SeenRequest[], listing: Listing): Promise<Prepared | null> {
+  async #beginOne(
+    cluster: IssueCluster,
+    planned: readonly ListedRequest[],
+    listing: RequestList,
+  ): Promise<Proposal | null> {
     // Where no search is needed to know the space, that there is no room costs nothing.
     const early = await routeBefore(this.#context, cluster);
     if (early !== null && this.#roomIn(cluster, early, planned) === null) {
@@ -149,20 +155,20 @@ class Run {
   }
 
   /** The space, where there is one and room in it. */
-  #roomIn(cluster: IssueCluster, route: Route, planned: readonly SeenRequest[]): RouteSpace | null {
+  #roomIn(cluster: IssueCluster, route: Route, planned: readonly ListedRequest[]): TargetSpace | null {
     const { space } = route;
     if (space === null) {
       this.#skip(cluster, route.waits ? 'waiting' : 'unrouted', route.why, !route.waits);
       return null;
     }
-    const limit = limitNow(this.#context, planned, space.id);
+    const limit = findReachedLimit(this.#context, planned, space.id);
     if (limit !== null) {
       this.#skip(cluster, limit.reason, limit.why);
     }
     return limit === null ? space : null;
   }
 
-  async #claim(prepared: Prepared, space: RouteSpace): Promise<Prepared | null> {
+  async #claim(prepared: Proposal, space: TargetSpace): Promise<Proposal | null> {
     const { writer, events } = this.#context;
     const { cluster, subject, route } = prepared;
     if (writer === null) {
@@ -178,7 +184,7 @@ class Run {
     return prepared;
   }
 
-  async #settle(prepared: ReadonlyMap<string, Prepared>, listing: Listing): Promise<void> {
+  async #settle(prepared: ReadonlyMap<string, Proposal>, listing: RequestList): Promise<void> {
     const { writer } = this.#context;
     if (writer === null) {
       this.#opened = prepared.size;
@@ -188,9 +194,9 @@ class Run {
     if (prepared.size === 0 && draftIds(this.#context).size === 0) {
       return;
     }
-    const { opened, gaveWay } = await settleDrafts(this.#context, prepared.size === 0 ? listing : null, prepared);
+    const { opened, superseded } = await settleDrafts(this.#context, prepared.size === 0 ? listing : null, prepared);
     this.#opened = opened.length;
-    this.#gaveWay += gaveWay.length;
+    this.#superseded += superseded.length;
     const reviewers = new Reviewers(this.#context);
     for (const entry of opened.filter(({ reviewersDue }) => reviewersDue)) {
       await reviewers.ask(entry, false);
@@ -200,15 +206,20 @@ class Run {
   async #tend(): Promise<void> {
     const { book, writer } = this.#context;
     const reviewers = new Reviewers(this.#context);
-    const isDue = ({ state, reviewersDue, goneAt }: Entry) => state === 'open' && reviewersDue && goneAt === null;
+    const isDue = ({ state, reviewersDue, missingSince }: OwnRequest) =>
+      state === 'open' && reviewersDue && missingSince === null;
     for (const entry of writer === null ? [] : book.live.filter(isDue)) {
       await reviewers.ask(entry, true);
     }
-    this.#commented = await tellNews(this.#context);
+    this.#commented = await postProgressComments(this.#context);
     await muteMerged(this.#context);
   }
 
-  async #remember(reading: ClusterReading, passing: readonly IssueCluster[], listing: Listing | null): Promise<void> {
+  async #remember(
+    reading: IncrementalReader,
+    passing: readonly IssueCluster[],
+    listing: RequestList | null,
+  ): Promise<void> {
     const { book, clock } = this.#context;
     for (const { id } of passing) {
       if (book.liveOf(id)?.state === 'open') {
@@ -225,7 +236,7 @@ class Run {
     });
   }
 
-  #numbers({ judged }: ClusterReading, passing: readonly IssueCluster[]): RunNumbers {
+  #numbers({ judged }: IncrementalReader, passing: readonly IssueCluster[]): RunNumbers {
     const skipped: Partial<Record<SkipReason, number>> = {};
     for (const reason of this.#skipped.values()) {
       skipped[reason] = (skipped[reason] ?? 0) + 1;
@@ -234,7 +245,7 @@ class Run {
       read: judged.length,
       passing: passing.length,
       opened: this.#opened,
-      gaveWay: this.#gaveWay,
+      superseded: this.#superseded,
       commented: this.#commented,
       skipped,
       open: this.#context.book.live.filter(({ state }) => state === 'open').length,
@@ -247,7 +258,7 @@ const DAY = 86_400_000;
 const MOST_IN_VAIN = 20;
 
 /** What is about to be made, as a list would show it. */
-function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Prepared): SeenRequest {
+function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Proposal): ListedRequest {
   const at = clock.now();
   return {
     id: '',
@@ -258,7 +269,7 @@ function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Prep
     url: null,
     createdAt: at,
     updatedAt: at,
-    gaveWay: false,
+    superseded: false,
     isEmptyMerge: false,
     isDescribed: true,
     isDraftSubject: true,
@@ -268,7 +279,7 @@ function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Prep
 /** How many issues clusters have whose change requests are first seen to be merged now, whoever made them. */
 function mergesOf(
   passing: readonly IssueCluster[],
-  listing: Listing | null,
+  listing: RequestList | null,
   known: Memory['merges'],
 ): Memory['merges'] {
   const issues = new Map(passing.map((cluster) => [clusterKey(cluster.id), cluster.issues]));

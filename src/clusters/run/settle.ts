@@ -2,19 +2,19 @@ import { AuthError, RejectedError } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { RichDocument } from '../../platform/rich-text/document.ts';
-import { type Decision, decideClaims, type GaveWay, SETTLE, UNLIMITED } from '../decide/claims.ts';
-import { inOrder } from '../decide/reopen-policy.ts';
+import { type Decision, decideClaims, SETTLE_DELAY, type SupersededDraft, UNLIMITED } from '../decide/claims.ts';
+import { compareCreation } from '../decide/reopen-policy.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';
-import { gaveWaySubject } from '../model/ownership-marker.ts';
-import type { Entry } from '../read/cluster-store.ts';
-import { gaveWayDescription } from '../write/description.ts';
-import { saidOf } from '../write/progress-comment.ts';
+import { supersededSubject } from '../model/ownership-marker.ts';
+import type { OwnRequest } from '../read/cluster-store.ts';
+import { buildSupersededDescription } from '../write/description.ts';
+import { toReportedNumbers } from '../write/progress-comment.ts';
 import { readCluster } from './clusters.ts';
 import type { RunContext } from './context.ts';
-import { toldOf } from './events.ts';
+import { toEvent } from './events.ts';
 import { follow } from './follow.ts';
-import { type Prepared, prepare } from './prepare.ts';
-import { type Listing, listRequests, type SeenRequest } from './requests.ts';
+import { type Proposal, prepare } from './prepare.ts';
+import { type ListedRequest, listRequests, type RequestList } from './requests.ts';
 
 /** Milliseconds after which a list is too old to open anything by it. */
 const FRESH = 600_000;
@@ -22,9 +22,9 @@ const FRESH = 600_000;
 const ABANDONED = 3_600_000;
 
 /** What became of drafts. */
-export interface SettledDrafts {
-  readonly opened: readonly Entry[];
-  readonly gaveWay: readonly GaveWay[];
+export interface DraftOutcome {
+  readonly opened: readonly OwnRequest[];
+  readonly superseded: readonly SupersededDraft[];
 }
 
 /** The ids of one's drafts: a list that lacks them is not whole. */
@@ -39,31 +39,31 @@ export function draftIds({ book }: RunContext): ReadonlySet<string> {
  */
 export async function settleDrafts(
   context: RunContext,
-  first: Listing | null,
-  prepared: ReadonlyMap<string, Prepared>,
-): Promise<SettledDrafts> {
+  first: RequestList | null,
+  prepared: ReadonlyMap<string, Proposal>,
+): Promise<DraftOutcome> {
   const listing = first ?? (await listAfterwards(context));
-  const { open, giveWay } = decide(context, listing);
-  const opened: Entry[] = [];
-  const gaveWay: GaveWay[] = [];
-  for (const each of giveWay) {
-    append(gaveWay, await giveUp(context, each));
+  const { open, superseded: beaten } = decide(context, listing);
+  const opened: OwnRequest[] = [];
+  const superseded: SupersededDraft[] = [];
+  for (const each of beaten) {
+    append(superseded, await giveUp(context, each));
   }
   for (const { entry, request } of draftsIn(context, listing)) {
     if (open.some(({ id }) => id === request.id)) {
       const settled = await openDraft(context, entry, request, prepared);
       append(opened, settled.opened);
-      append(gaveWay, settled.gaveWay);
+      append(superseded, settled.superseded);
     }
   }
-  return { opened, gaveWay };
+  return { opened, superseded };
 }
 
 /**
  * Gives those of one's drafts their content that somebody else has opened meanwhile: they still have the subject of a
  * draft. Throws AppError.
  */
-export async function completeOpened(context: RunContext, { requests }: Listing): Promise<void> {
+export async function completeOpened(context: RunContext, { requests }: RequestList): Promise<void> {
   for (const request of requests) {
     const entry = request.status === 'open' && request.isDraftSubject ? context.book.byId(request.id) : null;
     const content = entry === null ? null : await contentOf(context, entry);
@@ -73,34 +73,36 @@ export async function completeOpened(context: RunContext, { requests }: Listing)
   }
 }
 
-async function listAfterwards(context: RunContext): Promise<Listing> {
-  await context.clock.sleep(SETTLE, context.signal);
+async function listAfterwards(context: RunContext): Promise<RequestList> {
+  await context.clock.sleep(SETTLE_DELAY, context.signal);
   return follow(context, await listRequests(context, draftIds(context)));
 }
 
 interface Draft {
-  readonly entry: Entry;
-  readonly request: SeenRequest;
+  readonly entry: OwnRequest;
+  readonly request: ListedRequest;
 }
 
 /** One's drafts as they are in a list, in the order they were made: what hurts most first. */
-function draftsIn({ book }: RunContext, { requests }: Listing): readonly Draft[] {
-  return requests.toSorted(inOrder).flatMap((request) => {
+function draftsIn({ book }: RunContext, { requests }: RequestList): readonly Draft[] {
+  return requests.toSorted(compareCreation).flatMap((request) => {
     const entry = book.byId(request.id);
     return entry?.state === 'draft' && request.status === 'draft' ? [{ entry, request }] : [];
   });
 }
 
 /** A person's wish is held back by no limit, and by no merge. */
-function decide(context: RunContext, listing: Listing): Decision {
+function decide(context: RunContext, listing: RequestList): Decision {
   const { book, config, clock } = context;
   if (clock.monotonic() - listing.at > FRESH) {
-    return { open: [], giveWay: [] };
+    return { open: [], superseded: [] };
   }
   const drafts = draftsIn(context, listing);
   const issuesAtMerge = new Map(Object.entries(book.memory.merges));
-  const claimsOf = (byHand: boolean) =>
-    new Map(drafts.flatMap(({ entry, request }) => (entry.byHand === byHand ? [[request.id, entry.seen.issues]] : [])));
+  const claimsOf = (isManual: boolean) =>
+    new Map(
+      drafts.flatMap(({ entry, request }) => (entry.isManual === isManual ? [[request.id, entry.seen.issues]] : [])),
+    );
   const wished = decideClaims(listing.requests, claimsOf(true), { limits: UNLIMITED, reopenGrowth: 0, issuesAtMerge });
   const { limits, afterMerge } = config;
   const own = decideClaims(listing.requests, claimsOf(false), {
@@ -110,12 +112,12 @@ function decide(context: RunContext, listing: Listing): Decision {
   });
   return {
     open: [...wished.open, ...own.open.slice(0, limits.maxPerRun)],
-    giveWay: [...wished.giveWay, ...own.giveWay],
+    superseded: [...wished.superseded, ...own.superseded],
   };
 }
 
 /** What a draft of an earlier run is to hold; or why it is not to be opened any more. */
-async function contentOf(context: RunContext, { cluster: id, space }: Entry): Promise<Prepared | string> {
+async function contentOf(context: RunContext, { cluster: id, space }: OwnRequest): Promise<Proposal | string> {
   const cluster = await readCluster(context, id);
   if (cluster === null || cluster.muted) {
     return cluster === null ? 'the cluster no longer exists' : 'the cluster was muted';
@@ -127,47 +129,47 @@ async function contentOf(context: RunContext, { cluster: id, space }: Entry): Pr
 
 async function openDraft(
   context: RunContext,
-  entry: Entry,
-  request: SeenRequest,
-  prepared: ReadonlyMap<string, Prepared>,
-): Promise<SettledDrafts> {
+  entry: OwnRequest,
+  request: ListedRequest,
+  prepared: ReadonlyMap<string, Proposal>,
+): Promise<DraftOutcome> {
   const { book, clock, events } = context;
   const content = prepared.get(entry.cluster) ?? (await contentOf(context, entry));
   if (typeof content === 'string') {
-    return { opened: [], gaveWay: await giveUp(context, { request, why: content, to: null }) };
+    return { opened: [], superseded: await giveUp(context, { request, why: content, to: null }) };
   }
-  const told = saidOf(content.cluster, clock.now());
+  const told = toReportedNumbers(content.cluster, clock.now());
   const { at: _, ...seen } = told;
   const url = await update(context, request, { status: 'open', ...contentBody(entry, request, content) });
   if (url === null) {
-    return { opened: [], gaveWay: [] };
+    return { opened: [], superseded: [] };
   }
-  const open: Entry = { ...entry, state: 'open', seen, told, url: url || entry.url };
+  const open: OwnRequest = { ...entry, state: 'open', seen, told, url: url || entry.url };
   await book.put(open);
-  events.onOpened?.({ ...toldOf(open), why: open.why });
-  return { opened: [open], gaveWay: [] };
+  events.onOpened?.({ ...toEvent(open), why: open.why });
+  return { opened: [open], superseded: [] };
 }
 
 /** What an opened change request gets that its draft may not have. */
-function contentBody({ claim, subject }: Entry, { isDescribed }: SeenRequest, { describe }: Prepared): Update {
+function contentBody({ claim, subject }: OwnRequest, { isDescribed }: ListedRequest, { describe }: Proposal): Update {
   return { subject, ...(isDescribed ? {} : { description: describe(claim) }) };
 }
 
 /** Archives one, with why; that it was not archived by hand is written in it. */
-async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promise<readonly GaveWay[]> {
+async function giveUp(context: RunContext, { request, why, to }: SupersededDraft): Promise<readonly SupersededDraft[]> {
   const { book, events } = context;
-  const description = gaveWayDescription(request.cluster, why, to);
+  const description = buildSupersededDescription(request.cluster, why, to);
   const entry = book.byId(request.id);
-  const subject = gaveWaySubject(entry?.subject ?? request.subject);
+  const subject = supersededSubject(entry?.subject ?? request.subject);
   const url = await update(context, request, { status: 'archived', subject, description });
   if (url === null) {
     return [];
   }
   if (entry !== null) {
-    await book.remove(entry, { gaveWay: true });
+    await book.remove(entry, { superseded: true });
   }
   const { id, cluster, space } = request;
-  events.onGaveWay?.({ cluster, label: entry?.label ?? request.subject, request: id, space, url: request.url, why });
+  events.onSuperseded?.({ cluster, label: entry?.label ?? request.subject, request: id, space, url: request.url, why });
   return [{ request, why, to }];
 }
 
@@ -176,18 +178,21 @@ async function giveUp(context: RunContext, { request, why, to }: GaveWay): Promi
  * that a person renamed stays. A later run starts over. Remembers whether there are such drafts that are younger. Throws
  * AppError.
  */
-export async function archiveAbandoned(context: RunContext, { requests }: Listing): Promise<readonly GaveWay[]> {
+export async function archiveAbandoned(
+  context: RunContext,
+  { requests }: RequestList,
+): Promise<readonly SupersededDraft[]> {
   const { book, clock } = context;
   const stray = requests.filter(
     ({ id, status, isDraftSubject }) => status === 'draft' && isDraftSubject && book.byId(id) === null,
   );
-  const gaveWay: GaveWay[] = [];
+  const superseded: SupersededDraft[] = [];
   for (const request of stray.filter(({ createdAt }) => clock.now() - createdAt > ABANDONED)) {
     const why = 'no daemon continued it for an hour';
-    append(gaveWay, await giveUp(context, { request, why, to: null }));
+    append(superseded, await giveUp(context, { request, why, to: null }));
   }
-  await book.change({ hasStrayDrafts: stray.length > gaveWay.length });
-  return gaveWay;
+  await book.change({ hasStrayDrafts: stray.length > superseded.length });
+  return superseded;
 }
 
 interface Update {

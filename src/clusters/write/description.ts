@@ -3,13 +3,13 @@ import { toDocument, toMarkdown } from '../../platform/rich-text/document.ts';
 import { plainText } from '../../platform/rich-text/leaves.ts';
 import { linkTo } from '../../platform/rich-text/links.ts';
 import type { RichDocument, RichNode } from '../../platform/rich-text/node.ts';
-import { representatives } from '../decide/representatives.ts';
+import { pickRepresentatives } from '../decide/representatives.ts';
 import type { RelatedPage } from '../decide/search-query.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
-import { markOf, markParagraph } from '../model/ownership-marker.ts';
-import { cut, harmless, oneLine, webUrl } from '../model/text-sanitizing.ts';
-import { trendOf } from '../model/trend.ts';
+import { markerParagraph, readMarker } from '../model/ownership-marker.ts';
+import { cut, oneLine, stripControlCharacters, webUrl } from '../model/text-sanitizing.ts';
+import { describeTrend } from '../model/trend.ts';
 import { fillTemplate, type LineValues } from './template.ts';
 
 /** What a description is made of. */
@@ -27,7 +27,7 @@ export interface DescriptionParts {
 }
 
 /** The description of those who give none. */
-export const BUILT_IN = `**{{label}}**
+export const BUILT_IN_TEMPLATE = `**{{label}}**
 
 {{summary}}
 
@@ -59,33 +59,37 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 const LONGEST_TITLE = 200;
 const LONGEST_SUMMARY = 20_000;
 
-/** The description of a cluster's change request. Its last paragraph is the mark by which `clusterMarked` knows it. */
-export function descriptionOf({ cluster, issues, pages, template, most, claim }: DescriptionParts): RichDocument {
+/** The description of a cluster's change request. Its last paragraph is the mark by which `markedClusterId` knows it. */
+export function buildDescription({ cluster, issues, pages, template, most, claim }: DescriptionParts): RichDocument {
   const blocks = {
     summary: contentOf(cluster.summary),
     issueList: issueList(cluster, issues, most),
     pageList: pageList(pages),
   };
-  const nodes = [...fillTemplate(template ?? BUILT_IN, lineValues(cluster), blocks)];
-  return documentOf([...nodes, divider(), markParagraph({ cluster: cluster.id, gaveWay: false, claim })]);
+  const nodes = [...fillTemplate(template ?? BUILT_IN_TEMPLATE, templateValues(cluster), blocks)];
+  return documentOf([...nodes, divider(), markerParagraph({ cluster: cluster.id, superseded: false, claim })]);
 }
 
 /** The description of a change request that was archived since it gave way; `to` is what it gave way to, if known. */
-export function gaveWayDescription(cluster: string, why: string, to: ClusterChangeRequest | null): RichDocument {
+export function buildSupersededDescription(
+  cluster: string,
+  why: string,
+  to: ClusterChangeRequest | null,
+): RichDocument {
   const words = plainText(`Not needed: ${oneLine(why)}. `);
   const url = webUrl(to?.url);
   const other = to === null ? [] : linkTo(url ?? '', [plainText(oneLine(to.subject) || to.id)]);
   const paragraph = { object: 'block', type: 'paragraph', nodes: [words, ...other] };
-  return documentOf([paragraph, divider(), markParagraph({ cluster, gaveWay: true, claim: null })]);
+  return documentOf([paragraph, divider(), markerParagraph({ cluster, superseded: true, claim: null })]);
 }
 
 /** The id of the cluster that a description is of; null where it does not say. */
-export function clusterMarked(description: unknown): string | null {
-  return markOf(description)?.cluster ?? null;
+export function markedClusterId(description: unknown): string | null {
+  return readMarker(description)?.cluster ?? null;
 }
 
 /** What stands for the names of templates that are a line of text. */
-export function lineValues(cluster: IssueCluster): LineValues {
+export function templateValues(cluster: IssueCluster): LineValues {
   const sources = Object.entries(cluster.sources)
     .sort(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
     .map(([name, count]) => `${oneLine(name)} (${count})`);
@@ -94,7 +98,7 @@ export function lineValues(cluster: IssueCluster): LineValues {
     id: cluster.id,
     impact: oneLine(cluster.impact ?? '') || 'unknown',
     impactMeaning: MEANINGS.get(cluster.impact ?? '') ?? 'meaning not documented',
-    trend: trendOf(cluster.weeklyPulse),
+    trend: describeTrend(cluster.weeklyPulse),
     issues: String(cluster.issues),
     conversations: String(cluster.conversations),
     sources: sources.join(', ') || 'unknown sources',
@@ -120,12 +124,14 @@ function harmlessNode(node: RichNode): RichNode {
   return {
     ...node,
     ...(nodes === undefined ? {} : { nodes: nodes.map(harmlessNode) }),
-    ...(leaves === undefined ? {} : { leaves: leaves.map((leaf) => ({ ...leaf, text: harmless(leaf.text) })) }),
+    ...(leaves === undefined
+      ? {}
+      : { leaves: leaves.map((leaf) => ({ ...leaf, text: stripControlCharacters(leaf.text) })) }),
   };
 }
 
 function issueList(cluster: IssueCluster, issues: readonly ClusterIssue[], most: number): readonly RichNode[] {
-  const listed = representatives(issues, most);
+  const listed = pickRepresentatives(issues, most);
   const more = Math.max(cluster.issues, issues.length) - listed.length;
   const rest = more > 0 && listed.length > 0 ? [paragraph([plainText(`and ${more} more`)])] : [];
   return listed.length === 0 ? [paragraph([plainText('No issues listed.')])] : [list(listed.map(issueItem)), ...rest];

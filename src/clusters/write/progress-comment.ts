@@ -6,7 +6,7 @@ import { oneLine } from '../model/text-sanitizing.ts';
 const DAY = 86_400_000;
 
 /** What was last said of a cluster on its change request: when it was opened, or in a comment. */
-export interface Said {
+export interface ReportedNumbers {
   readonly at: number;
   readonly issues: number;
   readonly conversations: number;
@@ -14,10 +14,10 @@ export interface Said {
 }
 
 /** What of a cluster may be news. */
-export type Numbers = Pick<IssueCluster, 'issues' | 'conversations' | 'impact'>;
+export type ClusterNumbers = Pick<IssueCluster, 'issues' | 'conversations' | 'impact'>;
 
 /** What is to be remembered once this is said. */
-export function saidOf({ issues, conversations, impact }: Numbers, now: number): Said {
+export function toReportedNumbers({ issues, conversations, impact }: ClusterNumbers, now: number): ReportedNumbers {
   return { at: now, issues, conversations, impact };
 }
 
@@ -25,7 +25,7 @@ export function saidOf({ issues, conversations, impact }: Numbers, now: number):
  * A comment with what came since, as Markdown; null where none is due: at most one a day, and none where nothing came.
  * Fewer issues than before, as when conversations are deleted, are no news.
  */
-export function newsOf(cluster: Numbers, last: Said, now: number): string | null {
+export function buildProgressComment(cluster: ClusterNumbers, last: ReportedNumbers, now: number): string | null {
   const issues = cluster.issues - last.issues;
   const conversations = cluster.conversations - last.conversations;
   const isOther = cluster.impact !== null && cluster.impact !== last.impact;

@@ -1,5 +1,5 @@
 import { parseTemplate } from '../../core/text/template.ts';
-import { looksReserved } from '../model/ownership-marker.ts';
+import { isReservedSubject } from '../model/ownership-marker.ts';
 import type { Redaction } from '../model/redaction.ts';
 import { cut, oneLine } from '../model/text-sanitizing.ts';
 import type { LineValues } from './template.ts';
@@ -8,9 +8,9 @@ import type { LineValues } from './template.ts';
 const LONGEST_SUBJECT = 100;
 
 /** The subject of a change request, redacted: one line of 1 to 100 UTF-16 code units, cut between characters as readers see them. */
-export function subjectOf(template: string, values: LineValues, { text: redact }: Pick<Redaction, 'text'>): string {
+export function buildSubject(template: string, values: LineValues, { text: redact }: Pick<Redaction, 'text'>): string {
   const filled = parseTemplate(template).parts.map(({ text, name }) => text ?? values[name as keyof LineValues] ?? '');
   const subject = redact(oneLine(filled.join(''))) || `Issue cluster ${values.id}`;
   // No label makes it look like a draft, or as if it had given way.
-  return cut(looksReserved(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
+  return cut(isReservedSubject(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
 }

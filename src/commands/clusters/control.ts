@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { namesFrom } from '../../clusters/read/spaces.ts';
+import { createNames } from '../../clusters/read/spaces.ts';
 import { type ClientObserver, ClusterAutomation } from '../../clusters/run/automation.ts';
-import { answerClusters, type ClusterQuestion } from '../../clusters/run/control-api.ts';
+import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -31,10 +31,10 @@ export interface ClusterFlags {
 
 /**
  * Asks the daemon where one runs, so that it and a person never are at it at once; else the platform, with the state
- * file opened for a moment. Throws what `answerClusters` throws.
+ * file opened for a moment. Throws what `handleClusterRequest` throws.
  */
 export async function askClusters(
-  question: ClusterQuestion,
+  question: ClusterRequest,
   flags: ClusterFlags,
   context: CommandContext,
 ): Promise<JsonObject> {
@@ -54,7 +54,7 @@ async function answerAlone(
   organization: OrganizationConfig,
   path: string,
   { connection, signal }: PlatformSession,
-  question: ClusterQuestion,
+  question: ClusterRequest,
   { clock, random, terminal }: CommandContext,
 ): Promise<JsonObject> {
   const store = openSqliteStore(path);
@@ -71,7 +71,7 @@ async function answerAlone(
       openReader: (priority, observer) => openReader(connection, client(priority, observer)),
       openWriter: (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
-      names: namesFrom({ record: store.organization(organization.id), declared: manifestsOf(organization) }),
+      names: createNames({ record: store.organization(organization.id), declared: manifestsOf(organization) }),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       clock,
       random,
@@ -79,7 +79,7 @@ async function answerAlone(
       signal,
       events: { onTrouble: ({ message }) => terminal.err(`${oneLine(message)}\n`) },
     });
-    return await answerClusters(automation, question);
+    return await handleClusterRequest(automation, question);
   } finally {
     await store.close();
   }

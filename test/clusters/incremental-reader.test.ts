@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge, ruleOf, type SelectRule } from '../../src/clusters/decide/select.ts';
+import { createSelectionRule, evaluateCluster, type SelectionRule } from '../../src/clusters/decide/select.ts';
 import type { IssueCluster } from '../../src/clusters/model/cluster.ts';
-import { ClusterReading, type ReadingState } from '../../src/clusters/read/incremental-reader.ts';
+import { IncrementalReader, type ReaderState } from '../../src/clusters/read/incremental-reader.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 const WEEK = 7 * DAY;
@@ -126,24 +126,24 @@ const rule = fc
     risingWeeks: fc.constantFrom(0, 0, 0, 1, 2, 3),
     exclude: fc.constantFrom<string[]>([], ['billing']),
   })
-  .map((select) => ruleOf({ ...DEFAULTS, select: { ...DEFAULTS.select, ...select } }));
+  .map((select) => createSelectionRule({ ...DEFAULTS, select: { ...DEFAULTS.select, ...select } }));
 
 interface Outcome {
   readonly passing: string[];
   readonly requests: number;
-  readonly state: ReadingState;
+  readonly state: ReaderState;
 }
 
 /** Reads as a run does. `between` is what others do after each page. */
 function read(
   platform: Platform,
-  asked: SelectRule,
-  before: ReadingState | null,
+  asked: SelectionRule,
+  before: ReaderState | null,
   settled: ReadonlySet<string>,
   size: number,
   between: (() => void) | null = null,
 ): Outcome {
-  const reading = new ClusterReading(asked, before, platform.now);
+  const reading = new IncrementalReader(asked, before, platform.now);
   let requests = 0;
   for (let goesOn = true; goesOn; requests += 1) {
     const { items, isLast } = platform.page(requests * size, size);
@@ -162,9 +162,9 @@ function read(
   return { passing, requests, state: reading.remember(settled) };
 }
 
-function allPassing(platform: Platform, asked: SelectRule): Set<string> {
+function allPassing(platform: Platform, asked: SelectionRule): Set<string> {
   const now = platform.rows.map((row) => platform.view(row));
-  return new Set(now.filter((cluster) => judge(cluster, asked, platform.now).passes).map(({ id }) => id));
+  return new Set(now.filter((cluster) => evaluateCluster(cluster, asked, platform.now).passes).map(({ id }) => id));
 }
 
 describe('a reading that ends early', () => {
@@ -177,7 +177,7 @@ describe('a reading that ends early', () => {
     });
     let stopped = 0;
     const run = (
-      first: SelectRule,
+      first: SelectionRule,
       size: number,
       rows: readonly Row[],
       steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
@@ -185,7 +185,7 @@ describe('a reading that ends early', () => {
       const platform = new Platform();
       platform.rows.push(...rows.map((row, index) => ({ ...row, id: `c_${index}` })));
       let asked = first;
-      let state: ReadingState | null = null;
+      let state: ReaderState | null = null;
       /** Settled, with the stamp they had then. */
       const settled = new Map<string, number>();
       for (const { actions, during, leaves, rule: other } of steps) {
@@ -217,7 +217,7 @@ describe('a reading that ends early', () => {
     expect(stopped).toBeGreaterThan(20);
   });
 
-  const asked = ruleOf(settingsOf({}));
+  const asked = createSelectionRule(settingsOf({}));
   const many = (count: number) => {
     const platform = new Platform();
     for (let index = 0; index < count; index += 1) {
@@ -259,7 +259,7 @@ describe('a reading that ends early', () => {
   });
 
   test('stops at the weeks that a rise is asked over, on the first reading too', () => {
-    const rising = ruleOf(settingsOf({ select: { risingWeeks: 1 } }));
+    const rising = createSelectionRule(settingsOf({ select: { risingWeeks: 1 } }));
     const platform = many(10_000);
     // 14 days of one in five minutes are the first 4032.
     expect(read(platform, rising, null, new Set(), 1_000).requests).toBe(5);
@@ -271,17 +271,17 @@ describe('a reading that ends early', () => {
     platform.now += DAY;
     expect(read(platform, asked, first.state, new Set(), 1_000).requests).toBe(3);
     platform.now -= DAY / 2;
-    const other = ruleOf(settingsOf({ select: { minIssues: 2 } }));
+    const other = createSelectionRule(settingsOf({ select: { minIssues: 2 } }));
     expect(read(platform, other, first.state, new Set(), 1_000).requests).toBe(3);
-    const reading = new ClusterReading(asked, first.state, platform.now);
+    const reading = new IncrementalReader(asked, first.state, platform.now);
     const oldestFirst = platform.rows.slice(0, 1_000).map((row) => platform.view(row));
     expect(reading.take(oldestFirst, false)).toBe(true);
-    const untold = new ClusterReading(asked, first.state, platform.now);
+    const untold = new IncrementalReader(asked, first.state, platform.now);
     expect(untold.take([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
   });
 
   test('remembers what was newest when it began: what is updated meanwhile may stand where it was read already', () => {
-    const reading = new ClusterReading(asked, null, NOW);
+    const reading = new IncrementalReader(asked, null, NOW);
     reading.take([someCluster({ updatedAt: NOW - DAY })], false);
     reading.take([someCluster({ id: 'c_2', updatedAt: NOW })], true);
     expect(reading.remember(new Set()).newest).toBe(NOW - DAY);

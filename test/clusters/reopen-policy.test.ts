@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { fateOf } from '../../src/clusters/decide/reopen-policy.ts';
-import { type ClusterChangeRequest, changeRequestOf } from '../../src/clusters/model/change-request.ts';
-import { gaveWaySubject } from '../../src/clusters/model/ownership-marker.ts';
-import { descriptionOf, gaveWayDescription } from '../../src/clusters/write/description.ts';
-import { newsOf, saidOf } from '../../src/clusters/write/progress-comment.ts';
+import { decideReopen } from '../../src/clusters/decide/reopen-policy.ts';
+import { type ClusterChangeRequest, toClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
+import { supersededSubject } from '../../src/clusters/model/ownership-marker.ts';
+import { buildDescription, buildSupersededDescription } from '../../src/clusters/write/description.ts';
+import { buildProgressComment, toReportedNumbers } from '../../src/clusters/write/progress-comment.ts';
 import { DAY, NOW, someCluster, someRequest } from './samples.ts';
 
 type Some = Partial<ClusterChangeRequest>;
@@ -11,7 +11,7 @@ type Some = Partial<ClusterChangeRequest>;
 describe('fateOf', () => {
   test.each<[string, Some[], number, string | null]>([
     ['none', [], 7, null],
-    ['one that gave way', [{ status: 'archived', gaveWay: true }], 7, null],
+    ['one that gave way', [{ status: 'archived', superseded: true }], 7, null],
     ['an open one', [{}], 7, 'has an open change request (cr_1)'],
     ['a draft', [{ status: 'draft' }], 7, 'has a draft change request (cr_1)'],
     ['one in a status that is not known', [{ status: 'queued' }], 7, 'has a queued change request (cr_1)'],
@@ -63,22 +63,25 @@ describe('fateOf', () => {
     ],
     [
       'a merged one, and one that gave way after',
-      [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW, gaveWay: true }],
+      [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW, superseded: true }],
       100,
       null,
     ],
   ])('%s', (_, requests, issues, why) => {
     const some = requests.map(someRequest);
     for (const list of [some, some.toReversed()]) {
-      const fate = fateOf(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), reopenGrowth: 2 });
+      const fate = decideReopen(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), reopenGrowth: 2 });
       expect(fate.may ? null : fate.why).toBe(why);
     }
   });
 
   test('one that had no issue when it was merged comes again with two', () => {
     const fate = (issues: number) =>
-      fateOf([someRequest({ status: 'merged' })], { issues, issuesAtMerge: new Map([['cr_1', 0]]), reopenGrowth: 2 })
-        .may;
+      decideReopen([someRequest({ status: 'merged' })], {
+        issues,
+        issuesAtMerge: new Map([['cr_1', 0]]),
+        reopenGrowth: 2,
+      }).may;
     expect([fate(0), fate(1), fate(2)]).toEqual([false, false, true]);
   });
 });
@@ -86,31 +89,36 @@ describe('fateOf', () => {
 describe('changeRequestOf', () => {
   const answer = { id: 'cr_1', space: 'sp_1', status: 'open', createdAt: '2026-11-21T12:00:00Z', updatedAt: 'soon' };
   const parts = { cluster: someCluster({ id: 'c_mark' }), issues: [], pages: [], template: null, most: 0, claim: null };
-  const marked = { ...answer, description: descriptionOf(parts) };
-  const known = new Map([['cr_1', { cluster: 'c_known', gaveWay: false, revision: null }]]);
+  const marked = { ...answer, description: buildDescription(parts) };
+  const known = new Map([['cr_1', { cluster: 'c_known', superseded: false, revision: null }]]);
 
   test.each<[string, object, string | null]>([
     ['the link', { ...marked, conversationsIssuesCluster: 'c_link' }, 'c_link'],
     ['the mark, where there is no link', { ...marked, conversationsIssuesCluster: null }, 'c_mark'],
     ['the record, where there is neither', answer, 'c_known'],
   ])('knows the cluster by %s', (_, given, cluster) => {
-    expect(changeRequestOf({ ...answer, ...given }, known)?.cluster).toBe(cluster);
+    expect(toClusterChangeRequest({ ...answer, ...given }, known)?.cluster).toBe(cluster);
   });
 
   test('knows none where nothing says so', () => {
-    expect(changeRequestOf(answer, new Map())).toBe(null);
-    expect(changeRequestOf({ ...answer, description: 'text' }, new Map())).toBe(null);
+    expect(toClusterChangeRequest(answer, new Map())).toBe(null);
+    expect(toClusterChangeRequest({ ...answer, description: 'text' }, new Map())).toBe(null);
   });
 
   test('reads its times, and takes one that is not told for the other', () => {
-    expect(changeRequestOf(marked, known)).toMatchObject({ createdAt: NOW, updatedAt: NOW, subject: '', url: null });
+    expect(toClusterChangeRequest(marked, known)).toMatchObject({
+      createdAt: NOW,
+      updatedAt: NOW,
+      subject: '',
+      url: null,
+    });
   });
 
   const archived = { ...answer, status: 'archived', conversationsIssuesCluster: 'c_1' };
-  const gaveWay = gaveWayDescription('c_1', 'why', null);
+  const superseded = buildSupersededDescription('c_1', 'why', null);
   test.each<[string, object, boolean, boolean]>([
-    ['its description', { description: gaveWay }, false, true],
-    ['its subject, where the list leaves out the description', { subject: gaveWaySubject('Docs gap') }, false, true],
+    ['its description', { description: superseded }, false, true],
+    ['its subject, where the list leaves out the description', { subject: supersededSubject('Docs gap') }, false, true],
     ['the record', {}, true, true],
     ['nothing', {}, false, false],
     [
@@ -119,19 +127,19 @@ describe('changeRequestOf', () => {
       false,
       false,
     ],
-    ['its description, but opened again by hand', { status: 'open', description: gaveWay }, true, false],
+    ['its description, but opened again by hand', { status: 'open', description: superseded }, true, false],
   ])('gave way, as says %s', (_, given, recorded, expected) => {
-    const record = new Map([['cr_1', { cluster: 'c_1', gaveWay: recorded, revision: null }]]);
-    expect(changeRequestOf({ ...archived, ...given }, record)?.gaveWay).toBe(expected);
+    const record = new Map([['cr_1', { cluster: 'c_1', superseded: recorded, revision: null }]]);
+    expect(toClusterChangeRequest({ ...archived, ...given }, record)?.superseded).toBe(expected);
   });
 
   test('a subject of one that gave way fits', () => {
-    expect(gaveWaySubject('x'.repeat(100))).toHaveLength(100);
+    expect(supersededSubject('x'.repeat(100))).toHaveLength(100);
   });
 });
 
 describe('newsOf', () => {
-  const said = saidOf(someCluster(), NOW);
+  const said = toReportedNumbers(someCluster(), NOW);
   test.each<[string, Parameters<typeof someCluster>[0], number, string | null]>([
     ['nothing came', {}, 9 * DAY, null],
     ['fewer than before', { issues: 1, conversations: 1 }, DAY, null],
@@ -147,6 +155,6 @@ describe('newsOf', () => {
     ['the impact is not told any more', { impact: null }, DAY, null],
     ['the impact is Markdown', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is now \\*x\\* # y.'],
   ])('%s', (_, over, after, text) => {
-    expect(newsOf(someCluster(over), said, NOW + after)).toBe(text);
+    expect(buildProgressComment(someCluster(over), said, NOW + after)).toBe(text);
   });
 });

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cut, oneLine, webUrl } from '../../src/clusters/model/text-sanitizing.ts';
-import { trendOf } from '../../src/clusters/model/trend.ts';
-import { lineValues } from '../../src/clusters/write/description.ts';
-import { subjectOf } from '../../src/clusters/write/subject.ts';
+import { describeTrend } from '../../src/clusters/model/trend.ts';
+import { templateValues } from '../../src/clusters/write/description.ts';
+import { buildSubject } from '../../src/clusters/write/subject.ts';
 import { NO_REDACTION } from './run-platform.ts';
 import { someCluster } from './samples.ts';
 
 const subject = (template: string, over: Parameters<typeof someCluster>[0] = {}) =>
-  subjectOf(template, lineValues(someCluster(over)), NO_REDACTION);
+  buildSubject(template, templateValues(someCluster(over)), NO_REDACTION);
 const graphemes = (text: string) => [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
 
 describe('subjectOf', () => {
@@ -68,7 +68,7 @@ describe('subjectOf', () => {
           expect(made).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
           const whole = oneLine(
             template
-              .replace('{{label}}', () => lineValues(someCluster({ label: text })).label)
+              .replace('{{label}}', () => templateValues(someCluster({ label: text })).label)
               .replace('{{id}}', 'c_1'),
           );
           if (made !== whole && whole !== '') {
@@ -93,7 +93,7 @@ test.each<[readonly number[], string]>([
   [[5, 0, 0, 0], 'quiet: 0, 0, 0 in the last three weeks, █▁▁▁'],
   [[0, 0], 'quiet: 0, 0 in the last two weeks, ▁▁'],
 ])('the trend of %j', (pulse, text) => {
-  expect(trendOf(pulse)).toBe(text);
+  expect(describeTrend(pulse)).toBe(text);
 });
 
 test('a text is cut between words where one ends near', () => {
