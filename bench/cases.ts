@@ -190,7 +190,7 @@ function limited(kind: 'first-call' | 'fixed', goal: number): Case {
       const platform = await startPlatform(stage);
       await platform.limit({ all: { kind, limit: PER_WINDOW, window: WINDOW } });
       const config = writeConfig(join(stage.folder, 'config.yaml'), platform, 10, folder);
-      // A start at a window's end would lose that window to planning, and say nothing of the queue.
+      // A start at the end of a window would spend that window on planning, which does not measure the queue.
       await setTimeout(WINDOW - (Date.now() % WINDOW));
       const run = await runOnce(stage, [stage.octavo, 'apply', folder, '--yes', '--config', config]);
       const { entries } = await platform.requests();
@@ -208,7 +208,7 @@ function limited(kind: 'first-call' | 'fixed', goal: number): Case {
   };
 }
 
-/** Goal 7: 10,000 files, beside what the YAML library alone needs for them. */
+/** Goal 7: 10,000 files, compared with the YAML library alone. */
 function load(): Case {
   const name = 'load and validate 10,000 files';
   return {

@@ -1,6 +1,6 @@
 import { median } from './measure.ts';
 
-/** One measured figure, beside what it should be. */
+/** A measured figure and its goal. */
 export interface Figure {
   readonly case: string;
   readonly figure: string;

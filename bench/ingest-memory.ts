@@ -8,8 +8,8 @@ import { finished } from 'node:stream/promises';
 import { readTickets } from '../src/conversations/sources/files/read-tickets.ts';
 
 /**
- * Reads a generated NDJSON of so many gigabytes (2 by default) and says how much memory that took:
- * `node bench/ingest-memory.ts [GIGABYTES]`. The goal is under 200 MB, whatever the size.
+ * Reads a generated NDJSON file of N gigabytes (2 by default) and prints the memory that it used:
+ * `node bench/ingest-memory.ts [GIGABYTES]`. The goal is less than 200 MB for any size.
  */
 const [argument = '2', writeTo] = process.argv.slice(2);
 await (writeTo === undefined ? measure(Number(argument)) : write(writeTo, Number(argument) * 1e9));

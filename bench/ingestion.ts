@@ -64,7 +64,7 @@ function through(megabytes: number, bytesEach: number): Case {
   };
 }
 
-/** Takes whatever is sent and keeps nothing: the embedded platform would hold it all. */
+/** Accepts every conversation and stores none: the embedded platform would keep all of them in memory. */
 async function startSink(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((request, response) => {
     request.resume().once('end', () => {

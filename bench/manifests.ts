@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from './platform.ts';
 
-/** Writes manifests of so many teams, in one file or in one file each, and says where. */
+/** Writes manifests of N teams, in one file or one file each, and returns their directory. */
 export function writeTeams(folder: string, count: number, options: { members?: number; single: boolean }): string {
   mkdirSync(folder, { recursive: true });
   const entries = Array.from({ length: count }, (_, index) => teamEntry(index, options.members ?? 0));
@@ -39,13 +39,13 @@ export function writeFiles(folder: string, count: number): string {
   return folder;
 }
 
-/** Writes a configuration, and says where. */
+/** Writes a configuration and returns its path. */
 export function writeConfig(path: string, platform: Platform, parallel: number, directory: string): string {
   writeFileSync(path, JSON.stringify(configOf(platform, parallel, directory)));
   return path;
 }
 
-/** The same for a daemon, whose passes are begun by hand; its log says when they end. */
+/** Writes the configuration of a daemon whose passes are triggered by the benchmark; its log shows when they end. */
 export function writeDaemonConfig(path: string, platform: Platform, directory: string): string {
   const config = configOf(platform, 10, directory);
   const organizations = config.organizations.map((each) => ({ ...each, schedule: { drift: '0 0 1 1 *' } }));

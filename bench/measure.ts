@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stage } from './stage.ts';
 
-/** What one whole process took, start included. */
+/** Resources that one process used, including its start. */
 export interface Run {
   readonly wall: number;
   /** Seconds, user and system; without the programs it started itself, such as git. */
@@ -13,7 +13,7 @@ export interface Run {
   readonly output: string;
 }
 
-/** Runs a program of the stage to its end. Throws where it fails, with what it said. */
+/** Runs a program of the stage. Throws an error with its output if it fails. */
 export async function runOnce(stage: Stage, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const [out, err] = [join(stage.folder, 'out.txt'), join(stage.folder, 'err.txt')];
   const files = [openSync(out, 'w'), openSync(err, 'w')];

@@ -12,7 +12,7 @@ export interface Platform {
   readonly url: string;
   readonly token: string;
   readonly organization: string;
-  /** What was asked of it since the last reset. */
+  /** Requests since the last reset. */
   requests(): Promise<Requests>;
   reset(): Promise<void>;
   limit(limits: unknown): Promise<void>;
@@ -28,7 +28,7 @@ interface Requests {
 /** Milliseconds before every answer. */
 export const LATENCY = 20;
 
-/** Starts a platform with fifty people and so many teams, which have so many members each. */
+/** Starts a platform with fifty people and the given number of teams and of members per team. */
 export async function startPlatform(stage: Stage, teams = 0, members = 0): Promise<Platform> {
   const seed = join(stage.folder, 'seed.json');
   const people = Array.from({ length: 50 }, (_, index) => `person-${index}@bench.example`);

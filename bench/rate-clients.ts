@@ -7,7 +7,7 @@ import { openConnection } from '../src/platform/connection.ts';
 import { operations } from '../src/platform/operations/index.ts';
 import type { Platform } from './platform.ts';
 
-/** So many calls in so many milliseconds. */
+/** A limit: calls per number of milliseconds. */
 export interface Limit {
   readonly kind: 'fixed' | 'first-call';
   readonly limit: number;
@@ -20,7 +20,7 @@ export const CONCURRENCY = 20;
 /** Creates a team for every title, and ends when all exist. */
 export type Client = (platform: Platform, titles: readonly string[], limit: Limit) => Promise<void>;
 
-/** Octavo's own client, which is not told the limit. */
+/** Octavo's own client, which does not know the limit. */
 export const octavo: Client = async (platform, titles) => {
   const connection = openConnection({
     baseUrl: platform.url,
@@ -35,8 +35,8 @@ export const octavo: Client = async (platform, titles) => {
   await connection.close();
 };
 
-/** p-queue, told the limit. What is refused all the same is sent again a second later. */
-export const toldQueue: Client = async (platform, titles, { limit, window }) => {
+/** p-queue, which knows the limit. Refused requests are sent again after a second. */
+export const limitedQueue: Client = async (platform, titles, { limit, window }) => {
   const pool = new Pool(platform.url, { connections: CONCURRENCY });
   const queue = new PQueue({ concurrency: CONCURRENCY, intervalCap: limit, interval: window, strict: true });
   const create = async (title: string): Promise<void> => {
@@ -49,7 +49,7 @@ export const toldQueue: Client = async (platform, titles, { limit, window }) => 
   await pool.close();
 };
 
-/** Knows nothing of limits: sends, and after a refusal waits 0.5 s, doubled each time up to 30 s, with full jitter. */
+/** A client without a limiter: sends, and after a refusal waits 0.5 s, doubled each time up to 30 s, with full jitter. */
 export const retryOnly: Client = async (platform, titles) => {
   const pool = new Pool(platform.url, { connections: CONCURRENCY });
   const queue = new PQueue({ concurrency: CONCURRENCY });
@@ -62,7 +62,7 @@ export const retryOnly: Client = async (platform, titles) => {
   await pool.close();
 };
 
-/** Whether it was done; false where it was refused (429). */
+/** True if the request was accepted; false for a 429. */
 async function put(pool: Pool, { organization, token }: Platform, title: string): Promise<boolean> {
   const answer = await pool.request({
     method: 'PUT',

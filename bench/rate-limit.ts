@@ -1,5 +1,5 @@
 /**
- * Creations under a limit, over HTTP, beside a plain p-queue that is told the limit and a client that only retries.
+ * Creations under a limit, over HTTP, compared with a plain p-queue that knows the limit and a client that only retries.
  * Part of the bench, and alone:
  *
  *   node bench/rate-limit.ts
@@ -9,16 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Case } from './cases.ts';
 import { Figures, HEADING, line } from './figures.ts';
 import { LATENCY, type Platform, startPlatform } from './platform.ts';
-import { type Client, CONCURRENCY, type Limit, octavo, retryOnly, toldQueue } from './rate-clients.ts';
+import { type Client, CONCURRENCY, type Limit, limitedQueue, octavo, retryOnly } from './rate-clients.ts';
 import { buildStage } from './stage.ts';
 
 const CALLS = 400;
-/** Where in a window all begin, so that they can be compared. */
+/** Position in the window at which each client starts, so that they can be compared. */
 const PHASE = 0.3;
 
 const CLIENTS: Readonly<Record<string, Client>> = {
   octavo,
-  'p-queue (told)': toldQueue,
+  'p-queue (with the limit)': limitedQueue,
   'retries only': retryOnly,
 };
 

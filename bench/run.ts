@@ -1,11 +1,11 @@
 /**
- * Measures Octavo as it is installed, whole processes, beside a client that does the least for the same requests.
+ * Measures Octavo as it is installed, as whole processes, compared with a minimal client that sends the same requests.
  *
  *   npm run bench -- [--case TEXT]... [--runs N] [--list]
  *   npm run bench -- --case growth    time for twice as much over time for once as much, of every command
  *
  * The platform runs in another process and answers after 20 ms. Runs of Octavo and of the floor are made in turn, and
- * a ratio is the median of theirs pair by pair. It needs Linux for the daemon's figures. It is no test: nothing fails.
+ * a ratio is the median of theirs pair by pair. It needs Linux for the daemon's figures. It is not a test and never fails.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Octavo as it is installed: built, beside the measuring programs, in a temporary folder. */
+/** An installed build of Octavo with the measuring programs, in a temporary directory. */
 export interface Stage {
   readonly folder: string;
   /** The command's entry. */

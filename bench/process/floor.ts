@@ -56,7 +56,7 @@ async function forEach<T>(items: Iterable<T>, work: (item: T) => Promise<unknown
 
 const found = await list(teams);
 if (what === 'create') {
-  // `<n>` or `<n>+<people>`: so many teams, with so many members each.
+  // `<n>` or `<n>+<people>`: n teams, with the given number of members each.
   const [count = 0, people = 0] = amount.split('+').map(Number);
   const known = people === 0 ? [] : await list(`/v1/orgs/${organization}/members`);
   const byEmail = new Map(known.map(({ id, user }) => [user?.email, id]));
