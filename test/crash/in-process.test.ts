@@ -100,7 +100,7 @@ function actionsOf(kind: Kind): string[] {
   ].map((action) => `${action} ${kind.name}`);
 }
 
-test('the ways cover all that can happen to a resource of every kind', async () => {
+test('the scenarios create, update, move and delete a resource of every kind', async () => {
   const seen = new Set<string>();
   for (const way of Object.values(WAYS)) {
     const { state, record } = way.from();
@@ -150,7 +150,7 @@ async function writesOf(way: Way, source: BaseSource): Promise<number> {
   return total - (byMethod.GET ?? 0);
 }
 
-describe('a daemon, whose record says what it owns', () => {
+describe('a daemon killed at any write, with ownership in its record', () => {
   test.each(Object.keys(WAYS))(
     '%s',
     async (name) => {
@@ -176,7 +176,7 @@ describe('a daemon, whose record says what it owns', () => {
   );
 });
 
-describe('a daemon that dies at a write to its own record', () => {
+describe('a daemon killed at a write to its record', () => {
   test.each(['from nothing', 'from one state to the next'])(
     '%s',
     async (name) => {
@@ -204,7 +204,7 @@ describe('a daemon that dies at a write to its own record', () => {
   );
 });
 
-describe('an apply, whose base is a git ref that has not moved', () => {
+describe('an apply killed at any write, with a git ref as base', () => {
   test.each([
     ['from nothing', null],
     ['from one state to the next', FIRST],

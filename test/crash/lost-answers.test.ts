@@ -26,7 +26,7 @@ const group = (title: string, items: string) => `{ group: ${title.toLowerCase()}
 const groups = () =>
   (world.emulator.state().sectionGroups ?? []).map(({ title, parent }) => [title, parent === undefined]).sort();
 
-test('a lost answer is looked up in a site that has not got its new title yet', async () => {
+test('a lost response is looked up in a site that still has its old title', async () => {
   await world.settle(site('Old', SECTION), policy);
   world.emulator.setFaults([
     { match: { operation: 'createSectionGroup' }, times: 1, fault: { kind: 'reset-after' } },
@@ -44,7 +44,7 @@ const AFTER = site('Site', `${SECTION}, ${group('Inner', '')}, ${group('Outer', 
 const refuse = (operation: string) =>
   world.emulator.setFaults([{ match: { operation }, fault: { kind: 'status', status: 400 } }]);
 
-test('a replacement whose old half was not deleted: no third one, and the old one goes', async () => {
+test('a replacement whose predecessor was not deleted is completed without a third resource', async () => {
   await world.settle(BEFORE, policy);
   refuse('deleteSectionGroup');
   await world.apply(AFTER, policy);
@@ -63,7 +63,7 @@ test('a replacement whose old half was not deleted: no third one, and the old on
   expect(entries.find(({ address }) => address === 'section-group/w/inner')?.marks).not.toHaveProperty('old');
 });
 
-test('a replacement that did not begin is still owned, and so is the old one', async () => {
+test('a replacement that was not started stays owned, and so does its predecessor', async () => {
   await world.settle(BEFORE, policy);
   refuse('createSectionGroup');
   await world.apply(AFTER, policy);
@@ -72,7 +72,7 @@ test('a replacement that did not begin is still owned, and so is the old one', a
   expect(groups()).toEqual([]);
 });
 
-test('both halves of a replacement go where its declaration does, one after the other', async () => {
+test('both resources of a replacement are deleted with its declaration', async () => {
   await world.settle(BEFORE, policy);
   refuse('deleteSectionGroup');
   await world.apply(AFTER, policy);
@@ -88,7 +88,7 @@ test('both halves of a replacement go where its declaration does, one after the 
   expect(entries.map(({ address }) => address)).not.toContain('section-group/w/inner');
 });
 
-test('a replacement that is taken back while it is half done', async () => {
+test('a replacement that is reverted halfway is undone', async () => {
   await world.settle(BEFORE, policy);
   refuse('deleteSectionGroup');
   await world.apply(AFTER, policy);
@@ -101,7 +101,7 @@ test('a replacement that is taken back while it is half done', async () => {
   expect((await world.plan(BEFORE, policy)).plan.changes).toEqual([]);
 });
 
-test('over the manifests of a git ref, which know no ids', async () => {
+test('completes a replacement with a git ref as base, which has no ids', async () => {
   await world.settle(BEFORE, { ...policy, base: null });
   const base = { ...policy, base: { manifests: BEFORE } };
   refuse('deleteSectionGroup');
@@ -114,7 +114,7 @@ test('over the manifests of a git ref, which know no ids', async () => {
   expect(groups()).toHaveLength(2);
 });
 
-test('the space that a section was created with is owned, though its own change never began', async () => {
+test('the space that was created with a section is owned although its own change was not started', async () => {
   const spaces = 'spaces: { s: { title: S }, t: { title: T } }';
   const withSection = (key: string, space: string) =>
     `${spaces}\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: ${key}, space: ${space} }] }] } }`;
@@ -153,7 +153,7 @@ const shown =
   '\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: e, space: r }] }] } }';
 const results = () => (world.emulator.state().spaces ?? []).filter(({ title }) => title === 'S (fr)');
 
-test('a translation whose result is gone is run again, and what shows the result waits for that', async () => {
+test('a translation whose result was deleted runs again before the site spaces that show it', async () => {
   const manifests = translated('collection: null', shown);
   await world.settle(manifests, policy);
   await world.call('DELETE', `/v1/spaces/${results()[0]?.id}`);
@@ -165,7 +165,7 @@ test('a translation whose result is gone is run again, and what shows the result
   expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
 });
 
-test('a translation is made after its source has moved, so that its result goes with no collection', async () => {
+test('a translation is created after its source has moved', async () => {
   await world.settle('collections: { c: { title: C } }\nspaces: { s: { title: S, collection: c } }', policy);
   const { results: done } = await world.apply(translated('collection: null'), policy);
   expect(done.map(({ action, address }) => `${action} ${address}`)).toEqual([
@@ -176,7 +176,7 @@ test('a translation is made after its source has moved, so that its result goes 
   expect(results().map(({ deletedAt }) => deletedAt)).toEqual([undefined]);
 });
 
-test('a group that a site does not show as long as it shows spaces is found, and not made again', async () => {
+test('a group that the site does not list yet is found and not created again', async () => {
   const spaces = site('Site', '{ key: e, space: s }');
   await world.settle(spaces, policy);
   world.emulator.setFaults([

@@ -8,20 +8,20 @@ const text = readFileSync(join(ROOT, '.ci/run'), 'utf8');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
 describe('.ci/run', () => {
-  test('can be run, and is valid bash', () => {
+  test('is executable and valid bash', () => {
     expect(statSync(join(ROOT, '.ci/run')).mode & 0o111).not.toBe(0);
     expect(text).toMatch(/^#!\/usr\/bin\/env bash\n[\s\S]*^set -euo pipefail$/m);
     execFileSync('bash', ['-n', join(ROOT, '.ci/run')]);
   });
 
-  test('checks what npm test checks', () => {
+  test('runs the same checks as npm test', () => {
     const parts = (scripts.test ?? '').split(' && ').map((part) => part.replace('npm run ', ''));
     const [, checks = ''] = /^for check in (.*); do$/m.exec(text) ?? [];
     expect([...checks.split(' '), 'test:unit']).toEqual(parts);
     expect(text).toContain('npm run test:unit -- ');
   });
 
-  test('every script it runs is there', () => {
+  test('runs only scripts that exist', () => {
     const named = [...text.matchAll(/^npm run ([a-z:]+)/gm)].map((match) => match[1] ?? '');
     expect(named).toContain('build');
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);

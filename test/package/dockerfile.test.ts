@@ -73,7 +73,7 @@ describe('Dockerfile', () => {
     expect(commandsOf(stage).some((command) => maker?.test(command))).toBe(true);
   });
 
-  test('runs before the last stage only what continuous integration runs too', () => {
+  test('builds only with commands that continuous integration also runs', () => {
     const runs = readFileSync(join(ROOT, '.ci/run'), 'utf8');
     const commands = stages.slice(0, -1).flatMap(commandsOf);
     expect(commands).toEqual(['npm ci', 'npm run build', 'npm ci --omit=dev']);
@@ -82,17 +82,17 @@ describe('Dockerfile', () => {
     }
   });
 
-  test('every stage is Node 24, slim', () => {
+  test('uses the slim image of Node 24 in every stage', () => {
     expect(stages.map(({ base }) => base)).toEqual(stages.map(() => 'node:24-slim'));
   });
 
-  test('ships git, an SSH client and certificates, and no development dependency', () => {
+  test('contains git, an SSH client and certificates, but no development dependency', () => {
     const install = commandsOf(final).find((command) => command.startsWith('apt-get install')) ?? '';
     expect(install.split(' ')).toEqual(expect.arrayContaining(['git', 'openssh-client', 'ca-certificates']));
     expect(copies).toContainEqual({ from: 'production', source: '/production/node_modules' });
   });
 
-  test('is not root, keeps its state in a volume, and watches its health', () => {
+  test('runs as a non-root user, keeps its state in a volume and has a health check', () => {
     expect(valuesOf('USER')).toEqual(['node']);
     const order = (final?.instructions ?? []).map(({ name }) => name);
     expect(order.indexOf('USER')).toBeGreaterThan(order.lastIndexOf('RUN'));
@@ -100,14 +100,14 @@ describe('Dockerfile', () => {
     expect(valuesOf('HEALTHCHECK')[0]).toContain('CMD ["octavo", "health", "--config", "/etc/octavo/config.yaml"]');
   });
 
-  test('runs the daemon', () => {
+  test('starts the daemon by default', () => {
     expect(valuesOf('ENTRYPOINT')).toEqual(['["octavo"]']);
     expect(valuesOf('CMD')).toEqual(['["run","--config","/etc/octavo/config.yaml"]'.replaceAll(',', ', ')]);
     expect(commandsOf(final)).toContain('ln -s /opt/octavo/bin/octavo.js /usr/local/bin/octavo');
   });
 });
 
-describe('what the image holds', () => {
+describe('the contents of the image', () => {
   let folder: string;
 
   beforeAll(() => {
@@ -128,7 +128,7 @@ describe('what the image holds', () => {
   const run = (...args: readonly string[]) =>
     execFileSync(process.execPath, [join(folder, 'bin/octavo.js'), ...args], { cwd: folder, encoding: 'utf8' });
 
-  test('says its version', () => {
+  test('prints its version', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(run('--version')).toBe(`${version}\n`);
   });
@@ -137,18 +137,18 @@ describe('what the image holds', () => {
     expect(run('validate', 'examples/acme')).toMatch(/^Valid: \d+ resources in \d+ manifests\n$/);
   });
 
-  test('knows every command without what only development needs', () => {
+  test('loads every command without development dependencies', () => {
     expect(existsSync(join(folder, 'node_modules/node'))).toBe(false);
     expect(existsSync(join(folder, 'node_modules/typescript'))).toBe(false);
     expect(run('schema')).toContain('"Octavo manifest"');
     expect(run('run', '--help')).toContain('--dry-run');
   });
 
-  test('plays the demo', () => {
+  test('runs the demo', () => {
     expect(run('demo', '--once')).toContain('The demonstration is complete.');
   });
 
-  test('its daemon answers health from a thread of its own, and ends on SIGTERM', async () => {
+  test('the daemon answers health checks from its own thread and stops on SIGTERM', async () => {
     const directory = join(folder, 'examples/acme');
     const config = {
       platform: { baseUrl: 'http://127.0.0.1:9', token: 'none' },
@@ -174,7 +174,7 @@ describe('what the image holds', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('knows the command of its health check', () => {
+  test('has the command of its health check', () => {
     const [, json = '[]'] = /CMD (\[.*\])$/.exec(valuesOf('HEALTHCHECK')[0] ?? '') ?? [];
     const [program, command = ''] = JSON.parse(json) as readonly string[];
     expect(program).toBe('octavo');

@@ -34,7 +34,7 @@ describe.each(FILES)('examples/tickets/%s', (file) => {
   // Quoted-printable breaks lines where it likes.
   const text = textOf(file).replace(/=\n/g, '');
 
-  test('every domain is one that nobody can have (RFC 2606)', () => {
+  test('every domain is reserved (RFC 2606)', () => {
     const withoutNames = text.replace(/[\w.+-]+@/g, '@');
     const domains = withoutNames.match(/(?<![\w-])[a-z0-9](?:[\w-]*\.)+[a-z][\w-]*/gi) ?? [];
     expect(domains.length).toBeGreaterThan(20);
@@ -42,7 +42,7 @@ describe.each(FILES)('examples/tickets/%s', (file) => {
     expect(text).not.toMatch(/@(?![\w.-]*\.example\b)/);
   });
 
-  test('every telephone number is one for fiction, and every address one for documentation (RFC 5737)', () => {
+  test('every phone number is reserved for fiction and every IP address for documentation (RFC 5737)', () => {
     const numbers = text.match(/\+\d[\d -]{7,}/g) ?? [];
     expect(numbers.length).toBeGreaterThan(1);
     expect(numbers.filter((number) => !/^\+(?:1 202-555-01\d\d|44 20 7946 0\d{3})$/.test(number.trim()))).toEqual([]);
@@ -51,7 +51,7 @@ describe.each(FILES)('examples/tickets/%s', (file) => {
   });
 });
 
-test('of the mailbox eight threads are sent, without what is quoted, and what machines wrote is not', async () => {
+test('the mailbox yields eight threads without quoted text and automatic replies', async () => {
   const { sent, others, redacted } = await work('mailbox.mbox');
   expect(sent).toHaveLength(8);
   expect(others).toEqual(['bulk', 'bulk']);
@@ -59,7 +59,7 @@ test('of the mailbox eight threads are sent, without what is quoted, and what ma
   expect(sent.join('\n')).not.toMatch(/wrote:|\\n>|Northwind|@|4242|Nightjar|GB82|7946|192\.0\.2|Castellan|Mira/);
 });
 
-test('of the export every settled ticket is sent, and no internal note', async () => {
+test('the export yields every settled ticket without internal notes', async () => {
   const { sent, others, redacted } = await work('zendesk-export.json');
   expect(sent).toHaveLength(11);
   expect(others).toEqual(['open']);

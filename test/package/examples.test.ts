@@ -100,7 +100,7 @@ describe('examples/kubernetes', () => {
     expect([...resources, 'kustomization.yaml'].sort()).toEqual(files.sort());
   });
 
-  test('the configuration loads, with the token out of a file', () => {
+  test('the configuration loads and reads the token from a file', () => {
     const { organizations, log } = config();
     expect(organizations[0]?.token).toBe('a-token');
     expect(log.format).toBe('json');
@@ -114,7 +114,7 @@ describe('examples/kubernetes', () => {
     expect(volume?.configMap?.name).toBe(map.metadata.name);
   });
 
-  test('what git-sync fills is what the daemon watches', () => {
+  test('the daemon watches the directory that git-sync fills', () => {
     const { source } = config().organizations[0] ?? {};
     const linked = posix.join(flagOf(gitSync, 'root'), flagOf(gitSync, 'link'));
     expect(source).toEqual({ directory: linked });
@@ -125,7 +125,7 @@ describe('examples/kubernetes', () => {
     });
   });
 
-  test('the state is in a volume that lasts, and may be written', () => {
+  test('the state is in a persistent, writable volume', () => {
     const mount = mountOf(octavo, config().store.path);
     expect(mount?.readOnly).toBeUndefined();
     expect(pod.volumes.find(({ name }) => name === mount?.name)?.persistentVolumeClaim?.claimName).toBe('octavo');
@@ -146,7 +146,7 @@ describe('examples/kubernetes', () => {
     await app.close();
   });
 
-  test.each(pod.containers)('$name is not root, has a read-only root, and bounds', (container) => {
+  test.each(pod.containers)('$name runs as non-root, with a read-only root file system and limits', (container) => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(container.securityContext).toEqual({
       allowPrivilegeEscalation: false,
@@ -159,7 +159,7 @@ describe('examples/kubernetes', () => {
     expect(others.map((other) => mountOf(other, '/tmp')?.name)).not.toContain(mountOf(container, '/tmp')?.name ?? '');
   });
 
-  test('every mount has its volume, and the secret its maker', () => {
+  test('every mount has a volume, and the secret has a generator', () => {
     const volumes = pod.volumes.map(({ name }) => name);
     const mounts = pod.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name));
     expect(mounts.filter((name) => !volumes.includes(name))).toEqual([]);

@@ -16,7 +16,7 @@ const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'u
 };
 
 describe('package-lock.json', () => {
-  test('holds the packages of every platform, without which npm ci refuses it', () => {
+  test('contains the optional packages of every platform, which npm ci requires', () => {
     const optional = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
       Object.keys(optionalDependencies),
     );
@@ -34,7 +34,7 @@ describe('package-lock.json', () => {
     expect(unverified.filter(([, { dev, optional }]) => dev !== true || optional !== true)).toEqual([]);
   });
 
-  test('is bound to no registry', () => {
+  test('names no registry', () => {
     expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ describe('the npm package', () => {
   const run = (...args: readonly string[]) =>
     execFileSync(process.execPath, [join(installed, 'bin/octavo.js'), ...args], { cwd: folder, encoding: 'utf8' });
 
-  test('holds what is run and read, and no source', () => {
+  test('contains the build and the docs, but no source', () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths).toEqual(
       expect.arrayContaining([
@@ -60,7 +60,7 @@ describe('the npm package', () => {
     expect(paths.filter((path) => /^(src|test|bench|scripts)\/|\.ts$|\.db/.test(path))).toEqual([]);
   });
 
-  test('runs where there is no source', () => {
+  test('runs without the source', () => {
     expect(existsSync(join(installed, 'src'))).toBe(false);
     expect(run('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(run('validate', join(installed, 'examples/acme'))).toMatch(/^Valid: /);

@@ -141,7 +141,7 @@ describe('examples/pull-request/github.yaml', () => {
     });
   });
 
-  test('a fork gets the same plan from the snapshot, with no token of the platform, in the job summary', async () => {
+  test('a fork gets the same plan from the snapshot in the job summary, without a token', async () => {
     await using fake = await new FakeGitHubPull().listen();
     fake.may.comment = false;
     fake.may.status = false;
@@ -160,7 +160,7 @@ describe('examples/pull-request/github.yaml', () => {
     expect(work.emulator.requests.total).toBe(before);
   });
 
-  test('what is merged is applied over what was applied last', async () => {
+  test('applies a merged commit with the last applied commit as base', async () => {
     await using fake = await new FakeGitHubPull().listen();
     const pull = await openPull();
     await using work = pull.work;
@@ -250,7 +250,7 @@ describe('action.yml', () => {
     expect(ended.stdout + ended.stderr).not.toContain(FakeForge.token);
   });
 
-  test('inputs are values, whatever they say', async () => {
+  test('treats inputs as values, never as script', async () => {
     await using fake = await new FakeGitHubPull().listen();
     const pull = await openPull();
     await using work = pull.work;
@@ -262,7 +262,7 @@ describe('action.yml', () => {
     expect(existsSync(join(machine.checkout, 'evil'))).toBe(false);
   });
 
-  test('no script has an expression in it', () => {
+  test('uses no expression inside a script', () => {
     expect(action.runs.steps.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
     const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps);
     expect(scripts.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
@@ -329,7 +329,7 @@ describe('GitLab', () => {
   });
 });
 
-describe('what brings drift back, on a schedule', () => {
+describe('the scheduled drift job', () => {
   async function openDrift() {
     const work = await openWorkspace();
     work.repository.write('saml.yaml', 'saml:\n  okta: { label: Okta, entityID: one }\n');
@@ -400,7 +400,7 @@ test.each(['gitlab.yaml', 'github.yaml', 'github-drift.yaml', 'gitea.yaml', 'git
   },
 );
 
-test('a commit that is not the one that was named is not run', async () => {
+test('refuses to run a commit other than the pinned one', async () => {
   await using fake = await new FakeGitHubPull().listen();
   const pull = await openPull();
   await using _ = pull.work;

@@ -81,11 +81,11 @@ async function withstand(
   await recording.close();
 }
 
-test('a daemon with hostile folders runs no command, shows and sends no secret, and answers', async () => {
+test('a daemon with hostile directories runs no command, reveals no secret and stays healthy', async () => {
   // A directory source needs no git, so a file counts as part of the folder whether or not it is committed.
   await withstand([...throughGit, ...textTricks], (root, folder) => ({ directory: join(root, folder) }), ['untracked']);
 }, 150_000);
 
-test('a daemon with hostile repositories runs no command, shows and sends no secret, and answers', async () => {
+test('a daemon with hostile repositories runs no command, reveals no secret and stays healthy', async () => {
   await withstand(throughGit, (root, folder) => ({ git: { url: root, path: folder, pollInterval: '1h' } }));
 }, 150_000);

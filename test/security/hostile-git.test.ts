@@ -14,7 +14,7 @@ afterAll(async () => {
   await target[Symbol.asyncDispose]();
 });
 
-test('the traps are real: git itself runs the commands', () => {
+test('plain git runs the planted commands, so the traps work', () => {
   const [clean, , monitor] = gitTricks;
   for (const trick of [clean, monitor]) {
     if (trick !== undefined) {
@@ -28,7 +28,7 @@ test('the traps are real: git itself runs the commands', () => {
 });
 
 // Concurrent: most of the time of a command is spent waiting for git.
-describe.concurrent('git: no command runs, and no secret is read, sent or printed', () => {
+describe.concurrent('runs no command and reveals no secret for a hostile git repository', () => {
   test.each([...gitTricks, ...treeTricks].map((trick) => [trick.name, trick] as const))('%s', async (_name, trick) => {
     await target.withstand(trick);
   });

@@ -25,7 +25,7 @@ const run = async (cwd: string, ...args: string[]) => {
   return ended;
 };
 
-describe('as processes of their own', () => {
+describe('octavo as a process', () => {
   test.each(
     [
       ...gitTricks.filter(({ name }) => name.startsWith('embedded')).slice(0, 2),
@@ -38,7 +38,7 @@ describe('as processes of their own', () => {
     expect(scene.ran()).toEqual([]);
   });
 
-  test('a FIFO in the place of a configuration, a snapshot, a plan file or a seed keeps nobody waiting', async () => {
+  test('refuses a FIFO as configuration, snapshot, plan file or seed at once', async () => {
     const fifo = join(work.folder, 'fifo');
     makeFifo(fifo);
     const { directory } = work.repository;

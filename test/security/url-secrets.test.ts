@@ -34,7 +34,7 @@ function everything(work: Workspace, ...folders: string[]): string {
     .join('\n');
 }
 
-test('plans, results, snapshots and errors show no secret of a URL, and still tell two apart', async () => {
+test('plans, results, snapshots and errors replace secrets in URLs with distinct digests', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', manifests(URLS));
   work.repository.commit('URLs');
@@ -67,7 +67,7 @@ test('plans, results, snapshots and errors show no secret of a URL, and still te
   expect(all + readFileSync(join(work.folder, 'snapshot.json'), 'utf8')).not.toContain(CANARY);
 });
 
-test('a comment on a pull request shows none', async () => {
+test('a comment on a pull request contains no secret of a URL', async () => {
   await using fake = await (FORGES[0] as (typeof FORGES)[number]).open();
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
@@ -92,7 +92,7 @@ test('a comment on a pull request shows none', async () => {
   expect(all).not.toContain(CANARY);
 });
 
-test('an import writes none: the field is left out, the note says why, and the plan is empty', async () => {
+test('an import omits a URL with a secret, notes why, and leaves an empty plan', async () => {
   await using work = await openWorkspace();
   for (const [at, url] of URLS.entries()) {
     await work.call('PUT', `/openapi/spec-${at}`, { source: { url } });
@@ -111,7 +111,7 @@ test('an import writes none: the field is left out, the note says why, and the p
   expect(await work.inside(['plan', 'imported', '--detailed-exitcode'])).toMatchObject({ code: 0 });
 });
 
-test('drift into such a URL is reported and not written', async () => {
+test('drift to a URL with a secret is reported and not written', async () => {
   await using work = await openWorkspace();
   const text =
     'openapi: { pets: { source: { url: "https://acme.example/openapi.json" } } }\norganization: { logo: "https://acme.example/a.svg" }\n';
@@ -129,7 +129,7 @@ test('drift into such a URL is reported and not written', async () => {
   expect(JSON.stringify(drift)).not.toContain(CANARY);
 });
 
-test('octavo api --dry-run shows none, and neither does the question before a write', async () => {
+test('octavo api --dry-run and its confirmation prompt mask secrets in URLs', async () => {
   await using work = await openWorkspace();
   const url = URLS[1] ?? '';
   for (const format of ['text', 'json']) {
@@ -140,7 +140,7 @@ test('octavo api --dry-run shows none, and neither does the question before a wr
   }
 });
 
-test('a daemon logs and keeps none', async () => {
+test('a daemon neither logs nor stores a secret of a URL', async () => {
   await using work = await openWorkspace();
   mkdirSync(join(work.folder, 'state'));
   work.repository.write('a.yaml', manifests(URLS));

@@ -22,7 +22,7 @@ const MANIFEST = [
 const metricOf = (kind: string, action: string, status: string) =>
   `octavo_changes_total{organization="org_acme",kind="${kind}",action="${action}",status="${status}"}`;
 
-test.each([400, 500])('a resource whose every write is answered with %i fails alone', async (status) => {
+test.each([400, 500])('a resource whose writes all return %i does not affect others', async (status) => {
   await using work = await openWorkspace();
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');
@@ -78,7 +78,7 @@ test.each([
   expect(await daemon.metric('octavo_organization_failing{organization="org_other",reason="unauthorized"}')).toBe(1);
 });
 
-test('an operation that is refused for its rate again and again holds up no other', async () => {
+test('an operation that is rate limited again and again does not delay others', async () => {
   await using work = await openWorkspace();
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await world.close();
 });
 
-test('whatever goes wrong and whoever edits meanwhile, it ends as declared', async () => {
+test('converges to the manifests despite faults, kills and edits on the platform', async () => {
   const wrong: string[] = [];
   for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
     const found = await soak(seed, start).catch((error: Error) => ({ wrong: String(error.stack) }));
@@ -34,7 +34,7 @@ test('whatever goes wrong and whoever edits meanwhile, it ends as declared', asy
   expect(wrong.join('\n\n')).toBe('');
 }, 3_600_000);
 
-test.each([FROM, FROM + 1])('the seed %i is the same run again', async (seed) => {
+test.each([FROM, FROM + 1])('seed %i reproduces the same run', async (seed) => {
   const first = await soak(seed, start);
   expect(first.requests.length).toBeGreaterThan(50);
   expect((await soak(seed, start)).requests).toEqual(first.requests);

@@ -42,7 +42,7 @@ beforeAll(async () => {
 }, 120_000);
 
 describe.each(VERSIONS)('%s', (version) => {
-  test('nothing disagrees but what is known', () => {
+  test('exchanges differ only where listed', () => {
     expect(unknownOf(version, found.get(version) ?? [])).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe.each(VERSIONS)('%s', (version) => {
     },
   );
 
-  test('a field too many in any answer would be found, and so would one that is no longer what it was', () => {
+  test('an additional or changed field in any response is found', () => {
     const hears = (exchange: Exchange) => judged(version, [exchange]).every((one) => one.in !== 'operation');
     const unseen = exchanges
       .filter(isObjectAnswer)
@@ -76,7 +76,7 @@ describe.each(VERSIONS)('%s', (version) => {
   });
 });
 
-test('every operation of the client and of the embedded platform is judged, well and badly called', () => {
+test('every operation is checked with valid and invalid calls', () => {
   const client = Object.values(operations).map(({ method, path }) => ({ method, path }));
   const emulator = OPERATIONS.flat().map(({ method, path }) => ({ method, path: `/v1${path}` }));
   const unseen = [...client, ...emulator].flatMap(({ method, path }) => {
@@ -88,10 +88,10 @@ test('every operation of the client and of the embedded platform is judged, well
   expect(unseen).toEqual([]);
 });
 
-describe('the list', () => {
+describe('the list of differences', () => {
   const same = ({ because: _, says: __, ...matter }: Known) => JSON.stringify(matter);
 
-  test('names nothing twice, and a reason and a section for everything', () => {
+  test('has a reason and a section for each entry, and no duplicates', () => {
     expect(new Set(DISAGREEMENTS.map(same)).size).toBe(DISAGREEMENTS.length);
     expect(
       DISAGREEMENTS.filter(
@@ -100,7 +100,7 @@ describe('the list', () => {
     ).toEqual([]);
   });
 
-  test('hides nothing that is like what it names, but not it', () => {
+  test('does not hide similar differences', () => {
     const real: Disagreement = {
       ...({
         version: '0.146',

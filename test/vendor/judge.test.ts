@@ -53,7 +53,7 @@ const described = (nodes: unknown[]) =>
     error: { code: 400, message: 'No' },
   });
 
-describe.each(VERSIONS)('%s has nothing against', (version) => {
+describe.each(VERSIONS)('%s accepts', (version) => {
   const rows: Record<string, Exchange> = {
     'what it documents': answered(TEAM),
     'a list': exchange('GET', '/orgs/o/teams?limit=3&page=x', undefined, 200, {
@@ -267,16 +267,16 @@ describe.each([
   });
 });
 
-describe('of a choice between schemas it says', () => {
+describe('a choice between schemas', () => {
   const sent = (nodes: unknown[]) => ({ ...described(nodes), status: 200, answerBody: '' });
   const bodyOf = (nodes: unknown[]) => judge.judge(sent(nodes)).filter(({ side }) => side === 'request');
   const text = (leaf: object) => [{ object: 'text', leaves: [leaf] }];
 
-  test('nothing, where one is matched', () => {
+  test('is accepted if one matches', () => {
     expect(bodyOf(text({ object: 'leaf', text: 'A', marks: [] }))).toEqual([]);
   });
 
-  test('what is wrong with the one that was meant, however deep', () => {
+  test('reports the problems of the intended alternative at any depth', () => {
     const pointer = '/body/document/nodes/0/nodes/0/leaves/0';
     expect(bodyOf(text({ object: 'leaf', text: 1, marks: [] }))).toMatchObject([
       { pointer: `${pointer}/text`, keyword: 'type' },
@@ -286,7 +286,7 @@ describe('of a choice between schemas it says', () => {
     ]);
   });
 
-  test('that none was meant, where the tag is unknown', () => {
+  test('reports an unknown tag', () => {
     expect(bodyOf([{ object: 'blob' }])).toMatchObject([
       { pointer: '/body/document/nodes/0/nodes/0/object', keyword: 'enum' },
     ]);

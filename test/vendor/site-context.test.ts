@@ -19,7 +19,7 @@ import { startRecordingProxy } from './recording-proxy.ts';
 /** What the later document says nothing of, since the platform lost it, or since only 0.167 had it. */
 const GONE: readonly string[] = ['0.202 GET /orgs/org_acme/conversations-clusters request operation undeclared {} ()'];
 
-test('context records, topics and findings are asked for and answered as the vendor’s later document has them', async () => {
+test('requests and responses for context records, topics and findings match the vendor’s later document', async () => {
   const emulator = await startEmulator({ platform: '0.201', processing: { conversations: 0 } });
   const proxy = await startRecordingProxy(emulator.url);
   const clock = createFastClock(Date.now(), 100);

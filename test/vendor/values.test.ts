@@ -69,10 +69,10 @@ function compare(version: Version): readonly Found[] {
   });
 }
 
-describe('the values that requests can have', () => {
+describe('values in requests', () => {
   const found = VERSIONS.flatMap(compare);
 
-  test('are those of the documents, but for what is known', () => {
+  test('match the vendor documents except for listed differences', () => {
     const unknown = found.filter(({ version, what }) => KNOWN[`${version} ${what}`] === undefined);
     expect(unknown.map(({ version, what, where }) => `${version} ${what} ${where}`)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('the values that requests can have', () => {
     expect(found.some(({ version, what }) => `${version} ${what}` === entry)).toBe(true);
   });
 
-  test('are compared in many places', () => {
+  test('are compared for many fields', () => {
     const document = openDocument('0.202');
     const places = document.operations.flatMap((operation) => {
       const own = CHECKS.client?.get(`${operation.method} ${shape(operation.path)}`);
@@ -90,7 +90,7 @@ describe('the values that requests can have', () => {
     expect(places.length).toBeGreaterThan(50);
   });
 
-  test.each(VERSIONS)('no text is sent that is longer or shorter than %s has it', (version) => {
+  test.each(VERSIONS)('texts are limited to the lengths of %s', (version) => {
     const document = openDocument(version);
     const wrong = document.operations.flatMap((operation) => {
       const name = `${operation.method} ${shape(operation.path)}`;

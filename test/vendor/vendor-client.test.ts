@@ -52,7 +52,7 @@ const document = (text: string) => ({
   ],
 });
 
-test('reads who and what there is', async () => {
+test('reads the user, the organization and its members', async () => {
   expect((await api.getApiInformation()).data).toMatchObject({ version: expect.any(String) });
   const { data: organizations } = await api.orgs.listOrganizationsForAuthenticatedUser();
   expect(organizations.items.map(({ id }) => id)).toEqual([org]);
@@ -67,7 +67,7 @@ test('reads who and what there is', async () => {
   expect((await api.orgs.getMemberInOrganizationById(org, ana?.id ?? '')).data.user).toEqual(ana?.user);
 });
 
-test('makes a team and changes who is in it', async () => {
+test('creates a team and changes its members', async () => {
   const { data: members } = await api.orgs.listMembersInOrganizationById(org);
   const [one, two] = members.items.map(({ id }) => id) as [string, string];
   const { data: team, status } = await api.orgs.createOrganizationTeam(org, { title: 'Translators', members: [one] });
@@ -85,7 +85,7 @@ test('makes a team and changes who is in it', async () => {
   expect((await api.orgs.removeTeamFromOrganizationById(org, team.id)).status).toBe(204);
 });
 
-test('walks over pages', async () => {
+test('reads all pages of a list', async () => {
   const titles = ['A', 'B', 'C', 'D', 'E'];
   for (const title of titles) {
     await api.orgs.createCollection(org, { title });
@@ -101,7 +101,7 @@ test('walks over pages', async () => {
   expect(seen).toEqual(titles);
 });
 
-describe('with a space', () => {
+describe('a space', () => {
   let space: string;
 
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe('with a space', () => {
     emulator.writePages(space, [{ title: 'Login', body: 'To sign in with SSO, open the login page.' }]);
   });
 
-  test('moves, copies, deletes and restores it', async () => {
+  test('is moved, copied, deleted and restored', async () => {
     const { data: shelf } = await api.orgs.createCollection(org, { title: 'Shelf' });
     expect((await api.spaces.moveSpace(space, { parent: shelf.id })).data.parent).toBe(shelf.id);
     expect((await refused(api.spaces.moveSpace(space, { parent: shelf.id }))).code).toBe(409);
@@ -124,7 +124,7 @@ describe('with a space', () => {
     expect((await api.spaces.updateSpaceById(space, { title: 'Handbook' })).data.title).toBe('Handbook');
   });
 
-  test('reads and searches its pages', async () => {
+  test('has pages that are read and searched', async () => {
     const { data: revision } = await api.spaces.getCurrentRevision(space);
     expect(revision.object).toBe('revision');
     const { data } = await api.spaces.listPages(space);
@@ -138,7 +138,7 @@ describe('with a space', () => {
     expect(everywhere.items.length).toBeGreaterThan(0);
   });
 
-  test('opens a change request, talks about it, and merges it', async () => {
+  test('has a change request that is opened, commented on and merged', async () => {
     const { data: opened, status } = await api.spaces.createChangeRequest(space, { subject: 'Say more' });
     expect([status, opened.status]).toEqual([201, 'draft']);
     const about = {
@@ -165,7 +165,7 @@ describe('with a space', () => {
     expect((await api.spaces.getChangeRequestById(space, `${opened.number}`)).data.status).toBe('merged');
   });
 
-  test('publishes it on a site, and asks the site', async () => {
+  test('is published on a site that answers questions', async () => {
     const { data: site } = await api.orgs.createSite(org, { title: 'Help', spaces: [] });
     expect(site.published).toBe(false);
     const { data: section } = await api.orgs.addSectionToSite(org, site.id, { spaceId: space, title: 'Start' });
@@ -191,7 +191,7 @@ describe('with a space', () => {
     expect((await api.orgs.deleteSiteById(org, site.id)).status).toBe(205);
   });
 
-  test('has it translated, and describes an API', async () => {
+  test('is translated and gets an OpenAPI specification', async () => {
     const translation = {
       source: { space, language: 'en' as never },
       language: 'de' as never,
@@ -211,7 +211,7 @@ describe('with a space', () => {
   });
 });
 
-test('sends tickets, and finds what they have in common', async () => {
+test('sends conversations and reads their issue clusters', async () => {
   const ticket = (id: string, body: string) => ({
     id,
     subject: 'PDF export',
@@ -230,7 +230,7 @@ test('sends tickets, and finds what they have in common', async () => {
   expect(issues.items.length).toBe(2);
 });
 
-test('is told what is refused, and why', async () => {
+test('receives errors with a reason', async () => {
   const rows: readonly (readonly [() => Promise<unknown>, number, RegExp])[] = [
     [() => api.spaces.getSpaceById('none'), 404, /Space "none" not found/],
     [() => api.orgs.createOrganizationTeam(org, { title: '' }), 400, /title: must be 1-64 characters/],
@@ -243,7 +243,7 @@ test('is told what is refused, and why', async () => {
   }
 });
 
-test('all of it took many calls of many operations', () => {
+test('the vendor client has called many operations', () => {
   const called = Object.entries(emulator.requests.byOperation);
   expect(called.length).toBeGreaterThanOrEqual(AT_LEAST);
   expect(called.map(([operation]) => operation)).not.toContain('unknown');
