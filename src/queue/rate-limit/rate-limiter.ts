@@ -2,7 +2,6 @@
 import type { RateHeaders } from '../model/rate-headers.ts';
 import { REQUEST_CLASSES, type RequestClass } from '../model/request.ts';
 import { Budget } from './budget.ts';
-import { compareBudgets } from './budget-comparison.ts';
 import type { RememberedBudget } from './memory.ts';
 import type { Decision } from './pacing.ts';
 import { PerOperationLimits } from './per-operation-limits.ts';
@@ -194,4 +193,26 @@ class ClassRateLimiter implements RateLimiter {
       this.#byKey.set(key, into);
     }
   }
+}
+
+/**
+ * Compares two budgets. They appear to be the same when limit and reset agree, both have about the same count
+ * remaining, and `own` dropped by more than its own requests. `none`: there is no evidence either way.
+ */
+function compareBudgets(own: Budget, other: Budget): 'same' | 'different' | 'none' {
+  if (own.remaining === null || other.remaining === null) {
+    return 'none';
+  }
+  if (own.limit !== other.limit) {
+    return 'different';
+  }
+  if (own.resetAt !== other.resetAt) {
+    return 'none';
+  }
+  const slack = own.inFlight + other.inFlight + 2;
+  // Within a window the remaining count only falls, so a later response cannot show more than an earlier one.
+  if (own.remaining > other.remaining + slack) {
+    return 'different';
+  }
+  return own.unexplained >= 1 && own.remaining >= other.remaining - slack ? 'same' : 'none';
 }

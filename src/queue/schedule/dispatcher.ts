@@ -83,10 +83,6 @@ class Dispatcher implements RequestQueue {
       return null;
     }
     if (isHigher(request.priority, job.priority)) {
-      if (job.state === 'waiting') {
-        this.#registry.countWaiting(job.priority, -1);
-        this.#registry.countWaiting(request.priority, 1);
-      }
       job.priority = request.priority;
       this.#waiting.reorder(job);
       this.#pump.pump();
@@ -122,7 +118,6 @@ class Dispatcher implements RequestQueue {
   #enqueue(job: Job): void {
     job.state = 'waiting';
     job.waitingSince = this.#clock.monotonic();
-    this.#registry.countWaiting(job.priority, 1);
     this.#waiting.add(job);
     this.#pump.pump();
   }
@@ -130,7 +125,6 @@ class Dispatcher implements RequestQueue {
   async #run(job: Job, isProbe: boolean): Promise<void> {
     const sentAt = this.#clock.monotonic();
     const isTrial = this.#breaker.state !== 'closed';
-    this.#registry.countWaiting(job.priority, -1);
     job.state = 'in-flight';
     job.attempts += 1;
     this.#timer.set(this.#inFlight.add(job, sentAt, this.#limiter.budget(job.request).rtt ?? 0));
@@ -200,10 +194,7 @@ class Dispatcher implements RequestQueue {
   }
 
   #settle(job: Job, notify: (waiter: Waiter) => void): void {
-    if (job.state === 'waiting') {
-      this.#registry.countWaiting(job.priority, -1);
-      this.#waiting.discard(job);
-    }
+    this.#waiting.discard(job);
     job.state = 'settled';
     this.#registry.remove(job);
     for (const waiter of job.waiters) {
@@ -255,7 +246,7 @@ class Dispatcher implements RequestQueue {
     const oldest = this.#registry.oldest;
     return {
       budgets: this.#limiter.budgets().map((budget) => budget.snapshot(now)),
-      waiting: this.#registry.waiting(),
+      waiting: this.#waiting.countByPriority(),
       oldest: oldest === undefined ? null : now - oldest.enqueuedAt,
       inFlight: this.#inFlight.size,
       outcomes: { ...this.#statistics.outcomes },

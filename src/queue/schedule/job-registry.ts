@@ -1,6 +1,5 @@
 // Indexes the unsettled jobs of the queue.
 import TinyQueue from 'tinyqueue';
-import type { Priority } from '../model/request.ts';
 import type { Job } from './job.ts';
 
 interface Delay {
@@ -18,7 +17,6 @@ export class JobRegistry {
   readonly #shared = new Map<string, Job>();
   readonly #delayed = new TinyQueue<Delay>([], (a, b) => a.at - b.at);
   #deadlines = createDeadlineHeap();
-  readonly #waiting: Record<Priority, number> = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
 
   get size(): number {
     return this.#jobs.size;
@@ -31,11 +29,6 @@ export class JobRegistry {
   /** Returns all unsettled jobs, oldest first. */
   all(): Job[] {
     return [...this.#jobs];
-  }
-
-  /** Returns the number of waiting jobs by priority. */
-  waiting(): Record<Priority, number> {
-    return { ...this.#waiting };
   }
 
   add(job: Job): void {
@@ -64,11 +57,6 @@ export class JobRegistry {
     if (this.#deadlines.length > STALE_DEADLINES + 2 * this.#jobs.size) {
       this.#deadlines = createDeadlineHeap(this.#jobs);
     }
-  }
-
-  /** Changes the number of waiting jobs of a priority. */
-  countWaiting(priority: Priority, change: number): void {
-    this.#waiting[priority] += change;
   }
 
   /** Schedules the next attempt of a job. */

@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue';
+import type { Priority } from '../model/request.ts';
 import type { Call, RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { InFlight } from './in-flight.ts';
@@ -105,6 +106,15 @@ export class PriorityQueue {
     if (this.#entries.delete(job)) {
       this.#subQueue(job).waiting -= 1;
     }
+  }
+
+  /** Returns the number of waiting jobs by priority. */
+  countByPriority(): Record<Priority, number> {
+    const counts = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
+    for (const { priority } of this.#entries.keys()) {
+      counts[priority] += 1;
+    }
+    return counts;
   }
 
   /** Describes why a job is not sent. */

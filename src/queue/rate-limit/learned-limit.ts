@@ -1,0 +1,268 @@
+import type { RateHeaders } from '../model/rate-headers.ts';
+import type { BudgetSnapshot } from '../model/snapshot.ts';
+import { type Counted, isCounted, type LimitState } from './limit-state.ts';
+import type { RememberedBudget } from './memory.ts';
+import { OtherClients } from './other-clients.ts';
+import { AFTER_RESPONSE, type Decision, isUnreserved, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
+import type { Permit } from './permit.ts';
+import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
+import { RefillRate } from './refill-rate.ts';
+import { isRelativeReset, type ServerClock } from './server-clock.ts';
+
+/** Own traffic under the limit. */
+interface Traffic {
+  readonly inFlight: number;
+  /** Average round trip in milliseconds. */
+  readonly rtt: number;
+}
+
+/** Own traffic, and the next request. */
+interface Demand extends Traffic {
+  /** Waiting requests that share the limit. */
+  readonly waiting: number;
+  /** True if the request may use the reserve. */
+  readonly isUrgent: boolean;
+}
+
+/** Response with rate-limit headers. `resetAt` is server time. */
+interface Report {
+  readonly permit: Permit;
+  readonly headers: RateHeaders;
+  readonly remaining: number;
+  readonly resetAt: number;
+  readonly receivedAt: number;
+}
+
+/** Rate limit, as learned from the headers of responses. All times are monotonic milliseconds. */
+export class LearnedLimit {
+  readonly window: RateWindow;
+  readonly otherClients = new OtherClients();
+  readonly #clock: ServerClock;
+  readonly #refillRate = new RefillRate();
+  #state: LimitState = { kind: 'unknown', limit: null };
+  /** The state comes from another process; the first response replaces it. */
+  #isRecalled = false;
+
+  constructor(clock: ServerClock) {
+    this.#clock = clock;
+    this.window = new RateWindow(clock);
+  }
+
+  get limit(): number | null {
+    return this.#state.limit;
+  }
+  /** Requests remaining after the last response; null while unknown. */
+  get remaining(): number | null {
+    return isCounted(this.#state) ? this.#state.remaining : null;
+  }
+  get isUnlimited(): boolean {
+    return this.#state.kind === 'unlimited';
+  }
+  /** True if the limit is a token bucket, even while its remaining count is unknown. */
+  get isBucket(): boolean {
+    return this.#refillRate.isBucket;
+  }
+  /** Requests since the start of the window that are certainly from other clients. */
+  get unexplained(): number {
+    return isCounted(this.#state) ? this.otherClients.unexplained(this.#state.remaining) : 0;
+  }
+
+  /** Decides about the next request; null if the remaining count is unknown, or the window is over. */
+  decide(now: number, { waiting, inFlight, isUrgent, rtt }: Demand): Decision | null {
+    const state = this.#state;
+    if (!isCounted(state) || now >= this.window.end) {
+      return null;
+    }
+    const silence = now - state.answeredAt;
+    const remaining = state.remaining + this.#refillRate.refilled(silence);
+    const share = this.otherClients.share(remaining);
+    const times = { rtt, silence, window: this.window.length };
+    const raw = remaining - inFlight - this.otherClients.expected(share, inFlight, times);
+    if (raw >= 1 && !isUrgent) {
+      if (this.#isBurst(remaining, inFlight, rtt)) {
+        return AFTER_RESPONSE;
+      }
+      return waiting <= raw ? SEND : this.#release(now, raw, inFlight, state);
+    }
+    if (raw >= 1) {
+      return SEND;
+    }
+    if (inFlight === 0 && remaining > share && !isUnreserved(now, this.window)) {
+      // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the window's end:
+      // other clients use up the rest and the request would usually get a 429.
+      return SEND;
+    }
+    const until = Math.min(this.window.end, now + this.#refillRate.untilNext);
+    return { kind: 'wait', until, why: 'the rate limit is used up' };
+  }
+
+  /** Limits bursts on a token bucket, because its remaining count does not reveal usage by other clients. */
+  #isBurst(remaining: number, inFlight: number, rtt: number): boolean {
+    const needed = (2 * (this.#refillRate.minRefill ?? 0) * rtt) / 1000;
+    return this.#refillRate.isBucket && inFlight >= Math.max(1, remaining / 4, needed);
+  }
+
+  #release(now: number, raw: number, inFlight: number, { limit, answeredAt }: Counted): Decision {
+    const refill = this.#refillRate.minRefill;
+    if (refill === null) {
+      return releaseInWindow(now, raw, limit, this.window);
+    }
+    const seenAt = inFlight === 0 ? answeredAt : null;
+    return releaseInBucket(now, raw, { limit, refill, seenAt, end: this.window.end });
+  }
+
+  /** Records any response other than 429; `inFlight` and `rtt` include it. */
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, { inFlight, rtt }: Traffic): void {
+    if (isCounted(this.#state)) {
+      this.#state.answeredAt = receivedAt;
+    }
+    const { remaining } = headers;
+    const resetAt = this.#clock.resetOf(headers, receivedAt);
+    if (remaining === null || resetAt === null) {
+      this.#onMissingHeaders();
+      return;
+    }
+    const report: Report = { permit, headers, remaining, resetAt, receivedAt };
+    if (this.#startsCount(report)) {
+      this.#begin(report, inFlight);
+    } else {
+      this.#update(report, rtt);
+    }
+    this.#refillRate.onResponse(remaining, this.#state.limit ?? 0, receivedAt);
+  }
+
+  #onMissingHeaders(): void {
+    if (this.window.resetAt === null) {
+      this.#state = { kind: 'unlimited', limit: this.#state.limit };
+    } else {
+      this.onUncounted();
+    }
+  }
+
+  /** Records a request that probably counts, although no response reported it. */
+  onUncounted(): void {
+    if (isCounted(this.#state)) {
+      this.#state.remaining -= 1;
+    }
+  }
+
+  /** Returns true if a report begins a new count: its window is new, or nothing is known about the current one. */
+  #startsCount({ permit, headers, resetAt }: Report): boolean {
+    const known = this.window.resetAt;
+    if (known === null || this.#isRecalled || resetAt > known + tolerance(headers)) {
+      this.#isRecalled = false;
+      return true;
+    }
+    const isLate = permit.sentAt >= this.window.end;
+    if (isLate) {
+      this.window.onOverrun();
+    }
+    // Only a request sent after the cooldown began or after the expected end of the window adds information.
+    return isLate || (!isCounted(this.#state) && permit.probe);
+  }
+
+  #begin({ permit, headers, remaining, resetAt, receivedAt }: Report, inFlight: number): void {
+    const limit = headers.limit ?? Math.max(this.limit ?? 0, remaining);
+    const before = this.remaining ?? 0;
+    const startsWindow = remaining >= limit - 1 && before < remaining;
+    const date = isRelativeReset(headers) ? null : headers.date;
+    const first = { resetAt, sentAt: permit.sentAt, receivedAt, date, startsWindow };
+    this.#refillRate.onReset(first, remaining <= before + limit / 4);
+    if (this.isBucket) {
+      this.window.trustResets();
+    }
+    this.window.begin(first);
+    this.otherClients.begin(remaining, inFlight, receivedAt);
+    this.#count(limit, remaining, receivedAt);
+  }
+
+  /** Updates the count of the current window. */
+  #update({ headers, remaining, resetAt, receivedAt }: Report, rtt: number): void {
+    const state = this.#state;
+    if (state.kind === 'unlimited') {
+      this.#state = { kind: 'unknown', limit: state.limit };
+    } else if (isCounted(state) && resetAt >= (this.window.resetAt ?? resetAt) - tolerance(headers)) {
+      state.limit = headers.limit ?? state.limit;
+      // A bucket can refill at any time, even while its reset stays within the same second.
+      state.remaining = state.kind === 'bucket' ? remaining : Math.min(state.remaining, remaining);
+      this.otherClients.observe(state.remaining, receivedAt, rtt);
+    }
+  }
+
+  #count(limit: number, remaining: number, answeredAt: number): void {
+    this.#state = { kind: this.isBucket ? 'bucket' : 'window', limit, remaining, answeredAt };
+  }
+
+  /** Records a 429 with a reset and without requests remaining. */
+  onUsedUp(limit: number | null, resetAt: number, receivedAt: number): void {
+    this.window.extend(resetAt, receivedAt);
+    const kind = this.isUnlimited ? 'unlimited' : 'unknown';
+    this.#state = { kind, limit: limit ?? this.#state.limit };
+  }
+
+  /** Takes over the remaining count of the same limit, if it is lower. */
+  merge(other: LearnedLimit): void {
+    if (isCounted(this.#state) && isCounted(other.#state)) {
+      this.#state.remaining = Math.min(this.#state.remaining, other.#state.remaining);
+    }
+  }
+
+  /** Returns the part of the saved state that describes the limit; null if too little is known. */
+  remember(now: number, inFlight: number): Omit<RememberedBudget, 'classes' | 'closedUntil'> | null {
+    const { length, end } = this.window;
+    const { limit } = this.#state;
+    const remaining = this.#remainingAt(now);
+    if (remaining === null || limit === null || length <= 0 || now >= end) {
+      return null;
+    }
+    return {
+      limit,
+      remaining: Math.max(0, Math.floor(remaining - inFlight)),
+      resetAt: this.#clock.toServer(end),
+      window: Math.max(length, end - now),
+      refill: this.#refillRate.refill,
+    };
+  }
+
+  /** Restores the state that another process saved. */
+  recall({ limit, remaining, resetAt, window, refill }: RememberedBudget, now: number): void {
+    this.window.recall(resetAt, window);
+    this.#refillRate.recall(refill);
+    this.otherClients.begin(remaining, 0, now);
+    this.#count(limit, remaining, now);
+    this.#isRecalled = true;
+  }
+
+  /** Returns the part of the snapshot that describes the limit. */
+  snapshot(now: number, inFlight: number): Omit<BudgetSnapshot, 'classes' | 'operations' | 'closedFor' | 'rtt'> {
+    const { length, end } = this.window;
+    const { limit } = this.#state;
+    const { refill } = this.#refillRate;
+    const remaining = now < end ? this.#remainingAt(now) : null;
+    const window = length > 0 ? this.#refillRate.period(length) : null;
+    const rate = limit === null || window === null ? null : (limit / window) * 1000;
+    return {
+      limit,
+      left: remaining === null ? null : Math.max(0, remaining - inFlight),
+      resetIn: remaining === null ? null : end - now,
+      window,
+      refill,
+      foreign: this.otherClients.rate * 1000,
+      rate: refill ?? rate,
+    };
+  }
+
+  /** Returns the remaining count, with the refill of a token bucket since the last response; null while unknown. */
+  #remainingAt(now: number): number | null {
+    if (!isCounted(this.#state)) {
+      return null;
+    }
+    const { limit, remaining, answeredAt } = this.#state;
+    return Math.min(limit, remaining + this.#refillRate.refilled(now - answeredAt));
+  }
+}
+
+/** Resets in seconds from now are rounded, so one window appears to end at times up to a second apart. */
+function tolerance(headers: RateHeaders): number {
+  return isRelativeReset(headers) ? FLOOR_BIAS : 0;
+}
