@@ -174,6 +174,8 @@ function limitOutput(git: SimpleGit, limit: AbortController, most: number): Simp
         limit.abort(new OutputError(`git output exceeds ${Math.ceil(most / 1_048_576)} MB`));
       }
     });
+    // After a run without output, simple-git waits 50 ms for late data. At the end of the stream there is none.
+    stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
   });
 }
 
