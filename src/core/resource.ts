@@ -115,6 +115,4 @@ export interface Observation {
   readonly kinds: ReadonlyMap<string, readonly Actual[]>;
   /** Email addresses, in lower case, of the people who were seen as members of the organization, with their ids. */
   readonly people: ReadonlyMap<string, string>;
-  /** Requests it took. */
-  readonly reads: number;
 }

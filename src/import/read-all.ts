@@ -2,7 +2,7 @@ import { AuthError, messageOf, RejectedError } from '../core/errors.ts';
 import type { Actual, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import type { Reader } from '../platform/client.ts';
-import { type Found, platformSource, settleAll } from '../reconcile/observe/actual-source.ts';
+import { type ActualResources, platformSource, settleAll } from '../reconcile/observe/actual-source.ts';
 
 /** Everything there is of some kinds. */
 export interface ReadAll {
@@ -19,7 +19,7 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
   const wanted = withNeeded(kinds, names);
   const due = kinds.filter((kind) => kind.observe !== null && wanted.has(kind.name));
   const source = platformSource(reader);
-  const all = { wants: () => true, wantsParts: () => true };
+  const all = { needsFields: () => true, needsParts: () => true };
   const answers = await settleAll(
     due.map(async (kind) => ({ kind, answer: await source.read([kind], all).catch(unreadable) })),
   );
@@ -45,7 +45,7 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
       people.set(email, id);
     }
   }
-  return { observation: { kinds: found, people, reads: 0 }, unread };
+  return { observation: { kinds: found, people }, unread };
 }
 
 /** With the kinds that these refer to, and so on. */
@@ -63,7 +63,7 @@ function withNeeded(kinds: readonly Kind[], names: readonly string[]): ReadonlyS
 }
 
 /** What is refused for one kind is missing; a token that is not accepted at all is an error. */
-function unreadable(error: unknown): { readonly reason: string; readonly error: Error } | Found {
+function unreadable(error: unknown): { readonly reason: string; readonly error: Error } | ActualResources {
   if (error instanceof RejectedError || (error instanceof AuthError && error.status !== 401)) {
     return { reason: messageOf(error), error };
   }

@@ -8,8 +8,7 @@ import type { Reader } from '../platform/client.ts';
 import { withIds } from './applied.ts';
 import { platformSource } from './observe/actual-source.ts';
 import { observe } from './observe/observe.ts';
-import { type Planned, planFrom } from './planning.ts';
-import type { PassInput } from './reconcile.ts';
+import { type Planned, type PlanningInput, planFrom } from './planning.ts';
 import { baseOfManifests } from './record.ts';
 
 /**
@@ -18,7 +17,7 @@ import { baseOfManifests } from './record.ts';
  * next plan. `bindings` are the ids that the apply knows; `finished` those of the resources with new results.
  */
 export async function planFollowUp(
-  input: PassInput,
+  input: PlanningInput,
   bindings: ReadonlyMap<Address, string>,
   finished: ReadonlySet<string>,
   reader: Reader,
@@ -27,8 +26,8 @@ export async function planFollowUp(
   // The base is what was just applied, so that a resource is recognized even if it was renamed meanwhile.
   const base = withIds(baseOfManifests(kinds, declared) ?? new Map(), bindings);
   const observation = await observe({ kinds, declared, base, source: platformSource(reader) });
-  const now = planFrom({ ...input, base }, observation);
-  const without = planFrom({ ...input, base }, withoutResults(observation, finished));
+  const now = planFrom({ ...input, base }, observation, 0);
+  const without = planFrom({ ...input, base }, withoutResults(observation, finished), 0);
   return only(now, changesBeyond(now.plan.changes, without.plan.changes));
 }
 

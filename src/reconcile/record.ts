@@ -5,8 +5,8 @@ import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { normalizeFields } from '../plan/model/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
-import type { Reach } from './apply.ts';
-import type { Planned } from './planning.ts';
+import type { Completion } from './change-scheduler.ts';
+import type { Planned, PlanningInput } from './planning.ts';
 
 /** The base that a record holds; null where nothing was ever applied. */
 export async function baseOfRecord(record: OrganizationRecord): Promise<{ base: Base; commit: string | null }> {
@@ -72,9 +72,7 @@ export class Recorder {
 
   constructor(
     record: OrganizationRecord,
-    kinds: readonly Kind[],
-    declared: ReadonlyMap<Address, Declared>,
-    base: Base,
+    { kinds, declared, base }: Pick<PlanningInput, 'kinds' | 'declared' | 'base'>,
     planned: Planned,
   ) {
     this.#record = record;
@@ -131,15 +129,15 @@ export class Recorder {
   }
 
   /** Records a change whose requests were all made, and what is left of a creation that got no further. */
-  async changed(change: Change, id: string | null, reach: Reach): Promise<void> {
+  async changed(change: Change, id: string | null, completion: Completion): Promise<void> {
     const resource = this.#declared.get(change.address);
     if (change.action === 'delete') {
-      if (reach === 'all') {
+      if (completion === 'all') {
         await this.#deleted(change);
       }
       return;
     }
-    if (reach === 'nothing') {
+    if (completion === 'nothing') {
       await this.#withdraw(change);
       return;
     }
@@ -148,7 +146,7 @@ export class Recorder {
     if (resource === undefined || id === null || isOld) {
       return;
     }
-    if (reach === 'all') {
+    if (completion === 'all') {
       await this.#put(this.#entry(resource, id, true), change);
     } else if (change.action === 'create') {
       await this.#put(this.#begun(resource, id), change);

@@ -2,27 +2,38 @@ import { DependencyNotReadyError } from '../core/errors.ts';
 import type { Actual } from '../core/resource.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
 import { estimateSeconds } from '../queue/estimate/estimate.ts';
-import { type ActualSource, type Asks, type Found, isAsked, together, withTold } from './observe/actual-source.ts';
+import {
+  type ActualResources,
+  type ActualSource,
+  combine,
+  isRequired,
+  type RequiredDetails,
+  withDetails,
+} from './observe/actual-source.ts';
 import type { Estimate } from './planning.ts';
 import type { Listing, Pace, Snapshot } from './snapshot.ts';
 
-/** A snapshot in the platform's place: the same questions, the same answers, and no request. */
+/** Source that reads a snapshot instead of the platform: the same details are required, and no request is made. */
 export class SnapshotSource implements ActualSource {
-  /** Requests that the platform would have been asked. */
-  reads = 0;
+  /** Requests that the platform would have received. */
+  #requests = 0;
   readonly #snapshot: Snapshot;
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
   }
 
-  async read(kinds: readonly Kind[], asks: Asks): Promise<Found> {
+  requests(): number {
+    return this.#requests;
+  }
+
+  async read(kinds: readonly Kind[], required: RequiredDetails): Promise<ActualResources> {
     const listings = kinds.map((kind) => ({ kind, listing: this.#listing(kind) }));
-    this.reads += sharedRequests(listings.map(({ listing }) => listing));
-    return together(
+    this.#requests += sharedRequests(listings.map(({ listing }) => listing));
+    return combine(
       listings.flatMap(({ kind, listing }) => [
         { actuals: [], people: listing.people },
-        ...listing.resources.map(({ actual, told }) => withTold(actual, this.#told(kind, actual, told, asks))),
+        ...listing.resources.map(({ actual, told }) => withDetails(actual, this.#told(kind, actual, told, required))),
       ]),
     );
   }
@@ -40,17 +51,17 @@ export class SnapshotSource implements ActualSource {
     { details = [] }: Kind,
     actual: Actual,
     told: Listing['resources'][number]['told'],
-    asks: Asks,
+    required: RequiredDetails,
   ): readonly Detail[] {
     const answers: Detail[] = [];
     for (const first of details) {
       for (
         let next: DetailRequest | undefined = first;
-        next !== undefined && isAsked(next, actual, asks);
+        next !== undefined && isRequired(next, actual, required);
         next = next.next
       ) {
         const answer = told[next.name];
-        this.reads += answer?.requests ?? 0;
+        this.#requests += answer?.requests ?? 0;
         answers.push((answer ?? {}) as Detail);
       }
     }

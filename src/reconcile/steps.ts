@@ -2,20 +2,20 @@ import { type Change, changeId } from '../core/change.ts';
 import type { PlannedRequest, Writes } from '../kinds/model/request.ts';
 import type { Ordering } from '../plan/order/order.ts';
 
-/** One half of a change: what others wait for, or what waits for others in turn. Or a gate, which makes no request. */
+/** One half of a change: the one that other changes wait for, or the one that waits for others; or a gate, without requests. */
 export interface Step {
   readonly id: string;
   /** Null for a gate. */
   readonly change: Change | null;
   readonly half: 'first' | 'late';
   readonly writes: Writes;
-  /** Steps that have to have ended before. */
+  /** Steps that must have ended before it starts. */
   readonly waitsFor: readonly string[];
-  /** Those of them that have to have succeeded. */
-  readonly stands: readonly string[];
+  /** Those of them that must have succeeded. */
+  readonly requires: readonly string[];
 }
 
-/** A plan's steps by id, in the plan's order, and its gates after them. */
+/** Splits a plan into steps by id, in the plan's order, with its gates at the end. */
 export function stepsOf(ordering: Ordering, writesOf: (change: Change) => Writes): ReadonlyMap<string, Step> {
   const steps = new Map<string, Step>();
   for (const change of ordering.sequence) {
@@ -36,8 +36,8 @@ export function stepsOf(ordering: Ordering, writesOf: (change: Change) => Writes
   return steps;
 }
 
-function waits(hard: readonly string[], soft: readonly string[]): Pick<Step, 'waitsFor' | 'stands'> {
-  return { stands: hard, waitsFor: [...new Set([...hard, ...soft])] };
+function waits(hard: readonly string[], soft: readonly string[]): Pick<Step, 'waitsFor' | 'requires'> {
+  return { requires: hard, waitsFor: [...new Set([...hard, ...soft])] };
 }
 
 function lateId(id: string): string {
@@ -49,22 +49,22 @@ export function requestsOf({ half, writes }: Step): readonly PlannedRequest[] {
   return (half === 'first' ? writes.first : writes.late) ?? [];
 }
 
-/** Whether its change is done with it. */
+/** Returns true if the change is complete after this step. */
 export function isLast({ half, writes }: Step): boolean {
   return half === 'late' || (writes.late ?? []).length === 0;
 }
 
-/** The steps that will be taken if nothing fails: not those that are held or paused, nor what stands on one of those. */
+/** The steps that run if nothing fails: all but those that are held or paused and those that require one of these. */
 export function dueSteps(steps: ReadonlyMap<string, Step>): ReadonlyMap<string, Step> {
   const followers = new Map<string, string[]>([...steps.keys()].map((id) => [id, []]));
   for (const step of steps.values()) {
-    for (const before of step.stands) {
+    for (const before of step.requires) {
       followers.get(before)?.push(step.id);
     }
   }
   const isWaiting = ({ change }: Step) => change !== null && (change.held !== null || change.paused !== null);
   const blocked = new Set([...steps.values()].filter(isWaiting).map((step) => step.id));
-  // A set that grows while it is walked: what stands on what was blocked a moment ago is walked too.
+  // The set grows during the iteration, which visits the added steps too.
   for (const id of blocked) {
     for (const follower of followers.get(id) ?? []) {
       blocked.add(follower);

@@ -7,9 +7,9 @@ import type { Actual } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import type { Progress } from '../kinds/model/request.ts';
 import type { Reader } from '../platform/client.ts';
-import type { Applied } from './apply.ts';
+import type { ApplyResult } from './change-scheduler.ts';
+import type { PlanningInput } from './planning.ts';
 import { FIRST_PAUSE, nextPause, WORKING } from './poll.ts';
-import type { PassInput } from './reconcile.ts';
 
 /** A resource whose result may not be there yet. */
 export interface Work {
@@ -20,9 +20,9 @@ export interface Work {
 
 /** The declared resources whose result this apply has started, and those in `earlier` that had none before it. */
 export function unfinishedWork(
-  { kinds, declared }: Pick<PassInput, 'kinds' | 'declared'>,
+  { kinds, declared }: Pick<PlanningInput, 'kinds' | 'declared'>,
   earlier: ReadonlyMap<Address, Actual>,
-  { results, bindings }: Pick<Applied, 'results' | 'bindings'>,
+  { results, bindings }: Pick<ApplyResult, 'results' | 'bindings'>,
 ): readonly Work[] {
   const slow = new Map(kinds.filter((kind) => kind.progress !== undefined).map((kind) => [kind.name, kind]));
   const started = new Set(

@@ -17,7 +17,7 @@ export function mirror(declared: ReadonlyMap<Address, Declared>): Observation {
     found.get(resource.kind)?.push(mirrored(resource));
   }
   const people = (found.get('member') ?? []).map(({ title, id }) => [title, id] as const);
-  return { kinds: found, people: new Map(people), reads: 1 };
+  return { kinds: found, people: new Map(people) };
 }
 
 function mirrored({ address, kind, fields, within, place }: Declared): Actual {

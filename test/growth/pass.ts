@@ -10,7 +10,7 @@ import { planToJson } from '../../src/plan/render/json.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
-import { applyPlan } from '../../src/reconcile/apply.ts';
+import { runChanges } from '../../src/reconcile/change-scheduler.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { mirror, mirrorId } from './mirror.ts';
@@ -51,7 +51,7 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
     const creation = (address: string) => creations.get(address);
     const requests = (change: Change): Writes => byName.get(change.kind)?.writes(change, { creation }) ?? { first: [] };
     planned.plan.changes.map(requests);
-    const { results } = await applyPlan({
+    const { results } = await runChanges({
       planned: { ...planned, observation, writesOf: () => ({ first: [] }) },
       writer: null as never,
       clock: { now: () => 0, monotonic: () => 0, sleep: async () => {} },

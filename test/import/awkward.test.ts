@@ -164,7 +164,7 @@ test('5,000 resources, every title of them twice', async () => {
     }),
   ];
   const found = new Map(kinds.map(({ name }) => [name, actuals.filter(({ kind }) => kind === name)]));
-  const observation = { kinds: found, people: new Map(), reads: 0 };
+  const observation = { kinds: found, people: new Map() };
   const files = filesAfter(await importOf(observation));
   expect((await declare(files)).size).toBe(5000);
   // Their paths tell them, once it is known which site is which.

@@ -97,7 +97,7 @@ function observationOf(declared: ReadonlyMap<Address, Declared>): Observation {
   if (found.get('organization')?.length === 0) {
     found.get('organization')?.push(organization());
   }
-  return { kinds: found, people: PEOPLE, reads: 0 };
+  return { kinds: found, people: PEOPLE };
 }
 
 function organization(): Actual {

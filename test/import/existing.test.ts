@@ -15,8 +15,6 @@ const ACTUALS = [
 const OBSERVATION: Observation = {
   kinds: new Map(kinds.map(({ name }) => [name, ACTUALS.filter(({ kind }) => kind === name)])),
   people: new Map(Object.entries(PEOPLE)),
-
-  reads: 0,
 };
 
 const A = '{ title: Alpha }';

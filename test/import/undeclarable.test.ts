@@ -18,7 +18,7 @@ const rules = (users: readonly string[]) => ({
 
 function observationOf(actuals: readonly Actual[]): Observation {
   const found = new Map(kinds.map(({ name }) => [name, actuals.filter(({ kind }) => kind === name)]));
-  return { kinds: found, people: new Map(Object.entries(PEOPLE)), reads: 0 };
+  return { kinds: found, people: new Map(Object.entries(PEOPLE)) };
 }
 
 interface Case {

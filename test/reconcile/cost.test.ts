@@ -8,8 +8,9 @@ import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Work } from '../../src/queue/estimate/simulation.ts';
-import type { Planned } from '../../src/reconcile/planning.ts';
-import { apply, plan } from '../../src/reconcile/reconcile.ts';
+import { apply } from '../../src/reconcile/apply.ts';
+import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { kindCases } from '../contract/kind-cases.ts';
@@ -69,7 +70,12 @@ class Site {
       estimate: (work: readonly Work[]) => connection.queue.estimate(work, parallel),
     };
     const reader = openReader(connection, { organization, priority: 'person', onRequest });
-    const planned = await clock.run(plan(input, reader, () => reads));
+    const planned = await clock.run(
+      makePlan(
+        input,
+        platformSource(reader, () => reads),
+      ),
+    );
     const { cost } = planned.plan;
     platform.requests.reset();
     const began = clock.monotonic();

@@ -9,7 +9,7 @@ import type { PlannedRequest } from '../../src/kinds/model/request.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation, WriteOperation } from '../../src/platform/operations/model/operation.ts';
-import { outcomeOf } from '../../src/reconcile/reconcile.ts';
+import { outcomeOf } from '../../src/reconcile/apply.ts';
 import type { AppliedRecord } from '../../src/store/store.ts';
 import { filesOf, type Step, variationsOf, withEveryKind } from '../support/manifest-variations.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';

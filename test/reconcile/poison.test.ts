@@ -4,9 +4,10 @@ import { type Change, type ChangeResult, changeId } from '../../src/core/change.
 import { kinds } from '../../src/kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { applyPlan } from '../../src/reconcile/apply.ts';
-import type { Planned } from '../../src/reconcile/planning.ts';
-import { outcomeOf, plan } from '../../src/reconcile/reconcile.ts';
+import { outcomeOf } from '../../src/reconcile/apply.ts';
+import { runChanges } from '../../src/reconcile/change-scheduler.ts';
+import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { manifestsOf } from '../support/model.ts';
@@ -40,7 +41,12 @@ class Poisoning {
       estimate: () => 0,
     };
     const reader = openReader(this.#connection, { organization, priority: 'person' });
-    return this.platform.clock.run(plan(input, reader, () => 0));
+    return this.platform.clock.run(
+      makePlan(
+        input,
+        platformSource(reader, () => 0),
+      ),
+    );
   }
 
   async apply(planned: Planned, poisoned: ReadonlySet<string> = new Set()): Promise<readonly ChangeResult[]> {
@@ -54,7 +60,7 @@ class Poisoning {
         requests.map((each) => ({ ...each, operation: { ...each.operation, path: POISONED }, tolerates: [] }));
       return { ...writes, first: spoil(writes.first), late: spoil(writes.late ?? []) };
     };
-    const applied = applyPlan({
+    const applied = runChanges({
       planned: { ...planned, writesOf } as Planned,
       writer: openWriter(this.#connection, { organization, priority: 'apply' }),
       clock: this.platform.clock,

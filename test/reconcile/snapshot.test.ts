@@ -11,8 +11,8 @@ import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { openReader, type Reader } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
-import { type Planned, planOver } from '../../src/reconcile/planning.ts';
-import { type PassInput, plan } from '../../src/reconcile/reconcile.ts';
+import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../src/reconcile/snapshot.ts';
 import { paceEstimate, SnapshotSource } from '../../src/reconcile/snapshot-source.ts';
@@ -66,7 +66,7 @@ async function snapshotOf(way = connection): Promise<Snapshot> {
   return readSnapshot(writeSnapshot(taken), 'snapshot.json', kinds);
 }
 
-async function inputOf(manifests: Manifests, base: Base, policy: Partial<Policy>): Promise<PassInput> {
+async function inputOf(manifests: Manifests, base: Base, policy: Partial<Policy>): Promise<PlanningInput> {
   return {
     organization: world.emulator.organization,
     kinds,
@@ -80,17 +80,19 @@ async function inputOf(manifests: Manifests, base: Base, policy: Partial<Policy>
   };
 }
 
-async function live(input: PassInput): Promise<Planned> {
+async function live(input: PlanningInput): Promise<Planned> {
   let reads = 0;
   const reader = readerOf(connection, () => {
     reads += 1;
   });
-  return plan(input, reader, () => reads);
+  return makePlan(
+    input,
+    platformSource(reader, () => reads),
+  );
 }
 
-function replayed(input: PassInput, snapshot: Snapshot): Promise<Planned> {
-  const source = new SnapshotSource(snapshot);
-  return planOver(input, source, () => source.reads);
+function replayed(input: PlanningInput, snapshot: Snapshot): Promise<Planned> {
+  return makePlan(input, new SnapshotSource(snapshot));
 }
 
 /** Every byte that a person or a program may see of a plan, or what it fails with. */
@@ -172,12 +174,16 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
       ...read,
       organization: 'org_1',
       estimate: (work) => way.queue.estimate(work, PARALLEL),
-    } satisfies PassInput;
-    const made = await platform.clock.run(plan(input, readerOf(way), () => 2));
+    } satisfies PlanningInput;
+    const made = await platform.clock.run(
+      makePlan(
+        input,
+        platformSource(readerOf(way), () => 2),
+      ),
+    );
     const snapshot = await platform.clock.run(snapshotOf(other));
-    const source = new SnapshotSource(snapshot);
     const over = { ...input, estimate: paceEstimate(snapshot.pace, 10, PARALLEL) };
-    const replayedPlan = planOver(over, source, () => source.reads);
+    const replayedPlan = makePlan(over, new SnapshotSource(snapshot));
     expect(made.plan.cost.seconds).toBeGreaterThan(0.2);
     expect(await shown(replayedPlan)).toBe(await shown(Promise.resolve(made)));
   });

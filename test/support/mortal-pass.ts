@@ -6,8 +6,9 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
-import type { Planned } from '../../src/reconcile/planning.ts';
-import { apply, type PassInput, plan } from '../../src/reconcile/reconcile.ts';
+import { apply } from '../../src/reconcile/apply.ts';
+import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
 import { declare, type Manifests, UNLIMITED } from './world.ts';
@@ -72,7 +73,10 @@ export async function mortalPass(
     const organization = emulator.organization;
     const client = { organization, priority: 'apply' as const, signal: end.signal };
     const input = await inputOf(organization, manifests, source);
-    const planned = await plan(input, openReader(connection, client), () => 0);
+    const planned = await makePlan(
+      input,
+      platformSource(openReader(connection, client), () => 0),
+    );
     const applying = apply(input, planned, {
       writer: openWriter(connection, client),
       clock: systemClock,
@@ -94,7 +98,7 @@ export async function mortalPass(
   }
 }
 
-async function inputOf(organization: string, manifests: Manifests, source: BaseSource): Promise<PassInput> {
+async function inputOf(organization: string, manifests: Manifests, source: BaseSource): Promise<PlanningInput> {
   const base = 'record' in source ? (await baseOfRecord(source.record)).base : await baseOf(source.manifests);
   return {
     organization,

@@ -70,7 +70,7 @@ function observationOf(
   if (found.get('organization')?.length === 0 && declared.has('organization')) {
     found.set('organization', [actual('organization', 'org_1', { title: 'Acme', sso: false })]);
   }
-  return { kinds: found, people: new Map(Object.entries(people)), reads: 2 };
+  return { kinds: found, people: new Map(Object.entries(people)) };
 }
 
 /** Changes in few words: `update team/writers title`. */

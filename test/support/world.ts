@@ -9,8 +9,9 @@ import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { openReader, openWriter, type Reader } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { withIds } from '../../src/reconcile/applied.ts';
-import type { Planned } from '../../src/reconcile/planning.ts';
-import { apply, type PassInput, plan } from '../../src/reconcile/reconcile.ts';
+import { apply } from '../../src/reconcile/apply.ts';
+import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
@@ -171,7 +172,7 @@ class OpenWorld implements World {
     await this.emulator.close();
   }
 
-  #planOf(input: PassInput): Promise<Planned> {
+  #planOf(input: PlanningInput): Promise<Planned> {
     let reads = 0;
     const reader = openReader(this.#connection, {
       organization: this.emulator.organization,
@@ -180,10 +181,13 @@ class OpenWorld implements World {
         reads += 1;
       },
     });
-    return plan(input, reader, () => reads);
+    return makePlan(
+      input,
+      platformSource(reader, () => reads),
+    );
   }
 
-  async #input(manifests: Manifests, options: PassOptions): Promise<PassInput> {
+  async #input(manifests: Manifests, options: PassOptions): Promise<PlanningInput> {
     return {
       organization: this.emulator.organization,
       kinds,

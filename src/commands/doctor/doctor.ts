@@ -5,7 +5,7 @@ import { openReader, type Reader } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../../queue/model/snapshot.ts';
-import { ownUser } from '../../reconcile/own-user.ts';
+import { ownUser } from '../../reconcile/observe/own-user.ts';
 import { type CommandContext, type PlatformSession, readConfig, withPlatform } from '../cli/setup.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { conversationFindings } from './context.ts';

@@ -13,7 +13,7 @@ import { differingTexts } from '../../plan/render/field-text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
 import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
-import { passInputOver, planOnly } from '../plan/planning.ts';
+import { planLive, planningInput } from '../plan/planning.ts';
 
 export interface DriftFlags {
   /** The folder of the manifests. */
@@ -63,8 +63,10 @@ export async function findDrift(place: DriftPlace, flags: DriftFlags, context: C
   const config = await readConfig(flags.config, context, flags.out);
   const organization = chooseOrganization(config, flags.organization);
   const { input, planned } = await withPlatform(config, organization, context, async (session) => {
-    const made = await passInputOver(place.loaded, flags.out, flags, config, organization, session.connection, context);
-    return { input: made, planned: await planOnly(made, session, context.terminal) };
+    const { queue } = session.connection;
+    const target = { folder: flags.out, config, organization, queue, loaded: place.loaded };
+    const made = await planningInput(target, flags, context);
+    return { input: made, planned: await planLive(made, session, context.terminal) };
   });
   const { observation, identity, plan } = planned;
   const before = await textsOf(plan.changes, place);

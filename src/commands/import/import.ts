@@ -13,17 +13,15 @@ import { findManifestFiles, isConfig } from '../../manifests/files/manifest-file
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
-import { openReader } from '../../platform/client.ts';
 import {
   type CommandContext,
   chooseOrganization,
   type PlatformSession,
-  RequestCount,
   readConfig,
   withPlatform,
 } from '../cli/setup.ts';
 import { openFolder } from '../plan/desired.ts';
-import { showReading } from '../plan/progress.ts';
+import { readWithProgress } from '../plan/progress.ts';
 import { importDrift } from './drift.ts';
 import { driftPullRequest } from './drift-pull.ts';
 import { writeImported } from './write-imported.ts';
@@ -185,29 +183,14 @@ async function existingIn({ tree, load }: Place): Promise<Existing | null> {
   return { declared, manifests: new Map(await Promise.all(texts)) };
 }
 
-async function readFrom(
+function readFrom(
   { id }: OrganizationConfig,
   choice: Choice,
-  { connection, signal }: PlatformSession,
+  session: PlatformSession,
   { terminal }: CommandContext,
 ): Promise<ReadAll> {
-  const count = new RequestCount();
-  const progress = showReading(terminal, () => count.reads);
-  const reader = openReader(connection, {
-    organization: id,
-    priority: 'person',
-    signal,
-    onRequest: (operation) => {
-      count.onRequest(operation);
-      progress.step();
-    },
-  });
   const names = choice.kinds.length === 0 && choice.sites.length > 0 ? ['site'] : choice.kinds;
-  try {
-    return await readAll(kinds, names, reader);
-  } finally {
-    progress.end();
-  }
+  return readWithProgress(id, session, terminal, (reader) => readAll(kinds, names, reader));
 }
 
 /** The schema that the first line of each manifest names, where that is not there yet. */

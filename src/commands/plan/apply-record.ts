@@ -4,13 +4,13 @@ import { type AppliedRefs, appliedRef } from '../../git/applied-refs.ts';
 import { isIn } from '../../git/make-commit.ts';
 import { printable } from '../../plan/render/words.ts';
 import { idsOf, recordApplied, type ScopedFolder } from '../../reconcile/applied.ts';
-import type { Applied } from '../../reconcile/apply.ts';
+import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import type { CommandContext } from '../cli/setup.ts';
 import { isAwaited } from './apply-summary.ts';
 import type { CommandInput } from './planning.ts';
 
 /** Records the result of an apply. Throws SourceError where that is refused. */
-type Recorder = (applied: Applied) => Promise<void>;
+type Recorder = (applied: ApplyResult) => Promise<void>;
 
 /** Checks that what is applied can be recorded, and returns what records it. Throws ConfigError where it cannot be. */
 export async function openRecord(

@@ -5,10 +5,10 @@ import { shownJson } from '../../core/json.ts';
 import { resultToJson } from '../../plan/render/json.ts';
 import { counted, printable, printableLines } from '../../plan/render/words.ts';
 import { openReader, openWriter, type Reader, type Writer } from '../../platform/client.ts';
-import type { Applied } from '../../reconcile/apply.ts';
+import { apply, outcomeOf } from '../../reconcile/apply.ts';
+import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import { planFollowUp } from '../../reconcile/follow-up.ts';
 import type { Planned } from '../../reconcile/planning.ts';
-import { apply, outcomeOf } from '../../reconcile/reconcile.ts';
 import { unfinishedWork, type Waited, type Work, waitForWork } from '../../reconcile/wait.ts';
 import { type CommandContext, type PlatformSession, RequestCount } from '../cli/setup.ts';
 import { isAwaited, resultLine } from './apply-summary.ts';
@@ -26,7 +26,7 @@ export interface RunOptions {
 type Pending = Plan['pending'];
 
 /** The result of an apply as a whole. */
-export interface Ended extends Applied {
+export interface Ended extends ApplyResult {
   readonly exit: ExitCode;
 }
 
@@ -52,7 +52,7 @@ export async function runApply(
   const writer = openWriter(connection, { ...client, onRequest });
   const applied = await run.run(writer, openReader(connection, { ...client, onRequest, signal }));
   const exit = exitOf(planned, applied, { wait: options.wait, isStopped: signal.aborted }, terminal.err);
-  const requests = { reads: planned.observation.reads + count.reads, writes: count.writes };
+  const requests = { reads: planned.plan.cost.requests.reads + count.reads, writes: count.writes };
   if (options.format === 'json') {
     terminal.out(`${shownJson(resultToJson(planned.plan, applied.results, requests, applied.pending))}\n`);
   } else {
@@ -99,7 +99,7 @@ class Run {
     }
   }
 
-  async run(writer: Writer, poller: Reader): Promise<Applied> {
+  async run(writer: Writer, poller: Reader): Promise<ApplyResult> {
     const { plan } = this.#planned;
     const { wait, appliesPending } = this.#options;
     const first = await this.#apply(this.#planned, { writer, poller, wait });
@@ -124,7 +124,7 @@ class Run {
       : { ...first, pending };
   }
 
-  #apply(planned: Planned, options: Clients & { readonly wait: number }): Promise<Applied> {
+  #apply(planned: Planned, options: Clients & { readonly wait: number }): Promise<ApplyResult> {
     const { terminal, clock } = this.#context;
     const progress = showProgress(terminal, planned.plan.changes.length);
     return apply(this.#input, planned, {
@@ -153,11 +153,11 @@ class Run {
 
   /** `working`: what the platform still works on. */
   async #applyFollowUp(
-    first: Applied,
+    first: ApplyResult,
     working: Pending,
     finished: ReadonlySet<string>,
     clients: Clients,
-  ): Promise<Applied> {
+  ): Promise<ApplyResult> {
     const { clock, terminal } = this.#context;
     let next: Planned;
     try {
@@ -199,7 +199,7 @@ function merged(...lists: readonly Pending[]): Pending {
 /** Success means that everything declared is there, unless the user asked not to wait for it. */
 function exitOf(
   planned: Planned,
-  { results, pending }: Applied,
+  { results, pending }: ApplyResult,
   { wait, isStopped }: { readonly wait: number; readonly isStopped: boolean },
   err: (text: string) => void,
 ): ExitCode {

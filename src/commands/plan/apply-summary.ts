@@ -5,7 +5,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import { summaryLine } from '../../plan/render/text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import type { Applied } from '../../reconcile/apply.ts';
+import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 
 /** Names of pending resources that the line shows. */
 const SHOWN = 3;
@@ -19,7 +19,7 @@ interface Effort {
 /** Renders the line, such as `12 applied, 1 still pending after 5 minutes: translation/guides-fr; 14 writes`. */
 export function resultLine(
   plan: Plan,
-  { results, pending }: Pick<Applied, 'results' | 'pending'>,
+  { results, pending }: Pick<ApplyResult, 'results' | 'pending'>,
   { writes, waited }: Effort,
 ): string {
   const ended = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;

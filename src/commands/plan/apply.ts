@@ -10,7 +10,7 @@ import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { readElsewhere } from '../../reconcile/applied.ts';
-import type { PassInput } from '../../reconcile/reconcile.ts';
+import type { PlanningInput } from '../../reconcile/planning.ts';
 import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
 import { openRecord } from './apply-record.ts';
 import { runApply } from './apply-run.ts';
@@ -19,7 +19,14 @@ import { openRefs } from './desired.ts';
 import { approval } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
-import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput, planOnly, policyOf } from './planning.ts';
+import {
+  APPLY_PARALLEL,
+  type CommandInput,
+  type PlanningFlags,
+  planLive,
+  planningInput,
+  policyOf,
+} from './planning.ts';
 
 export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
@@ -38,9 +45,9 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
     const { connection } = session;
     const input =
       file === null
-        ? await passInput(target, flags, config, organization, connection, context)
+        ? await planningInput({ folder: target, config, organization, queue: connection.queue }, flags, context)
         : await inputOfFile(file, target, { config, organization, connection }, flags, context);
-    const planned = await planOnly(input, session, context.terminal);
+    const planned = await planLive(input, session, context.terminal);
     mustStillBe(file, planned.plan, input.policy);
     mustBeApproved(flags, planned.plan);
     const record = flags.record === true ? await openRecord(input, file !== null, context) : null;
@@ -128,7 +135,7 @@ async function recordedBeside(
 }
 
 /** A plan file is applied only if it still is the plan. */
-function mustStillBe(file: PlanFile | null, plan: Plan, policy: PassInput['policy']): void {
+function mustStillBe(file: PlanFile | null, plan: Plan, policy: PlanningInput['policy']): void {
   if (file === null) {
     return;
   }

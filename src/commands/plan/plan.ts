@@ -13,7 +13,7 @@ import { type CommandContext, chooseOrganization, readConfig, withPlatform } fro
 import { paintFor } from '../cli/terminal.ts';
 import { type ApprovalFlags, approval, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, passInput, planOnly } from './planning.ts';
+import { type CommandInput, type PlanningFlags, planLive, planningInput } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 export type PlanFormat = 'text' | 'markdown' | 'json';
@@ -70,7 +70,7 @@ async function planAndSay(folder: string, flags: PlanFlags, how: Approval, conte
   const { terminal } = context;
   const { snapshot } = flags;
   const made = await (snapshot === undefined
-    ? planLive(folder, flags, context)
+    ? planOverPlatform(folder, flags, context)
     : planOverSnapshot(folder, { ...flags, snapshot }, context));
   if (flags.out !== undefined) {
     await writePrivateFile(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
@@ -86,12 +86,16 @@ function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
   return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 
-async function planLive(folder: string, flags: PlanFlags, context: CommandContext): Promise<Made> {
+async function planOverPlatform(folder: string, flags: PlanFlags, context: CommandContext): Promise<Made> {
   const config = await readConfig(flags.config, context, folder);
   const organization = chooseOrganization(config, flags.organization);
   return withPlatform(config, organization, context, async (session) => {
-    const input = await passInput(folder, flags, config, organization, session.connection, context);
-    const { plan } = await planOnly(input, session, context.terminal);
+    const input = await planningInput(
+      { folder, config, organization, queue: session.connection.queue },
+      flags,
+      context,
+    );
+    const { plan } = await planLive(input, session, context.terminal);
     return { input, plan };
   });
 }

@@ -3,14 +3,13 @@ import { ConfigError } from '../../core/errors.ts';
 import { isScope } from '../../core/scope.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../plan/policy.ts';
-import { openReader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
-import type { Planned } from '../../reconcile/planning.ts';
-import { type PassInput, plan } from '../../reconcile/reconcile.ts';
-import { type CommandContext, type PlatformSession, RequestCount } from '../cli/setup.ts';
+import { platformSource } from '../../reconcile/observe/actual-source.ts';
+import { makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
+import type { CommandContext, PlatformSession } from '../cli/setup.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
-import { showReading } from './progress.ts';
+import { readWithProgress } from './progress.ts';
 
 /** Changes that a command works on at the same time at most; the queue decides how many requests are in flight. */
 export const APPLY_PARALLEL = 100;
@@ -32,34 +31,28 @@ export interface PlanningFlags {
 }
 
 /** What one pass of a command works on, and where its result is recorded. */
-export interface CommandInput extends PassInput, Pick<FolderBase, 'place' | 'refs'> {
+export interface CommandInput extends PlanningInput, Pick<FolderBase, 'place' | 'refs'> {
   readonly scope: string;
 }
 
-/** Reads a folder and its base. Throws DesiredStateError before anything is asked of the platform. */
-export async function passInput(
-  folder: string,
-  flags: PlanningFlags,
-  config: Config,
-  organization: OrganizationConfig,
-  session: { readonly queue: Pick<Connection['queue'], 'estimate'> },
-  context: CommandContext,
-): Promise<CommandInput> {
-  const loaded = await loadFolder(context.terminal.cwd, folder, flags.config);
-  return passInputOver(loaded, folder, flags, config, organization, session, context);
+/** What is planned, and how its time is estimated. */
+export interface PlanningTarget {
+  readonly folder: string;
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+  readonly queue: Pick<Connection['queue'], 'estimate'>;
+  /** Manifests that were already read; read from the folder where absent. */
+  readonly loaded?: LoadedFolder;
 }
 
-/** The same over manifests that were read already, wherever they are from. */
-export async function passInputOver(
-  { state, commit }: LoadedFolder,
-  folder: string,
+/** Reads a folder and its base. Throws DesiredStateError before any request to the platform. */
+export async function planningInput(
+  { folder, config, organization, queue, loaded }: PlanningTarget,
   flags: PlanningFlags,
-  config: Config,
-  organization: OrganizationConfig,
-  { queue }: { readonly queue: Pick<Connection['queue'], 'estimate'> },
   context: CommandContext,
 ): Promise<CommandInput> {
   const { cwd, err } = context.terminal;
+  const { state, commit } = loaded ?? (await loadFolder(cwd, folder, flags.config));
   const base = await loadBase(cwd, folder, {
     organization: organization.id,
     base: flags.base,
@@ -110,7 +103,7 @@ export function policyOf(
   organization: OrganizationConfig,
   flags: Pick<PlanningFlags, 'allowDeletes' | 'approve'>,
   { clock }: CommandContext,
-): PassInput['policy'] {
+): PlanningInput['policy'] {
   return {
     ...DEFAULT_POLICY,
     prune: organization.prune,
@@ -123,26 +116,9 @@ export function policyOf(
   };
 }
 
-/** Plans with a client that has no way to write. */
-export async function planOnly(
-  input: PassInput,
-  { connection, signal }: PlatformSession,
-  terminal: Terminal,
-): Promise<Planned> {
-  const count = new RequestCount();
-  const progress = showReading(terminal, () => count.reads);
-  const reader = openReader(connection, {
-    organization: input.organization,
-    priority: 'person',
-    signal,
-    onRequest: (operation) => {
-      count.onRequest(operation);
-      progress.step();
-    },
-  });
-  try {
-    return await plan(input, reader, () => count.reads);
-  } finally {
-    progress.end();
-  }
+/** Plans over the platform, with a client that cannot write. */
+export function planLive(input: PlanningInput, session: PlatformSession, terminal: Terminal): Promise<Planned> {
+  return readWithProgress(input.organization, session, terminal, (reader, requests) =>
+    makePlan(input, platformSource(reader, requests)),
+  );
 }

@@ -2,6 +2,8 @@ import type { Address } from '../../core/address.ts';
 import type { Change, ChangeResult } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { counted, printable } from '../../plan/render/words.ts';
+import { openReader, type Reader } from '../../platform/client.ts';
+import { type PlatformSession, RequestCount } from '../cli/setup.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
 import { elapsed } from './apply-summary.ts';
 
@@ -17,8 +19,32 @@ export interface Progress {
 
 const DONE = { create: 'created', update: 'updated', move: 'moved', delete: 'deleted' } as const;
 
-/** Shows, on a terminal only, that reading goes on; gives what takes the line away. */
-export function showReading(terminal: Terminal, requests: () => number): { step(): void; end(): void } {
+/** Runs `work` with a client that cannot write. On a terminal, shows how many requests it has made. */
+export async function readWithProgress<T>(
+  organization: string,
+  { connection, signal }: PlatformSession,
+  terminal: Terminal,
+  work: (reader: Reader, requests: () => number) => Promise<T>,
+): Promise<T> {
+  const count = new RequestCount();
+  const progress = showReading(terminal, () => count.reads);
+  const reader = openReader(connection, {
+    organization,
+    priority: 'person',
+    signal,
+    onRequest: (operation) => {
+      count.onRequest(operation);
+      progress.step();
+    },
+  });
+  try {
+    return await work(reader, () => count.reads);
+  } finally {
+    progress.end();
+  }
+}
+
+function showReading(terminal: Terminal, requests: () => number): { step(): void; end(): void } {
   const live = isLive(terminal);
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   return {

@@ -6,8 +6,7 @@ import { readRegularFile } from '../../core/files/regular-file.ts';
 import { pathArgument } from '../../core/text/shell.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import { openReader } from '../../platform/client.ts';
-import { planOver } from '../../reconcile/planning.ts';
+import { makePlan } from '../../reconcile/planning.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
 import { paceEstimate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
@@ -16,15 +15,13 @@ import { writePrivateFile } from '../cli/private-file.ts';
 import {
   type CommandContext,
   chooseOrganization,
-  type PlatformSession,
-  RequestCount,
   readConfig,
   readConfigWithoutSecrets,
   withPlatform,
 } from '../cli/setup.ts';
 import { nextCommand } from './next-command.ts';
-import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, passInput } from './planning.ts';
-import { showReading } from './progress.ts';
+import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, planningInput } from './planning.ts';
+import { readWithProgress } from './progress.ts';
 
 export interface SnapshotFlags {
   readonly config?: string;
@@ -37,7 +34,11 @@ export async function snapshotCommand(flags: SnapshotFlags, context: CommandCont
   const { terminal } = context;
   const config = await readConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
-  const taken = await withPlatform(config, organization, context, (session) => take(organization.id, session, context));
+  const taken = await withPlatform(config, organization, context, (session) =>
+    readWithProgress(organization.id, session, terminal, (reader) =>
+      takeSnapshot({ kinds, reader, now: context.clock.now(), queue: () => session.connection.queue.snapshot() }),
+    ),
+  );
   const text = without(context.secrets ?? [], writeSnapshot(taken));
   for (const [kind, of] of Object.entries(taken.kinds)) {
     if ('unread' in of) {
@@ -67,30 +68,6 @@ function without(secrets: Iterable<string>, text: string): string {
 /** Shorter ones stand in other words. */
 const SHORTEST_SECRET = 8;
 
-async function take(
-  organization: string,
-  { connection, signal }: PlatformSession,
-  context: CommandContext,
-): Promise<Snapshot> {
-  const count = new RequestCount();
-  const progress = showReading(context.terminal, () => count.reads);
-  const reader = openReader(connection, {
-    organization,
-    priority: 'person',
-    signal,
-    onRequest: (operation) => {
-      count.onRequest(operation);
-      progress.step();
-    },
-  });
-  try {
-    const queue = () => connection.queue.snapshot();
-    return await takeSnapshot({ kinds, reader, now: context.clock.now(), queue });
-  } finally {
-    progress.end();
-  }
-}
-
 /** The plan over a snapshot: the same as that over the platform in that state, with no token and no request. */
 export async function planOverSnapshot(
   folder: string,
@@ -102,9 +79,8 @@ export async function planOverSnapshot(
   const config = await readConfigWithoutSecrets(flags.config, snapshot.organization, context, folder);
   const organization = organizationOf(snapshot, config, flags);
   const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, APPLY_PARALLEL);
-  const input = await passInput(folder, flags, config, organization, { queue: { estimate } }, context);
-  const source = new SnapshotSource(snapshot);
-  const { plan } = await planOver(input, source, () => source.reads);
+  const input = await planningInput({ folder, config, organization, queue: { estimate } }, flags, context);
+  const { plan } = await makePlan(input, new SnapshotSource(snapshot));
   terminal.err(`Planned from the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
   return { input, plan };
 }

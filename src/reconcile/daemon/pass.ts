@@ -1,7 +1,7 @@
 import type { Change, ChangeResult, Plan } from '../../core/change.ts';
 import type { Revert } from '../../plan/identity/flapping.ts';
+import type { PassOutcome } from '../apply.ts';
 import type { Planned } from '../planning.ts';
-import type { Outcome } from '../reconcile.ts';
 import type { Desired } from './source.ts';
 
 /** The cause of a pass. */
@@ -30,7 +30,7 @@ export interface PassEvents {
 /** The result of one pass. */
 export interface PassEnd {
   readonly trigger: Trigger;
-  readonly outcome: Outcome;
+  readonly outcome: PassOutcome;
   readonly plan: Plan | null;
   readonly results: readonly ChangeResult[];
   readonly requests: { readonly reads: number; readonly writes: number };

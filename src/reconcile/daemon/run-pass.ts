@@ -11,9 +11,10 @@ import type { Reader, Writer } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import { idsOf } from '../applied.ts';
-import type { Applied } from '../apply.ts';
-import type { Estimate, Planned } from '../planning.ts';
-import { apply, outcomeOf, type PassInput, plan } from '../reconcile.ts';
+import { apply, outcomeOf } from '../apply.ts';
+import type { ApplyResult } from '../change-scheduler.ts';
+import { platformSource } from '../observe/actual-source.ts';
+import { type Estimate, makePlan, type Planned, type PlanningInput } from '../planning.ts';
 import { BaseStore } from './base-store.ts';
 import { cooldownLeft, type FlappingFields } from './flapping-fields.ts';
 import type { PassEnd, PassEvents, Trigger } from './pass.ts';
@@ -139,7 +140,7 @@ export class PassRunner {
     }
   }
 
-  async #planningInput(desired: Desired, trigger: Trigger): Promise<PassInput> {
+  async #planningInput(desired: Desired, trigger: Trigger): Promise<PlanningInput> {
     const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
     const { base, commit } = await this.#baseStore.read();
     const policy: Policy = {
@@ -169,12 +170,15 @@ export class PassRunner {
   }
 
   async #plan(
-    input: PassInput,
+    input: PlanningInput,
     trigger: Trigger,
     requests: PassRequests,
   ): Promise<{ readonly planned: Planned; readonly drift: ReadonlySet<Change> }> {
     const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', requests.count);
-    const planned = await plan(input, reader, () => requests.reads);
+    const planned = await makePlan(
+      input,
+      platformSource(reader, () => requests.reads),
+    );
     this.#lastPlan = planned.plan;
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
     this.#options.events.onPlan?.(planned, [...drift]);
@@ -199,7 +203,7 @@ export class PassRunner {
     return null;
   }
 
-  async #apply(input: PassInput, planned: Planned, requests: PassRequests): Promise<Applied | null> {
+  async #apply(input: PlanningInput, planned: Planned, requests: PassRequests): Promise<ApplyResult | null> {
     const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
     if (openWriter === null) {
       return null;

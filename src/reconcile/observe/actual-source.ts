@@ -1,38 +1,44 @@
 import type { Actual } from '../../core/resource.ts';
 import type { Detail, DetailRequest, Kind } from '../../kinds/model/kind.ts';
 import type { Reader } from '../../platform/client.ts';
+import { ownUser } from './own-user.ts';
 
-/** What is asked of resources besides what their lists tell. */
-export interface Asks {
-  /** Whether a key that says something of one of these fields may mean this resource. */
-  wants(actual: Actual, fields: readonly string[]): boolean;
-  /** Whether anything, or anything of one kind, is declared or owned inside what may be this resource. */
-  wantsParts(actual: Actual, kind?: string): boolean;
+/** Decides which resources need more than their list returns. */
+export interface RequiredDetails {
+  /** Returns true if a key that sets one of these fields may mean this resource. */
+  needsFields(actual: Actual, fields: readonly string[]): boolean;
+  /** Returns true if a part, or a part of one kind, is declared or owned inside what may be this resource. */
+  needsParts(actual: Actual, kind?: string): boolean;
 }
 
-/** What was read. */
-export interface Found {
+/** Resources and people that were read. */
+export interface ActualResources {
   /** Parts come after what they are part of. */
   readonly actuals: readonly Actual[];
   /** Emails and ids of people seen as members of the organization. */
   readonly people: readonly (readonly [email: string, id: string])[];
 }
 
-/** Where the actual state is read: the platform, or a snapshot of it. */
+/** Source of the actual state: the platform, or a snapshot of it. */
 export interface ActualSource {
-  /** Lists some kinds, all at the same time, and reads of each resource what is asked for besides. Throws AppError. */
-  read(kinds: readonly Kind[], asks: Asks): Promise<Found>;
+  /** Lists some kinds concurrently, and reads the required details of each resource. Throws AppError. */
+  read(kinds: readonly Kind[], required: RequiredDetails): Promise<ActualResources>;
+  /** Number of requests made so far. */
+  requests(): number;
+  /** The email of the user whose token is used; null where the platform does not say. Absent: it cannot be asked. */
+  ownUser?(members: readonly Actual[]): Promise<string | null>;
 }
 
 /** Whether a key says something of what further requests tell of a resource. */
-export function isAsked({ fields, parts }: DetailRequest, actual: Actual, asks: Asks): boolean {
+export function isRequired({ fields, parts }: DetailRequest, actual: Actual, required: RequiredDetails): boolean {
   return (
-    (parts !== undefined && asks.wantsParts(actual, parts === 'any' ? undefined : parts)) || asks.wants(actual, fields)
+    (parts !== undefined && required.needsParts(actual, parts === 'any' ? undefined : parts)) ||
+    required.needsFields(actual, fields)
   );
 }
 
 /** One resource with all that was told of it. */
-export function withTold(actual: Actual, told: readonly Detail[]): Found {
+export function withDetails(actual: Actual, told: readonly Detail[]): ActualResources {
   const fields = Object.assign({}, actual.fields, ...told.map((each) => each.fields ?? {}));
   return {
     actuals: [{ ...actual, fields }, ...told.flatMap((each) => each.parts ?? [])],
@@ -41,27 +47,29 @@ export function withTold(actual: Actual, told: readonly Detail[]): Found {
 }
 
 /** All that was found, in this order. */
-export function together(found: readonly Found[]): Found {
+export function combine(found: readonly ActualResources[]): ActualResources {
   return { actuals: found.flatMap(({ actuals }) => actuals), people: found.flatMap(({ people }) => people) };
 }
 
-/** The platform itself. */
-export function platformSource(reader: Reader): ActualSource {
+/** Opens the platform as a source; `requests` returns the number of requests that the reader has made. */
+export function platformSource(reader: Reader, requests: () => number = () => 0): ActualSource {
   return {
-    read: async (kinds, asks) => together(await settleAll(kinds.map((kind) => readKind(kind, asks, reader)))),
+    read: async (kinds, required) => combine(await settleAll(kinds.map((kind) => readKind(kind, required, reader)))),
+    requests,
+    ownUser: (members) => ownUser(reader, members),
   };
 }
 
-async function readKind(kind: Kind, asks: Asks, reader: Reader): Promise<Found> {
+async function readKind(kind: Kind, required: RequiredDetails, reader: Reader): Promise<ActualResources> {
   const { actuals, people } = await list(kind, reader);
   const resources = await settleAll(
-    actuals.map(async (actual) => withTold(actual, await askAll(kind.details ?? [], actual, asks, reader))),
+    actuals.map(async (actual) => withDetails(actual, await readDetails(kind.details ?? [], actual, required, reader))),
   );
-  return together([{ actuals: [], people }, ...resources]);
+  return combine([{ actuals: [], people }, ...resources]);
 }
 
 /** What the list of a kind tells. */
-export async function list(kind: Kind, reader: Reader): Promise<Found> {
+export async function list(kind: Kind, reader: Reader): Promise<ActualResources> {
   const actuals: Actual[] = [];
   const people: (readonly [string, string])[] = [];
   await kind.observe?.({
@@ -72,22 +80,27 @@ export async function list(kind: Kind, reader: Reader): Promise<Found> {
   return { actuals, people };
 }
 
-async function askAll(
+async function readDetails(
   details: readonly DetailRequest[],
   actual: Actual,
-  asks: Asks,
+  required: RequiredDetails,
   reader: Reader,
 ): Promise<Detail[]> {
-  const due = details.filter((each) => isAsked(each, actual, asks));
-  return (await settleAll(due.map((each) => askInTurn(each, actual, asks, reader)))).flat();
+  const due = details.filter((each) => isRequired(each, actual, required));
+  return (await settleAll(due.map((each) => readChain(each, actual, required, reader)))).flat();
 }
 
-async function askInTurn(first: DetailRequest, actual: Actual, asks: Asks, reader: Reader): Promise<Detail[]> {
+async function readChain(
+  first: DetailRequest,
+  actual: Actual,
+  required: RequiredDetails,
+  reader: Reader,
+): Promise<Detail[]> {
   const told: Detail[] = [];
   let before: Detail = {};
   for (
     let next: DetailRequest | undefined = first;
-    next !== undefined && isAsked(next, actual, asks);
+    next !== undefined && isRequired(next, actual, required);
     next = next.next
   ) {
     before = await next.read(actual, reader, before);

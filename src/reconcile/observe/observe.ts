@@ -3,14 +3,14 @@ import type { Actual, Base, Declared, Observation } from '../../core/resource.ts
 import type { Kind } from '../../kinds/model/kind.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { ActualSource } from './actual-source.ts';
-import { Demand, namesStranger } from './required-fields.ts';
+import { namesStranger, RequiredFields } from './required-fields.ts';
 
 export interface ObserveOptions {
   readonly kinds: readonly Kind[];
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly base: Base;
   readonly source: ActualSource;
-  /** Kinds to read besides those mentioned: those whose unmanaged resources are to be pruned. */
+  /** Additional kinds to read: those whose unmanaged resources are to be pruned. */
   readonly also?: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface ObserveOptions {
  */
 export async function observe(options: ObserveOptions): Promise<Observation> {
   const { kinds, declared, base, source } = options;
-  const demand = new Demand(kinds, declared, base);
+  const required = new RequiredFields(kinds, declared, base);
   const found = new Map<string, Actual[]>();
   const people = new Map<string, string>();
   const actuals: Actual[] = [];
@@ -32,7 +32,7 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
         found.set(name, []);
       }
     }
-    const told = await source.read(due, demand);
+    const told = await source.read(due, required);
     for (const actual of told.actuals) {
       found.get(actual.kind)?.push(actual);
       actuals.push(actual);
@@ -41,11 +41,11 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
       people.set(email, id);
     }
   };
-  await read([...demand.mentioned, ...(options.also ?? [])]);
+  await read([...required.mentioned, ...(options.also ?? [])]);
   const strangers = namesStranger(kinds, declared, people) ? new PeopleAddresses(kinds).kinds : [];
   const consulted = kinds
-    .filter((kind) => demand.mentioned.has(kind.name))
+    .filter((kind) => required.mentioned.has(kind.name))
     .flatMap((kind) => kind.neededKinds?.({ declared, base, actuals }) ?? []);
   await read([...strangers, ...consulted]);
-  return { kinds: found, people, reads: 0 };
+  return { kinds: found, people };
 }

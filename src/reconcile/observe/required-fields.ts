@@ -2,8 +2,9 @@ import type { Address } from '../../core/address.ts';
 import { type Actual, type Base, type Declared, type Fields, isIdRef } from '../../core/resource.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
+import type { RequiredDetails } from './actual-source.ts';
 
-interface Wanted {
+interface RequiredEntry {
   readonly fields: Fields;
   /** The kinds of its parts. */
   readonly parts: ReadonlySet<string>;
@@ -11,11 +12,11 @@ interface Wanted {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What is said, by the desired state or by the base, of resources that are only known by what the platform answers. */
-export class Demand {
+/** Fields and parts that the desired state or the base sets on resources that may be a given actual one. */
+export class RequiredFields implements RequiredDetails {
   readonly #kinds: ReadonlyMap<string, KindRules>;
-  readonly #byId = new Map<string, Wanted[]>();
-  readonly #byKey = new Map<string, Wanted[]>();
+  readonly #byId = new Map<string, RequiredEntry[]>();
+  readonly #byKey = new Map<string, RequiredEntry[]>();
   /** Kinds that are mentioned at all, with what they are part of. */
   readonly mentioned = new Set<string>();
 
@@ -34,13 +35,11 @@ export class Demand {
     }
   }
 
-  /** Whether a key that says something of one of these fields may mean this resource. */
-  wants(actual: Actual, fields: readonly string[]): boolean {
+  needsFields(actual: Actual, fields: readonly string[]): boolean {
     return this.#of(actual).some((wanted) => fields.some((field) => wanted.fields[field] !== undefined));
   }
 
-  /** Whether anything, or anything of one kind, is declared or owned inside what may be this resource. */
-  wantsParts(actual: Actual, kind?: string): boolean {
+  needsParts(actual: Actual, kind?: string): boolean {
     return this.#of(actual).some(({ parts }) => (kind === undefined ? parts.size > 0 : parts.has(kind)));
   }
 
@@ -60,7 +59,7 @@ export class Demand {
     }
   }
 
-  #of(actual: Actual): readonly Wanted[] {
+  #of(actual: Actual): readonly RequiredEntry[] {
     const kind = this.#kinds.get(actual.kind);
     if (kind === undefined) {
       return [];

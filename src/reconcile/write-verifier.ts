@@ -1,4 +1,3 @@
-/** Looks up on the platform what became of a write whose answer was lost. */
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { DependencyNotReadyError } from '../core/errors.ts';
@@ -10,26 +9,28 @@ import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { platformSource } from './observe/actual-source.ts';
 import { observe } from './observe/observe.ts';
+import type { Planned, PlanningInput } from './planning.ts';
 import type { Bindings } from './sending.ts';
 
-export interface LocatorOptions {
-  readonly kinds: readonly Kind[];
-  readonly declared: ReadonlyMap<Address, Declared>;
-  readonly reader: Reader;
-  /** What was there when the plan was made. */
-  readonly before: Observation;
-  /** The change of the plan that creates an address. */
-  readonly creation: (address: Address) => Change | undefined;
-}
-
-/** Reads everything again for each look-up: a lost answer is rare, and what was made meanwhile must be told apart. */
-export class Locator {
-  readonly #options: LocatorOptions;
+/**
+ * Checks on the platform whether a write without a received answer was done. Reads everything again for each check: a lost
+ * answer is rare, and resources that were created meanwhile must be distinguished.
+ */
+export class WriteVerifier {
   readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #declared: ReadonlyMap<Address, Declared>;
+  readonly #reader: Reader;
+  /** The actual state that the plan was made from. */
+  readonly #before: Observation;
+  readonly #creations: ReadonlyMap<Address, Change>;
 
-  constructor(options: LocatorOptions) {
-    this.#options = options;
-    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
+  constructor({ kinds, declared }: Pick<PlanningInput, 'kinds' | 'declared'>, planned: Planned, reader: Reader) {
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    this.#declared = declared;
+    this.#reader = reader;
+    this.#before = planned.observation;
+    const creations = planned.plan.changes.filter(({ action }) => action === 'create');
+    this.#creations = new Map(creations.map((change) => [change.address, change]));
   }
 
   /**
@@ -40,7 +41,7 @@ export class Locator {
     // Before its creation is confirmed, an address is bound to what it replaces, which was not made now.
     const old = bindings.get(change.address);
     const known = new Map([...bindings].filter(([address]) => address !== change.address));
-    const { bound, observation } = await this.#look(
+    const { bound, observation } = await this.#identify(
       known,
       (actual) => actual.kind === change.kind && actual.id === old,
     );
@@ -49,7 +50,7 @@ export class Locator {
       return null;
     }
     bindings.set(change.address, made.id);
-    const seed = this.#kinds.get(change.kind)?.seed?.(change, this.#options.creation);
+    const seed = this.#kinds.get(change.kind)?.seed?.(change, (address) => this.#creations.get(address));
     const shown = bindings.get(seed?.refersTo ?? '');
     const part = [...observation.kinds.values()]
       .flat()
@@ -65,7 +66,7 @@ export class Locator {
    * the platform does not have counts as in place.
    */
   async isInPlace(change: Change, fields: readonly string[], bindings: Bindings): Promise<boolean> {
-    const { bound, fieldsOf } = await this.#look(bindings, () => false);
+    const { bound, fieldsOf } = await this.#identify(bindings, () => false);
     const actual = bound.get(change.address);
     if (actual === undefined) {
       return false;
@@ -97,7 +98,7 @@ export class Locator {
       return undefined;
     }
     const all = [...observation.kinds.values()].flat();
-    const before = this.#options.before.kinds.get(change.kind) ?? [];
+    const before = this.#before.kinds.get(change.kind) ?? [];
     const results = all.flatMap(({ aliases }) => aliases ?? []);
     const known = new Set([...before.map(({ id }) => id), ...bindings.values(), ...results]);
     const made = now.filter(({ id, title }) => !known.has(id) && title.includes(original.title));
@@ -113,19 +114,19 @@ export class Locator {
     return made[0];
   }
 
-  async #look(
+  async #identify(
     bindings: ReadonlyMap<Address, string>,
     isLeftOut: (actual: Actual) => boolean,
   ): Promise<Identity & { readonly observation: Observation }> {
-    const { kinds, reader } = this.#options;
+    const kinds = [...this.#kinds.values()];
     // What has not got its new title yet is recognized by its id, and so is what lies in it.
     const declared = new Map(
-      [...this.#options.declared].map(([address, resource]) => [
+      [...this.#declared].map(([address, resource]) => [
         address,
         { ...resource, id: bindings.get(address) ?? resource.id },
       ]),
     );
-    const found = await observe({ kinds, declared, base: null, source: platformSource(reader) });
+    const found = await observe({ kinds, declared, base: null, source: platformSource(this.#reader) });
     const left = [...found.kinds].map(([kind, actuals]) => [kind, actuals.filter((each) => !isLeftOut(each))] as const);
     const observation = { ...found, kinds: new Map(left) };
     return { ...identify(kinds, declared, null, observation), observation };

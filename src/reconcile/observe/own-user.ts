@@ -1,10 +1,10 @@
-import type { Change } from '../core/change.ts';
-import { AuthError, NotThePlatformError, RejectedError } from '../core/errors.ts';
-import type { Actual } from '../core/resource.ts';
-import { PeopleAddresses } from '../plan/model/people.ts';
-import type { KindRules } from '../plan/model/rules.ts';
-import type { Reader } from '../platform/client.ts';
-import { operations } from '../platform/operations/index.ts';
+import type { Change } from '../../core/change.ts';
+import { AuthError, NotThePlatformError, RejectedError } from '../../core/errors.ts';
+import type { Actual } from '../../core/resource.ts';
+import { PeopleAddresses } from '../../plan/model/people.ts';
+import type { KindRules } from '../../plan/model/rules.ts';
+import type { Reader } from '../../platform/client.ts';
+import { operations } from '../../platform/operations/index.ts';
 
 /** Reports whether a plan removes anybody or demotes an admin: then it matters whose token is used. */
 export function couldLockOut(kinds: readonly KindRules[], changes: readonly Change[]): boolean {

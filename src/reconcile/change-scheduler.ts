@@ -1,0 +1,291 @@
+import type { Address } from '../core/address.ts';
+import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { CancelledError, messageOf } from '../core/errors.ts';
+import type { Writes } from '../kinds/model/request.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import { VersionMemory } from './observe/version-memory.ts';
+import type { Planned } from './planning.ts';
+import { pollUntil, WORKING } from './poll.ts';
+import { type Bindings, sendPlanned } from './sending.ts';
+import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
+
+/** How much of a change was done: all its requests, some of them (perhaps), or certainly none. */
+export type Completion = 'all' | 'part' | 'nothing';
+
+/** Events of the changes of an apply. */
+export interface ChangeEvents {
+  readonly onStart?: (change: Change) => void;
+  /** Before the first request of a change; nothing is sent before it has resolved. */
+  readonly onIntent?: (change: Change) => Promise<void> | void;
+  /** Before each poll of the platform's background work on a change. */
+  readonly onWait?: (change: Change) => void;
+  /** After a change has ended, whatever its status; it is recorded here. */
+  readonly onResult?: (result: ChangeResult, change: Change, completion: Completion) => Promise<void> | void;
+}
+
+export interface ChangeSchedulerOptions extends ChangeEvents {
+  readonly planned: Planned;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  /** Maximum number of changes in progress at the same time; the queue decides how many requests are in flight. */
+  readonly parallel: number;
+  /** No change starts after this aborts; requests in flight finish. */
+  readonly signal: AbortSignal;
+  /** Cancels requests in flight too. */
+  readonly abort: AbortSignal;
+  /**
+   * Milliseconds to wait for the platform's background work on a change. After that, or when `signal` aborts, the change
+   * counts as applied and is listed as pending. Absent: it fails after ten minutes.
+   */
+  readonly wait?: number | undefined;
+  /** Polls background work; the writer where absent. */
+  readonly poller?: Reader | undefined;
+  /** Finds the resource that a creation without a received answer has made. */
+  readonly locate: (change: Change, bindings: Bindings) => Promise<string | null>;
+  /** Reads a resource again, and returns true if these fields are as its change wants them. */
+  readonly isInPlace: (change: Change, fields: readonly string[], bindings: Bindings) => Promise<boolean>;
+}
+
+/** Results of one apply, in the order of the plan. */
+export interface ApplyResult {
+  readonly results: readonly ChangeResult[];
+  readonly bindings: ReadonlyMap<Address, string>;
+  /** Resources that the platform was still working on when the wait ended. */
+  readonly pending: Plan['pending'];
+}
+
+/**
+ * Runs the changes of a plan: each one as soon as the changes it depends on are done, many at the same time. A change that
+ * fails skips only those that depend on it.
+ */
+export async function runChanges(options: ChangeSchedulerOptions): Promise<ApplyResult> {
+  return new ChangeScheduler(options).run();
+}
+
+/** A step in the dependency graph. */
+interface ScheduledStep extends Step {
+  /** Steps that it waits for and that have not ended yet. */
+  readonly open: Set<string>;
+  readonly followers: string[];
+}
+
+/** Reason why a change was not applied. One that was done completely counts as applied for the record. */
+interface Failure {
+  readonly status: Exclude<ResultStatus, 'applied'>;
+  readonly error: string;
+  readonly completion: Completion;
+}
+
+/** Milliseconds that the platform may work on a change if no wait is set. */
+const WATCH_LIMIT = 10 * 60_000;
+
+class ChangeScheduler {
+  readonly #options: ChangeSchedulerOptions;
+  readonly #bindings: Bindings;
+  readonly #versions = new VersionMemory();
+  readonly #steps = new Map<string, ScheduledStep>();
+  readonly #succeeded = new Set<string>();
+  readonly #results = new Map<string, ChangeResult>();
+  readonly #pending: { readonly address: Address; readonly reason: string }[] = [];
+  /** Steps that wait for nothing but a slot; the first `#started` of them have one. */
+  readonly #ready: string[] = [];
+  #started = 0;
+  #sending = 0;
+  #watching = 0;
+  #finish: () => void = () => undefined;
+
+  constructor(options: ChangeSchedulerOptions) {
+    this.#options = options;
+    this.#bindings = new Map(options.planned.plan.bindings);
+    for (const [id, step] of stepsOf(options.planned.ordering, options.planned.writesOf)) {
+      this.#steps.set(id, { ...step, open: new Set(step.waitsFor), followers: [] });
+    }
+    for (const step of this.#steps.values()) {
+      for (const before of step.waitsFor) {
+        this.#steps.get(before)?.followers.push(step.id);
+      }
+      if (step.open.size === 0) {
+        this.#ready.push(step.id);
+      }
+    }
+  }
+
+  async run(): Promise<ApplyResult> {
+    await new Promise<void>((resolve) => {
+      this.#finish = resolve;
+      this.#startReady();
+    });
+    const results = this.#options.planned.ordering.sequence.flatMap(
+      (change) => this.#results.get(changeId(change)) ?? [],
+    );
+    return { results, bindings: this.#bindings, pending: this.#pending };
+  }
+
+  #startReady(): void {
+    while (this.#sending < this.#options.parallel && this.#started < this.#ready.length) {
+      const step = this.#steps.get(this.#ready[this.#started] ?? '');
+      this.#started += 1;
+      if (step !== undefined) {
+        this.#sending += 1;
+        void this.#run(step);
+      }
+    }
+    if (this.#sending === 0 && this.#watching === 0 && this.#started === this.#ready.length) {
+      this.#finish();
+    }
+  }
+
+  async #run(step: ScheduledStep): Promise<void> {
+    // 1. Send the requests of the step.
+    const failure = await this.#send(step);
+    const watch = failure === null && isLast(step) ? step.writes.watch : undefined;
+    if (watch === undefined) {
+      // 2. Report the change and release its followers before the slot: otherwise this could look like the end of all.
+      await this.#end(step, failure);
+      this.#sending -= 1;
+      this.#startReady();
+      return;
+    }
+    // 2. Or wait for the platform's background work first, without a slot.
+    this.#sending -= 1;
+    this.#watching += 1;
+    this.#startReady();
+    const error = await this.#watch(watch, step);
+    await this.#end(step, error === null ? null : { status: 'failed', error, completion: 'all' });
+    this.#watching -= 1;
+    this.#startReady();
+  }
+
+  async #end(step: ScheduledStep, failure: Failure | null): Promise<void> {
+    if (failure === null) {
+      this.#succeeded.add(step.id);
+    }
+    const { change } = step;
+    if (change !== null && (failure !== null || isLast(step)) && !this.#results.has(changeId(change))) {
+      await this.#report(change, failure);
+    }
+    for (const follower of step.followers) {
+      const next = this.#steps.get(follower);
+      if (next?.open.delete(step.id) === true && next.open.size === 0) {
+        this.#ready.push(follower);
+      }
+    }
+  }
+
+  async #report(change: Change, failure: Failure | null): Promise<void> {
+    const result: ChangeResult = {
+      address: change.address,
+      action: change.action,
+      status: failure?.status ?? 'applied',
+      id: this.#bindings.get(change.address) ?? change.id,
+      error: failure?.error ?? null,
+    };
+    this.#results.set(changeId(change), result);
+    try {
+      await this.#options.onResult?.(result, change, failure?.completion ?? 'all');
+    } catch (error) {
+      // The next pass does not know of a change that could not be recorded.
+      this.#results.set(changeId(change), { ...result, status: 'failed', error: messageOf(error) });
+    }
+  }
+
+  /** Sends the requests of a step. Returns null if all succeeded. */
+  async #send(step: ScheduledStep): Promise<Failure | null> {
+    const { change } = step;
+    let completion: Completion = step.half === 'first' ? 'nothing' : 'part';
+    const obstacle = this.#obstacle(step);
+    if (obstacle !== null) {
+      return { ...obstacle, completion };
+    }
+    if (change === null) {
+      return null;
+    }
+    try {
+      if (step.half === 'first') {
+        this.#options.onStart?.(change);
+        await this.#options.onIntent?.(change);
+      }
+      for (const planned of requestsOf(step)) {
+        await sendPlanned(planned, change, {
+          writer: this.#options.writer,
+          bindings: this.#bindings,
+          versions: this.#versions,
+          signal: this.#options.abort,
+          locate: (lost) => this.#options.locate(lost, this.#bindings),
+          isInPlace: (lost, fields) => this.#options.isInPlace(lost, fields, this.#bindings),
+          onMaybeDone: () => {
+            completion = 'part';
+          },
+        });
+      }
+      return null;
+    } catch (error) {
+      // Cancelled while it waited for its turn, because the apply is being stopped: nothing went wrong.
+      return error instanceof CancelledError && this.#options.signal.aborted
+        ? { status: 'skipped', error: 'stopped before it was done', completion }
+        : { status: 'failed', error: messageOf(error), completion };
+    }
+  }
+
+  /** Returns why a change cannot start: it is held or paused, a change it depends on failed, or the apply is stopped. */
+  #obstacle({ change, requires }: ScheduledStep): Omit<Failure, 'completion'> | null {
+    if (change !== null && change.held !== null) {
+      return { status: 'held', error: change.held };
+    }
+    if (change !== null && change.paused !== null) {
+      const until = change.paused.until === null ? '' : ` until ${change.paused.until}`;
+      return { status: 'skipped', error: `paused${until}: ${change.paused.reason}` };
+    }
+    const missing = this.#missing(requires);
+    if (missing !== null) {
+      const before = this.#steps.get(missing)?.change ?? null;
+      const status = before === null ? undefined : this.#results.get(changeId(before))?.status;
+      return {
+        status: 'skipped',
+        error: `waits for ${before?.address ?? missing}, which was ${status ?? 'not done'}`,
+      };
+    }
+    return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was begun' } : null;
+  }
+
+  /** Returns a required step that did not succeed; for a gate, the step that it failed for. Null: all succeeded. */
+  #missing(requires: readonly string[]): string | null {
+    const missing = requires.find((each) => !this.#succeeded.has(each));
+    const step = missing === undefined ? undefined : this.#steps.get(missing);
+    return step?.change === null ? this.#missing(step.requires) : (missing ?? null);
+  }
+
+  /** Waits for the platform's background work on a change. Returns null if it is done or counts as pending. */
+  async #watch(watch: NonNullable<Writes['watch']>, { change }: ScheduledStep): Promise<string | null> {
+    const { clock, writer, poller = writer, signal, wait } = this.#options;
+    const until = clock.monotonic() + (wait ?? WATCH_LIMIT);
+    const poll = () => {
+      if (change !== null) {
+        this.#options.onWait?.(change);
+      }
+      return watch(poller);
+    };
+    try {
+      const progress = await pollUntil(until, poll, { clock, signal });
+      if (progress.state === 'working') {
+        return wait === undefined
+          ? `the platform was still working on it after ${WATCH_LIMIT / 60_000} minutes`
+          : this.#addPending(change);
+      }
+      return progress.state === 'failed' ? progress.reason : null;
+    } catch (error) {
+      if (!signal.aborted) {
+        return messageOf(error);
+      }
+      return wait === undefined ? 'stopped while the platform was still working on it' : this.#addPending(change);
+    }
+  }
+
+  #addPending(change: Change | null): null {
+    if (change !== null) {
+      this.#pending.push({ address: change.address, reason: WORKING });
+    }
+    return null;
+  }
+}
