@@ -1,18 +1,17 @@
 import { z } from 'zod';
-import { type Answer, ApiError, errorBody, noContent, ok } from './answers.ts';
-import type { ClusterSeed, IssueSeed } from './cluster-seed.ts';
-import type { Written } from './content-edit.ts';
-import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema } from './content-seed.ts';
-import { type FaultRule, faultRulesSchema } from './faults.ts';
-import { type RateLimits, rateLimitsSchema } from './limits.ts';
-import type { Features } from './operation.ts';
-import type { EmulatorState } from './records.ts';
-import type { RequestLog } from './request-log.ts';
-import { parse } from './schema.ts';
+import type { Written } from './content/edit.ts';
+import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema } from './content/seed.ts';
+import type { ClusterSeed, IssueSeed } from './conversations/seed.ts';
+import { type FaultRule, faultRulesSchema } from './http/faults.ts';
+import { type RateLimits, rateLimitsSchema } from './http/limits.ts';
+import type { RequestLog } from './http/request-log.ts';
+import { type Answer, ApiError, errorBody, noContent, ok } from './model/answers.ts';
+import type { Features } from './model/features.ts';
+import { parse } from './model/schema.ts';
+import type { EmulatorState } from './model/store.ts';
 
 /** Milliseconds added to every answer. */
 export type Latency = number | { readonly min: number; readonly max: number };
-
 const duration = z.number().nonnegative();
 const latencySchema: z.ZodType<Latency> = z.union([duration, z.strictObject({ min: duration, max: duration })]);
 

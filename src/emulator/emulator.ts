@@ -5,57 +5,60 @@
  * 1. the API document: resources, operations, limits, states;
  * 2. the vendor's OpenAPI document of 0.146: enumerations, lengths, write codes, filters, structure sort, rich
  *    documents;
- * 3. decisions of this emulator where both are silent. Each is documented in its module: `site-tree.ts` (defaults,
- *    paths, the first section), `hierarchy.ts` (moves, transfers, deletions), `routes/team-members.ts` (bulk updates),
- *    `processing.ts` and `openapi-text.ts` (duration and result of processing), `limits.ts` (meaning of Reset),
- *    `paging.ts` (cursors), `receive.ts` (request sizes), `routes/conversations.ts` (batch sizes and repeated ids),
- *    `change-request-work.ts` and `routes/change-requests.ts` (statuses, locked spaces, creation times, further
- *    properties of a creation), `search.ts` (ranking), `views/comment.ts` (formats), `content.ts`, `content-edit.ts`
- *    and `content-merge.ts` (versions, edits, conflicts), `content-links.ts` (link targets), `routes/links.ts`
- *    (backlinks), `template.ts`, `markdown.ts`, `markdown-document.ts`, `markdown-of-document.ts` and `page-text.ts`
- *    (text of pages and comments), `views/revision.ts` (revisions within references), `downloads.ts` and
- *    `routes/prints.ts` (files and PDF), `ticket-text.ts`, `clustering.ts`, `conversation-work.ts` and `impact.ts`
- *    (issues and clusters), `site-context.ts` (findings and their drafts), `integration-work.ts`,
- *    `integration-schema.ts`, `routes/integrations.ts`, `routes/installations.ts`, `routes/integration-events.ts` and
- *    `scopes.ts` (integrations and the permissions of their tokens), `asking.ts` and `routes/ask.ts` (answers),
- *    `routes/agent-instructions.ts` and `routes/link-invites.ts` (initial instructions, joining), `routes/reviews.ts`
- *    and `merge-rules.ts` (reviews and the rules for merging), `customization.ts` (defaults).
+ * 3. decisions of this emulator where both are silent. Each is documented in its module: `sites/tree.ts` (defaults,
+ *    paths, the first section), `spaces/hierarchy.ts` (moves, transfers, deletions), `organizations/teams.ts` (bulk
+ *    updates), `model/runs.ts`, `openapi/openapi.ts` and `translations/translations.ts` (duration and result of
+ *    processing), `http/limits.ts` (meaning of Reset), `model/paging.ts` (cursors), `http/receive.ts` (request sizes),
+ *    `conversations/conversations.ts` (batch sizes and repeated ids), `content/change-request.ts`,
+ *    `change-requests/operations.ts` and `change-requests/merge.ts` (statuses, locked spaces, creation times, further
+ *    properties of a creation, rules for merging), `change-requests/reviews.ts` (reviews),
+ *    `change-requests/comment.ts` (formats), `content/content.ts`, `content/edit.ts` and `content/merge.ts` (versions,
+ *    edits, conflicts), `content/links.ts` (link targets), `content/link-operations.ts` (backlinks),
+ *    `content/references.ts` (revisions within references), `content/template.ts`, `content/page-text.ts`,
+ *    `documents/markdown.ts`, `documents/from-markdown.ts` and `documents/to-markdown.ts` (text of pages and comments),
+ *    `content/search.ts` (ranking), `content/downloads.ts` (files and PDF), `conversations/ticket-text.ts`,
+ *    `conversations/clustering.ts` and `conversations/processing.ts` (issues and clusters), `conversations/findings.ts`
+ *    (findings and their drafts), `integrations/lifecycle.ts`, `integrations/schema.ts`,
+ *    `integrations/integrations.ts`, `integrations/installations.ts` and `integrations/events.ts` (integrations),
+ *    `api.ts` (permissions of integrations' tokens), `sites/ask.ts` (answers), `organizations/agent-instructions.ts`
+ *    and `organizations/invite-links.ts` (initial instructions, joining), `sites/customization.ts` (defaults).
  *
  * It shares no code with the client, so that it does not repeat the client's mistakes.
  */
+
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { callers, firstOrganization } from './callers.ts';
-import { writeClusters, writeIssues } from './cluster-seed.ts';
-import { addRevision } from './content.ts';
-import { type Written, writeContent } from './content-edit.ts';
-import { placeAt } from './content-family.ts';
-import type { ContentSeed } from './content-seed.ts';
+import { addRevision, placeAt } from './content/content.ts';
+import { type Written, writeContent } from './content/edit.ts';
+import type { ContentSeed } from './content/seed.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
-import type { CreationDefaults } from './creation-defaults.ts';
-import { FaultInjector, type FaultRule } from './faults.ts';
-import { createToken, recordRevision } from './integration-work.ts';
-import { RateLimiter, type RateLimits } from './limits.ts';
-import { found, keptSpaceAt, organizationAt } from './lookup.ts';
-import type { Features, Permission, Processing } from './operation.ts';
-import { settle } from './processing.ts';
-import type { EmulatorState } from './records.ts';
-import { type RequestLog, RequestRecorder } from './request-log.ts';
-import { defaultState } from './seed.ts';
+import { writeClusters, writeIssues } from './conversations/seed.ts';
+import { createStore } from './families.ts';
+import { FaultInjector, type FaultRule } from './http/faults.ts';
+import { RateLimiter, type RateLimits } from './http/limits.ts';
+import { type RequestLog, RequestRecorder } from './http/request-log.ts';
+import { createToken } from './integrations/lifecycle.ts';
+import { found } from './model/answers.ts';
+import type { CreationDefaults } from './model/creation-defaults.ts';
+import { type Features, featuresOf, type PlatformVersion } from './model/features.ts';
+import type { Permission, Processing } from './model/operation.ts';
+import type { EmulatorState, Store } from './model/store.ts';
+import { organizationById } from './organizations/people.ts';
+import { defaultState } from './organizations/seed.ts';
 import { createHttpServer, type Listener } from './server.ts';
+import { keptSpaceById } from './spaces/views.ts';
 import { StateFile } from './state-file.ts';
-import { createStore, type Store } from './store.ts';
-import { featuresOf, type PlatformVersion } from './versions.ts';
+import { callers, firstOrganization } from './tokens.ts';
 
 export type { Latency } from './control.ts';
-export type { FaultRule } from './faults.ts';
-export type { RateLimits } from './limits.ts';
-export type { Features, Permission, Processing } from './operation.ts';
-export type { EmulatorState } from './records.ts';
-export type { RequestLog } from './request-log.ts';
-export { createState, emptyOrganization } from './seed.ts';
-export type { PlatformVersion } from './versions.ts';
+export type { FaultRule } from './http/faults.ts';
+export type { RateLimits } from './http/limits.ts';
+export type { RequestLog } from './http/request-log.ts';
+export type { Features, PlatformVersion } from './model/features.ts';
+export type { Permission, Processing } from './model/operation.ts';
+export type { EmulatorState } from './model/store.ts';
+export { createState, emptyOrganization } from './organizations/seed.ts';
 
 /** Another token, and what it may do: `read` is refused writes, `none` everything (403). */
 export interface TokenOptions {
@@ -149,11 +152,11 @@ function writeAs(
 }
 
 function reviseSpace(store: Store, clock: Clock, spaceId: string): string {
-  const space = keptSpaceAt(store, clock.now(), spaceId);
+  const space = keptSpaceById(store, clock.now(), spaceId);
   const at = new Date(clock.now()).toISOString();
   const revision = addRevision(store, { parents: [space.revision], type: 'edits', createdAt: at });
   store.spaces.put({ ...space, revision, updatedAt: at });
-  recordRevision(store, space.id, revision, at);
+  store.revisionAdded(space.id, revision, at);
   return revision;
 }
 
@@ -182,14 +185,14 @@ function controlsOf(store: Store, listener: Listener): Controls {
   return {
     requests: listener.recorder,
     state: () => {
-      settle(store, listener.clock.now());
+      store.settle(listener.clock.now());
       return store.dump();
     },
     reviseSpace: (spaceId) => reviseSpace(store, listener.clock, spaceId),
     writePages: (spaceId, pages) => [...writeAs(store, listener.clock, spaceId, { pages }).pages],
     writeContent: (spaceId, seed, options) => writeAs(store, listener.clock, spaceId, seed, options),
     writeClusters: (organizationId, seeds) => {
-      const organization = organizationAt(store, organizationId);
+      const organization = organizationById(store, organizationId);
       return writeClusters(store, organization.id, seeds, listener.clock.now()).map((cluster) => cluster.id);
     },
     writeIssues: (clusterId, seeds) => {

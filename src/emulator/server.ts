@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
-import { type Answer, ApiError, errorBody } from './answers.ts';
 import { answer, apiRouter } from './api.ts';
+import { DOWNLOAD_PREFIX, download } from './content/downloads.ts';
 import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.ts';
-import type { CreationDefaults } from './creation-defaults.ts';
-import { DOWNLOAD_PREFIX, download } from './downloads.ts';
-import { type FaultInjector, NO_TROUBLE, seededRandom, type Trouble } from './faults.ts';
-import type { Admission, RateLimiter } from './limits.ts';
-import type { Caller, Context, Features, Processing } from './operation.ts';
-import { readJson, receiveBody } from './receive.ts';
-import type { RequestRecorder } from './request-log.ts';
-import { drop, send, sendBytes } from './respond.ts';
-import type { Match, Router } from './router.ts';
-import type { Store } from './store.ts';
-import { stream } from './stream.ts';
+import { type FaultInjector, NO_TROUBLE, seededRandom, type Trouble } from './http/faults.ts';
+import type { Admission, RateLimiter } from './http/limits.ts';
+import { readJson, receiveBody } from './http/receive.ts';
+import type { RequestRecorder } from './http/request-log.ts';
+import { drop, send, sendBytes, stream } from './http/respond.ts';
+import type { Match, Router } from './http/router.ts';
+import { type Answer, ApiError, errorBody } from './model/answers.ts';
+import type { CreationDefaults } from './model/creation-defaults.ts';
+import type { Features } from './model/features.ts';
+import type { Caller, Context, Processing } from './model/operation.ts';
+import type { Store } from './model/store.ts';
 
 /** All that answering a request depends on. */
 export interface Listener {

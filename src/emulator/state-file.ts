@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
-import type { EmulatorState } from './records.ts';
+import type { EmulatorState } from './model/store.ts';
 
 /** Changes within so many milliseconds are saved together. */
 const DEBOUNCE = 100;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
 import { TransientError } from '../../src/core/errors.ts';
-import { ALL_FEATURES } from '../../src/emulator/operation.ts';
+import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
 import { DAY, settingsOf } from './samples.ts';

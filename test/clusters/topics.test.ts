@@ -8,7 +8,7 @@ import {
 } from '../../src/clusters/model/topic.ts';
 import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { ClusterPlatform, openDaemon } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { featuresOf, type PlatformVersion } from '../../src/emulator/versions.ts';
+import { featuresOf, type PlatformVersion } from '../../src/emulator/model/features.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** What is said of each thing, by its name. */

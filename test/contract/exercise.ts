@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
+import { OPERATIONS } from '../../src/emulator/families.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { AnyInput, Operation } from '../../src/platform/operations/model/operation.ts';

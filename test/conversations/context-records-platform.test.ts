@@ -9,7 +9,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import type { ConversationEvents } from '../../src/conversations/model/events.ts';
 import { type Emulator, type EmulatorOptions, type FaultRule, startEmulator } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IssueRecord } from '../../src/emulator/conversation-records.ts';
-import { seededRandom } from '../../src/emulator/faults.ts';
-import { impactOfCluster, impactOfText } from '../../src/emulator/impact.ts';
-import { settle } from '../../src/emulator/processing.ts';
-import type { EmulatorState } from '../../src/emulator/records.ts';
-import { defaultState } from '../../src/emulator/seed.ts';
-import { createStore, type Store } from '../../src/emulator/store.ts';
-import { readContent } from '../../src/emulator/ticket-text.ts';
+import { getTopics } from '../../src/emulator/conversations/clustering.ts';
+import { impactOfCluster, impactOfText } from '../../src/emulator/conversations/processing.ts';
+import type { IssueRecord } from '../../src/emulator/conversations/records.ts';
+import { readContent } from '../../src/emulator/conversations/ticket-text.ts';
+import { createStore } from '../../src/emulator/families.ts';
+import { seededRandom } from '../../src/emulator/http/faults.ts';
+import type { EmulatorState, Store } from '../../src/emulator/model/store.ts';
+import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import { TICKETS, type Ticket } from './tickets.ts';
 
 /* How conversations become clusters, without a network: what holds for any sequence, and in any order. */
@@ -48,7 +48,7 @@ function work(arrivals: readonly Arrival[], reload = false): Store {
   let store = storeOf(defaultState());
   for (const arrival of arrivals) {
     arrive(store, arrival);
-    settle(store, 1);
+    store.settle(1);
     store = reload ? storeOf(store.dump()) : store;
   }
   return store;
@@ -85,8 +85,8 @@ test('after any edits: an issue for whoever says something, no cluster without i
       const used = new Set(issues.flatMap((issue) => issue.cluster ?? []));
       expect([...store.issuesClusters.all()].map(({ id }) => id).toSorted()).toEqual([...used].toSorted());
       for (const issue of issues) {
-        const { clusters, loose } = store.topics(ORG);
-        const fresh = storeOf(store.dump()).topics(ORG);
+        const { clusters, loose } = getTopics(store, ORG);
+        const fresh = getTopics(storeOf(store.dump()), ORG);
         expect(clusters.likeness(issue.cluster ?? '', issue.terms)).toBe(
           fresh.clusters.likeness(issue.cluster ?? '', issue.terms),
         );

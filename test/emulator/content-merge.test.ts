@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mergeContent } from '../../src/emulator/content-merge.ts';
-import type { Content, PageRecord } from '../../src/emulator/content-records.ts';
+import { mergeContent } from '../../src/emulator/content/merge.ts';
+import type { Content, PageRecord } from '../../src/emulator/content/records.ts';
 
 /* Bringing two versions of content together. */
 

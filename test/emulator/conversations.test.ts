@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { documentFaults } from '../../src/emulator/documents/rich-document.ts';
 import { createState, type EmulatorOptions } from '../../src/emulator/emulator.ts';
-import { documentFaults } from '../../src/emulator/rich-document.ts';
 import { type Body, type Fixture, fixture } from './fixture.ts';
 import { TICKETS } from './tickets.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { pdf } from '../../src/emulator/pdf.ts';
+import { pdf } from '../../src/emulator/content/downloads.ts';
 import { type Body, fixture } from './fixture.ts';
 
 /* What the API only links to: files, and change requests as PDF. */

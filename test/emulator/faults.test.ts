@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FaultInjector, type FaultRule } from '../../src/emulator/faults.ts';
+import { FaultInjector, type FaultRule } from '../../src/emulator/http/faults.ts';
 import { type Fixture, fixture } from './fixture.ts';
 
 /* What can be made to go wrong, and whether it was done nevertheless. */

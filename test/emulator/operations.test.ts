@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
-import { ALL_FEATURES } from '../../src/emulator/operation.ts';
-import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
+import { OPERATIONS } from '../../src/emulator/families.ts';
+import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { type Fixture, fixture } from './fixture.ts';
 import { collaborationRows } from './operation-rows-collaboration.ts';
 import { contentRows } from './operation-rows-content.ts';

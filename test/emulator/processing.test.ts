@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { documentFaults } from '../../src/emulator/rich-document.ts';
+import { documentFaults } from '../../src/emulator/documents/rich-document.ts';
 import { type Body, document, sharedFixture } from './fixture.ts';
 
 /* What takes time: OpenAPI specs and translations; and the documents that instruct translations. */

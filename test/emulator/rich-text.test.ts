@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { documentOfMarkdown } from '../../src/emulator/markdown-document.ts';
-import { markdownOfDocument } from '../../src/emulator/markdown-of-document.ts';
-import { documentFaults } from '../../src/emulator/rich-document.ts';
+import { documentOfMarkdown } from '../../src/emulator/documents/from-markdown.ts';
+import { documentFaults } from '../../src/emulator/documents/rich-document.ts';
+import { markdownOfDocument } from '../../src/emulator/documents/to-markdown.ts';
 
 /* Markdown as a rich document, and back. */
 

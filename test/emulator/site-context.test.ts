@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
-import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { OPERATIONS } from '../../src/emulator/families.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { type Body, sharedFixture } from './fixture.ts';
 import { long, type Row } from './operation-world.ts';
 

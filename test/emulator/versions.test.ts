@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
-import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { OPERATIONS } from '../../src/emulator/families.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { type Fixture, fixture } from './fixture.ts';
 import { versionRows } from './operation-rows-versions.ts';
 import { at, buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';

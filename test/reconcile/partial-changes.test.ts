@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
-import { featuresOf, type PlatformVersion } from '../../src/emulator/versions.ts';
+import { featuresOf, type PlatformVersion } from '../../src/emulator/model/features.ts';
 import type { PlannedRequest } from '../../src/kinds/model/request.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { operations } from '../../src/platform/operations/index.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { filesAfter, importFrom } from '../import/importing.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { addForeign } from '../support/foreign.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createState } from '../../src/emulator/seed.ts';
+import { createState } from '../../src/emulator/organizations/seed.ts';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { mustHaveNoCanary } from './commands.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import { type Emulator, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
-import { seededRandom } from '../../src/emulator/faults.ts';
+import { seededRandom } from '../../src/emulator/http/faults.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { openTransport, type Transport } from '../../src/platform/http/transport.ts';
 import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';

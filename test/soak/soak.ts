@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Emulator, EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
-import { seededRandom } from '../../src/emulator/faults.ts';
+import { seededRandom } from '../../src/emulator/http/faults.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';

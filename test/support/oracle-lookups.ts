@@ -1,4 +1,4 @@
-import type { EmulatorState } from '../../src/emulator/records.ts';
+import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { GroupModel, ItemModel, SiteSpaceModel } from './model.ts';
 
 export type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;

@@ -1,4 +1,5 @@
-import type { EmulatorState, SiteRecord } from '../../src/emulator/records.ts';
+import type { EmulatorState } from '../../src/emulator/model/store.ts';
+import type { SiteRecord } from '../../src/emulator/sites/records.ts';
 import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/document.ts';
 import { type ItemModel, type Model, NAMED_FILES } from './model.ts';
 import { declaredNames, itemOf, type Named, rows, type Table, titleOf } from './oracle-lookups.ts';

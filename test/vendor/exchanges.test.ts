@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
+import { OPERATIONS } from '../../src/emulator/families.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { ORGANIZATION } from '../contract/operation-world.ts';
 import { clientExchanges } from './client-exchanges.ts';

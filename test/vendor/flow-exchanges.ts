@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Features } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import type { Exchange } from './judge.ts';

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { featuresOf } from '../../src/emulator/versions.ts';
+import { featuresOf } from '../../src/emulator/model/features.ts';
 import { type Fixture, fixture } from '../emulator/fixture.ts';
 import { versionRows } from '../emulator/operation-rows-versions.ts';
 import { buildWorld, type Row, type Rows, SEED } from '../emulator/operation-world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../src/emulator/routes/registry.ts';
+import { OPERATIONS } from '../../src/emulator/families.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation } from '../../src/platform/operations/model/operation.ts';
 import { openDocument, VERSIONS, type Version } from './document.ts';

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { requireChangeRequest } from '../content/change-request.ts';
+import type { ChangeRequestRecord } from '../content/records.ts';
+import { documentOfMarkdown } from '../documents/from-markdown.ts';
+import { requireDocument } from '../documents/rich-document.ts';
+import { markdownOfDocument } from '../documents/to-markdown.ts';
+import { found } from '../model/answers.ts';
+import type { Context } from '../model/operation.ts';
+import { findCallingUser, viewUserOf } from '../organizations/people.ts';
+import type { SpaceRecord } from '../spaces/records.ts';
+import { spaceById } from '../spaces/views.ts';
+import type { CommentBody, CommentRecord, Reaction, ReplyRecord, SaidRecord } from './records.ts';
+
+/**
+ * Path parameters of both families of comments: on a space and on a change request.
+ * Source: docs/platform-notes.md#comments
+ */
+export interface CommentParams {
+  readonly spaceId: string;
+  readonly changeRequestId?: string;
+  readonly commentId?: string;
+  readonly commentReplyId?: string;
+}
+
+/** One of the two families: its paths begin alike, and its operations are named alike. */
+export interface CommentFamily {
+  readonly base: '/spaces/{spaceId}' | '/spaces/{spaceId}/change-requests/{changeRequestId}';
+  readonly name: 'Space' | 'ChangeRequest';
+}
+
+/** What is commented on. */
+export interface Commented {
+  readonly space: SpaceRecord;
+  readonly changeRequest?: ChangeRequestRecord | undefined;
+}
+
+/** 404 unless it is there. */
+export function commentedAt({ store }: Context, params: CommentParams): Commented {
+  const space = spaceById(store, params.spaceId);
+  return params.changeRequestId === undefined
+    ? { space }
+    : {
+        space,
+        changeRequest: requireChangeRequest({ store, params: { ...params, changeRequestId: params.changeRequestId } }),
+      };
+}
+
+/** The comment with that id on what the path names, where there is one. */
+export function commentOf(context: Context, params: CommentParams): CommentRecord | undefined {
+  const { space, changeRequest } = commentedAt(context, params);
+  const comment = context.store.comments.get(params.commentId ?? '');
+  return comment?.space === space.id && comment.changeRequest === changeRequest?.id ? comment : undefined;
+}
+
+/** The comment that the path names, or 404. */
+export function commentAt(context: Context, params: CommentParams): CommentRecord {
+  return found(commentOf(context, params), 'Comment', params.commentId ?? '');
+}
+
+/** The reply with that id to the comment that the path names, where there is one. */
+export function replyOf(context: Context, params: CommentParams): ReplyRecord | undefined {
+  const reply = context.store.replies.get(params.commentReplyId ?? '');
+  return reply?.comment === commentAt(context, params).id ? reply : undefined;
+}
+
+/** The reply that the path names, or 404. */
+export function replyAt(context: Context, params: CommentParams): ReplyRecord {
+  return found(replyOf(context, params), 'Comment reply', params.commentReplyId ?? '');
+}
+
+/* Code shared by comments and replies. Source: docs/platform-notes.md#comments */
+/** Markdown or a rich document, one of the two. Source: docs/platform-notes.md#comments */
+const body = z
+  .strictObject({ markdown: z.string().optional(), document: z.unknown().optional() })
+  .refine((given) => (given.markdown === undefined) !== (given.document === undefined), {
+    error: 'must have either markdown or a document',
+  });
+
+type GivenBody = z.output<typeof body>;
+
+/** What is said is required when it is posted. */
+export const postedBody = { body };
+
+/** Anything of it may change. */
+export const editedBody = {
+  body: body.optional(),
+  addedReactions: z.array(z.string()).optional(),
+  removedReactions: z.array(z.string()).optional(),
+};
+
+interface Edit {
+  readonly body?: GivenBody | undefined;
+  readonly addedReactions?: readonly string[] | undefined;
+  readonly removedReactions?: readonly string[] | undefined;
+}
+
+/** The query of an operation that shows what was said. */
+export const formatQuery = { format: z.enum(['document', 'markdown']).optional() };
+
+function bodyOf(given: GivenBody, place: string): CommentBody {
+  return given.markdown === undefined
+    ? { document: requireDocument(given.document, `${place}.document`) }
+    : { markdown: given.markdown };
+}
+
+/** Said now, by the token's user, at that place of the body. */
+export function saidNow(context: Context, prefix: string, given: GivenBody, place = 'body.body'): SaidRecord {
+  return {
+    ...context.store.identify(prefix),
+    postedBy: findCallingUser(context)?.id,
+    postedAt: context.at,
+    body: bodyOf(given, place),
+    reactions: [],
+  };
+}
+
+/** What an edit makes of what was said. One reacts with an emoji once. */
+export function edited(context: Context, said: SaidRecord, edit: Edit): Pick<SaidRecord, 'body' | 'reactions'> {
+  const user = findCallingUser(context)?.id ?? '';
+  const touched = new Set([...(edit.addedReactions ?? []), ...(edit.removedReactions ?? [])]);
+  const kept = said.reactions.filter((reaction) => reaction.user !== user || !touched.has(reaction.emoji));
+  const added = new Set(edit.addedReactions?.filter((emoji) => edit.removedReactions?.includes(emoji) !== true));
+  const reactions: Reaction[] = [...kept, ...[...added].map((emoji) => ({ emoji, user, reactedAt: context.at }))];
+  const change = edit.body === undefined ? {} : { body: bodyOf(edit.body, 'body.body'), editedAt: context.at };
+  return { body: said.body, ...change, reactions };
+}
+
+/** Formats in which a comment can be read. Source: docs/platform-notes.md#filters */
+export type CommentFormat = 'document' | 'markdown';
+
+/** The path of what is commented on. */
+function commentsLocation(context: Context, comment: CommentRecord): string {
+  const changeRequest = comment.changeRequest === undefined ? '' : `/change-requests/${comment.changeRequest}`;
+  return `${context.base}/v1/spaces/${comment.space}${changeRequest}/comments/${comment.id}`;
+}
+
+/** Comment. A decision of this emulator: without a format it is Markdown. Source: docs/platform-notes.md#comments */
+export function viewComment(context: Context, comment: CommentRecord, format: CommentFormat = 'markdown'): unknown {
+  const replies = context.store.replies.by('comment', comment.id);
+  return {
+    object: 'comment',
+    ...viewSaid(context, comment, format),
+    replies: replies.length,
+    repliers: viewRepliers(context, replies),
+    target: {
+      node: comment.node === undefined ? undefined : { id: comment.node },
+      tableCell: comment.tableCell,
+      changeRequest: comment.changeRequest,
+      review: comment.review,
+      page: comment.page === undefined ? undefined : { id: comment.page },
+      space: comment.space,
+      revision: comment.revision,
+    },
+    urls: { location: commentsLocation(context, comment) },
+    status: comment.resolved === undefined ? 'open' : 'resolved',
+    resolvedAt: comment.resolved?.at,
+    resolvedBy: viewUserOf(context, comment.resolved?.by),
+  };
+}
+
+/** CommentReply. Source: docs/platform-notes.md#comments */
+export function viewReply(
+  context: Context,
+  comment: CommentRecord,
+  reply: ReplyRecord,
+  format: CommentFormat = 'markdown',
+): unknown {
+  return {
+    object: 'comment-reply',
+    ...viewSaid(context, reply, format),
+    urls: { location: `${commentsLocation(context, comment)}/replies/${reply.id}` },
+  };
+}
+
+function viewSaid(context: Context, said: SaidRecord, format: CommentFormat) {
+  const may = context.caller.permission === 'admin';
+  return {
+    id: said.id,
+    postedBy: viewUserOf(context, said.postedBy),
+    postedAt: said.postedAt,
+    editedAt: said.editedAt,
+    reactions: viewReactions(context, said.reactions),
+    body: viewBody(said.body, format),
+    permissions: { view: true, edit: may, reply: may, delete: may },
+  };
+}
+
+function viewBody(body: CommentBody, format: CommentFormat): unknown {
+  if (format === 'document') {
+    return { document: 'document' in body ? body.document : documentOfMarkdown(body.markdown) };
+  }
+  return { markdown: 'markdown' in body ? body.markdown : markdownOfDocument(body.document) };
+}
+
+function viewReactions(context: Context, reactions: readonly Reaction[]): unknown[] {
+  return [...Map.groupBy(reactions, (reaction) => reaction.emoji)].map(([emoji, same]) => ({
+    emoji,
+    count: same.length,
+    users: same.map(({ user, reactedAt }) => ({ user: viewUserOf(context, user), reactedAt })),
+  }));
+}
+
+function viewRepliers(context: Context, replies: readonly ReplyRecord[]): unknown[] {
+  return [...Map.groupBy(replies, (reply) => reply.postedBy)].map(([user, same]) => ({
+    user: viewUserOf(context, user),
+    count: same.length,
+    updatedAt: same.at(-1)?.postedAt,
+  }));
+}

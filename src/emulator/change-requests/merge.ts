@@ -1,0 +1,128 @@
+import { change, isOutdated, refuseLocked, refuseMerged } from '../content/change-request.ts';
+import { addRevision, putSpaceContent, rebase, sidesOf, spaceContent } from '../content/content.ts';
+import { type Merged, mergeContent } from '../content/merge.ts';
+import type { ChangeRequestRecord } from '../content/records.ts';
+import { ApiError } from '../model/answers.ts';
+import type { Context } from '../model/operation.ts';
+import { findCallingUser, organizationById } from '../organizations/people.ts';
+import type { SpaceRecord } from '../spaces/records.ts';
+import { lastReviews } from './reviews.ts';
+
+/**
+ * When a change request is created now. A decision of this emulator: later than every one before it, by a millisecond
+ * where the clock says the same, so that creation times say in which order they were created.
+ */
+export function creationTime({ store, now }: Context): string {
+  let time = now;
+  for (const record of store.changeRequests.all()) {
+    time = Math.max(time, Date.parse(record.createdAt) + 1);
+  }
+  return new Date(time).toISOString();
+}
+
+/** What came of bringing two versions together, and the revision that it made. */
+export interface Outcome {
+  readonly revision: string;
+  readonly hasConflicts: boolean;
+}
+
+/** Both sides of a change request, brought together. */
+function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): Merged {
+  const others = spaceContent(store, space);
+  const { base, head } = sidesOf(store, record, space);
+  return mergeContent(base, head, others);
+}
+
+/** Brings the change request's content into the space, as a new revision of it; 400 unless it is a draft or open. */
+export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
+  refuseMerged(record);
+  refuseLocked(space);
+  if (record.status === 'archived') {
+    throw new ApiError(400, `Change request "${record.id}" is archived`);
+  }
+  refuseUnmetRules(context, record, space);
+  const { store, at } = context;
+  const { content, hasConflicts } = together(context, record, space);
+  const parents = [space.revision, record.revision];
+  const revision = addRevision(store, { parents, type: 'merge', createdAt: at, mergedFrom: record.id });
+  putSpaceContent(store, space, content, { revision, at });
+  change(context, record, { status: 'merged', revisionMerged: revision });
+  return { revision, hasConflicts };
+}
+
+/** Pulls what the space has become into the change request; its revision stays where there is nothing to pull. */
+export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
+  refuseMerged(record);
+  if (!isOutdated(context, record)) {
+    return { revision: record.revision, hasConflicts: false };
+  }
+  const { store, at } = context;
+  const { content, hasConflicts } = together(context, record, space);
+  const parents = [record.revision, space.revision];
+  const revision = addRevision(store, { parents, type: 'update', createdAt: at });
+  const isEdited = store.changeRequestContents.get(record.id)?.head !== undefined;
+  rebase(store, record, space, isEdited ? content : undefined);
+  change(context, record, { revision, revisionMergedAncestor: space.revision });
+  return { revision, hasConflicts };
+}
+
+/*
+ * Checks the merge rules of a change request. Decisions of this emulator: an unmet rule answers 400; the last review of
+ * each person counts; the agent approves everything; `custom` expressions are not evaluated.
+ * Source: docs/platform-notes.md#merge-rules
+ */
+interface Rule {
+  readonly rule?: unknown;
+  readonly users?: unknown;
+}
+
+function usersOf({ users }: Rule): readonly string[] {
+  return Array.isArray(users) ? users.map(String) : [];
+}
+
+/** The space's own, or where it inherits them, its organization's. */
+function rulesOf({ store }: Context, space: SpaceRecord): readonly Rule[] {
+  const own =
+    space.mergeRules.type === 'inherit' ? organizationById(store, space.organization).mergeRules : space.mergeRules;
+  return own.type === 'rules' ? (own.rules ?? []) : [];
+}
+
+function isMet(context: Context, record: ChangeRequestRecord, rule: Rule): boolean {
+  const reviews = [...lastReviews(context, record.id)];
+  const approvals = new Set(reviews.filter((review) => review.status === 'approved').map((review) => review.reviewer));
+  switch (rule.rule) {
+    case 'require_at_least_one_review':
+      return reviews.length > 0;
+    case 'require_at_least_one_approved_review':
+      return approvals.size > 0;
+    case 'require_author_to_merge':
+      return findCallingUser(context)?.id === record.createdBy;
+    case 'require_all_reviews_approved':
+      return reviews.every((review) => review.status === 'approved');
+    case 'require_specific_reviewers':
+      return usersOf(rule).every((user) => approvals.has(user));
+    case 'require_one_of_specific_reviewers':
+      return usersOf(rule).some((user) => approvals.has(user));
+    case 'require_up_to_date_change_request':
+      return !isOutdated(context, record);
+    case 'require_change_request_subject':
+      return record.subject.trim() !== '';
+    case 'require_change_request_description':
+      return record.description !== undefined;
+    default:
+      return true;
+  }
+}
+
+/** 400 while a merge rule is not met, unless the caller is one of those who may bypass them. */
+function refuseUnmetRules(context: Context, record: ChangeRequestRecord, space: SpaceRecord): void {
+  const rules = rulesOf(context, space);
+  const user = findCallingUser(context)?.id ?? '';
+  if (rules.some((rule) => rule.rule === 'allow_bypass' && usersOf(rule).includes(user))) {
+    return;
+  }
+  const unmet = rules.filter((rule) => !isMet(context, record, rule)).map((rule) => String(rule.rule));
+  if (unmet.length > 0) {
+    throw new ApiError(400, `Change request "${record.id}" cannot be merged yet: ${unmet.join(', ')}`);
+  }
+}

@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import type { Json } from '../../core/json.ts';
+import {
+  change,
+  changeRequestLocation,
+  refuseLocked,
+  refuseMerged,
+  requireChangeRequest,
+  viewChangeRequest,
+} from '../content/change-request.ts';
+import { rebase } from '../content/content.ts';
+import { writeContent } from '../content/edit.ts';
+import type { ChangeRequestRecord } from '../content/records.ts';
+import { templatePage } from '../content/template.ts';
+import { templateParams } from '../documents/content-reference.ts';
+import { requireDocument } from '../documents/rich-document.ts';
+import { type Answer, ApiError, created, invalid, ok, referenced } from '../model/answers.ts';
+import { type Call, type Context, type Operation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
+import { list } from '../model/paging.ts';
+import { present } from '../model/patch.ts';
+import { id, listQuery, text } from '../model/schema.ts';
+import { CHANGE_REQUEST_STATUSES } from '../model/vocabulary.ts';
+import { findCallingUser, requireOrganization } from '../organizations/people.ts';
+import type { SpaceRecord } from '../spaces/records.ts';
+import { requireSpace, spaceById } from '../spaces/views.ts';
+import { creationTime, merge, update } from './merge.ts';
+
+/** Filters of an organization's list: users by id, and the cluster. Source: docs/platform-notes.md#filters */
+const organizationQuery = listQuery.extend({
+  creator: z.string().optional(),
+  contributor: z.string().optional(),
+  requestedReviewer: z.string().optional(),
+  conversationsIssuesCluster: z.string().optional(),
+  topic: z.string().optional(),
+});
+
+type Filters = z.output<typeof organizationQuery>;
+
+/**
+ * An organization's list takes one status, and several from 0.167. Source: docs/platform-notes.md#change-request-lists
+ */
+const organizationListQuery = organizationQuery.extend({
+  status: z.preprocess(
+    (value) => (typeof value === 'string' ? [value] : value),
+    z.array(z.enum(CHANGE_REQUEST_STATUSES)).optional(),
+  ),
+  finding: z.enum(['none', 'all']).optional(),
+});
+
+/**
+ * Reports whether change requests drafted for findings are hidden: they are listed only when asked for.
+ * Source: docs/platform-notes.md#change-request-lists
+ */
+function hidesDrafted({ features, query }: Call<string, z.output<typeof organizationListQuery>>): boolean {
+  if (query.finding !== undefined && !features.siteFindings) {
+    throw invalid('query.finding', 'unknown parameter');
+  }
+  return features.siteFindings && query.finding !== 'all';
+}
+
+/** The statuses of the change requests that an organization's list has. */
+function listedStatuses({
+  features,
+  query,
+}: Call<string, z.output<typeof organizationListQuery>>): ReadonlySet<ChangeRequestRecord['status']> {
+  if (query.status === undefined) {
+    return new Set(features.changeRequestDrafts ? CHANGE_REQUEST_STATUSES : ['open']);
+  }
+  if (!features.changeRequestStatus && !features.changeRequestStatuses) {
+    throw invalid('query.status', 'unknown parameter');
+  }
+  if (query.status.length > 1 && !features.changeRequestStatuses) {
+    throw invalid('query.status', 'must be one status');
+  }
+  return new Set(query.status);
+}
+
+const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STATUSES).optional() });
+
+/** The limit applies to creation too. Source: docs/platform-notes.md#limits */
+const subject = text(0, 100);
+
+/** Further properties are accepted. Source: docs/platform-notes.md#change-requests */
+const changeRequestCreation = z.looseObject({
+  subject: subject.optional(),
+  template: z
+    .strictObject({
+      id,
+      params: templateParams.optional(),
+    })
+    .optional(),
+  conversationsIssuesCluster: z.unknown().optional(),
+  description: z.unknown().optional(),
+});
+
+type Creation = z.output<typeof changeRequestCreation>;
+
+/** `merged` results only from a merge. Source: docs/platform-notes.md#enumerations */
+const changeRequestUpdate = z.strictObject({
+  subject: subject.optional(),
+  description: z.unknown().optional(),
+  status: z.enum(['draft', 'open', 'archived']).optional(),
+});
+
+/** Who made it wrote in it. */
+function isContributor(record: ChangeRequestRecord, user: string): boolean {
+  return record.createdBy === user || record.contributors?.includes(user) === true;
+}
+
+function matches(record: ChangeRequestRecord, query: Filters): boolean {
+  const { creator, contributor, requestedReviewer, conversationsIssuesCluster, topic } = query;
+  return (
+    (creator === undefined || record.createdBy === creator) &&
+    (contributor === undefined || isContributor(record, contributor)) &&
+    (requestedReviewer === undefined || record.requestedReviewers.some(({ user }) => user === requestedReviewer)) &&
+    (conversationsIssuesCluster === undefined || record.conversationsIssuesCluster === conversationsIssuesCluster) &&
+    (topic === undefined || record.siteTopic?.topic === topic)
+  );
+}
+
+/** Lists change requests, newest first: a decision of this emulator, since no order is documented. */
+function listNewest(call: Call<string, Filters>, records: readonly ChangeRequestRecord[]): Answer {
+  if (call.query.conversationsIssuesCluster !== undefined && !call.features.conversations) {
+    throw new ApiError(400, 'query.conversationsIssuesCluster: unknown parameter');
+  }
+  if (call.query.topic !== undefined && !call.features.contextRecords) {
+    throw new ApiError(400, 'query.topic: unknown parameter');
+  }
+  return list(call, {
+    items: records.filter((record) => matches(record, call.query)),
+    key: (record) => [record.seq, 0],
+    descending: true,
+    view: viewChangeRequest,
+  });
+}
+
+/**
+ * Returns what the further properties of a creation link. Decisions of this emulator, since it is not documented which
+ * of them have an effect: the cluster, which must exist (400), and the description, both only with the feature
+ * `changeRequestLinks`. A change request is always created as a draft. Source: docs/platform-notes.md#change-requests
+ */
+function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<ChangeRequestRecord> {
+  if (!context.features.changeRequestLinks) {
+    return {};
+  }
+  const description =
+    body.description === undefined ? undefined : requireDocument(body.description, 'body.description');
+  if (body.conversationsIssuesCluster === undefined || !context.features.conversations) {
+    return { description };
+  }
+  const name = String(body.conversationsIssuesCluster);
+  const cluster = context.store.issuesClusters.get(name);
+  const known = cluster?.organization === space.organization ? cluster : undefined;
+  const conversationsIssuesCluster = referenced(known, 'body.conversationsIssuesCluster', 'cluster', name).id;
+  return { description, conversationsIssuesCluster };
+}
+
+function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unknown, Creation>): Answer {
+  const { store, body } = call;
+  const space = requireSpace(call);
+  refuseLocked(space);
+  const links = linksOf(call, space, body);
+  const pages = body.template === undefined ? [] : [templatePage(call, { space }, body.template)];
+  const at = creationTime(call);
+  const record = store.changeRequests.put({
+    ...store.identify('cr'),
+    space: space.id,
+    number: store.changeRequests.count('space', space.id) + 1,
+    status: 'draft',
+    subject: body.subject ?? '',
+    ...links,
+    createdBy: findCallingUser(call)?.id,
+    createdAt: at,
+    updatedAt: at,
+    revision: store.identify('rev').id,
+    revisionInitial: space.revision,
+    requestedReviewers: [],
+  });
+  rebase(store, record, space);
+  if (pages.length > 0) {
+    writeContent(call, { space, changeRequest: record }, { pages }, record.createdBy);
+  }
+  const made = store.changeRequests.get(record.id) ?? record;
+  return created(viewChangeRequest(call, made), changeRequestLocation(call, made));
+}
+
+const CR = '/spaces/{spaceId}/change-requests/{changeRequestId}';
+
+const lists: readonly Operation[] = [
+  operation('listSpaceChangeRequests', 'GET', `${SPACE}/change-requests`, { query: spaceQuery }, (call) => {
+    const space = requireSpace(call);
+    const { status = 'open' } = call.query;
+    const records = call.store.changeRequests.by('space', space.id).filter((record) => record.status === status);
+    return listNewest(call, records);
+  }),
+  operation(
+    'listOrganizationChangeRequests',
+    'GET',
+    `${ORGANIZATION}/change-requests`,
+    { query: organizationListQuery },
+    (call) => {
+      const { store } = call;
+      const organization = requireOrganization(call);
+      const statuses = listedStatuses(call);
+      const hides = hidesDrafted(call);
+      // Those of deleted spaces are not there, as they are not when one asks for them.
+      const records = store.spaces
+        .by('organization', organization.id)
+        .flatMap((space) => store.changeRequests.by('space', space.id))
+        .filter(({ status, siteTopic }) => statuses.has(status) && !(hides && siteTopic?.finding));
+      return listNewest(call, records);
+    },
+  ),
+];
+
+const work: readonly Operation[] = [
+  operation('mergeChangeRequest', 'POST', `${CR}/merge`, {}, (call) => {
+    const record = requireChangeRequest(call);
+    const { revision, hasConflicts } = merge(call, record, spaceById(call.store, record.space));
+    return ok({ revision, result: hasConflicts ? 'conflicts' : 'merge' });
+  }),
+  operation('updateChangeRequestContent', 'POST', `${CR}/update`, {}, (call) => {
+    const record = requireChangeRequest(call);
+    const { revision, hasConflicts } = update(call, record, spaceById(call.store, record.space));
+    return ok({ revision, result: hasConflicts ? 'conflicts' : 'update' });
+  }),
+];
+
+/** Operations on change requests. Source: docs/platform-notes.md#change-requests */
+export const changeRequestOperations: readonly Operation[] = [
+  ...lists,
+  operation(
+    'createChangeRequest',
+    'POST',
+    `${SPACE}/change-requests`,
+    { body: changeRequestCreation },
+    createChangeRequest,
+  ),
+  operation('getChangeRequest', 'GET', CR, {}, (call) => ok(viewChangeRequest(call, requireChangeRequest(call)))),
+  operation('updateChangeRequest', 'PATCH', CR, { body: changeRequestUpdate, minimal: true }, (call) => {
+    const record = requireChangeRequest(call);
+    refuseMerged(record);
+    const { description, ...rest } = call.body;
+    const document: Json | undefined =
+      description === undefined ? undefined : requireDocument(description, 'body.description');
+    return ok(viewChangeRequest(call, change(call, record, present({ ...rest, description: document }))));
+  }),
+  ...work,
+];

@@ -1,0 +1,72 @@
+import type { Json } from '../../core/json.ts';
+import { type Entity, Table } from '../model/table.ts';
+
+/** Body of a comment or reply, in the format in which it was sent. Source: docs/platform-notes.md#comments */
+export type CommentBody = { readonly markdown: string } | { readonly document: Json };
+
+export interface Reaction {
+  readonly emoji: string;
+  readonly user: string;
+  readonly reactedAt: string;
+}
+
+/** What comments and their replies have in common. */
+export interface SaidRecord extends Entity {
+  /** Absent where the token's user is nobody that the platform knows. */
+  readonly postedBy?: string | undefined;
+  readonly postedAt: string;
+  readonly editedAt?: string | undefined;
+  readonly body: CommentBody;
+  readonly reactions: readonly Reaction[];
+}
+
+/** A comment on a change request, or on a space itself. */
+export interface CommentRecord extends SaidRecord {
+  readonly space: string;
+  readonly changeRequest?: string | undefined;
+  /** The review that it was said with. */
+  readonly review?: string | undefined;
+  /** What of it the comment is about. */
+  readonly page?: string | undefined;
+  readonly node?: string | undefined;
+  readonly tableCell?: { readonly record: string; readonly definition: string } | undefined;
+  readonly revision: string;
+  readonly resolved?: { readonly at: string; readonly by?: string | undefined } | undefined;
+}
+
+export interface ReplyRecord extends SaidRecord {
+  readonly comment: string;
+}
+
+/** Tables of reviews, comments and replies. */
+export function reviewTables(changed: () => void) {
+  return {
+    reviews: new Table<ReviewRecord, 'changeRequest'>({ changeRequest: (review) => review.changeRequest }, changed),
+    comments: new Table<CommentRecord, 'subject'>(
+      { subject: (comment) => comment.changeRequest ?? comment.space },
+      changed,
+    ),
+    replies: new Table<ReplyRecord, 'comment'>({ comment: (reply) => reply.comment }, changed),
+  };
+}
+
+/** Verdict of a review. Source: docs/platform-notes.md#enumerations */
+export type ReviewStatus = 'approved' | 'changes-requested';
+
+/** A submitted review. Source: docs/platform-notes.md#reviews */
+export interface ReviewRecord extends Entity {
+  readonly changeRequest: string;
+  readonly reviewer: string;
+  /** Absent where nobody asked for it. */
+  readonly requestedBy?: string | undefined;
+  /** The change request's revision that was reviewed. */
+  readonly revision: string;
+  readonly status: ReviewStatus;
+  /** The comment that came with it. */
+  readonly comment?: string | undefined;
+  readonly createdAt: string;
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof reviewTables> {}
+}

@@ -1,0 +1,95 @@
+import { ApiError, found } from '../model/answers.ts';
+import type { At, Context } from '../model/operation.ts';
+import type { Store } from '../model/store.ts';
+import { placeKey } from '../model/table.ts';
+import { viewUserOf } from '../organizations/people.ts';
+import type { SpaceRecord } from '../spaces/records.ts';
+import { openComments, requireSpace } from '../spaces/views.ts';
+import type { ChangeRequestRecord } from './records.ts';
+
+/** Finds a change request by its id, or by its number in the space. Source: docs/platform-notes.md#conventions */
+export function findChangeRequest(store: Store, space: string, id: string): ChangeRequestRecord | undefined {
+  const { changeRequests } = store;
+  const record = changeRequests.get(id) ?? changeRequests.one('place', placeKey(space, id));
+  return record?.space === space ? record : undefined;
+}
+
+/** Returns the change request that the path names, or throws a 404, also where its space is deleted. */
+export function requireChangeRequest(call: At<'spaceId' | 'changeRequestId'>): ChangeRequestRecord {
+  const { changeRequestId } = call.params;
+  return found(
+    findChangeRequest(call.store, requireSpace(call).id, changeRequestId),
+    'Change request',
+    changeRequestId,
+  );
+}
+
+/*
+ * Changes of a change request. Decisions of this emulator, since no transitions are documented: draft, open and
+ * archived follow each other in any order; only a draft or an open change request can be merged; a merged one cannot
+ * change (400). Source: docs/platform-notes.md#change-requests
+ */
+/**
+ * Rejects edits of a locked space. Decisions of this emulator: the status is 403, and edits are creating a change
+ * request and merging one, but not comments. Source: docs/platform-notes.md#spaces
+ */
+export function refuseLocked(space: SpaceRecord): void {
+  if (space.editMode === 'locked') {
+    throw new ApiError(403, `Space "${space.id}" is locked`);
+  }
+}
+
+/** 400 for a change request that was merged: it changes no more. */
+export function refuseMerged(record: ChangeRequestRecord): void {
+  if (record.status === 'merged') {
+    throw new ApiError(400, `Change request "${record.id}" is merged`);
+  }
+}
+
+/** Remembers the change request as it is from now on. */
+export function change(
+  { store, at }: Pick<Context, 'store' | 'at'>,
+  record: ChangeRequestRecord,
+  to: Partial<ChangeRequestRecord>,
+): ChangeRequestRecord {
+  return store.changeRequests.put({ ...record, ...to, updatedAt: at < record.updatedAt ? record.updatedAt : at });
+}
+
+/** Where the change request is read. */
+export function changeRequestLocation(context: Context, record: ChangeRequestRecord): string {
+  return `${context.base}/v1/spaces/${record.space}/change-requests/${record.id}`;
+}
+
+/** Whether the space has gone on since the change request last followed it; what is merged is never behind. */
+export function isOutdated(context: Context, record: ChangeRequestRecord): boolean {
+  const followed = record.revisionMergedAncestor ?? record.revisionInitial;
+  return record.status !== 'merged' && followed !== context.store.spaces.get(record.space)?.revision;
+}
+
+/** ChangeRequest. Its cluster was removed with conversations. Source: docs/platform-notes.md#change-requests */
+export function viewChangeRequest(context: Context, record: ChangeRequestRecord): unknown {
+  return {
+    object: 'change-request',
+    id: record.id,
+    number: record.number,
+    status: record.status,
+    subject: record.subject,
+    description: record.description,
+    createdBy: viewUserOf(context, record.createdBy),
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    space: record.space,
+    revision: record.revision,
+    revisionInitial: record.revisionInitial,
+    revisionMergedAncestor: record.revisionMergedAncestor,
+    revisionMerged: record.revisionMerged,
+    comments: openComments(context, record.id),
+    outdated: isOutdated(context, record),
+    conversationsIssuesCluster: context.features.conversations ? record.conversationsIssuesCluster : undefined,
+    siteTopic: context.features.contextRecords ? record.siteTopic : undefined,
+    urls: {
+      app: `${context.base}/app/s/${record.space}/~/changes/${record.number}`,
+      location: changeRequestLocation(context, record),
+    },
+  };
+}

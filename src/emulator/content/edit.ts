@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../model/answers.ts';
+import type { Context } from '../model/operation.ts';
+import type { Store } from '../model/store.ts';
+import { change, refuseMerged } from './change-request.ts';
+import { addRevision, contentOf, type Place, putSpaceContent, rebase, revisionOf } from './content.ts';
+import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './records.ts';
+import type { ContentSeed, FileSeed, PageSeed, ReusableSeed } from './seed.ts';
+
+/** What of a request an edit needs. */
+export type EditContext = Pick<Context, 'store' | 'at'>;
+
+/** The place's new revision, and the ids of what was written, in order. */
+export interface Written {
+  readonly revision: string;
+  readonly pages: readonly string[];
+  readonly files: readonly string[];
+  readonly reusableContents: readonly string[];
+}
+
+interface Edit {
+  readonly store: Store;
+  readonly at: string;
+  readonly space: string;
+  readonly isGit: boolean;
+}
+
+/** Without slashes at its ends. */
+function trimmed(path: string): string {
+  return path.replace(/^\/+|\/+$/g, '');
+}
+
+/** A title as a part of a path. */
+function slugOf(title: string): string {
+  const slug = title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+  return slug === '' ? 'page' : slug;
+}
+
+/** The id that git gives such bytes. */
+function blob(edit: Edit, path: string, bytes: Buffer): GitBlob | undefined {
+  const header = `blob ${bytes.length}\0`;
+  return edit.isGit ? { oid: createHash('sha1').update(header).update(bytes).digest('hex'), path } : undefined;
+}
+
+function pageOf(edit: Edit, seed: PageSeed, all: readonly PageRecord[]): PageRecord {
+  const path = trimmed(seed.path ?? slugOf(seed.title));
+  const before = all.find((page) => page.path === path);
+  const { body = '', path: _, ...rest } = seed;
+  return {
+    ...(before === undefined ? edit.store.identify('page') : { id: before.id, seq: before.seq }),
+    ...rest,
+    space: edit.space,
+    path,
+    body,
+    git: blob(edit, `${path}.md`, Buffer.from(body)),
+    createdAt: before?.createdAt ?? edit.at,
+    updatedAt: edit.at,
+  };
+}
+
+function fileOf(edit: Edit, seed: FileSeed, all: readonly FileRecord[]): FileRecord {
+  const path = trimmed(seed.path ?? `files/${seed.name}`);
+  const before = all.find((file) => file.path === path);
+  const bytes = seed.data === undefined ? Buffer.from(seed.text ?? '') : Buffer.from(seed.data, 'base64');
+  return {
+    ...(before === undefined ? edit.store.identify('file') : { id: before.id, seq: before.seq }),
+    space: edit.space,
+    name: seed.name,
+    path,
+    contentType: seed.contentType ?? (seed.data === undefined ? 'text/plain' : 'application/octet-stream'),
+    data: bytes.toString('base64'),
+    dimensions: seed.dimensions,
+    git: blob(edit, path, bytes),
+  };
+}
+
+function reusableOf(edit: Edit, seed: ReusableSeed, all: readonly ReusableRecord[]): ReusableRecord {
+  const before = all.find((reusable) => reusable.title === seed.title);
+  return {
+    ...(before === undefined ? edit.store.identify('rc') : { id: before.id, seq: before.seq }),
+    space: edit.space,
+    ...seed,
+    git: blob(edit, `includes/${slugOf(seed.title)}.md`, Buffer.from(seed.body)),
+  };
+}
+
+/** The records after the seeds were written, and the ids of what was written; one that was there keeps its place. */
+function upsert<R extends { readonly id: string }, S>(
+  records: readonly R[],
+  seeds: readonly S[],
+  make: (seed: S, all: readonly R[]) => R,
+): { readonly records: readonly R[]; readonly ids: readonly string[] } {
+  let all = records;
+  const ids = seeds.map((seed) => {
+    const made = make(seed, all);
+    const at = all.findIndex((record) => record.id === made.id);
+    all = at === -1 ? [...all, made] : all.with(at, made);
+    return made.id;
+  });
+  return { records: all, ids };
+}
+
+function without<R extends { readonly id: string }>(records: readonly R[], ids: ReadonlySet<string>): readonly R[] {
+  return ids.size === 0 ? records : records.filter((record) => !ids.has(record.id));
+}
+
+/** Null takes a variable away. */
+function variablesAfter(before: Content['variables'], seed: ContentSeed): Content['variables'] {
+  const entries = Object.entries({ ...before, ...seed.variables });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/** 404 for what is to be removed and is not there. */
+function checkRemoved(content: Content, ids: ReadonlySet<string>): void {
+  const there = new Set([...content.pages, ...content.files, ...content.reusableContents].map(({ id }) => id));
+  const missing = [...ids].find((id) => !there.has(id));
+  if (missing !== undefined) {
+    throw new ApiError(404, `Content "${missing}" not found`);
+  }
+}
+
+/**
+ * Writes into a space or a change request as an editor would, or as a synchronisation with git where the seed has a
+ * commit: first takes away, then writes; a page or file with the path of another takes its place, a reusable content
+ * with its title. What is taken away leaves the pages below it where they are, one level up. 400 in a change request
+ * that is merged, 404 for what is to be removed and is not there.
+ */
+export function writeContent(context: EditContext, place: Place, seed: ContentSeed, by?: string): Written {
+  const { store, at } = context;
+  const { space, changeRequest } = place;
+  if (changeRequest !== undefined) {
+    refuseMerged(changeRequest);
+  }
+  const edit: Edit = { store, at, space: space.id, isGit: seed.git !== undefined };
+  const before = contentOf(store, place);
+  const removed = new Set(seed.remove ?? []);
+  checkRemoved(before, removed);
+  const pages = upsert(without(before.pages, removed), seed.pages ?? [], (page, all) => pageOf(edit, page, all));
+  const files = upsert(without(before.files, removed), seed.files ?? [], (file, all) => fileOf(edit, file, all));
+  const reusable = upsert(without(before.reusableContents, removed), seed.reusableContents ?? [], (one, all) =>
+    reusableOf(edit, one, all),
+  );
+  const content: Content = {
+    pages: pages.records,
+    files: files.records,
+    reusableContents: reusable.records,
+    variables: variablesAfter(before.variables, seed),
+  };
+  const parents = [revisionOf(place)];
+  const revision = addRevision(store, { parents, type: 'edits', createdAt: at, git: seed.git });
+  put(context, place, content, { revision, at, by });
+  return { revision, pages: pages.ids, files: files.ids, reusableContents: reusable.ids };
+}
+
+interface Change {
+  readonly revision: string;
+  readonly at: string;
+  readonly by?: string | undefined;
+}
+
+function put(context: EditContext, { space, changeRequest }: Place, content: Content, edit: Change): void {
+  const { store } = context;
+  if (changeRequest === undefined) {
+    putSpaceContent(store, space, content, edit);
+    return;
+  }
+  const { id, seq } = changeRequest;
+  const own = store.changeRequestContents.get(id);
+  if (own === undefined) {
+    rebase(store, changeRequest, space, content);
+  } else {
+    store.changeRequestContents.put({ id, seq, base: own.base, head: content });
+  }
+  const known = changeRequest.contributors ?? [];
+  const contributors = edit.by === undefined || known.includes(edit.by) ? known : [...known, edit.by];
+  change(context, changeRequest, { revision: edit.revision, contributors });
+}

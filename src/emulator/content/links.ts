@@ -1,0 +1,224 @@
+/*
+ * What pages refer to. Decisions of this emulator: a link names a page or a file by its path, relative to the page that
+ * it stands on or from a slash on, a page with or without `.md`; `#` and more is a heading there. What is not there, or
+ * has no such heading, is broken. Addresses with a scheme are ok, as nobody looks whether they answer, and in-app where
+ * they lead into the platform's own app. Images and included contents are depended on, all else is referred to.
+ */
+import type { Nodes, Root } from 'mdast';
+import type { ContentRef } from '../documents/content-reference.ts';
+import { anchorsOf, INCLUDE, matchesOutsideCode, nodesOf, parseMarkdown } from '../documents/markdown.ts';
+import type { Context } from '../model/operation.ts';
+import type { SpecRecord } from '../openapi/openapi.ts';
+import type { UserRecord } from '../organizations/records.ts';
+import type { CollectionRecord, SpaceRecord } from '../spaces/records.ts';
+import { spaceContent } from './content.ts';
+import type { Content, FileRecord, PageRecord, ReusableRecord } from './records.ts';
+
+/** Statuses of a link. Source: docs/platform-notes.md#links-and-backlinks */
+export const LINK_STATUSES = ['ok', 'broken', 'in-app'] as const;
+type LinkStatus = (typeof LINK_STATUSES)[number];
+
+/** What is referred to. `space` is where it is. */
+export type Target =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'page'; readonly space: string; readonly page: PageRecord; readonly anchor?: string | undefined }
+  | { readonly kind: 'file'; readonly space: string; readonly file: FileRecord }
+  | { readonly kind: 'reusable-content'; readonly space: string; readonly reusable: ReusableRecord }
+  | { readonly kind: 'user'; readonly user: UserRecord }
+  | { readonly kind: 'collection'; readonly collection: CollectionRecord }
+  | { readonly kind: 'space'; readonly record: SpaceRecord }
+  | { readonly kind: 'openapi'; readonly spec: SpecRecord };
+
+/** One thing that a page refers to. */
+export interface Reference {
+  readonly status: LinkStatus;
+  readonly relation: 'reference' | 'dependsOn';
+  /** For what is broken, the address. */
+  readonly target: Target;
+}
+
+/** The content that references are looked up in, and the address of the platform's app. */
+export interface Surroundings {
+  readonly content: Content;
+  readonly space: string;
+  readonly app: string;
+}
+
+/** Where a relative path leads from a page. */
+function pathFrom(page: PageRecord, path: string): string {
+  const parts = path.startsWith('/') ? [] : page.path.split('/').slice(0, -1);
+  for (const part of path.split('/')) {
+    if (part === '..') {
+      parts.pop();
+    } else if (part !== '' && part !== '.') {
+      parts.push(part);
+    }
+  }
+  return parts.join('/');
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function broken(url: string): Pick<Reference, 'status' | 'target'> {
+  return { status: 'broken', target: { kind: 'url', url } };
+}
+
+function pageReference(around: Surroundings, page: PageRecord, anchor: string): Pick<Reference, 'status' | 'target'> {
+  const isThere = anchor === '' || anchorsOf(parseMarkdown(page.body)).has(decoded(anchor));
+  const target: Target = { kind: 'page', space: around.space, page, anchor: anchor === '' ? undefined : anchor };
+  return { status: isThere ? 'ok' : 'broken', target };
+}
+
+/** What an address on a page means. */
+export function resolve(around: Surroundings, page: PageRecord, address: string): Pick<Reference, 'status' | 'target'> {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(address)) {
+    const isInApp = address === around.app || address.startsWith(`${around.app}/`);
+    return { status: isInApp ? 'in-app' : 'ok', target: { kind: 'url', url: address } };
+  }
+  const [before = '', anchor = ''] = address.split('#', 2);
+  const path = decoded(before.split('?')[0] ?? '');
+  if (path === '') {
+    return anchor === '' ? broken(address) : pageReference(around, page, anchor);
+  }
+  const whole = pathFrom(page, path);
+  const file = around.content.files.find((candidate) => candidate.path === whole);
+  if (file !== undefined) {
+    return { status: 'ok', target: { kind: 'file', space: around.space, file } };
+  }
+  const found = around.content.pages.find((candidate) => [whole, whole.replace(/\.md$/, '')].includes(candidate.path));
+  return found === undefined
+    ? broken(`/${whole}${anchor === '' ? '' : `#${anchor}`}`)
+    : pageReference(around, found, anchor);
+}
+
+function definitionsOf(tree: Root): ReadonlyMap<string, string> {
+  const pairs = [...nodesOf(tree)].flatMap((node) =>
+    node.type === 'definition' ? [[node.identifier, node.url] as const] : [],
+  );
+  return new Map(pairs);
+}
+
+/** The address that a node of Markdown names, where it names one. */
+function addressOf(node: Nodes, definitions: ReadonlyMap<string, string>): string | undefined {
+  if (node.type === 'link' || node.type === 'image') {
+    return node.url;
+  }
+  return node.type === 'linkReference' || node.type === 'imageReference' ? definitions.get(node.identifier) : undefined;
+}
+
+/** All that the page refers to, in the order of its text. */
+export function referencesOf(context: Context, around: Surroundings, page: PageRecord): Reference[] {
+  if (page.type === 'link') {
+    const target = targetOf(context, around, page.target as ContentRef, page);
+    const found = target === undefined ? broken(JSON.stringify(page.target)) : { status: 'ok' as const, target };
+    return [{ ...found, relation: 'reference' }];
+  }
+  const tree = parseMarkdown(page.body);
+  const definitions = definitionsOf(tree);
+  const links = [...nodesOf(tree)].flatMap((node): Reference[] => {
+    const address = addressOf(node, definitions);
+    const relation = node.type.startsWith('image') ? 'dependsOn' : 'reference';
+    return address === undefined ? [] : [{ ...resolve(around, page, address), relation }];
+  });
+  const includes = matchesOutsideCode(page.body, INCLUDE).map(({ inner }): Reference => {
+    const reusable = around.content.reusableContents.find(({ title }) => title === inner);
+    return reusable === undefined
+      ? { ...broken(inner), relation: 'dependsOn' }
+      : { status: 'ok', target: { kind: 'reusable-content', space: around.space, reusable }, relation: 'dependsOn' };
+  });
+  return [...links, ...includes];
+}
+
+/** The content reference with which a rich document says the same; a broken one is its address. */
+export function refOf(target: Target): ContentRef {
+  switch (target.kind) {
+    case 'url':
+      return { kind: 'url', url: target.url };
+    case 'page':
+      return target.anchor === undefined
+        ? { kind: 'page', page: target.page.id, space: target.space }
+        : { kind: 'anchor', anchor: target.anchor, page: target.page.id, space: target.space };
+    case 'file':
+      return { kind: 'file', file: target.file.id, space: target.space };
+    case 'reusable-content':
+      return { kind: 'reusable-content', reusableContent: target.reusable.id, space: target.space };
+    case 'user':
+      return { kind: 'user', user: target.user.id };
+    case 'collection':
+      return { kind: 'collection', collection: target.collection.id };
+    case 'space':
+      return { kind: 'space', space: target.record.id };
+    case 'openapi':
+      return { kind: 'openapi', spec: target.spec.slug };
+  }
+}
+
+/** The content of the space that a reference names, of the same organization; that of the place where it names none. */
+function contentNamed(context: Context, around: Surroundings, space: string | undefined): Content | undefined {
+  if (space === undefined || space === around.space) {
+    return around.content;
+  }
+  const [here, there] = [around.space, space].map((id) => context.store.spaces.get(id));
+  const isNear = there?.deletedAt === undefined && there?.organization === here?.organization;
+  return there !== undefined && isNear ? spaceContent(context.store, there) : undefined;
+}
+
+/** What a content reference names; undefined where it is not there. An anchor without a page is of the page it is on. */
+export function targetOf(context: Context, around: Surroundings, ref: ContentRef, on?: PageRecord): Target | undefined {
+  const { store } = context;
+  const organization = store.spaces.get(around.space)?.organization ?? '';
+  switch (ref.kind) {
+    case 'url':
+      return ref;
+    case 'user': {
+      const user = store.members.get(`${organization}/${ref.user}`) && store.users.get(ref.user);
+      return user && { kind: 'user', user };
+    }
+    case 'collection': {
+      const collection = store.collections.get(ref.collection);
+      return collection?.organization === organization ? { kind: 'collection', collection } : undefined;
+    }
+    case 'space': {
+      const record = store.spaces.get(ref.space);
+      const isNear = record?.organization === organization && record.deletedAt === undefined;
+      return record !== undefined && isNear ? { kind: 'space', record } : undefined;
+    }
+    case 'openapi': {
+      const spec = store.specs.one('slug', `${organization}/${ref.spec}`);
+      return spec && { kind: 'openapi', spec };
+    }
+    default:
+      return within(contentNamed(context, around, ref.space), ref.space ?? around.space, ref, on);
+  }
+}
+
+type InnerRef = Extract<ContentRef, { kind: 'file' | 'page' | 'anchor' | 'reusable-content' }>;
+
+function within(
+  content: Content | undefined,
+  space: string,
+  ref: InnerRef,
+  on: PageRecord | undefined,
+): Target | undefined {
+  switch (ref.kind) {
+    case 'file': {
+      const file = content?.files.find(({ id }) => id === ref.file);
+      return file && { kind: 'file', space, file };
+    }
+    case 'reusable-content': {
+      const reusable = content?.reusableContents.find(({ id }) => id === ref.reusableContent);
+      return reusable && { kind: 'reusable-content', space, reusable };
+    }
+    case 'page':
+    case 'anchor': {
+      const page = ref.page === undefined ? on : content?.pages.find(({ id }) => id === ref.page);
+      return page && { kind: 'page', space, page, anchor: ref.kind === 'anchor' ? ref.anchor : undefined };
+    }
+  }
+}

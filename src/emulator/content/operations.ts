@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { templateParams } from '../documents/content-reference.ts';
+import { type Answer, created, noContent, ok, referenced } from '../model/answers.ts';
+import { type Call, type Operation, operation, SPACE } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { flag, id, listQuery } from '../model/schema.ts';
+import { findCallingUser } from '../organizations/people.ts';
+import { requireSpace } from '../spaces/views.ts';
+import { findChangeRequest, refuseLocked } from './change-request.ts';
+import {
+  CONTENT_FAMILIES,
+  type ContentFamily,
+  type ContentParams,
+  contentOf,
+  fileAt,
+  type Place,
+  pageAt,
+  placeAt,
+} from './content.ts';
+import { type PageOptions, viewFile, viewPage, viewPages, WHOLE } from './pages.ts';
+import { viewRevision } from './references.ts';
+import { applyTemplate } from './template.ts';
+
+/** Both default to true. Source: docs/platform-notes.md#content */
+const revisionFields = { metadata: flag.optional(), computed: flag.optional() };
+const revisionQuery = z.strictObject(revisionFields);
+const filesQuery = listQuery.extend(revisionFields);
+
+/** Without a format the text is Markdown. Source: docs/platform-notes.md#content */
+const pageQuery = z.strictObject({
+  ...revisionFields,
+  format: z.enum(['document', 'markdown']).optional(),
+  evaluated: z.enum(['true', 'false', 'deterministic-only']).optional(),
+  dereferenced: z.enum(['true', 'false', 'reusable-contents']).optional(),
+});
+
+function optionsOf(query: z.output<typeof pageQuery>): PageOptions {
+  return {
+    format: query.format ?? WHOLE.format,
+    metadata: query.metadata ?? WHOLE.metadata,
+    computed: query.computed ?? WHOLE.computed,
+    evaluated: query.evaluated ?? WHOLE.evaluated,
+    dereferenced: query.dereferenced ?? WHOLE.dereferenced,
+  };
+}
+
+const paramsOf = (call: { readonly params: object }) => call.params as ContentParams;
+
+function revisionOperations({ base, name }: ContentFamily): readonly Operation[] {
+  return [
+    operation(`get${name}Revision`, 'GET', `${base}/content`, { query: revisionQuery }, (call) =>
+      ok(viewRevision(call, placeAt(call, paramsOf(call)), optionsOf(call.query))),
+    ),
+    operation(`list${name}Pages`, 'GET', `${base}/content/pages`, { query: revisionQuery }, (call) =>
+      ok({ pages: viewPages(call, placeAt(call, paramsOf(call)), optionsOf(call.query)) }),
+    ),
+    operation(`get${name}Page`, 'GET', `${base}/content/page/{pageId}`, { query: pageQuery }, (call) => {
+      const place = placeAt(call, paramsOf(call));
+      const page = pageAt(call, place, paramsOf(call).pageId ?? '');
+      return ok(viewPage(call, place, page, optionsOf(call.query)));
+    }),
+  ];
+}
+
+function fileOperations({ base, name }: ContentFamily): readonly Operation[] {
+  return [
+    operation(`list${name}Files`, 'GET', `${base}/content/files`, { query: filesQuery }, (call) => {
+      const place = placeAt(call, paramsOf(call));
+      const { files } = contentOf(call.store, place);
+      return listBySeq(call, files, (_, file) => viewFile(call, place, file, optionsOf(call.query)));
+    }),
+    operation(`get${name}File`, 'GET', `${base}/content/files/{fileId}`, { query: revisionQuery }, (call) => {
+      const place = placeAt(call, paramsOf(call));
+      return ok(viewFile(call, place, fileAt(call, place, paramsOf(call).fileId ?? ''), optionsOf(call.query)));
+    }),
+  ];
+}
+
+const templateBody = z.strictObject({ id, params: templateParams.optional(), changeRequestId: id.optional() });
+
+/** Into the change request, where one is named, else into the space; 403 where the space is locked. */
+function templateContent(
+  call: Call<'/spaces/{spaceId}/content/template', unknown, z.output<typeof templateBody>>,
+): Answer {
+  const { store, body } = call;
+  const space = requireSpace(call);
+  refuseLocked(space);
+  const name = body.changeRequestId;
+  const place: Place =
+    name === undefined
+      ? { space }
+      : {
+          space,
+          changeRequest: referenced(
+            findChangeRequest(store, space.id, name),
+            'body.changeRequestId',
+            'change request',
+            name,
+          ),
+        };
+  applyTemplate(call, place, body, findCallingUser(call)?.id);
+  return call.features.templateCreates ? created(undefined) : noContent();
+}
+
+/** Operations on the content of spaces and change requests. Source: docs/platform-notes.md#content */
+export const contentOperations: readonly Operation[] = [
+  ...CONTENT_FAMILIES.flatMap((family) => [...revisionOperations(family), ...fileOperations(family)]),
+  operation('applySpaceTemplate', 'POST', `${SPACE}/content/template`, { body: templateBody }, templateContent),
+];

@@ -1,0 +1,110 @@
+/*
+ * Text of a page in the requested form (`format`, `evaluated`, `dereferenced`). Decisions of this emulator:
+ * `space.vars.NAME` and `page.vars.NAME` are deterministic expressions. Any other has no value: it becomes empty, or
+ * stays when only deterministic expressions are evaluated. Dereferencing inserts included content and turns links into
+ * URLs. Source: docs/platform-notes.md#content
+ */
+
+import type { ContentRef } from '../documents/content-reference.ts';
+import { documentOfMarkdown } from '../documents/from-markdown.ts';
+import {
+  EXPRESSION,
+  INCLUDE,
+  matchesOutsideCode,
+  nodesOf,
+  parseMarkdown,
+  replaced,
+  spanOf,
+} from '../documents/markdown.ts';
+import { refOf, resolve, type Surroundings } from './links.ts';
+import type { Content, PageRecord } from './records.ts';
+
+/** How a page's text is wanted. */
+export interface TextOptions {
+  readonly evaluated: 'true' | 'false' | 'deterministic-only';
+  readonly dereferenced: 'true' | 'false' | 'reusable-contents';
+}
+
+/** What a text needs of its surroundings to be shown. */
+export interface TextSurroundings extends Surroundings {
+  /** Where a target is reached from outside; undefined where it is no page or file. */
+  addressOf(ref: ContentRef): string | undefined;
+}
+
+function withIncludes(content: Content, body: string, within: readonly string[] = []): string {
+  const replacements = matchesOutsideCode(body, INCLUDE).flatMap(({ start, end, inner }) => {
+    const reusable = content.reusableContents.find(({ title }) => title === inner);
+    const isAround = within.includes(inner);
+    return reusable === undefined || isAround
+      ? []
+      : [{ start, end, text: withIncludes(content, reusable.body, [...within, inner]) }];
+  });
+  return replaced(body, replacements);
+}
+
+/** The text with every address that names a page or a file replaced by where it is reached. */
+function withAddresses(around: TextSurroundings, page: PageRecord, body: string): string {
+  const replacements = [...nodesOf(parseMarkdown(body))].flatMap((node) => {
+    if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') {
+      return [];
+    }
+    const address = around.addressOf(refOf(resolve(around, page, node.url).target));
+    const [start, end] = spanOf(node);
+    const opening = body.slice(start, end).lastIndexOf(node.type === 'definition' ? ']:' : '](');
+    if (address === undefined || opening === -1) {
+      return [];
+    }
+    const title = node.title ? ` ${JSON.stringify(node.title)}` : '';
+    const text = node.type === 'definition' ? `${address}${title}` : `${address}${title})`;
+    return [{ start: start + opening + 2, end, text: node.type === 'definition' ? ` ${text}` : text }];
+  });
+  return replaced(body, replacements);
+}
+
+function variableAt(content: Content, page: PageRecord, expression: string): string | undefined {
+  const [, scope, name = ''] = /^(space|page)\.vars\.([\p{L}\p{N}_-]+)$/u.exec(expression.trim()) ?? [];
+  const variables = scope === 'page' ? page.variables : content.variables;
+  return scope !== undefined && variables !== undefined && Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
+function evaluate(content: Content, page: PageRecord, body: string, isOnlySure: boolean): string {
+  const replacements = matchesOutsideCode(body, EXPRESSION).flatMap(({ start, end, inner }) => {
+    const value = variableAt(content, page, inner);
+    return value === undefined && isOnlySure ? [] : [{ start, end, text: value ?? '' }];
+  });
+  return replaced(body, replacements);
+}
+
+/** The page's Markdown as it is wanted. */
+export function markdownOf(around: TextSurroundings, page: PageRecord, options: TextOptions): string {
+  let body = page.body;
+  if (options.dereferenced !== 'false') {
+    body = withIncludes(around.content, body);
+  }
+  if (options.dereferenced === 'true') {
+    body = withAddresses(around, page, body);
+  }
+  if (options.evaluated !== 'false') {
+    body = evaluate(around.content, page, body, options.evaluated === 'deterministic-only');
+  }
+  return body;
+}
+
+/** The same as a rich document. */
+export function documentOf(around: TextSurroundings, page: PageRecord, options: TextOptions): unknown {
+  return documentOfMarkdown(markdownOf(around, page, options), {
+    refOf: (address) => refOf(resolve(around, page, address).target),
+    reusable: (title) => {
+      const found = around.content.reusableContents.find((one) => one.title === title);
+      return found && { kind: 'reusable-content', reusableContent: found.id, space: around.space };
+    },
+  });
+}
+
+/** The pages as their readers read them: what they include is in them, and expressions have their values. */
+export function asRead(content: Content): PageRecord[] {
+  return content.pages.map((page) => ({
+    ...page,
+    body: evaluate(content, page, withIncludes(content, page.body), false),
+  }));
+}

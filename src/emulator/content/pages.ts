@@ -1,0 +1,167 @@
+import type { ContentRef } from '../documents/content-reference.ts';
+import type { Context } from '../model/operation.ts';
+import { contentOf, type Place } from './content.ts';
+import { documentOf, markdownOf, type TextOptions, type TextSurroundings } from './page-text.ts';
+import type { Content, FileRecord, GitBlob, PageRecord } from './records.ts';
+
+/** Default layout of a page. Source: docs/platform-notes.md#enumerations */
+const LAYOUT = {
+  width: 'default',
+  cover: true,
+  coverSize: 'hero',
+  title: true,
+  description: true,
+  tableOfContents: true,
+  outline: true,
+  pagination: true,
+  metadata: true,
+};
+
+/** Options for reading a page. Source: docs/platform-notes.md#content */
+export interface PageOptions extends TextOptions {
+  readonly format: 'markdown' | 'document';
+  /** Whether git metadata is. */
+  readonly metadata: boolean;
+  /** Whether what is computed is. */
+  readonly computed: boolean;
+}
+
+/** What is wanted when nobody says. */
+export const WHOLE: PageOptions = {
+  format: 'markdown',
+  metadata: true,
+  computed: true,
+  evaluated: 'false',
+  dereferenced: 'false',
+};
+
+/** The page right above in the tree: the longest other path that this one begins with. */
+export function findParent(page: PageRecord, at: (path: string) => PageRecord | undefined): PageRecord | undefined {
+  const parts = page.path.split('/');
+  for (let length = parts.length - 1; length > 0; length -= 1) {
+    const parent = at(parts.slice(0, length).join('/'));
+    if (parent !== undefined) {
+      return parent;
+    }
+  }
+  return undefined;
+}
+
+/** What addresses are made from. */
+type Addressing = Pick<Context, 'base'>;
+
+/** Where the app shows the space, or the change request's version of it. */
+export function appOf(context: Addressing, { space, changeRequest }: Place): string {
+  const change = changeRequest === undefined ? '' : `/~/changes/${changeRequest.number}`;
+  return `${context.base}/app/s/${space.id}${change}`;
+}
+
+/** Where a file's bytes are read, by whoever has the address. */
+function downloadOf(context: Addressing, { changeRequest }: Place, file: FileRecord): string {
+  const change = changeRequest === undefined ? '' : `?changeRequest=${changeRequest.id}`;
+  return `${context.base}/app/files/${file.space}/${file.id}/${encodeURIComponent(file.name)}${change}`;
+}
+
+/** What texts of that place are read in. */
+export function surroundings(context: Addressing & Pick<Context, 'store'>, place: Place): TextSurroundings {
+  const content = contentOf(context.store, place);
+  const addressOf = (ref: ContentRef) => {
+    if (ref.kind === 'file') {
+      const file = content.files.find(({ id }) => id === ref.file);
+      return file && downloadOf(context, place, file);
+    }
+    if (ref.kind === 'page' || ref.kind === 'anchor') {
+      const page = content.pages.find(({ id }) => id === ref.page);
+      return page && `${appOf(context, place)}/${page.path}${ref.kind === 'anchor' ? `#${ref.anchor}` : ''}`;
+    }
+    return undefined;
+  };
+  return { content, space: place.space.id, app: `${context.base}/app`, addressOf };
+}
+
+/** Git metadata, when requested. Source: docs/platform-notes.md#content */
+export function viewGit(git: GitBlob | undefined, options: { readonly metadata: boolean }): unknown {
+  return options.metadata ? git : undefined;
+}
+
+/** File. Source: docs/platform-notes.md#content */
+export function viewFile(context: Context, place: Place, file: FileRecord, options: { metadata: boolean }): unknown {
+  return {
+    id: file.id,
+    name: file.name,
+    contentType: file.contentType,
+    downloadURL: downloadOf(context, place, file),
+    size: Buffer.byteLength(file.data, 'base64'),
+    dimensions: file.dimensions,
+    git: viewGit(file.git, options),
+  };
+}
+
+/** Fields of a page that depend on its type. Source: docs/platform-notes.md#enumerations */
+function viewKind(context: Context, place: Place, around: TextSurroundings, page: PageRecord, options: PageOptions) {
+  if (page.type === 'link') {
+    return { kind: 'link', type: 'link', target: page.target, hidden: page.hidden };
+  }
+  const { hidden, noIndex, noRobotsIndex } = page;
+  const where = { slug: page.path.split('/').at(-1), path: page.path, hidden, noIndex, noRobotsIndex };
+  if (page.type === 'group') {
+    return { kind: 'group', type: 'group', ...where };
+  }
+  const shown = page.computed !== undefined && !options.computed ? { ...page, body: '' } : page;
+  return {
+    kind: 'sheet',
+    type: 'document',
+    ...where,
+    description: page.description,
+    ...(options.format === 'document'
+      ? { document: documentOf(around, shown, options) }
+      : { markdown: markdownOf(around, shown, options) }),
+    urls: { app: `${appOf(context, place)}/${page.path}` },
+    layout: LAYOUT,
+    variables: page.variables,
+    computed: page.computed,
+    computedSeed: page.computed === undefined ? undefined : page.id,
+    git: viewGit(page.git, options),
+  };
+}
+
+/** Views of the pages of a place, each made from its record and the views of the pages below it. */
+function viewer(context: Context, place: Place, options: PageOptions) {
+  const around = surroundings(context, place);
+  return (page: PageRecord, below: unknown[]): unknown => ({
+    id: page.id,
+    title: page.title,
+    emoji: page.emoji,
+    icon: page.icon,
+    createdAt: page.createdAt,
+    updatedAt: page.updatedAt,
+    ...viewKind(context, place, around, page, options),
+    ...(page.type === 'link' ? {} : { pages: below }),
+  });
+}
+
+function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
+  const byPath = new Map(pages.map((page) => [page.path, page]));
+  return Map.groupBy(pages, (page) => findParent(page, (path) => byPath.get(path))?.id);
+}
+
+/** The pages of a space or change request, as a tree. Source: docs/platform-notes.md#content */
+export function viewPages(context: Context, place: Place, options: PageOptions = WHOLE): unknown[] {
+  const children = childrenOf(contentOf(context.store, place));
+  const view = viewer(context, place, options);
+  const viewWithin = (page: PageRecord): unknown => view(page, (children.get(page.id) ?? []).map(viewWithin));
+  return (children.get(undefined) ?? []).map(viewWithin);
+}
+
+/** One page with what is below it. */
+export function viewPage(context: Context, place: Place, page: PageRecord, options: PageOptions): unknown {
+  const children = childrenOf(contentOf(context.store, place));
+  const view = viewer(context, place, options);
+  const viewWithin = (one: PageRecord): unknown => view(one, (children.get(one.id) ?? []).map(viewWithin));
+  return viewWithin(page);
+}
+
+/** One page without what is below it, as a reference shows it. */
+export function viewPageAlone(context: Context, place: Place, page: PageRecord): unknown {
+  return viewer(context, place, WHOLE)(page, []);
+}

@@ -1,0 +1,194 @@
+/*
+ * Search: pages by the words they have in common with a query. A decision of this emulator: the platform does not say
+ * how it ranks. A word counts for more the fewer pages have it, and in a title for more than in the text; what no page
+ * has counts for nothing, so that a long query finds what it can. Of a page's sections those come first that say most.
+ */
+
+import { anchorOf } from '../documents/markdown.ts';
+import { stems } from '../documents/stems.ts';
+import { type Context, type Operation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
+import { list } from '../model/paging.ts';
+import { listQuery, text } from '../model/schema.ts';
+import { placeKey } from '../model/table.ts';
+import { requireOrganization } from '../organizations/people.ts';
+import { requireSpace } from '../spaces/views.ts';
+import { spaceContent } from './content.ts';
+import { asRead } from './page-text.ts';
+import { findParent } from './pages.ts';
+import type { PageRecord } from './records.ts';
+
+/** A stretch of a page below one of its headings; the first may have none. */
+export interface PageSection {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** A page that has words of the query, and those of its sections that do, the best first. */
+export interface PageHit {
+  readonly page: PageRecord;
+  readonly score: number;
+  readonly sections: readonly PageSection[];
+}
+
+const WEIGHTS = { title: 4, heading: 2, body: 1 };
+
+/** The page's Markdown by its headings. */
+function sectionsOf(page: PageRecord): PageSection[] {
+  const sections: { title: string; lines: string[] }[] = [{ title: '', lines: [] }];
+  let isCode = false;
+  for (const line of page.body.split('\n')) {
+    isCode = /^\s*(?:```|~~~)/.test(line) ? !isCode : isCode;
+    const heading = isCode ? null : /^#{1,6}\s+(.+?)\s*#*$/.exec(line);
+    if (heading === null) {
+      sections.at(-1)?.lines.push(line);
+    } else {
+      sections.push({ title: heading[1] ?? '', lines: [] });
+    }
+  }
+  return sections
+    .map(({ title, lines }, at) => ({ id: `${page.id}-${at}`, title, body: lines.join('\n').trim() }))
+    .filter((section) => section.title !== '' || section.body !== '');
+}
+
+interface Read {
+  readonly page: PageRecord;
+  readonly title: ReadonlySet<string>;
+  readonly sections: readonly {
+    readonly section: PageSection;
+    readonly heading: ReadonlySet<string>;
+    readonly body: ReadonlySet<string>;
+  }[];
+}
+
+function read(page: PageRecord): Read {
+  const sections = sectionsOf(page).map((section) => ({
+    section,
+    heading: new Set(stems(section.title)),
+    body: new Set(stems(section.body)),
+  }));
+  return { page, title: new Set(stems(`${page.title} ${page.description ?? ''}`)), sections };
+}
+
+/** How much one word of the query says for the page: once for each place it stands in. */
+function weightIn({ title, sections }: Read, word: string): number {
+  return (
+    (title.has(word) ? WEIGHTS.title : 0) +
+    (sections.some((section) => section.heading.has(word)) ? WEIGHTS.heading : 0) +
+    (sections.some((section) => section.body.has(word)) ? WEIGHTS.body : 0)
+  );
+}
+
+/** Those that have words of the query, the best first; of equally good ones the first. */
+function bestSections(page: Read, words: readonly string[], rarity: ReadonlyMap<string, number>): PageSection[] {
+  const scored = page.sections.map(({ section, heading, body }) => {
+    const weight = (word: string) => (heading.has(word) ? WEIGHTS.heading : 0) + (body.has(word) ? WEIGHTS.body : 0);
+    return { section, score: words.reduce((sum, word) => sum + weight(word) * (rarity.get(word) ?? 0), 0) };
+  });
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ section }) => section);
+}
+
+/** Groups and links have no text; some pages are not to be found. */
+export function isSearched(page: PageRecord): boolean {
+  return page.noIndex !== true && (page.type ?? 'document') === 'document';
+}
+
+/** The pages that have words of the query, the best first; of equally good ones the oldest. */
+export function searchPages(pages: readonly PageRecord[], query: string): PageHit[] {
+  const words = [...new Set(stems(query))];
+  const all = pages.filter(isSearched).map(read);
+  const rarity = new Map(
+    words.map((word) => {
+      const having = all.filter((page) => weightIn(page, word) > 0).length;
+      return [word, having === 0 ? 0 : Math.log(1 + all.length / having)];
+    }),
+  );
+  return all
+    .map((candidate) => ({
+      page: candidate.page,
+      score: words.reduce((sum, word) => sum + weightIn(candidate, word) * (rarity.get(word) ?? 0), 0),
+      sections: bestSections(candidate, words, rarity),
+    }))
+    .filter((hit) => hit.score > 0)
+    .sort((a, b) => b.score - a.score || a.page.seq - b.page.seq);
+}
+
+/** An empty query is rejected, since it is required. Source: docs/platform-notes.md#limits */
+const searchQuery = listQuery.extend({ query: text(1, 512) });
+
+/** An organization's result shows so many pages of a space. */
+const PAGES_PER_SPACE = 10;
+
+/** The order of what was found is what pages of a list go by, so that a list can start after any of it. */
+const best = (hit: PageHit | undefined) => -(hit?.score ?? 0);
+
+/** Operations that search pages. Source: docs/platform-notes.md#search */
+export const searchOperations: readonly Operation[] = [
+  operation('searchOrganization', 'GET', `${ORGANIZATION}/search`, { query: searchQuery }, (call) => {
+    const { store } = call;
+    const organization = requireOrganization(call);
+    const spaces = store.spaces.by('organization', organization.id);
+    const hits = searchPages(
+      spaces.flatMap((space) => asRead(spaceContent(store, space))),
+      call.query.query,
+    );
+    const bySpace = Map.groupBy(hits, (hit) => hit.page.space);
+    return list(call, {
+      items: spaces
+        .flatMap((space) => ({ space, pages: bySpace.get(space.id) ?? [] }))
+        .filter((item) => item.pages.length > 0),
+      key: ({ space, pages }) => [best(pages[0]), space.seq],
+      view: (_, { space, pages }) => ({
+        id: space.id,
+        title: space.title,
+        pages: pages.slice(0, PAGES_PER_SPACE).map((hit) => viewPageHit(call, hit)),
+      }),
+    });
+  }),
+  operation('searchSpace', 'GET', `${SPACE}/search`, { query: searchQuery }, (call) => {
+    const space = requireSpace(call);
+    return list(call, {
+      items: searchPages(asRead(spaceContent(call.store, space)), call.query.query),
+      key: (hit) => [best(hit), hit.page.seq],
+      view: viewPageHit,
+    });
+  }),
+];
+
+/** A section of a search result shows so many characters of its text. */
+const EXCERPT = 300;
+
+function ancestorsOf(context: Context, page: PageRecord): PageRecord[] {
+  const parent = findParent(page, (path) => context.store.pages.one('place', placeKey(page.space, path)));
+  return parent === undefined ? [] : [...ancestorsOf(context, parent), parent];
+}
+
+/** A page as a search result. Source: docs/platform-notes.md#search */
+function viewPageHit(context: Context, { page, sections }: PageHit): unknown {
+  return {
+    id: page.id,
+    title: page.title,
+    path: page.path,
+    sections: sections.map((section) => viewSection(context, page, section)),
+    ancestors: ancestorsOf(context, page).map((ancestor) => ({ title: ancestor.title })),
+    urls: { app: searchedAt(context, page) },
+  };
+}
+
+function searchedAt(context: Context, page: PageRecord): string {
+  return `${context.base}/app/s/${page.space}/${page.path}`;
+}
+
+function viewSection(context: Context, page: PageRecord, section: PageSection): unknown {
+  const anchor = section.title === '' ? '' : `#${anchorOf(section.title)}`;
+  return {
+    id: section.id,
+    title: section.title,
+    path: `${page.path}${anchor}`,
+    body: [...section.body].slice(0, EXCERPT).join(''),
+    urls: { app: `${searchedAt(context, page)}${anchor}` },
+  };
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { viewChangeRequest } from '../content/change-request.ts';
+import { type Answer, ok } from '../model/answers.ts';
+import { type Call, type Operation, operation, SITE } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { listQuery } from '../model/schema.ts';
+import { requireSite } from '../sites/views.ts';
+import type { IssueRecord } from './records.ts';
+import { beginFix, fixesOf, requireFinding } from './site-context.ts';
+import { viewFinding } from './topic-views.ts';
+
+/** Statuses of issues in 0.167. 0.181 added `candidate`. Source: docs/platform-notes.md#findings */
+const ISSUE_STATUSES = ['open', 'done', 'canceled'] as const;
+const FINDING_STATUSES = ['candidate', ...ISSUE_STATUSES] as const;
+const LEVELS = ['low', 'medium', 'high'] as const;
+
+const issuesQuery = listQuery.extend({
+  topic: z.string().optional(),
+  status: z.enum(ISSUE_STATUSES).optional(),
+  priority: z.enum(LEVELS).optional(),
+});
+
+const findingsQuery = listQuery.extend({
+  topic: z.string().optional(),
+  status: z.enum(FINDING_STATUSES).optional(),
+  severity: z.enum(LEVELS).optional(),
+});
+
+type Site = '/orgs/{organizationId}/sites/{siteId}';
+
+type Filters = z.output<typeof listQuery> & {
+  readonly topic?: string | undefined;
+  readonly status?: IssueRecord['status'] | undefined;
+};
+
+function listFindings(call: Call<Site, Filters>, level: string | undefined): Answer {
+  const site = requireSite(call);
+  const { topic, status } = call.query;
+  const items = call.store.conversationIssues
+    .by('site', site.id)
+    .filter((finding) => topic === undefined || finding.cluster === topic)
+    .filter((finding) => status === undefined || (finding.status ?? 'open') === status)
+    .filter((finding) => level === undefined || finding.impact === level);
+  return listBySeq(call, items, viewFinding);
+}
+
+function setStatus(call: Call<string>, finding: IssueRecord, status: NonNullable<IssueRecord['status']>): Answer {
+  const topic = call.store.issuesClusters.get(finding.cluster ?? '');
+  if (topic !== undefined) {
+    call.store.issuesClusters.put({ ...topic, updatedAt: call.at });
+  }
+  return ok(viewFinding(call, call.store.conversationIssues.put({ ...finding, status })));
+}
+
+/** Operations on a site's issues, as in 0.167. Source: docs/platform-notes.md#findings */
+export const siteIssueOperations: readonly Operation[] = [
+  operation('listSiteIssues', 'GET', `${SITE}/issues`, { feature: 'siteIssues', query: issuesQuery }, (call) =>
+    listFindings(call, call.query.priority),
+  ),
+  operation('getSiteIssue', 'GET', `${SITE}/issues/{siteIssueId}`, { feature: 'siteIssues' }, (call) =>
+    ok(viewFinding(call, requireFinding(call, call.params.siteIssueId))),
+  ),
+  operation(
+    'updateSiteIssue',
+    'PATCH',
+    `${SITE}/issues/{siteIssueId}`,
+    { feature: 'siteIssues', body: z.strictObject({ status: z.enum(ISSUE_STATUSES) }) },
+    (call) => setStatus(call, requireFinding(call, call.params.siteIssueId), call.body.status),
+  ),
+];
+
+/** Operations on a site's findings, from 0.181. Source: docs/platform-notes.md#findings */
+export const siteFindingOperations: readonly Operation[] = [
+  operation('listSiteFindings', 'GET', `${SITE}/findings`, { feature: 'siteFindings', query: findingsQuery }, (call) =>
+    listFindings(call, call.query.severity),
+  ),
+  operation('getSiteFinding', 'GET', `${SITE}/findings/{siteFindingId}`, { feature: 'siteFindings' }, (call) =>
+    ok(viewFinding(call, requireFinding(call, call.params.siteFindingId))),
+  ),
+  operation(
+    'updateSiteFinding',
+    'PATCH',
+    `${SITE}/findings/{siteFindingId}`,
+    { feature: 'siteFindings', body: z.strictObject({ status: z.enum(FINDING_STATUSES) }) },
+    (call) => setStatus(call, requireFinding(call, call.params.siteFindingId), call.body.status),
+  ),
+  operation(
+    'listFindingChangeRequests',
+    'GET',
+    `${SITE}/findings/{siteFindingId}/change-requests`,
+    { feature: 'siteFindings', query: listQuery },
+    (call) => listBySeq(call, fixesOf(call.store, requireFinding(call, call.params.siteFindingId)), viewChangeRequest),
+  ),
+  operation(
+    'draftFindingChangeRequests',
+    'POST',
+    `${SITE}/findings/{siteFindingId}/change-requests`,
+    { feature: 'siteFindings' },
+    (call) => {
+      beginFix(call, requireFinding(call, call.params.siteFindingId));
+      return { status: 202 };
+    },
+  ),
+];

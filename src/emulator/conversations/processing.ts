@@ -1,0 +1,157 @@
+import { findDue, type Run } from '../model/runs.ts';
+import type { Store } from '../model/store.ts';
+import { getTopics, JOIN, PAIR } from './clustering.ts';
+import { type ClusterRecord, type ConversationRecord, type Impact, type IssueRecord, scopeOf } from './records.ts';
+import { readContent } from './ticket-text.ts';
+
+/**
+ * Works one conversation into its issue, and the issue into a cluster: the likest there is; else a new one with the
+ * likest issue that has none; else none. What was known of an edited conversation gives way to what it says now.
+ */
+function workConversation(store: Store, conversation: ConversationRecord, run: Run): void {
+  const at = new Date(run.due).toISOString();
+  store.conversations.put({ ...conversation, run: null, processedAt: at });
+  const before = store.conversationIssues.one('conversation', conversation.id);
+  if (before !== undefined) {
+    takeOut(store, before, at);
+  }
+  const read = readContent(conversation.content);
+  if (read !== undefined) {
+    const issue = {
+      ...(before ?? store.identify('iss')),
+      organization: conversation.organization,
+      site: conversation.site,
+      conversation: conversation.id,
+      title: read.title,
+      excerpt: read.excerpt,
+      impact: impactOfText(read.text),
+      terms: read.terms,
+      createdAt: conversation.createdAt,
+      ingestedAt: conversation.ingestedAt,
+    };
+    place(store, { ...issue, cluster: undefined }, at);
+  } else if (before !== undefined) {
+    store.conversationIssues.remove(before.id);
+  }
+  dropWhenEmpty(store, before?.cluster);
+}
+
+function place(store: Store, issue: IssueRecord, at: string): void {
+  const topics = getTopics(store, scopeOf(issue));
+  const known = store.issuesClusters.get(topics.clusters.best(issue.terms, JOIN) ?? '');
+  const partner = store.conversationIssues.get(topics.loose.best(issue.terms, PAIR) ?? '');
+  if (known === undefined && partner === undefined) {
+    store.conversationIssues.put(issue);
+    topics.loose.add(issue.id, issue.seq, issue.terms);
+    return;
+  }
+  const cluster = known ?? newCluster(store, issue, at);
+  if (known === undefined && partner !== undefined) {
+    topics.loose.remove(partner.id, partner.terms);
+    join(store, cluster, partner, at);
+  }
+  join(store, cluster, issue, at);
+  gather(store, cluster, issue, at);
+}
+
+/** What came before the cluster was about this too may belong to it now. */
+function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
+  const { clusters, loose } = getTopics(store, scopeOf(cluster));
+  for (const id of loose.sharing(joined.terms)) {
+    const issue = store.conversationIssues.get(id);
+    if (issue !== undefined && clusters.likeness(cluster.id, issue.terms) >= JOIN) {
+      loose.remove(issue.id, issue.terms);
+      join(store, cluster, issue, at);
+    }
+  }
+}
+
+function newCluster(store: Store, { organization, site }: IssueRecord, at: string): ClusterRecord {
+  const identity = store.identify(site === undefined ? 'clu' : 'top');
+  return { ...identity, organization, site, muted: false, createdAt: at, updatedAt: at };
+}
+
+function join(store: Store, cluster: ClusterRecord, issue: IssueRecord, at: string): void {
+  getTopics(store, scopeOf(cluster)).clusters.add(cluster.id, cluster.seq, issue.terms);
+  store.conversationIssues.put({ ...issue, cluster: cluster.id });
+  store.issuesClusters.put({ ...cluster, updatedAt: at });
+}
+
+/** Of its cluster, or of those that have none. */
+function takeOut(store: Store, issue: IssueRecord, at: string): void {
+  const { clusters, loose } = getTopics(store, scopeOf(issue));
+  const cluster = issue.cluster === undefined ? undefined : store.issuesClusters.get(issue.cluster);
+  if (cluster === undefined) {
+    loose.remove(issue.id, issue.terms);
+  } else {
+    clusters.remove(cluster.id, issue.terms);
+    store.issuesClusters.put({ ...cluster, updatedAt: at });
+  }
+}
+
+/** A cluster keeps its id while one issue is left, and goes with the last. */
+function dropWhenEmpty(store: Store, cluster: string | undefined): void {
+  if (cluster !== undefined && store.conversationIssues.count('cluster', cluster) === 0) {
+    store.issuesClusters.remove(cluster);
+  }
+}
+
+/*
+ * Impact of issues and clusters. A decision of this emulator, since the platform does not document how it is
+ * determined: words decide it for an issue, shares and counts for a cluster.
+ * Source: docs/platform-notes.md#issue-clusters
+ */
+/** Fully or near-fully blocking, severe regression, data-loss risk. */
+const HIGH = anyOf(
+  /data[\s-]loss/,
+  /(?:lost|losing|wiped|corrupt\w*|overw\w+|deleted (?:all|our|my)) (?:\w+ ){0,2}(?:data|work|content|changes|pages|files|everything)/,
+  /(?:data|work|content|changes|pages|files|everything) (?:\w+ ){0,3}(?:lost|gone|disappeared|wiped|corrupted|overwritten)/,
+  /(?:completely|entirely|totally) (?:down|broken|unusable)|unusable/,
+  /(?:production|site|everything|service) (?:is )?down|outage|crash(?:ed|es|ing)?/,
+  /no ?(?:body|one) can|locked out|block(?:ed|er|ing)/,
+  /security (?:breach|hole)|urgent\w*|asap/,
+);
+
+/** Partial blocking, workarounds exist. */
+const MEDIUM = anyOf(
+  /can(?:no|['’]|)t|can not|could(?: not|n['’]t)|unable/,
+  /(?:does|do|did|is|are|was|were|wo|has)n['’]t|(?:does|do|did) not|not? (?:longer )?work\w*/,
+  /never (?:arriv|work|load|finish|complet|updat)\w*|time[sd]?[\s-]?out|stuck/,
+  /fail\w*|broken|breaks?|errors?|wrong|missing|rejected|refused|denied|workaround/,
+);
+
+/** Any of these, as whole words in any case. */
+function anyOf(...patterns: readonly RegExp[]): RegExp {
+  return new RegExp(`\\b(?:${patterns.map((pattern) => pattern.source).join('|')})\\b`, 'i');
+}
+
+/** What one conversation's words say. */
+export function impactOfText(text: string): Impact {
+  if (HIGH.test(text)) {
+    return 'high';
+  }
+  return MEDIUM.test(text) ? 'medium' : 'low';
+}
+
+/**
+ * What its issues make of a cluster. High: a third of them are, and at least two; or twenty are medium or worse. Medium:
+ * a third of them are medium or worse, or there are ten of any kind. Else low.
+ */
+export function impactOfCluster(impacts: readonly Impact[]): Impact {
+  const high = impacts.filter((impact) => impact === 'high').length;
+  const notLow = impacts.filter((impact) => impact !== 'low').length;
+  const third = impacts.length / 3;
+  if ((high >= 2 && high >= third) || notLow >= 20) {
+    return 'high';
+  }
+  return notLow >= third || impacts.length >= 10 ? 'medium' : 'low';
+}
+
+/** Completes the processing of conversations that is due, in the order in which it was due. */
+export function processDue(store: Store, now: number): void {
+  const due = findDue(store.conversations, now);
+  due.sort((a, b) => a.run.due - b.run.due || a.record.seq - b.record.seq);
+  for (const { record, run } of due) {
+    workConversation(store, record, run);
+  }
+}

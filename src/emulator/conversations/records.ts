@@ -1,0 +1,150 @@
+import { type Run, runningKey } from '../model/runs.ts';
+import { type Entity, Table } from '../model/table.ts';
+import type { PART_ROLES } from '../model/vocabulary.ts';
+
+/** One message of a conversation. `body` is Markdown or HTML. Source: docs/platform-notes.md#conversations */
+export interface ConversationPart {
+  readonly type: 'message';
+  readonly role: (typeof PART_ROLES)[number];
+  readonly body: string;
+}
+
+/** Content of an ingested conversation, without its id. Source: docs/platform-notes.md#conversations */
+export interface ConversationContent {
+  readonly subject?: string | undefined;
+  readonly parts: readonly ConversationPart[];
+  readonly metadata?:
+    | {
+        readonly url?: string | undefined;
+        readonly attributes?: Readonly<Record<string, string>> | undefined;
+        readonly createdAt?: string | undefined;
+      }
+    | undefined;
+}
+
+/** Further content of a context record. Source: docs/platform-notes.md#context-records */
+export interface RecordContent {
+  readonly type: 'ticket' | 'document';
+  readonly description?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string | number>> | undefined;
+}
+
+/** `externalId` is the id that was sent: unique within its source, and therefore not the conversation's `id` here. */
+export interface ConversationRecord extends Entity {
+  readonly organization: string;
+  /** Set for a context record of this site: it is worked into the site's topics as conversations are into clusters. */
+  readonly site?: string | undefined;
+  readonly record?: RecordContent | undefined;
+  readonly source: string;
+  readonly externalId: string;
+  readonly content: ConversationContent;
+  /** What was sent says, else when it first came. */
+  readonly createdAt: string;
+  /** When this content came. */
+  readonly ingestedAt: string;
+  /** How often it came, in any content. */
+  readonly received: number;
+  /** How often it came with the content that it already had. */
+  readonly repeats: number;
+  /** Until it is worked into an issue. */
+  readonly run: Run | null;
+  readonly processedAt?: string | undefined;
+}
+
+/** How much each word stem weighs: whole numbers, so that adding and taking away never drifts. */
+export type Terms = Readonly<Record<string, number>>;
+
+/** Source: docs/platform-notes.md#enumerations */
+export type Impact = 'low' | 'medium' | 'high';
+
+/** Status of a finding of a site. Source: docs/platform-notes.md#findings */
+export type FindingStatus = 'candidate' | 'open' | 'done' | 'canceled';
+
+/** Its `id` follows from the conversation's: each conversation that says something has one. */
+export interface IssueRecord extends Entity {
+  readonly organization: string;
+  /** Set for a finding of this site, which is of a context record. */
+  readonly site?: string | undefined;
+  /** Of a finding; `open` where nobody set it. */
+  readonly status?: FindingStatus | undefined;
+  /** Until a change request for the finding is drafted. */
+  readonly run?: Run | null | undefined;
+  /** Who asked for that; absent where it is nobody that the platform knows. */
+  readonly askedBy?: string | undefined;
+  readonly conversation: string;
+  /** Absent while no other issue is like it. */
+  readonly cluster?: string | undefined;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly impact: Impact;
+  readonly terms: Terms;
+  readonly createdAt: string;
+  readonly ingestedAt: string;
+}
+
+/** Everything else about a cluster follows from its issues, and so do its label and impact where nobody gave them. */
+export interface ClusterRecord extends Entity {
+  readonly organization: string;
+  /** Set for a topic of this site. */
+  readonly site?: string | undefined;
+  readonly label?: string | undefined;
+  readonly impact?: Impact | undefined;
+  readonly muted: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Where things are alike: a site for what is a site's, else the organization. */
+export function scopeOf({ site, organization }: Pick<ClusterRecord, 'site' | 'organization'>): string {
+  return site ?? organization;
+}
+
+interface Scoped {
+  readonly organization: string;
+  readonly site?: string | undefined;
+}
+
+/**
+ * Returns the organization of a record, unless the record belongs to a site.
+ * Source: docs/platform-notes.md#context-records
+ */
+const ownOf = ({ organization, site }: Scoped) => (site === undefined ? organization : undefined);
+const siteOf = ({ site }: Scoped) => site;
+
+/** Conversations and context records, what they are about, and what is alike. */
+export function conversationTables(changed: () => void) {
+  return {
+    conversations: new Table<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>(
+      {
+        organization: ownOf,
+        site: siteOf,
+        origin: (record) => originKey(scopeOf(record), record.source, record.externalId),
+        running: runningKey,
+      },
+      changed,
+    ),
+    conversationIssues: new Table<IssueRecord, 'organization' | 'site' | 'cluster' | 'conversation' | 'running'>(
+      {
+        organization: ownOf,
+        site: siteOf,
+        cluster: (issue) => issue.cluster,
+        conversation: (issue) => issue.conversation,
+        running: runningKey,
+      },
+      changed,
+    ),
+    issuesClusters: new Table<ClusterRecord, 'organization' | 'site'>({ organization: ownOf, site: siteOf }, changed),
+  };
+}
+
+/**
+ * Returns the key by which a record is unique: a conversation's id is unique within its source, a context record's
+ * within its site. Source: docs/platform-notes.md#conversations
+ */
+export function originKey(scope: string, source: string, externalId: string): string {
+  return JSON.stringify([scope, source, externalId]);
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof conversationTables> {}
+}

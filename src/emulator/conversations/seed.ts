@@ -1,0 +1,176 @@
+import { largest } from '../../core/lists.ts';
+import type { Store } from '../model/store.ts';
+import { getTopics } from './clustering.ts';
+import { type ClusterRecord, type Impact, type IssueRecord, scopeOf } from './records.ts';
+import { readContent } from './ticket-text.ts';
+
+const WEEK = 7 * 24 * 60 * 60 * 1000;
+
+/** The past three months, as in a cluster's `weeklyPulse`. */
+const WEEKS = 13;
+
+/** An issue, and the conversation it is of. */
+export interface IssueSeed {
+  readonly title: string;
+  /** Of its cluster where it is left out, else `low`. */
+  readonly impact?: Impact | undefined;
+  /** ISO 8601; now where it is left out. */
+  readonly createdAt?: string | undefined;
+  readonly details?: string | undefined;
+  /** Issues that name the same one are of one conversation; each has its own where it is left out. */
+  readonly conversation?: string | undefined;
+  /** Of the conversation: `email` where it is left out. */
+  readonly source?: string | undefined;
+  /** Of the conversation. */
+  readonly url?: string | undefined;
+}
+
+/**
+ * A cluster as if conversations had been worked into it: it comes with its issues and their conversations, and what the
+ * API shows follows from them, but for what is said here.
+ */
+export interface ClusterSeed {
+  readonly id?: string | undefined;
+  /** Makes it a topic of this site, its conversations context records, and its issues findings. */
+  readonly site?: string | undefined;
+  readonly label: string;
+  /** Of its issues where it is left out. */
+  readonly impact?: Impact | undefined;
+  readonly muted?: boolean | undefined;
+  /** ISO 8601; now where they are left out. */
+  readonly createdAt?: string | undefined;
+  readonly updatedAt?: string | undefined;
+  /**
+   * The issues themselves, or how many there are (1). As many as the pulse and the sources say where those are given and
+   * this is not.
+   */
+  readonly issues?: number | readonly IssueSeed[] | undefined;
+  /** How many issues came in each of the last weeks, the newest last; what is left of `issues` is older than three months. */
+  readonly pulse?: readonly number[] | undefined;
+  /** How many issues came from where. */
+  readonly sources?: Readonly<Record<string, number>> | undefined;
+  /** How many conversations the issues are of; as many as there are issues where it is left out. */
+  readonly conversations?: number | undefined;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+/** When each issue of the pulse came, oldest first: in the middle of its week, so that it stays there for half of one. */
+function timesOf(pulse: readonly number[], count: number, now: number): number[] {
+  const weeks = pulse.slice(-WEEKS);
+  const recent = weeks.flatMap((issues, at) => Array<number>(issues).fill(now - (weeks.length - at - 0.5) * WEEK));
+  return [...Array<number>(count - recent.length).fill(now - (WEEKS + 0.5) * WEEK), ...recent];
+}
+
+/** Where each issue comes from, and of which conversation it is: every source has one, and the rest are shared out. */
+function originsOf(seed: ClusterSeed, count: number): { readonly source: string; readonly conversation: string }[] {
+  const sources = Object.entries(seed.sources ?? { email: count }).filter(([, issues]) => issues > 0);
+  let spare = (seed.conversations ?? count) - sources.length;
+  return sources.flatMap(([source, issues]) => {
+    const conversations = 1 + Math.min(spare, issues - 1);
+    spare -= conversations - 1;
+    return Array.from({ length: issues }, (_, at) => ({ source, conversation: `${source} ${at % conversations}` }));
+  });
+}
+
+function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
+  if (typeof seed.issues === 'object') {
+    return seed.issues;
+  }
+  const told = [seed.pulse, seed.sources].map((of) => (of === undefined ? 0 : sum(Object.values(of))));
+  const count = seed.issues ?? largest(told, 1);
+  const conversations = seed.conversations ?? count;
+  const sources = Object.values(seed.sources ?? { email: count }).filter((issues) => issues > 0);
+  if (sum(seed.pulse ?? []) > count || sum(sources) !== count) {
+    throw new RangeError(`cluster ${JSON.stringify(seed.label)}: the pulse or the sources are not of ${count} issues`);
+  }
+  if (conversations > count || conversations < sources.length) {
+    throw new RangeError(`cluster ${JSON.stringify(seed.label)}: ${count} issues are not of ${conversations}`);
+  }
+  const times = seed.pulse === undefined ? Array<number>(count).fill(now) : timesOf(seed.pulse, count, now);
+  return originsOf(seed, count).map((origin, at) => ({
+    ...origin,
+    title: at === 0 ? seed.label : `${seed.label} (${at + 1})`,
+    createdAt: new Date(times[at] ?? now).toISOString(),
+  }));
+}
+
+/** Adds issues to a cluster, each with its conversation. */
+export function writeIssues(store: Store, cluster: ClusterRecord, seeds: readonly IssueSeed[], at: string): void {
+  const topics = getTopics(store, scopeOf(cluster));
+  const known = new Map<string, string>();
+  for (const seed of seeds) {
+    const conversation = known.get(seed.conversation ?? '') ?? writeConversation(store, cluster, seed, at);
+    if (seed.conversation !== undefined) {
+      known.set(seed.conversation, conversation);
+    }
+    const issue: IssueRecord = {
+      ...store.identify('iss'),
+      organization: cluster.organization,
+      site: cluster.site,
+      conversation,
+      cluster: cluster.id,
+      title: seed.title,
+      excerpt: seed.details ?? '',
+      impact: seed.impact ?? cluster.impact ?? 'low',
+      terms: readContent({ subject: seed.title, parts: [] })?.terms ?? {},
+      createdAt: seed.createdAt ?? at,
+      ingestedAt: at,
+    };
+    store.conversationIssues.put(issue);
+    topics.clusters.add(cluster.id, cluster.seq, issue.terms);
+  }
+}
+
+function writeConversation(store: Store, cluster: ClusterRecord, seed: IssueSeed, at: string): string {
+  const identity = store.identify('cnv');
+  const externalId = `seed-${identity.id}`;
+  const url = seed.url ?? `https://desk.example/tickets/${identity.seq}`;
+  const createdAt = seed.createdAt ?? at;
+  return store.conversations.put({
+    ...identity,
+    organization: cluster.organization,
+    site: cluster.site,
+    record: cluster.site === undefined ? undefined : { type: 'ticket' },
+    source: seed.source ?? 'email',
+    externalId,
+    content: { subject: seed.title, parts: [], metadata: { url, createdAt } },
+    createdAt,
+    ingestedAt: at,
+    received: 1,
+    repeats: 0,
+    run: null,
+    processedAt: at,
+  }).id;
+}
+
+/** Adds clusters with their issues and conversations; one with the id of another takes its place. */
+export function writeClusters(
+  store: Store,
+  organization: string,
+  seeds: readonly ClusterSeed[],
+  now: number,
+): ClusterRecord[] {
+  const at = new Date(now).toISOString();
+  return seeds.map((seed) => {
+    const issues = issuesOf(seed, now);
+    const identity = store.identify('clu');
+    const cluster = store.issuesClusters.put({
+      ...identity,
+      id: seed.id ?? identity.id,
+      organization,
+      site: seed.site,
+      label: seed.label,
+      impact: seed.impact,
+      muted: seed.muted ?? false,
+      createdAt: seed.createdAt ?? at,
+      updatedAt: seed.updatedAt ?? at,
+    });
+    for (const issue of store.conversationIssues.by('cluster', cluster.id)) {
+      store.conversationIssues.remove(issue.id);
+      getTopics(store, scopeOf(cluster)).clusters.remove(cluster.id, issue.terms);
+    }
+    writeIssues(store, cluster, issues, at);
+    return cluster;
+  });
+}

@@ -1,0 +1,84 @@
+/*
+ * Markdown as the emulator's pages are written in: GitHub's. Two things more, in the spelling of the platform's editor:
+ * `{% include "TITLE" %}` on a line of its own includes a reusable content, and `<code class="expression">…</code>` is an
+ * expression.
+ */
+import { createRequire } from 'node:module';
+import type { Nodes, Root } from 'mdast';
+
+/** Loaded when it is first needed: few who start an emulator write pages. */
+const require = createRequire(import.meta.url);
+
+export const INCLUDE = /\{%\s*include\s+"([^"]+)"\s*%\}/g;
+
+export const EXPRESSION = /<code class="expression">([^<]*)<\/code>/g;
+
+/** The text's syntax tree. */
+export function parseMarkdown(text: string): Root {
+  const { fromMarkdown } = require('mdast-util-from-markdown') as typeof import('mdast-util-from-markdown');
+  const { gfmFromMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
+  const { gfm } = require('micromark-extension-gfm') as typeof import('micromark-extension-gfm');
+  return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: gfmFromMarkdown() });
+}
+
+/** The node and everything below it, in the order of the text. */
+export function* nodesOf(node: Nodes): Iterable<Nodes> {
+  yield node;
+  if ('children' in node) {
+    for (const child of node.children) {
+      yield* nodesOf(child);
+    }
+  }
+}
+
+/** The words of a node, without how they are marked. */
+export function wordsOf(node: Nodes): string {
+  if ('value' in node) {
+    return node.type === 'html' ? '' : node.value;
+  }
+  return 'children' in node ? node.children.map(wordsOf).join('') : '';
+}
+
+/** The end of the address of a heading. */
+export function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** Where the text's headings are. */
+export function anchorsOf(tree: Root): Set<string> {
+  const headings = [...nodesOf(tree)].filter((node) => node.type === 'heading');
+  return new Set(headings.map((heading) => anchorOf(wordsOf(heading))));
+}
+
+/** From where to where a node stands in the text. */
+export function spanOf(node: Nodes): readonly [start: number, end: number] {
+  return [node.position?.start.offset ?? 0, node.position?.end.offset ?? 0];
+}
+
+/** One place of a text, and what is to stand there instead. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The text with all of them made; none may reach into another. */
+export function replaced(text: string, replacements: readonly Replacement[]): string {
+  return replacements
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((sum, { start, end, text: instead }) => sum.slice(0, start) + instead + sum.slice(end), text);
+}
+
+/** Where the pattern stands in the text, code left out. */
+export function matchesOutsideCode(text: string, pattern: RegExp): { start: number; end: number; inner: string }[] {
+  const isThere = text.search(pattern) !== -1;
+  const code = isThere
+    ? [...nodesOf(parseMarkdown(text))].filter((node) => node.type === 'code' || node.type === 'inlineCode').map(spanOf)
+    : [];
+  return [...text.matchAll(pattern)]
+    .map((match) => ({ start: match.index, end: match.index + match[0].length, inner: match[1] ?? '' }))
+    .filter(({ start }) => code.every(([from, to]) => start < from || start >= to));
+}

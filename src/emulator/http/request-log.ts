@@ -1,0 +1,81 @@
+/** One request as it was received. */
+export interface RequestEntry {
+  /** Counts from 1 since the start or the last reset. */
+  readonly n: number;
+  readonly method: string;
+  /** Name of the operation; `unknown` where the API has none. */
+  readonly operation: string;
+  /** With its query. */
+  readonly path: string;
+  /** Null while it is under way, and when the connection was dropped instead of an answer. */
+  readonly status: number | null;
+  /** Email of the token's user; null without a valid token. */
+  readonly user: string | null;
+  /** Milliseconds since the epoch, by the emulator's clock. */
+  readonly at: number;
+}
+
+/** What was asked of the emulator. Counts are of everything; of the entries only the newest are kept. */
+export interface RequestLog {
+  readonly total: number;
+  readonly entries: readonly RequestEntry[];
+  readonly byOperation: Readonly<Record<string, number>>;
+  readonly byMethod: Readonly<Record<string, number>>;
+  /** How many requests there were to the operation. */
+  count(operation: string): number;
+  /** Forgets everything. */
+  reset(): void;
+}
+
+type OpenEntry = { -readonly [K in keyof RequestEntry]: RequestEntry[K] };
+const KEPT = 100_000;
+
+/** The log as the server writes it. */
+export class RequestRecorder implements RequestLog {
+  #total = 0;
+  #entries: OpenEntry[] = [];
+  #operations = new Map<string, number>();
+  #methods = new Map<string, number>();
+
+  get total(): number {
+    return this.#total;
+  }
+
+  get entries(): readonly RequestEntry[] {
+    return this.#entries.slice();
+  }
+
+  get byOperation(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#operations);
+  }
+
+  get byMethod(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#methods);
+  }
+
+  count(operation: string): number {
+    return this.#operations.get(operation) ?? 0;
+  }
+
+  reset(): void {
+    this.#total = 0;
+    this.#entries = [];
+    this.#operations.clear();
+    this.#methods.clear();
+  }
+
+  /** Writes the request down; call the result with its status once that is known. */
+  open(request: Omit<RequestEntry, 'n' | 'status'>): (status: number) => void {
+    this.#total += 1;
+    const entry: OpenEntry = { n: this.#total, ...request, status: null };
+    if (this.#entries.length >= KEPT) {
+      this.#entries = this.#entries.slice(KEPT / 2);
+    }
+    this.#entries.push(entry);
+    this.#operations.set(request.operation, this.count(request.operation) + 1);
+    this.#methods.set(request.method, (this.#methods.get(request.method) ?? 0) + 1);
+    return (status) => {
+      entry.status = status;
+    };
+  }
+}

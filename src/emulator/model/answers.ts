@@ -1,0 +1,85 @@
+/** What an operation answers, before it is written to the connection. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly location?: string | undefined;
+  /** Events that are sent instead of a body, followed by `done`. Source: docs/platform-notes.md#ask */
+  readonly events?: readonly unknown[];
+  /** The preference of the request that the answer follows. */
+  readonly preference?: string;
+}
+
+/** Error that ends an operation with an HTTP status. Source: docs/platform-notes.md#errors */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Returns `{"error": {"code", "message"}}`, where the code is the status. Source: docs/platform-notes.md#errors */
+export function errorBody(status: number, message: string): unknown {
+  return { error: { code: status, message } };
+}
+
+/** 400: the body or the query says something that cannot be; names the field. */
+export function invalid(field: string, problem: string): ApiError {
+  return new ApiError(400, `${field}: ${problem}`);
+}
+
+/** 404: a path names something that does not exist. */
+export function notFound(what: string, id: string): ApiError {
+  return new ApiError(404, `${what} "${id}" not found`);
+}
+
+/** 409: a move or transfer that would change nothing. Source: docs/platform-notes.md#errors */
+export function noUpdate(): ApiError {
+  return new ApiError(409, 'Nothing to update: it is already there');
+}
+
+export function ok(body: unknown): Answer {
+  return { status: 200, body };
+}
+
+/** 200, in pieces. */
+export function streamed(events: readonly unknown[]): Answer {
+  return { status: 200, events };
+}
+
+/** 201, with `Location` for the kinds that have one. Source: docs/platform-notes.md#write-status-codes */
+export function created(body: unknown, location?: string): Answer {
+  return { status: 201, body, location };
+}
+
+export function noContent(): Answer {
+  return { status: 204 };
+}
+
+/** 205 when something was deleted, 204 when it did not exist. Source: docs/platform-notes.md#deletions */
+export function deleted(existed: boolean): Answer {
+  return { status: existed ? 205 : 204 };
+}
+
+/** Returns the record that a path names, or throws a 404. */
+export function found<R>(record: R | undefined, what: string, id: string): R {
+  if (record === undefined) {
+    throw notFound(what, id);
+  }
+  return record;
+}
+
+/** Returns the record that a body names, or throws a 400 that names the field. */
+export function referenced<R>(record: R | undefined, field: string, what: string, id: string): R {
+  if (record === undefined) {
+    throw invalid(field, `${what} "${id}" does not exist`);
+  }
+  return record;
+}
+
+/** Bytes, and what they are. */
+export interface Download {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}

@@ -1,0 +1,153 @@
+import type { z } from 'zod';
+import type { Answer } from './answers.ts';
+import type { CreationDefaults } from './creation-defaults.ts';
+import type { Features } from './features.ts';
+import { noBody, noQuery, parse } from './schema.ts';
+import type { Store } from './store.ts';
+import type { IntegrationScope } from './vocabulary.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a token may do: everything, read only, or nothing. */
+export type Permission = 'admin' | 'read' | 'none';
+
+/** Who calls. */
+export interface Caller {
+  /** Email of the token's user, or the installation whose token it is. */
+  readonly user: string;
+  readonly permission: Permission;
+  /** What the conversations that it ingests come from, where it is an installation's token. */
+  readonly source?: string | undefined;
+  /** Whose token it is, where it is an integration's or an installation's. */
+  readonly integration?: string | undefined;
+  /** Where an installation's token may do what. */
+  readonly installation?: { readonly organization: string; readonly scopes: readonly IntegrationScope[] } | undefined;
+}
+
+/** Milliseconds that processing takes. */
+export interface Processing {
+  readonly openapi: number;
+  readonly translation: number;
+  /** Until a conversation is worked into an issue and clusters. */
+  readonly conversations: number;
+}
+
+/** The rate limit that a request counts against. */
+export type LimitClass = 'read' | 'write' | 'ingest';
+
+/** What every operation can see. */
+export interface Context {
+  readonly store: Store;
+  /** Milliseconds since the epoch, by the injected clock. */
+  readonly now: number;
+  /** The same as ISO 8601. */
+  readonly at: string;
+  readonly caller: Caller;
+  /** Address of the emulator, without a path. */
+  readonly base: string;
+  readonly features: Features;
+  readonly processing: Processing;
+  /** What new resources have where their creation does not say. */
+  readonly defaults: CreationDefaults;
+  readonly pageSize: number;
+}
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+
+/** The ids that a path names, by name. */
+export type Params<Path extends string> = Readonly<Record<ParamNames<Path>, string>>;
+
+/** A request whose path names these ids. */
+export type At<Names extends string> = Pick<Context, 'store'> & { readonly params: Readonly<Record<Names, string>> };
+
+/** One request to one operation, its query and body already checked. */
+export interface Call<Path extends string = string, Query = unknown, Body = unknown> extends Context {
+  readonly operation: string;
+  readonly params: Params<Path>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/** Properties of an operation that not every operation has. */
+interface Options<Query, Body> {
+  readonly feature?: keyof Features;
+  /** Permits tokens with read permission to call it, although it is not a GET. */
+  readonly readersMay?: boolean;
+  /** Answers 204 without a body where the request prefers that, in versions that support it. */
+  readonly minimal?: boolean;
+  /** The rate limit that it counts against, where it is not that of its method. */
+  readonly limit?: LimitClass;
+  /** Largest request body in bytes, where it is smaller than the general limit. */
+  readonly maxBytes?: number;
+  readonly query?: z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+}
+
+/** An operation of the API, ready for the router. */
+export interface Operation {
+  readonly name: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly feature: keyof Features | undefined;
+  readonly writes: boolean;
+  readonly minimal: boolean;
+  readonly limit: LimitClass;
+  readonly maxBytes: number | undefined;
+  /** What it takes. */
+  readonly query: z.ZodType;
+  readonly body: z.ZodType;
+  run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
+}
+
+/**
+ * Declares an operation. Its query and body are checked before it is handled; unknown members are refused.
+ * `path` is below `/v1` and has `{names}` for ids.
+ */
+export function operation<const Path extends string, Query = Record<string, never>, Body = undefined>(
+  name: string,
+  method: Method,
+  path: Path,
+  options: Options<Query, Body>,
+  handle: (call: Call<Path, Query, Body>) => Answer,
+): Operation {
+  const query = options.query ?? (noQuery as unknown as z.ZodType<Query>);
+  const body = options.body ?? (noBody as unknown as z.ZodType<Body>);
+  return {
+    name,
+    method,
+    path,
+    feature: options.feature,
+    writes: method !== 'GET' && options.readersMay !== true,
+    minimal: options.minimal === true,
+    limit: options.limit ?? (method === 'GET' ? 'read' : 'write'),
+    maxBytes: options.maxBytes,
+    query,
+    body,
+    run: (context, params, givenQuery, givenBody) =>
+      handle({
+        ...context,
+        operation: name,
+        params: params as Params<Path>,
+        query: parse('query', query, givenQuery),
+        body: parse('body', body, givenBody),
+      }),
+  };
+}
+
+/** Whether a token that may write may also ingest conversations. */
+export function mayIngest(caller: Caller, features: Features): boolean {
+  const mayAtAll = features.ingestionByUsers || caller.source !== undefined;
+  const isInScope = caller.installation?.scopes.includes('conversations:ingest') ?? true;
+  return features.conversations && mayAtAll && isInScope;
+}
+
+/** Paths, below `/v1`, of the resources that other resources belong to. */
+export const ORGANIZATION = '/orgs/{organizationId}';
+
+export const SITE = `${ORGANIZATION}/sites/{siteId}` as const;
+
+export const SPACE = '/spaces/{spaceId}';
+
+export const CHANGE_REQUEST = `${SPACE}/change-requests/{changeRequestId}` as const;

@@ -1,0 +1,82 @@
+import { type Answer, invalid, ok } from './answers.ts';
+import type { Call, Context } from './operation.ts';
+import type { ListQuery } from './schema.ts';
+
+/** What a list is sorted by: the value, then the creation order where values are equal. */
+export type SortKey = readonly [value: string | number, seq: number];
+
+/** How a list is ordered and shown. */
+export interface Listing<T> {
+  /** In any order. */
+  readonly items: readonly T[];
+  key(item: T): SortKey;
+  readonly descending?: boolean;
+  view(context: Context, item: T): unknown;
+}
+
+function compare(a: SortKey, b: SortKey): number {
+  if (a[0] !== b[0]) {
+    return a[0] < b[0] ? -1 : 1;
+  }
+  return a[1] - b[1];
+}
+
+/** The cursor says after what the page starts, so that inserting and deleting elsewhere moves nothing. */
+function encodeCursor(operation: string, key: SortKey): string {
+  return Buffer.from(JSON.stringify([operation, ...key])).toString('base64url');
+}
+
+function decodeCursor(operation: string, cursor: string): SortKey {
+  try {
+    const [name, value, seq] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (name === operation && (typeof value === 'string' || typeof value === 'number') && typeof seq === 'number') {
+      return [value, seq];
+    }
+  } catch {
+    // Not one of ours: refused below like any other.
+  }
+  throw invalid('query.page', 'not a page of this list');
+}
+
+/**
+ * Returns one page: `items`, `count` (the total) and `next` while there is more.
+ * Source: docs/platform-notes.md#pagination
+ */
+export function list<T>(call: Call<string, ListQuery>, listing: Listing<T>): Answer {
+  const direction = listing.descending === true ? -1 : 1;
+  const keyed = listing.items.map((item) => ({ item, key: listing.key(item) }));
+  keyed.sort((a, b) => direction * compare(a.key, b.key));
+  const limit = call.query.limit ?? call.pageSize;
+  let start = 0;
+  if (call.query.page !== undefined) {
+    const after = decodeCursor(call.operation, call.query.page);
+    start = keyed.findIndex((entry) => direction * compare(entry.key, after) > 0);
+    start = start === -1 ? keyed.length : start;
+  }
+  const page = keyed.slice(start, start + limit);
+  const last = page.at(-1);
+  const more = last !== undefined && start + limit < keyed.length;
+  return ok({
+    ...(more ? { next: { page: encodeCursor(call.operation, last.key) } } : {}),
+    count: keyed.length,
+    items: page.map((entry) => listing.view(call, entry.item)),
+  });
+}
+
+/** A list in the order of creation. */
+export function listBySeq<T extends { readonly seq: number }>(
+  call: Call<string, ListQuery>,
+  items: readonly T[],
+  view: Listing<T>['view'],
+): Answer {
+  return list(call, { items, key: (item) => [item.seq, 0], view });
+}
+
+/** A list in display order. */
+export function listByRank<T extends { readonly rank: number }>(
+  call: Call<string, ListQuery>,
+  items: readonly T[],
+  view: Listing<T>['view'],
+): Answer {
+  return list(call, { items, key: (item) => [item.rank, 0], view });
+}

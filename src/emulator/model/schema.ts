@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { ApiError } from './answers.ts';
+import {
+  BARE_MERGE_RULES,
+  EDIT_MODES,
+  LANGUAGES,
+  ROLES,
+  SITE_VISIBILITIES,
+  TEAM_ROLES,
+  USER_MERGE_RULES,
+} from './vocabulary.ts';
+
+/** Text of a length in Unicode code points. Source: docs/platform-notes.md#conventions */
+export function text(min: number, max: number): z.ZodType<string, string> {
+  const rule = min === 0 ? `must be at most ${max} characters` : `must be ${min}-${max} characters`;
+  return z.string().refine(
+    (value) => {
+      const length = value.length > 2 * max ? value.length : [...value].length;
+      return length >= min && length <= max;
+    },
+    { error: rule },
+  );
+}
+
+/** An http or https URL of at most 2048 characters. Source: docs/platform-notes.md#limits */
+export function url(): z.ZodType<string, string> {
+  return text(1, 2048).refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {
+    error: 'must be an http or https URL',
+  });
+}
+
+/** An id in a body. */
+export const id = z.string().min(1, { error: 'must not be empty' });
+const role = z.enum(ROLES);
+
+export const nullableRole = role.nullable();
+
+export const defaultLevel = z.enum([...ROLES, 'inherit']).nullable();
+
+export const teamRole = z.enum(TEAM_ROLES);
+
+export const language = z.enum(LANGUAGES);
+
+export const editMode = z.enum(EDIT_MODES);
+
+export const siteVisibility = z.enum(SITE_VISIBILITIES);
+
+export const icon = text(0, 50);
+
+/** One emoji: a base with what changes it, several joined by U+200D, a flag, or a keycap. */
+const EMOJI =
+  /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*(?:\u200D\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*)*|[0-9#*]\uFE0F?\u20E3)$/v;
+
+/** Unicode code points in hexadecimal, joined by hyphens, as the characters that they are. */
+function charactersOf(given: string): string {
+  const codes = /^[0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*$/i.test(given) ? given.split('-') : [];
+  const points = codes.map((code) => Number.parseInt(code, 16));
+  return points.length > 0 && points.every((point) => point < 0xd800 || (point > 0xdfff && point <= 0x10ffff))
+    ? points.map((point) => String.fromCodePoint(point)).join('')
+    : given;
+}
+
+/** An emoji, as a character or as its code points. Source: docs/platform-notes.md#limits */
+export const emoji = text(1, 50).refine((given) => EMOJI.test(charactersOf(given)), {
+  error: 'must be an emoji, or its code points, such as 1f4d8',
+});
+
+export const condition = text(0, 1024);
+const none = z.strictObject({ type: z.literal('none') });
+
+const rules = z.strictObject({
+  type: z.literal('rules'),
+  rules: z.array(
+    z.discriminatedUnion('rule', [
+      z.strictObject({ rule: z.enum(USER_MERGE_RULES), users: z.array(id) }),
+      z.strictObject({ rule: z.enum(BARE_MERGE_RULES) }),
+      z.strictObject({ rule: z.literal('custom'), expression: text(0, 1024) }),
+    ]),
+  ),
+});
+
+/**
+ * `none`, or `rules` with its rules: an organization has nothing to inherit from.
+ * Source: docs/platform-notes.md#merge-rules
+ */
+export const standaloneMergeRules = z.discriminatedUnion('type', [none, rules]);
+
+/** The same, or `inherit`: the rules of the organization. Source: docs/platform-notes.md#merge-rules */
+export const mergeRules = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('inherit') }), none, rules]);
+
+/** A number in a query. */
+const limit = z
+  .string()
+  .refine((value) => /^\d{1,4}$/.test(value) && Number(value) <= 1000, { error: 'must be a number from 0 to 1000' })
+  .transform(Number);
+
+/** A boolean in a query. */
+export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+/** Query of every paginated list. Source: docs/platform-notes.md#pagination */
+export const listQuery = z.strictObject({ page: z.string().optional(), limit: limit.optional() });
+
+export type ListQuery = z.output<typeof listQuery>;
+
+/** The query of an operation that takes none. */
+export const noQuery = z.strictObject({});
+
+/** The body of an operation that takes none: absent or empty. */
+export const noBody = z.strictObject({}).optional();
+
+/** The query of operations that visitors' share links may reach. */
+export const shareQuery = z.strictObject({ shareKey: z.string().optional() });
+
+/** One problem, the field's place first. */
+function describeIssue(place: string, issue: z.core.$ZodIssue): string {
+  const path = [place, ...issue.path.map(String)].join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${path}.${key}: unknown ${place === 'query' ? 'parameter' : 'field'}`).join('; ');
+  }
+  if (issue.code === 'invalid_type' && issue.input === undefined) {
+    return `${path}: required`;
+  }
+  if (issue.code === 'invalid_value') {
+    return `${path}: must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+  }
+  return `${path}: ${issue.message.replace('Invalid input: ', '')}`;
+}
+
+/** The value as the schema reads it, or a 400 that names every field at fault. */
+export function parse<T>(place: 'body' | 'query', schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) {
+    return result.data;
+  }
+  throw new ApiError(400, result.error.issues.map((issue) => describeIssue(place, issue)).join('; '));
+}
+
+/** Names of the merge rules that a body sets. */
+export function getRuleNames(
+  given: { readonly rules?: readonly { readonly rule?: unknown }[] } | { readonly type: string } | undefined,
+): readonly unknown[] {
+  return given !== undefined && 'rules' in given ? (given.rules ?? []).map(({ rule }) => rule) : [];
+}

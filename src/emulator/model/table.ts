@@ -1,0 +1,133 @@
+type IndexOf<R> = (record: R) => string | undefined;
+type Indexes<R, I extends string> = Record<I, Map<string, Map<string, R>>>;
+
+/**
+ * Records of one kind, by id and by further keys, in the order in which they were first put. Records are replaced,
+ * never changed, so that the indexes stay right.
+ */
+export class Table<R extends { readonly id: string }, I extends string = never> {
+  readonly #records = new Map<string, R>();
+  readonly #keys: Readonly<Record<I, IndexOf<R>>>;
+  readonly #indexes: Indexes<R, I>;
+  readonly #changed: () => void;
+
+  constructor(keys: Readonly<Record<I, IndexOf<R>>>, changed: () => void) {
+    this.#keys = keys;
+    this.#changed = changed;
+    const names = Object.keys(keys) as I[];
+    this.#indexes = Object.fromEntries(names.map((name) => [name, new Map()])) as Indexes<R, I>;
+  }
+
+  get(id: string): R | undefined {
+    return this.#records.get(id);
+  }
+
+  all(): Iterable<R> {
+    return this.#records.values();
+  }
+
+  /** The records with that key, oldest first. */
+  by(index: I, key: string): readonly R[] {
+    const found = this.#indexes[index].get(key);
+    return found === undefined ? [] : [...found.values()];
+  }
+
+  /** The first record with that key. */
+  one(index: I, key: string): R | undefined {
+    return this.#indexes[index].get(key)?.values().next().value;
+  }
+
+  count(index: I, key: string): number {
+    return this.#indexes[index].get(key)?.size ?? 0;
+  }
+
+  /** Adds the record, or replaces the one with its id. */
+  put(record: R): R {
+    const before = this.#records.get(record.id);
+    for (const name of Object.keys(this.#keys) as I[]) {
+      const key = this.#keys[name](record);
+      const old = before === undefined ? undefined : this.#keys[name](before);
+      if (old !== undefined && old !== key) {
+        this.#unindex(name, old, record.id);
+      }
+      if (key !== undefined) {
+        this.#index(name, key, record);
+      }
+    }
+    this.#records.set(record.id, record);
+    this.#changed();
+    return record;
+  }
+
+  /** Whether there was something to remove. */
+  remove(id: string): boolean {
+    const record = this.#records.get(id);
+    if (record === undefined) {
+      return false;
+    }
+    for (const name of Object.keys(this.#keys) as I[]) {
+      const key = this.#keys[name](record);
+      if (key !== undefined) {
+        this.#unindex(name, key, id);
+      }
+    }
+    this.#records.delete(id);
+    this.#changed();
+    return true;
+  }
+
+  clear(): void {
+    this.#records.clear();
+    for (const name of Object.keys(this.#keys) as I[]) {
+      this.#indexes[name].clear();
+    }
+    this.#changed();
+  }
+
+  #index(name: I, key: string, record: R): void {
+    const bucket = this.#indexes[name].get(key);
+    if (bucket === undefined) {
+      this.#indexes[name].set(key, new Map([[record.id, record]]));
+    } else {
+      bucket.set(record.id, record);
+    }
+  }
+
+  #unindex(name: I, key: string, id: string): void {
+    const bucket = this.#indexes[name].get(key);
+    bucket?.delete(id);
+    if (bucket?.size === 0) {
+      this.#indexes[name].delete(key);
+    }
+  }
+}
+
+/**
+ * What the emulator remembers. Records hold what was written; everything that follows from other records (counts,
+ * addresses, permissions, `default` flags, processing states) is computed when it is read.
+ */
+export interface Entity {
+  readonly id: string;
+  /** Creation order over all kinds; lists page by it. */
+  readonly seq: number;
+}
+
+/** `rank` is the place among siblings: display order, unique over all kinds. */
+export interface Ranked extends Entity {
+  readonly rank: number;
+}
+
+/** Index key of records that belong to an organization. */
+export function organizationKey(record: { readonly organization: string }): string {
+  return record.organization;
+}
+
+/** Index key of records that belong to a space. */
+export function spaceKey(record: { readonly space: string }): string {
+  return record.space;
+}
+
+/** Index key of records that are unique within a space, such as a page's path and a change request's number. */
+export function placeKey(space: string, place: string): string {
+  return `${space}/${place}`;
+}

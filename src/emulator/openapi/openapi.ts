@@ -1,0 +1,248 @@
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { isObject } from '../../core/json.ts';
+import { type Answer, created, deleted, invalid, ok } from '../model/answers.ts';
+import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
+import { id, listQuery, text, url } from '../model/schema.ts';
+import type { StoreFamily } from '../model/store.ts';
+import { type Entity, organizationKey, Table } from '../model/table.ts';
+import { SPEC_VISIBILITIES, type SpecVisibility } from '../model/vocabulary.ts';
+import { requireOrganization, requireOwned } from '../organizations/people.ts';
+
+export interface SpecError {
+  readonly message: string;
+  readonly code: 'FETCH_TIMEOUT' | 'FETCH_ERROR' | 'PARSE_ERROR';
+}
+
+/** `id` is what `lastVersion` and addresses build on; the slug names it in paths. */
+export interface SpecRecord extends Entity {
+  readonly organization: string;
+  readonly slug: string;
+  readonly source: { readonly url: string } | { readonly text: string };
+  readonly visibility: SpecVisibility;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly run: Run | null;
+  /** What the run will find. */
+  readonly errors: readonly SpecError[];
+  readonly lastVersion?: string | undefined;
+  readonly lastProcessedAt?: string | undefined;
+  readonly lastProcessedErrors: readonly SpecError[];
+}
+
+/** What reading a source would find wrong. Addresses are never fetched: words in them choose the outcome. */
+function errorsOf(source: SpecRecord['source']): SpecError[] {
+  if ('text' in source) {
+    return errorsOfText(source.text);
+  }
+  if (source.url.includes('timeout')) {
+    return [{ message: `Fetching ${source.url} took too long`, code: 'FETCH_TIMEOUT' }];
+  }
+  if (source.url.includes('missing')) {
+    return [{ message: `Fetching ${source.url} answered 404`, code: 'FETCH_ERROR' }];
+  }
+  return [];
+}
+
+/** An OpenAPI document is a YAML (or JSON) mapping that says which version of OpenAPI or Swagger it is. */
+function errorsOfText(text: string): SpecError[] {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    return document.errors.map((error) => ({
+      message: `line ${lines.linePos(error.pos[0]).line}: ${error.message}`,
+      code: 'PARSE_ERROR' as const,
+    }));
+  }
+  const value = readValue(document);
+  if (value === undefined) {
+    return [{ message: 'the document repeats itself too often', code: 'PARSE_ERROR' }];
+  }
+  if (!isObject(value)) {
+    return [{ message: 'line 1: the document is not a mapping', code: 'PARSE_ERROR' }];
+  }
+  if (typeof value.openapi !== 'string' && typeof value.swagger !== 'string') {
+    return [{ message: 'line 1: neither "openapi" nor "swagger" says a version', code: 'PARSE_ERROR' }];
+  }
+  return [];
+}
+
+/** Undefined when its aliases would blow it up. */
+function readValue(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Source: docs/platform-notes.md#enumerations */
+const STATES = { waiting: 'pending', working: 'progress', done: 'complete' } as const;
+
+/** OpenAPISpec. Source: docs/platform-notes.md#openapi-specifications */
+export function viewSpec(context: Context, spec: SpecRecord): unknown {
+  const admin = context.caller.permission === 'admin';
+  const app = `${context.base}/app/o/${spec.organization}/openapi/${spec.slug}`;
+  return {
+    object: 'openapi-spec',
+    id: spec.id,
+    createdAt: spec.createdAt,
+    updatedAt: spec.updatedAt,
+    slug: spec.slug,
+    sourceURL: 'url' in spec.source ? spec.source.url : undefined,
+    processingState: STATES[getProgress(spec.run, context.now)],
+    visibility: spec.visibility,
+    lastVersion: spec.lastVersion,
+    lastProcessedAt: spec.lastProcessedAt,
+    lastProcessErrorCode: spec.lastProcessedErrors[0]?.code,
+    lastProcessedErrors: spec.lastProcessedErrors.length === 0 ? undefined : spec.lastProcessedErrors,
+    permissions: { view: true, edit: admin },
+    urls: {
+      location: `${context.base}/v1/orgs/${spec.organization}/openapi/${spec.slug}`,
+      app,
+      published: spec.visibility === 'public' ? `${context.base}/openapi/${spec.id}` : undefined,
+    },
+  };
+}
+
+/** Source: docs/platform-notes.md#limits */
+const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(value), {
+  error: 'must be letters, digits and single hyphens between them',
+});
+
+/** A URL or a text. Source: docs/platform-notes.md#writable-fields */
+const source = z.union([z.strictObject({ url: url() }), z.strictObject({ text: id })], {
+  error: 'must be {url} (an http or https URL) or {text}',
+});
+
+function requireSpec(call: At<'organizationId' | 'specSlug'>): SpecRecord {
+  const { organizationId, specSlug } = call.params;
+  const spec = call.store.specs.one('slug', `${organizationId}/${specSlug}`);
+  return requireOwned(call, spec, 'OpenAPI specification', specSlug);
+}
+
+/** Creates the spec, or gives it another source; either way it is processed anew. */
+function writeSource(
+  context: Context,
+  organization: string,
+  slug: string,
+  given: SpecRecord['source'],
+  current?: SpecRecord,
+): SpecRecord {
+  const { store } = context;
+  if ('text' in given && !context.features.openapiText) {
+    throw invalid('body.source.text', 'unknown field');
+  }
+  const spec = store.specs.put({
+    ...(current ?? {
+      ...store.identify('spec'),
+      organization,
+      slug,
+      visibility: 'private',
+      createdAt: context.at,
+      lastProcessedErrors: [],
+    }),
+    source: given,
+    updatedAt: context.at,
+    run: startRun(context, context.processing.openapi),
+    errors: errorsOf(given),
+  });
+  store.settle(context.now);
+  return store.specs.get(spec.id) ?? spec;
+}
+
+function checkSlug(given: string): string {
+  const result = slug.safeParse(given);
+  if (!result.success) {
+    throw invalid('path.specSlug', result.error.issues.map((issue) => issue.message).join('; '));
+  }
+  return given;
+}
+
+function putSpec(context: Context, organization: string, slug: string, given: SpecRecord['source']): Answer {
+  const current = context.store.specs.one('slug', `${organization}/${slug}`);
+  const spec = writeSource(context, organization, checkSlug(slug), given, current);
+  return current === undefined ? created(viewSpec(context, spec)) : ok(viewSpec(context, spec));
+}
+
+/** Operations on OpenAPI specifications. Source: docs/platform-notes.md#openapi-specifications */
+export const openapiOperations: readonly Operation[] = [
+  operation('listOpenapiSpecs', 'GET', `${ORGANIZATION}/openapi`, { query: listQuery }, (call) => {
+    const organization = requireOrganization(call);
+    return listBySeq(call, call.store.specs.by('organization', organization.id), viewSpec);
+  }),
+  operation(
+    'createOpenapiSpec',
+    'POST',
+    `${ORGANIZATION}/openapi`,
+    { body: z.strictObject({ slug, source }) },
+    (call) => {
+      const { store, body } = call;
+      const organization = requireOrganization(call);
+      if (store.specs.one('slug', `${organization.id}/${body.slug}`) !== undefined) {
+        throw invalid('body.slug', `"${body.slug}" is already in use`);
+      }
+      return created(viewSpec(call, writeSource(call, organization.id, body.slug, body.source)));
+    },
+  ),
+  operation('getOpenapiSpec', 'GET', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) =>
+    ok(viewSpec(call, requireSpec(call))),
+  ),
+  operation(
+    'putOpenapiSpec',
+    'PUT',
+    `${ORGANIZATION}/openapi/{specSlug}`,
+    { body: z.strictObject({ source }) },
+    (call) => {
+      const organization = requireOrganization(call);
+      return putSpec(call, organization.id, call.params.specSlug, call.body.source);
+    },
+  ),
+  operation(
+    'updateOpenapiSpec',
+    'PATCH',
+    `${ORGANIZATION}/openapi/{specSlug}`,
+    { body: z.strictObject({ visibility: z.enum(SPEC_VISIBILITIES) }) },
+    (call) => {
+      const spec = requireSpec(call);
+      const { visibility } = call.body;
+      return ok(viewSpec(call, call.store.specs.put({ ...spec, visibility, updatedAt: call.at })));
+    },
+  ),
+  operation('deleteOpenapiSpec', 'DELETE', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) => {
+    const organization = requireOrganization(call);
+    const spec = call.store.specs.one('slug', `${organization.id}/${call.params.specSlug}`);
+    return deleted(spec !== undefined && call.store.specs.remove(spec.id));
+  }),
+];
+
+/** Tables of specifications, and their processing. A run that found errors keeps the last good version. */
+export const openapiStore = {
+  tables: openapiTables,
+  settle(store, now) {
+    for (const { record, run } of findDue(store.specs, now)) {
+      store.specs.put({
+        ...record,
+        run: null,
+        lastVersion: record.errors.length === 0 ? store.identify('ver').id : record.lastVersion,
+        lastProcessedAt: new Date(run.due).toISOString(),
+        lastProcessedErrors: record.errors,
+      });
+    }
+  },
+} satisfies StoreFamily;
+
+function openapiTables(changed: () => void) {
+  return {
+    specs: new Table<SpecRecord, 'organization' | 'slug' | 'running'>(
+      { organization: organizationKey, slug: (spec) => `${spec.organization}/${spec.slug}`, running: runningKey },
+      changed,
+    ),
+  };
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof openapiTables> {}
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { Json } from '../../core/json.ts';
+import { richDocument } from '../documents/build.ts';
+import { requireDocument } from '../documents/rich-document.ts';
+import { ok } from '../model/answers.ts';
+import { type Context, type Operation, operation } from '../model/operation.ts';
+import { findCallingUser, requireOrganization } from './people.ts';
+import type { OrganizationRecord } from './records.ts';
+
+const INSTRUCTIONS = '/orgs/{organizationId}/agent-instructions';
+
+/** Before anybody writes any they are empty, as if from whoever is there longest: the answer has to name somebody. */
+function unwritten({ store }: Context, organization: OrganizationRecord) {
+  const [first] = store.members.by('organization', organization.id);
+  return { document: richDocument([]) as Json, updatedAt: organization.createdAt, updatedBy: first?.user ?? '' };
+}
+
+function viewInstructions(context: Context, organization: OrganizationRecord): unknown {
+  const { document, updatedAt, updatedBy } = organization.agentInstructions ?? unwritten(context, organization);
+  return {
+    object: 'agent-instructions',
+    instructions: document,
+    updatedAt,
+    updatedBy,
+    urls: { location: `${context.base}/v1/orgs/${organization.id}/agent-instructions` },
+  };
+}
+
+/**
+ * Operations on the instructions of an organization's documentation agent. Source: docs/platform-notes.md#organizations
+ */
+export const agentInstructionOperations: readonly Operation[] = [
+  operation('getAgentInstructions', 'GET', INSTRUCTIONS, {}, (call) =>
+    ok(viewInstructions(call, requireOrganization(call))),
+  ),
+  operation(
+    'setAgentInstructions',
+    'PUT',
+    INSTRUCTIONS,
+    { body: z.strictObject({ instructions: z.unknown() }) },
+    (call) => {
+      const organization = requireOrganization(call);
+      const document = requireDocument(call.body.instructions, 'body.instructions');
+      const updatedBy = findCallingUser(call)?.id ?? call.caller.user;
+      const agentInstructions = { document, updatedAt: call.at, updatedBy };
+      return ok(viewInstructions(call, call.store.organizations.put({ ...organization, agentInstructions })));
+    },
+  ),
+];

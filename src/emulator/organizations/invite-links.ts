@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { ApiError, created, noContent, ok } from '../model/answers.ts';
+import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { listQuery, nullableRole } from '../model/schema.ts';
+import { ROLES, type Role } from '../model/vocabulary.ts';
+import { deleteOwned, findCallingUser, requireOrganization, requireOwned } from './people.ts';
+import type { LinkInviteRecord, OrganizationRecord, UserRecord } from './records.ts';
+
+const INVITES = '/orgs/{organizationId}/link-invites';
+const INVITE = `${INVITES}/{inviteId}` as const;
+
+/** The role that the link gives. Source: docs/platform-notes.md#invite-links */
+const inviteBody = z.strictObject({ role: nullableRole });
+
+/** How much a role may, the most first; a guest's is the least. */
+function rankOf(role: Role | null): number {
+  return role === null ? ROLES.length : ROLES.indexOf(role);
+}
+
+/** `redundant`: the caller already has the role that the link gives. Source: docs/platform-notes.md#invite-links */
+function viewInvite(context: Context, invite: LinkInviteRecord): unknown {
+  const user = findCallingUser(context)?.id;
+  const member = context.store.members.get(`${invite.organization}/${user}`);
+  const redundant = member !== undefined && rankOf(member.role) <= rankOf(invite.role);
+  return { object: 'invite', id: invite.id, role: invite.role, redundant };
+}
+
+function requireInvite(call: At<'organizationId' | 'inviteId'>): LinkInviteRecord {
+  const { inviteId } = call.params;
+  return requireOwned(call, call.store.linkInvites.get(inviteId), 'Invite', inviteId);
+}
+
+/**
+ * Rejects a new link (400) while the organization has `inviteLinks` off: a decision of this emulator. Existing links
+ * stay. Source: docs/platform-notes.md#invite-links
+ */
+function refuseOff(organization: OrganizationRecord): void {
+  if (!organization.inviteLinks) {
+    throw new ApiError(400, `Organization "${organization.id}" has no invite links enabled`);
+  }
+}
+
+/** The caller as somebody whom the platform knows. */
+function knownUser({ store, caller }: Context): UserRecord {
+  const displayName = caller.user.split('@', 1)[0] ?? caller.user;
+  const user = findCallingUser({ store, caller });
+  return user ?? store.users.put({ ...store.identify('usr'), email: caller.user, displayName });
+}
+
+/**
+ * Throws a 400 unless the domain of the caller's email address is one of the organization's.
+ * Source: docs/platform-notes.md#organizations
+ */
+function refuseDomain(organization: OrganizationRecord, email: string): void {
+  const domain = email.toLowerCase().slice(email.lastIndexOf('@') + 1);
+  if (!organization.emailDomains.some((allowed) => allowed.toLowerCase() === domain)) {
+    throw new ApiError(400, `Email domain "${domain}" is not one of organization "${organization.id}"`);
+  }
+}
+
+/**
+ * With the organization's default role. Decisions of this emulator: who is a member already stays as they are, whatever
+ * their domain; and since joining is no right that somebody gives, a token that may only read joins too.
+ */
+const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { readersMay: true }, (call) => {
+  const { store } = call;
+  const organization = requireOrganization(call);
+  const known = findCallingUser(call);
+  if (known !== undefined && store.members.get(`${organization.id}/${known.id}`) !== undefined) {
+    return noContent();
+  }
+  refuseDomain(organization, call.caller.user);
+  const user = knownUser(call);
+  store.members.put({
+    id: `${organization.id}/${user.id}`,
+    seq: store.next(),
+    organization: organization.id,
+    user: user.id,
+    role: organization.defaultRole,
+    disabled: false,
+    joinedAt: call.at,
+    sso: false,
+  });
+  return noContent();
+});
+
+/** Operations for becoming a member: invite links and joining. Source: docs/platform-notes.md#invite-links */
+export const linkInviteOperations: readonly Operation[] = [
+  join,
+  operation('listLinkInvites', 'GET', INVITES, { query: listQuery }, (call) => {
+    const organization = requireOrganization(call);
+    const invites = call.store.linkInvites.by('organization', organization.id);
+    return listBySeq(call, invites, viewInvite);
+  }),
+  operation('createLinkInvite', 'POST', INVITES, { body: inviteBody }, (call) => {
+    const organization = requireOrganization(call);
+    refuseOff(organization);
+    const invite = { ...call.store.identify('inv'), organization: organization.id, role: call.body.role };
+    return created(viewInvite(call, call.store.linkInvites.put(invite)));
+  }),
+  operation('getLinkInvite', 'GET', INVITE, {}, (call) => ok(viewInvite(call, requireInvite(call)))),
+  operation('updateLinkInvite', 'PATCH', INVITE, { body: inviteBody }, (call) => {
+    const invite = requireInvite(call);
+    return ok(viewInvite(call, call.store.linkInvites.put({ ...invite, role: call.body.role })));
+  }),
+  operation('deleteLinkInvite', 'DELETE', INVITE, {}, (call) =>
+    deleteOwned(call, call.store.linkInvites, call.params.inviteId),
+  ),
+];

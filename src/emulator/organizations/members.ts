@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { type Answer, deleted, invalid, ok } from '../model/answers.ts';
+import { type Call, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { list, listBySeq } from '../model/paging.ts';
+import { containsText } from '../model/patch.ts';
+import { listQuery, nullableRole } from '../model/schema.ts';
+import type { Store } from '../model/store.ts';
+import { ROLES } from '../model/vocabulary.ts';
+import { getUser, requireMember, requireOrganization, viewMember, viewTeam } from './people.ts';
+import type { MemberRecord } from './records.ts';
+
+const order = z.enum(['asc', 'desc']).optional();
+
+/** Source: docs/platform-notes.md#filters */
+const memberQuery = listQuery.extend({
+  role: z.enum([...ROLES, 'guest']).optional(),
+  search: z.string().optional(),
+  sort: z.enum(['joinedAt', 'lastSeenAt']).optional(),
+  order,
+});
+
+/** An organization always keeps somebody who can administrate it. */
+function refuseLastAdmin(store: Store, member: MemberRecord, field: string): void {
+  if (member.role !== 'admin') {
+    return;
+  }
+  const admins = store.members.by('organization', member.organization).filter((other) => other.role === 'admin');
+  if (admins.length === 1) {
+    throw invalid(field, 'the last admin of the organization must stay an admin');
+  }
+}
+
+/** Returns an unsigned JWT, since nothing verifies it. Source: docs/platform-notes.md#authentication */
+function visitorClaims(member: MemberRecord): string {
+  const parts = [
+    { alg: 'none', typ: 'JWT' },
+    { sub: member.user, organization: member.organization },
+  ];
+  return `${parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`;
+}
+
+function listMembers(call: Call<'/orgs/{organizationId}/members', z.output<typeof memberQuery>>): Answer {
+  const { store, query } = call;
+  const organization = requireOrganization(call);
+  const sort = query.sort ?? 'joinedAt';
+  const items = store.members.by('organization', organization.id).filter((member) => {
+    const user = getUser(store, member);
+    const role = query.role === 'guest' ? null : query.role;
+    return (
+      (role === undefined || member.role === role) &&
+      (query.search === undefined ||
+        containsText(user.displayName, query.search) ||
+        containsText(user.email, query.search)) &&
+      (sort === 'joinedAt' || member.lastSeenAt !== undefined)
+    );
+  });
+  return list(call, {
+    items,
+    key: (member) => [member[sort] ?? '', member.seq],
+    descending: query.order !== 'asc',
+    view: viewMember,
+  });
+}
+
+function removeMember(call: Call<'/orgs/{organizationId}/members/{userId}'>): Answer {
+  const { store, params } = call;
+  requireOrganization(call);
+  const member = store.members.get(`${params.organizationId}/${params.userId}`);
+  if (member === undefined) {
+    return deleted(false);
+  }
+  refuseLastAdmin(store, member, 'path.userId');
+  for (const membership of store.teamMembers.by('member', member.id)) {
+    store.teamMembers.remove(membership.id);
+  }
+  return deleted(store.members.remove(member.id));
+}
+
+const readOperations: readonly Operation[] = [
+  operation('listMembers', 'GET', `${ORGANIZATION}/members`, { query: memberQuery }, listMembers),
+  operation('getMember', 'GET', `${ORGANIZATION}/members/{userId}`, {}, (call) =>
+    ok(viewMember(call, requireMember(call))),
+  ),
+  operation(
+    'listMemberTeams',
+    'GET',
+    `${ORGANIZATION}/members/{userId}/teams`,
+    { query: listQuery.extend({ title: z.string().optional() }) },
+    (call) => {
+      const { store, query } = call;
+      const member = requireMember(call);
+      const memberships = store.teamMembers.by('member', member.id).flatMap((membership) => {
+        const team = store.teams.get(membership.team);
+        const wanted = team !== undefined && containsText(team.title, query.title ?? '');
+        return wanted ? [{ seq: membership.seq, role: membership.role, team }] : [];
+      });
+      return listBySeq(call, memberships, (_, item) => ({
+        team: viewTeam(call, item.team),
+        member: { role: item.role },
+      }));
+    },
+  ),
+];
+
+const writeOperations: readonly Operation[] = [
+  operation(
+    'updateMember',
+    'PATCH',
+    `${ORGANIZATION}/members/{userId}`,
+    { body: z.strictObject({ role: nullableRole.optional() }) },
+    (call) => {
+      const member = requireMember(call);
+      const { role } = call.body;
+      if (role === undefined) {
+        return ok(viewMember(call, member));
+      }
+      if (role !== 'admin') {
+        refuseLastAdmin(call.store, member, 'body.role');
+      }
+      return ok(viewMember(call, call.store.members.put({ ...member, role })));
+    },
+  ),
+  operation('removeMember', 'DELETE', `${ORGANIZATION}/members/{userId}`, {}, removeMember),
+  operation('setMemberSso', 'POST', `${ORGANIZATION}/members/{userId}/sso`, {}, (call) => {
+    const member = requireMember(call);
+    return ok(viewMember(call, call.store.members.put({ ...member, sso: true })));
+  }),
+  operation('pingOrganization', 'POST', `${ORGANIZATION}/ping`, { readersMay: true }, (call) => {
+    const { store } = call;
+    const organization = requireOrganization(call);
+    const user = store.users.one('email', call.caller.user.toLowerCase());
+    const member = user === undefined ? undefined : store.members.get(`${organization.id}/${user.id}`);
+    if (member === undefined) {
+      return ok({});
+    }
+    store.members.put({ ...member, lastSeenAt: call.at });
+    return ok({ serviceVisitorClaims: visitorClaims(member) });
+  }),
+];
+
+/** Operations on members of an organization. Source: docs/platform-notes.md#members */
+export const memberOperations: readonly Operation[] = [...readOperations, ...writeOperations];

@@ -1,0 +1,121 @@
+import { type Answer, deleted, found } from '../model/answers.ts';
+import type { At, Context } from '../model/operation.ts';
+import type { Store } from '../model/store.ts';
+import type { Table } from '../model/table.ts';
+import type { MemberRecord, OrganizationRecord, TeamMemberRecord, TeamRecord, UserRecord } from './records.ts';
+
+/** Returns the organization with that id, or throws a 404. */
+export function organizationById(store: Store, id: string): OrganizationRecord {
+  return found(store.organizations.get(id), 'Organization', id);
+}
+
+/** Returns the organization that the path names, or throws a 404. */
+export function requireOrganization({ store, params }: At<'organizationId'>): OrganizationRecord {
+  return organizationById(store, params.organizationId);
+}
+
+/** Returns the record if it belongs to the organization that the path names, or throws a 404. */
+export function requireOwned<R extends { readonly organization: string }>(
+  call: At<'organizationId'>,
+  record: R | undefined,
+  what: string,
+  id: string,
+): R {
+  const organization = requireOrganization(call).id;
+  return found(record?.organization === organization ? record : undefined, what, id);
+}
+
+/** Deletes the record with that id if it belongs to the organization that the path names. */
+export function deleteOwned<R extends { readonly id: string; readonly organization: string }>(
+  call: At<'organizationId'>,
+  table: Pick<Table<R, string>, 'get' | 'remove'>,
+  id: string,
+): Answer {
+  const organization = requireOrganization(call).id;
+  return deleted(table.get(id)?.organization === organization && table.remove(id));
+}
+
+/** Returns the member that the path names, or throws a 404. */
+export function requireMember(call: At<'organizationId' | 'userId'>): MemberRecord {
+  const { organizationId, userId } = call.params;
+  return requireOwned(call, call.store.members.get(`${organizationId}/${userId}`), 'Member', userId);
+}
+
+/** Returns the user of a member. */
+export function getUser(store: Store, member: { readonly user: string }): UserRecord {
+  return found(store.users.get(member.user), 'User', member.user);
+}
+
+/** Returns the user of the token; undefined where no user has that email. */
+export function findCallingUser({ store, caller }: Pick<Context, 'store' | 'caller'>): UserRecord | undefined {
+  return store.users.one('email', caller.user.toLowerCase());
+}
+
+/** Returns the team that the path names, or throws a 404. */
+export function requireTeam(call: At<'organizationId' | 'teamId'>): TeamRecord {
+  const { teamId } = call.params;
+  return requireOwned(call, call.store.teams.get(teamId), 'Team', teamId);
+}
+
+/** User. Source: docs/platform-notes.md#members */
+function viewUser(context: Context, user: UserRecord): unknown {
+  return {
+    object: 'user',
+    id: user.id,
+    displayName: user.displayName,
+    email: user.email,
+    photoURL: `${context.base}/app/photos/${user.id}`,
+    urls: { location: `${context.base}/v1/users/${user.id}` },
+  };
+}
+
+/** The user with that id, where there is one. */
+export function viewUserOf(context: Context, id: string | undefined): unknown {
+  const user = id === undefined ? undefined : context.store.users.get(id);
+  return user === undefined ? undefined : viewUser(context, user);
+}
+
+/**
+ * Member with its counts. A guest (null role) has access to no space by role. Source: docs/platform-notes.md#members
+ */
+export function viewMember(context: Context, member: MemberRecord): unknown {
+  const { store } = context;
+  return {
+    object: 'member',
+    id: member.user,
+    role: member.role,
+    user: viewUser(context, getUser(store, member)),
+    disabled: member.disabled,
+    joinedAt: member.joinedAt,
+    lastSeenAt: member.lastSeenAt,
+    sso: member.sso,
+    spaces: member.role === null ? 0 : store.spaces.count('organization', member.organization),
+    teams: store.teamMembers.count('member', member.id),
+  };
+}
+
+/**
+ * Team with its counts. Nothing here gives a team access to spaces, so `spaces` is 0.
+ * Source: docs/platform-notes.md#teams
+ */
+export function viewTeam(context: Context, team: TeamRecord): unknown {
+  return {
+    object: 'team',
+    id: team.id,
+    title: team.title,
+    members: context.store.teamMembers.count('team', team.id),
+    spaces: 0,
+    createdAt: team.createdAt,
+    permissions: { admin: context.caller.permission === 'admin', view: true },
+  };
+}
+
+/** One member of a team. Source: docs/platform-notes.md#teams */
+export function viewTeamMember(context: Context, membership: TeamMemberRecord): unknown {
+  const member = context.store.members.get(`${membership.organization}/${membership.user}`);
+  return {
+    organization: member === undefined ? undefined : viewMember(context, member),
+    team: { role: membership.role },
+    permissions: { view: true },
+  };
+}

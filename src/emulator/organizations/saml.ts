@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { created, ok, referenced } from '../model/answers.ts';
+import { withDefaults } from '../model/creation-defaults.ts';
+import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { present } from '../model/patch.ts';
+import { id, listQuery, nullableRole, text, url } from '../model/schema.ts';
+import type { Store } from '../model/store.ts';
+import { deleteOwned, requireOrganization, requireOwned, viewTeam } from './people.ts';
+import type { SamlRecord } from './records.ts';
+
+/** `defaultTeam` cannot be cleared. Source: docs/platform-notes.md#writable-fields */
+const settings = {
+  entityID: text(0, 1024).optional(),
+  certificate: text(0, 10_000).optional(),
+  ssoURL: url().optional(),
+  defaultTeam: id.optional(),
+  defaultRole: nullableRole.optional(),
+};
+
+const label = text(1, 30);
+
+function samlLocation(context: Context, provider: SamlRecord): string {
+  return `${context.base}/v1/orgs/${provider.organization}/saml/${provider.id}`;
+}
+
+function isActive(provider: SamlRecord): boolean {
+  return Boolean(provider.entityID && provider.certificate && provider.ssoURL);
+}
+
+function service(context: Context, provider: SamlRecord) {
+  const root = `${context.base}/saml/${provider.id}`;
+  return { acsURL: `${root}/acs`, startURL: `${root}/start`, entityID: `${root}/metadata` };
+}
+
+function viewSaml(context: Context, provider: SamlRecord): unknown {
+  const team = provider.defaultTeam === undefined ? undefined : context.store.teams.get(provider.defaultTeam);
+  return {
+    object: 'saml-provider',
+    id: provider.id,
+    label: provider.label,
+    ssoURL: provider.ssoURL,
+    entityID: provider.entityID,
+    certificate: provider.certificate,
+    defaultTeam: team === undefined ? undefined : viewTeam(context, team),
+    defaultRole: provider.defaultRole ?? null,
+    createdAt: provider.createdAt,
+    status: isActive(provider) ? 'active' : 'pending',
+    service: service(context, provider),
+    urls: { location: samlLocation(context, provider) },
+  };
+}
+
+function requireSamlProvider(call: At<'organizationId' | 'samlProviderId'>): SamlRecord {
+  const { samlProviderId } = call.params;
+  return requireOwned(call, call.store.samlProviders.get(samlProviderId), 'SAML provider', samlProviderId);
+}
+
+function checkTeam(store: Store, organization: string, team: string | undefined): void {
+  if (team !== undefined) {
+    const record = store.teams.get(team);
+    const usable = record?.organization === organization ? record : undefined;
+    referenced(usable, 'body.defaultTeam', 'team', team);
+  }
+}
+
+/** Operations on SAML providers. Source: docs/platform-notes.md#saml */
+export const samlOperations: readonly Operation[] = [
+  operation('listSamlProviders', 'GET', `${ORGANIZATION}/saml`, { query: listQuery }, (call) => {
+    const organization = requireOrganization(call);
+    const providers = call.store.samlProviders.by('organization', organization.id);
+    return listBySeq(call, providers, viewSaml);
+  }),
+  operation(
+    'createSamlProvider',
+    'POST',
+    `${ORGANIZATION}/saml`,
+    { body: z.strictObject({ label, ...settings }) },
+    (call) => {
+      const { store, body } = call;
+      const organization = requireOrganization(call);
+      checkTeam(store, organization.id, body.defaultTeam);
+      const made = { ...store.identify('saml'), organization: organization.id, ...body, createdAt: call.at };
+      const provider = store.samlProviders.put(withDefaults<SamlRecord>(made, body, call.defaults.samlProvider));
+      return created(viewSaml(call, provider), samlLocation(call, provider));
+    },
+  ),
+  operation('getSamlProvider', 'GET', `${ORGANIZATION}/saml/{samlProviderId}`, {}, (call) =>
+    ok(viewSaml(call, requireSamlProvider(call))),
+  ),
+  operation(
+    'updateSamlProvider',
+    'PATCH',
+    `${ORGANIZATION}/saml/{samlProviderId}`,
+    { body: z.strictObject({ label: label.optional(), ...settings }) },
+    (call) => {
+      const provider = requireSamlProvider(call);
+      checkTeam(call.store, provider.organization, call.body.defaultTeam);
+      return ok(viewSaml(call, call.store.samlProviders.put({ ...provider, ...present(call.body) })));
+    },
+  ),
+  operation('deleteSamlProvider', 'DELETE', `${ORGANIZATION}/saml/{samlProviderId}`, {}, (call) =>
+    deleteOwned(call, call.store.samlProviders, call.params.samlProviderId),
+  ),
+  operation('listSsoLogins', 'GET', `${ORGANIZATION}/sso`, {}, (call) => {
+    const organization = requireOrganization(call);
+    const items = call.store.samlProviders
+      .by('organization', organization.id)
+      .filter(isActive)
+      .map((provider) => ({
+        id: provider.id,
+        label: provider.label,
+        startURL: service(call, provider).startURL,
+      }));
+    return ok({ items });
+  }),
+];

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { created, deleted, noContent, ok, referenced } from '../model/answers.ts';
+import { type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { containsText } from '../model/patch.ts';
+import { id, listQuery, teamRole, text } from '../model/schema.ts';
+import type { Store } from '../model/store.ts';
+import type { TeamRole } from '../model/vocabulary.ts';
+import { requireMember, requireOrganization, requireTeam, viewTeam, viewTeamMember } from './people.ts';
+import type { TeamRecord } from './records.ts';
+
+const title = text(1, 64);
+
+/** Deletes the team, its memberships, and what SAML providers say of it. */
+function deleteTeam(store: Store, organization: string, team: string): boolean {
+  for (const membership of store.teamMembers.by('team', team)) {
+    store.teamMembers.remove(membership.id);
+  }
+  for (const provider of store.samlProviders.by('organization', organization)) {
+    if (provider.defaultTeam === team) {
+      store.samlProviders.put({ ...provider, defaultTeam: undefined });
+    }
+  }
+  return store.teams.remove(team);
+}
+
+/** Operations on teams. Source: docs/platform-notes.md#teams */
+export const teamOperations: readonly Operation[] = [
+  operation(
+    'listTeams',
+    'GET',
+    `${ORGANIZATION}/teams`,
+    { query: listQuery.extend({ owner: z.string().optional(), title: z.string().optional() }) },
+    (call) => {
+      const { store, query } = call;
+      const organization = requireOrganization(call);
+      const items = store.teams
+        .by('organization', organization.id)
+        .filter((team) => query.title === undefined || containsText(team.title, query.title))
+        .filter((team) => {
+          return query.owner === undefined || store.teamMembers.get(`${team.id}/${query.owner}`)?.role === 'owner';
+        });
+      return listBySeq(call, items, viewTeam);
+    },
+  ),
+  operation(
+    'createTeam',
+    'PUT',
+    `${ORGANIZATION}/teams`,
+    { body: z.strictObject({ title, members: z.array(id).optional() }) },
+    (call) => {
+      const { store } = call;
+      const organization = requireOrganization(call);
+      const users = [...new Set(call.body.members)];
+      for (const [at, user] of users.entries()) {
+        referenced(store.members.get(`${organization.id}/${user}`), `body.members.${at}`, 'member', user);
+      }
+      const team = store.teams.put({
+        ...store.identify('team'),
+        organization: organization.id,
+        title: call.body.title,
+        createdAt: call.at,
+      });
+      for (const user of users) {
+        const membership = { id: `${team.id}/${user}`, organization: organization.id, team: team.id, user };
+        store.teamMembers.put({ ...membership, seq: store.next(), role: 'member' });
+      }
+      return created(viewTeam(call, team));
+    },
+  ),
+  operation('getTeam', 'GET', `${ORGANIZATION}/teams/{teamId}`, {}, (call) => ok(viewTeam(call, requireTeam(call)))),
+  operation('updateTeam', 'PATCH', `${ORGANIZATION}/teams/{teamId}`, { body: z.strictObject({ title }) }, (call) => {
+    const team = requireTeam(call);
+    return ok(viewTeam(call, call.store.teams.put({ ...team, title: call.body.title })));
+  }),
+  operation('deleteTeam', 'DELETE', `${ORGANIZATION}/teams/{teamId}`, {}, (call) => {
+    const organization = requireOrganization(call);
+    const team = call.store.teams.get(call.params.teamId);
+    return deleted(team?.organization === organization.id && deleteTeam(call.store, organization.id, team.id));
+  }),
+];
+
+const bulkUpdate = z.strictObject({
+  add: z.array(id).optional(),
+  remove: z.array(id).optional(),
+  memberships: z.record(z.string(), z.strictObject({ role: teamRole })).optional(),
+});
+
+type BulkUpdate = z.output<typeof bulkUpdate>;
+
+/** The user that an id or an email means: a member of the organization, else 400. */
+function personNamed(store: Store, organization: string, name: string, field: string): string {
+  const user = store.users.get(name) ?? store.users.one('email', name.toLowerCase());
+  const member = user === undefined ? undefined : store.members.get(`${organization}/${user.id}`);
+  return referenced(member, field, 'member', name).user;
+}
+
+function setRole(store: Store, team: TeamRecord, user: string, role: TeamRole): void {
+  const id = `${team.id}/${user}`;
+  const current = store.teamMembers.get(id);
+  if (current === undefined) {
+    store.teamMembers.put({ id, seq: store.next(), organization: team.organization, team: team.id, user, role });
+  } else if (current.role !== role) {
+    store.teamMembers.put({ ...current, role });
+  }
+}
+
+/** The role that the user has in the team, else the one of somebody who is added without one. */
+function roleIn(store: Store, team: TeamRecord, user: string): TeamRole {
+  return store.teamMembers.get(`${team.id}/${user}`)?.role ?? 'member';
+}
+
+/**
+ * All or nothing: every person is looked up before anything changes. `memberships` gives roles and adds whom the team
+ * lacks; `add` without one makes a member, and leaves those alone who are in the team; who is also in `remove` goes.
+ */
+function updateMemberships(store: Store, team: TeamRecord, body: BulkUpdate): void {
+  const person = (name: string, field: string) => personNamed(store, team.organization, name, field);
+  const added = (body.add ?? []).map((name, at) => person(name, `body.add.${at}`));
+  const removed = new Set((body.remove ?? []).map((name, at) => person(name, `body.remove.${at}`)));
+  const roles = new Map(
+    Object.entries(body.memberships ?? {}).map(([name, entry]) => {
+      return [person(name, `body.memberships.${name}`), entry.role] as const;
+    }),
+  );
+  for (const user of added) {
+    if (!roles.has(user)) {
+      roles.set(user, roleIn(store, team, user));
+    }
+  }
+  for (const [user, role] of roles) {
+    if (!removed.has(user)) {
+      setRole(store, team, user, role);
+    }
+  }
+  for (const user of removed) {
+    store.teamMembers.remove(`${team.id}/${user}`);
+  }
+}
+
+/** Operations on team members. Writes answer 204. Source: docs/platform-notes.md#teams */
+export const teamMemberOperations: readonly Operation[] = [
+  operation('listTeamMembers', 'GET', `${ORGANIZATION}/teams/{teamId}/members`, { query: listQuery }, (call) => {
+    const team = requireTeam(call);
+    return listBySeq(call, call.store.teamMembers.by('team', team.id), viewTeamMember);
+  }),
+  operation('updateTeamMembers', 'PUT', `${ORGANIZATION}/teams/{teamId}/members`, { body: bulkUpdate }, (call) => {
+    const team = requireTeam(call);
+    updateMemberships(call.store, team, call.body);
+    return noContent();
+  }),
+  operation(
+    'setTeamMember',
+    'PUT',
+    `${ORGANIZATION}/teams/{teamId}/members/{userId}`,
+    { body: z.strictObject({ role: teamRole.optional() }).optional() },
+    (call) => {
+      const { store } = call;
+      const team = requireTeam(call);
+      const { user } = requireMember(call);
+      setRole(store, team, user, call.body?.role ?? roleIn(store, team, user));
+      return noContent();
+    },
+  ),
+  operation('removeTeamMember', 'DELETE', `${ORGANIZATION}/teams/{teamId}/members/{userId}`, {}, (call) => {
+    const team = requireTeam(call);
+    return deleted(call.store.teamMembers.remove(`${team.id}/${call.params.userId}`));
+  }),
+];

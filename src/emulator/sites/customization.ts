@@ -1,0 +1,197 @@
+/*
+ * Customization of a site. What the API document leaves open, such as which parts are required, follows the vendor's
+ * OpenAPI document. Its deprecated parts are optional. Source: docs/platform-notes.md#customization
+ */
+import { z } from 'zod';
+import type { JsonObject } from '../../core/json.ts';
+import { contentRef } from '../documents/content-reference.ts';
+import { ok } from '../model/answers.ts';
+import { refuseLater } from '../model/features.ts';
+import { type Operation, operation } from '../model/operation.ts';
+import { condition, emoji, flag, text, url } from '../model/schema.ts';
+import { requireSite } from './views.ts';
+
+const on = z.strictObject({ enabled: z.boolean() });
+const color = z.string().regex(/^#(?:[0-9a-fA-F]{3}){1,2}$/, { error: 'must be a colour such as #346ddb' });
+const themedColor = z.strictObject({ light: color, dark: color });
+const themedUrl = z.strictObject({ light: url(), dark: url() });
+const link = z.strictObject({ title: text(0, 64), to: contentRef });
+const social = z.strictObject({ url: url().optional() });
+
+const FONTS = [
+  ...['ABCFavorit', 'Inter', 'Roboto', 'RobotoSlab', 'OpenSans', 'SourceSansPro', 'Lato', 'Ubuntu', 'Raleway'],
+  ...['Merriweather', 'Overpass', 'NotoSans', 'IBMPlexSerif', 'Poppins', 'FiraSans'],
+] as const;
+
+const MONOSPACE_FONTS = [
+  ...['FiraCode', 'IBMPlexMono', 'JetBrainsMono', 'SourceCodePro', 'RobotoMono', 'SpaceMono', 'DMMono', 'Inconsolata'],
+] as const;
+
+const ownFont = z.looseObject({
+  id: z.string(),
+  custom: z.boolean(),
+  fontFamily: text(1, 50),
+  fontFaces: z.array(z.looseObject({})).min(1),
+});
+
+const styling = z.strictObject({
+  theme: z.enum(['clean', 'muted', 'bold', 'gradient']),
+  primaryColor: themedColor,
+  tint: z.strictObject({ color: themedColor }).optional(),
+  infoColor: themedColor,
+  successColor: themedColor,
+  warningColor: themedColor,
+  dangerColor: themedColor,
+  corners: z.enum(['straight', 'rounded', 'circular']),
+  depth: z.enum(['subtle', 'flat']),
+  links: z.enum(['default', 'accent']),
+  font: z.union([z.enum(FONTS), ownFont], { error: 'must be a font of the platform, or one of your own' }),
+  monospaceFont: z.union([z.enum(MONOSPACE_FONTS), ownFont], {
+    error: 'must be a monospace font of the platform, or one of your own',
+  }),
+  background: z.enum(['plain', 'match']).optional(),
+  icons: z.enum(['regular', 'solid', 'duotone', 'light', 'thin']),
+  sidebar: z.strictObject({ background: z.enum(['default', 'filled']), list: z.enum(['default', 'pill', 'line']) }),
+  search: z.enum(['prominent', 'subtle']),
+});
+
+const header = z.strictObject({
+  preset: z.enum(['default', 'bold', 'contrast', 'custom', 'none']),
+  logo: themedUrl.optional(),
+  backgroundColor: themedColor.optional(),
+  linkColor: themedColor.optional(),
+  links: z.array(
+    z.strictObject({
+      title: z.string(),
+      style: z.enum(['link', 'button-primary', 'button-secondary']).optional(),
+      to: contentRef.nullable(),
+      links: z.array(link),
+      condition: condition.optional(),
+    }),
+  ),
+});
+
+const footer = z.strictObject({
+  logo: themedUrl.optional(),
+  groups: z.array(z.strictObject({ title: z.string(), links: z.array(link) })),
+  copyright: text(0, 300).optional(),
+});
+
+const announcement = z.strictObject({
+  enabled: z.boolean(),
+  message: text(2, 128),
+  link: link.optional(),
+  style: z.enum(['info', 'warning', 'danger', 'success']),
+});
+
+const favicon = z.union([z.strictObject({ icon: themedUrl }), z.strictObject({ emoji }), z.strictObject({})], {
+  error: 'must be an icon, an emoji, or neither',
+});
+
+/** The full settings, as they are written. */
+export const customizationSettings = z.strictObject({
+  title: text(2, 128).optional(),
+  styling,
+  internationalization: z
+    .strictObject({ locale: z.enum(['en', 'fr', 'es', 'zh', 'ja', 'de', 'nl', 'no', 'pt-br', 'ru']) })
+    .optional(),
+  favicon,
+  header,
+  footer,
+  announcement: announcement.optional(),
+  themes: z.strictObject({ default: z.enum(['light', 'dark', 'system']), toggeable: z.boolean() }),
+  pdf: on,
+  feedback: on,
+  ai: z.strictObject({ mode: z.enum(['none', 'search', 'assistant']) }),
+  advancedCustomization: on,
+  git: z.strictObject({ showEditLink: z.boolean() }),
+  pageActions: z.strictObject({ externalAI: z.boolean(), markdown: z.boolean(), mcp: z.boolean() }),
+  externalLinks: z.strictObject({ target: z.enum(['self', 'blank']) }),
+  pagination: on,
+  trademark: on,
+  privacyPolicy: social,
+  socialPreview: social,
+  insights: z.strictObject({ trackingCookie: z.boolean() }),
+});
+
+export type CustomizationSettings = z.output<typeof customizationSettings>;
+const both = (hex: string) => ({ light: hex, dark: hex });
+
+/** How the platform makes a site look: a decision of this emulator. */
+const UNTOUCHED: CustomizationSettings = {
+  styling: {
+    theme: 'clean',
+    primaryColor: both('#346DDB'),
+    infoColor: both('#787878'),
+    successColor: both('#008847'),
+    warningColor: both('#FE9A00'),
+    dangerColor: both('#FB2C36'),
+    corners: 'rounded',
+    depth: 'subtle',
+    links: 'default',
+    font: 'Inter',
+    monospaceFont: 'IBMPlexMono',
+    background: 'plain',
+    icons: 'regular',
+    sidebar: { background: 'default', list: 'default' },
+    search: 'prominent',
+  },
+  internationalization: { locale: 'en' },
+  favicon: {},
+  header: { preset: 'default', links: [] },
+  footer: { groups: [] },
+  themes: { default: 'light', toggeable: true },
+  pdf: { enabled: true },
+  feedback: { enabled: false },
+  ai: { mode: 'search' },
+  advancedCustomization: { enabled: false },
+  git: { showEditLink: false },
+  pageActions: { externalAI: true, markdown: true, mcp: true },
+  externalLinks: { target: 'self' },
+  pagination: { enabled: true },
+  trademark: { enabled: true },
+  privacyPolicy: {},
+  socialPreview: {},
+  insights: { trackingCookie: true },
+};
+
+/** A site's settings; its title and the deprecated parts are there whether they were written or not. */
+export function viewCustomization(site: {
+  readonly title: string;
+  readonly customization?: JsonObject | undefined;
+}): unknown {
+  const written = site.customization as CustomizationSettings | undefined;
+  return written === undefined
+    ? { title: site.title, ...UNTOUCHED }
+    : {
+        title: site.title,
+        ...written,
+        styling: { background: 'plain', ...written.styling },
+        internationalization: written.internationalization ?? UNTOUCHED.internationalization,
+      };
+}
+
+const CUSTOMIZATION = '/orgs/{organizationId}/sites/{siteId}/customization';
+
+/**
+ * Operations on a site's customization, which is read and written as a whole.
+ * Source: docs/platform-notes.md#customization
+ */
+export const customizationOperations: readonly Operation[] = [
+  operation(
+    'getSiteCustomization',
+    'GET',
+    CUSTOMIZATION,
+    {
+      // Deprecated, without effect. Source: docs/platform-notes.md#customization
+      query: z.strictObject({ unmasked: flag.optional() }),
+    },
+    (call) => ok(viewCustomization(requireSite(call))),
+  ),
+  operation('setSiteCustomization', 'PUT', CUSTOMIZATION, { body: customizationSettings }, (call) => {
+    const site = requireSite(call);
+    refuseLater(call, 'systemTheme', [call.body.themes.default], 'body.themes.default');
+    const customization = call.body as unknown as JsonObject;
+    return ok(viewCustomization(call.store.sites.put({ ...site, customization })));
+  }),
+];

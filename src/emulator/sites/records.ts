@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../core/json.ts';
+import { type Entity, organizationKey, type Ranked, Table } from '../model/table.ts';
+import type { AgentsContext, SiteType, SiteVisibility } from '../model/vocabulary.ts';
+
+export interface SiteRecord extends Entity {
+  readonly organization: string;
+  readonly type: SiteType;
+  readonly title: string;
+  readonly visibility: SiteVisibility;
+  readonly basename?: string | undefined;
+  readonly proxy?: string | undefined;
+  readonly published: boolean;
+  readonly createdAt: string;
+  readonly adaptiveContent: boolean;
+  readonly agentsContext: AgentsContext;
+  /** The default among root site spaces. */
+  readonly defaultSiteSpace?: string | undefined;
+  readonly defaultSection?: string | undefined;
+  readonly adaptiveSchema?: { readonly jsonSchema: JsonObject; readonly updatedAt: string } | undefined;
+  /** Absent while it is as the platform makes it. */
+  readonly customization?: JsonObject | undefined;
+}
+
+export interface SiteSpaceRecord extends Ranked {
+  readonly site: string;
+  /** Absent at the root of a site without sections. */
+  readonly section?: string | undefined;
+  readonly space: string;
+  readonly path: string;
+  readonly condition?: string | undefined;
+  readonly hidden: boolean;
+}
+
+export interface SectionRecord extends Ranked {
+  readonly site: string;
+  readonly group?: string | undefined;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly path: string;
+  readonly condition?: string | undefined;
+  readonly icon?: string | undefined;
+  readonly defaultSiteSpace?: string | undefined;
+}
+
+export interface SectionGroupRecord extends Ranked {
+  readonly site: string;
+  readonly parent?: string | undefined;
+  readonly title: string;
+  readonly icon?: string | undefined;
+}
+
+/** A link to elsewhere among the sections of a site. */
+export interface ExternalLinkRecord extends Ranked {
+  readonly site: string;
+  readonly group?: string | undefined;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly icon?: string | undefined;
+  readonly url: string;
+  readonly draft: boolean;
+  readonly condition?: string | undefined;
+}
+
+const siteOf = (record: { readonly site: string }) => record.site;
+
+/** Tables of sites and of what their structure consists of. */
+export function siteTables(changed: () => void) {
+  return {
+    sites: new Table<SiteRecord, 'organization'>({ organization: organizationKey }, changed),
+    siteSpaces: new Table<SiteSpaceRecord, 'site' | 'place' | 'space'>(
+      {
+        site: siteOf,
+        place: (record) => record.section ?? record.site,
+        space: (record) => record.space,
+      },
+      changed,
+    ),
+    sections: new Table<SectionRecord, 'site' | 'place'>(
+      { site: siteOf, place: (record) => record.group ?? record.site },
+      changed,
+    ),
+    externalLinks: new Table<ExternalLinkRecord, 'site' | 'place'>(
+      { site: siteOf, place: (record) => record.group ?? record.site },
+      changed,
+    ),
+    sectionGroups: new Table<SectionGroupRecord, 'site' | 'place'>(
+      { site: siteOf, place: (record) => record.parent ?? record.site },
+      changed,
+    ),
+  };
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof siteTables> {}
+}

@@ -1,0 +1,232 @@
+/*
+ * A site shows site spaces at its root, or sections that hold them; sections may lie in groups, groups in groups.
+ * Siblings share one order. The first of its kind becomes the default, and when the default goes, the first that
+ * remains takes over.
+ */
+import { invalid } from '../model/answers.ts';
+import { byRank, type Slot, slot } from '../model/order.ts';
+import type { Store } from '../model/store.ts';
+import type { SpaceRecord } from '../spaces/records.ts';
+import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
+
+/** Lower case words joined by hyphens; what is left of a title in an address. */
+function slug(title: string): string {
+  const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const words = plain.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.join('-').slice(0, 90) || 'untitled';
+}
+
+/** The wanted path, with `-1`, `-2`, … when siblings have it. */
+function freePath(wanted: string, taken: ReadonlySet<string>): string {
+  let path = wanted;
+  for (let suffix = 1; taken.has(path); suffix += 1) {
+    path = `${wanted}-${suffix}`;
+  }
+  return path;
+}
+
+function refuseTaken(path: string | undefined, self: string, siblings: readonly { id: string; path: string }[]): void {
+  if (path !== undefined && siblings.some((sibling) => sibling.id !== self && sibling.path === path)) {
+    throw invalid('body.path', 'path is already in use');
+  }
+}
+
+/** Site spaces beside it: of the same section, or of the root. */
+export function siteSpacesIn(store: Store, place: string): readonly SiteSpaceRecord[] {
+  return store.siteSpaces.by('place', place).toSorted(byRank);
+}
+
+/** 400 when a sibling has the path. */
+export function refuseTakenSiteSpacePath(store: Store, siteSpace: SiteSpaceRecord, path: string | undefined): void {
+  refuseTaken(path, siteSpace.id, store.siteSpaces.by('place', siteSpace.section ?? siteSpace.site));
+}
+
+/** 400 when another section of the site has the path. */
+export function refuseTakenSectionPath(store: Store, section: SectionRecord, path: string | undefined): void {
+  refuseTaken(path, section.id, store.sections.by('site', section.site));
+}
+
+/** 400 when the section (or root) shows that space already. */
+export function refuseShownSpace(store: Store, place: string, space: string, self: string | undefined): void {
+  const shown = store.siteSpaces.by('place', place).some((sibling) => sibling.id !== self && sibling.space === space);
+  if (shown) {
+    throw invalid('body.spaceId', `space "${space}" is already there`);
+  }
+}
+
+/** Sections, groups and links directly below a group, or at the root of the site. */
+export function slotsIn(store: Store, place: string): Slot[] {
+  return [
+    ...store.sections.by('place', place).map((section) => slot(store.sections, 'site-section', section)),
+    ...store.sectionGroups.by('place', place).map((group) => slot(store.sectionGroups, 'site-section-group', group)),
+    ...store.externalLinks.by('place', place).map((link) => slot(store.externalLinks, 'site-external-link', link)),
+  ];
+}
+
+/** The first remaining item where the default is gone. */
+function chooseDefault(
+  current: string | undefined,
+  items: readonly { id: string; rank: number }[],
+): string | undefined {
+  const stays = items.some((item) => item.id === current);
+  return stays ? current : items.toSorted(byRank)[0]?.id;
+}
+
+/** Gives the site, or the section, a default when it has none. */
+function settleDefaults(store: Store, siteId: string, sectionId: string | undefined): void {
+  const site = store.sites.get(siteId);
+  const section = sectionId === undefined ? undefined : store.sections.get(sectionId);
+  if (section !== undefined) {
+    const chosen = chooseDefault(section.defaultSiteSpace, store.siteSpaces.by('place', section.id));
+    if (chosen !== section.defaultSiteSpace) {
+      store.sections.put({ ...section, defaultSiteSpace: chosen });
+    }
+  }
+  if (site !== undefined) {
+    const defaultSiteSpace = chooseDefault(site.defaultSiteSpace, store.siteSpaces.by('place', site.id));
+    const defaultSection = chooseDefault(site.defaultSection, store.sections.by('site', site.id));
+    if (defaultSiteSpace !== site.defaultSiteSpace || defaultSection !== site.defaultSection) {
+      store.sites.put({ ...site, defaultSiteSpace, defaultSection });
+    }
+  }
+}
+
+/** Adds the space at the end of the section, or of the root. */
+export function addSiteSpace(
+  store: Store,
+  site: SiteRecord,
+  section: SectionRecord | undefined,
+  space: SpaceRecord,
+): SiteSpaceRecord {
+  const place = section?.id ?? site.id;
+  refuseShownSpace(store, place, space.id, undefined);
+  const taken = new Set(store.siteSpaces.by('place', place).map((sibling) => sibling.path));
+  const identity = store.identify('sitesp');
+  const siteSpace = store.siteSpaces.put({
+    ...identity,
+    rank: identity.seq,
+    site: site.id,
+    section: section?.id,
+    space: space.id,
+    path: freePath(space.language ?? slug(space.title), taken),
+    hidden: false,
+  });
+  settleDefaults(store, site.id, section?.id);
+  return siteSpace;
+}
+
+/**
+ * Adds a section that shows the space, at the end of the root. The first section of a site takes in the site spaces
+ * that stood at its root, after its own.
+ */
+export function addSection(
+  store: Store,
+  site: SiteRecord,
+  space: SpaceRecord,
+  given: { readonly title?: string | undefined; readonly icon?: string | undefined },
+): SectionRecord {
+  const first = store.sections.count('site', site.id) === 0;
+  const roots = first ? siteSpacesIn(store, site.id) : [];
+  if (first) {
+    refuseShownSpace(store, site.id, space.id, undefined);
+  }
+  const title = given.title ?? space.title;
+  const taken = new Set(store.sections.by('site', site.id).map((sibling) => sibling.path));
+  const identity = store.identify('sitesc');
+  const section = store.sections.put({
+    ...identity,
+    rank: identity.seq,
+    site: site.id,
+    title,
+    icon: given.icon,
+    path: freePath(slug(title), taken),
+  });
+  const own = addSiteSpace(store, site, section, space);
+  const paths = new Set([own.path]);
+  for (const root of roots) {
+    const path = freePath(root.path, paths);
+    paths.add(path);
+    store.siteSpaces.put({ ...root, section: section.id, path, rank: store.next() });
+  }
+  settleDefaults(store, site.id, section.id);
+  return store.sections.get(section.id) ?? section;
+}
+
+/** Removes the section with its site spaces. */
+export function removeSection(store: Store, section: SectionRecord): void {
+  for (const siteSpace of store.siteSpaces.by('place', section.id)) {
+    store.siteSpaces.remove(siteSpace.id);
+  }
+  store.sections.remove(section.id);
+  settleDefaults(store, section.site, undefined);
+}
+
+/** Removes the site space; a section needs at least one, so its last one is refused. */
+export function removeSiteSpace(store: Store, siteSpace: SiteSpaceRecord): void {
+  if (siteSpace.section !== undefined && store.siteSpaces.count('place', siteSpace.section) === 1) {
+    throw invalid('path.siteSpaceId', 'a section needs at least one site space; delete the section instead');
+  }
+  store.siteSpaces.remove(siteSpace.id);
+  settleDefaults(store, siteSpace.site, siteSpace.section);
+}
+
+/** Takes a deleted space off every site; a section that showed nothing else goes with it. */
+export function removeSiteSpacesOf(store: Store, space: string): void {
+  for (const siteSpace of store.siteSpaces.by('space', space)) {
+    const section = siteSpace.section === undefined ? undefined : store.sections.get(siteSpace.section);
+    if (section !== undefined && store.siteSpaces.count('place', section.id) === 1) {
+      removeSection(store, section);
+    } else {
+      removeSiteSpace(store, siteSpace);
+    }
+  }
+}
+
+/** Removes the group; its sections, groups and links go to its parent, at the end, in their order. */
+export function removeGroup(store: Store, group: SectionGroupRecord): void {
+  for (const child of slotsIn(store, group.id).sort(byRank)) {
+    const section = store.sections.get(child.id);
+    const nested = store.sectionGroups.get(child.id);
+    const link = store.externalLinks.get(child.id);
+    if (section !== undefined) {
+      store.sections.put({ ...section, group: group.parent, rank: store.next() });
+    } else if (nested !== undefined) {
+      store.sectionGroups.put({ ...nested, parent: group.parent, rank: store.next() });
+    } else if (link !== undefined) {
+      store.externalLinks.put({ ...link, group: group.parent, rank: store.next() });
+    }
+  }
+  store.sectionGroups.remove(group.id);
+}
+
+/** Moves the section to the end of the group, or of the root. */
+export function moveSectionTo(store: Store, section: SectionRecord, group: string | undefined): void {
+  if (section.group !== group) {
+    store.sections.put({ ...section, group, rank: store.next() });
+  }
+}
+
+/** Removes everything that the site consists of, and the site. */
+export function removeSite(store: Store, site: SiteRecord): void {
+  for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks]) {
+    for (const record of table.by('site', site.id)) {
+      table.remove(record.id);
+    }
+  }
+  const organization = store.organizations.get(site.organization);
+  if (organization?.defaultContent?.site === site.id) {
+    store.organizations.put({ ...organization, defaultContent: undefined });
+  }
+  store.sites.remove(site.id);
+}
+
+/**
+ * Returns `sections` when there is a section, or nothing but groups and links; else `siteSpaces`.
+ * Source: docs/platform-notes.md#site-structure
+ */
+export function structureType(store: Store, site: SiteRecord): 'sections' | 'siteSpaces' {
+  const sections = store.sections.count('site', site.id) > 0;
+  const groups = store.sectionGroups.count('site', site.id) + store.externalLinks.count('site', site.id) > 0;
+  const roots = store.siteSpaces.count('place', site.id) > 0;
+  return sections || (groups && !roots) ? 'sections' : 'siteSpaces';
+}

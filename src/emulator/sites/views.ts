@@ -1,0 +1,191 @@
+import { found } from '../model/answers.ts';
+import type { At, Context } from '../model/operation.ts';
+import { byRank } from '../model/order.ts';
+import type { Store } from '../model/store.ts';
+import type { Table } from '../model/table.ts';
+import { requireOwned } from '../organizations/people.ts';
+import { viewSpace } from '../spaces/views.ts';
+import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
+
+/** Returns the site that the path names, or throws a 404. */
+export function requireSite(call: At<'organizationId' | 'siteId'>): SiteRecord {
+  const { siteId } = call.params;
+  return requireOwned(call, call.store.sites.get(siteId), 'Site', siteId);
+}
+
+interface SitePart {
+  readonly id: string;
+  readonly site: string;
+}
+
+function findPart<R extends SitePart>(table: Pick<Table<R, string>, 'get'>, site: SiteRecord, id: string) {
+  const part = table.get(id);
+  return part?.site === site.id ? part : undefined;
+}
+
+/** Finds a site space of a site. */
+export function findSiteSpace(store: Store, site: SiteRecord, id: string): SiteSpaceRecord | undefined {
+  return findPart(store.siteSpaces, site, id);
+}
+
+/** Finds a section of a site. */
+export function findSection(store: Store, site: SiteRecord, id: string): SectionRecord | undefined {
+  return findPart(store.sections, site, id);
+}
+
+/** Finds a section group of a site. */
+export function findSectionGroup(store: Store, site: SiteRecord, id: string): SectionGroupRecord | undefined {
+  return findPart(store.sectionGroups, site, id);
+}
+
+/** Finds an external link of a site. */
+export function findExternalLink(store: Store, site: SiteRecord, id: string): ExternalLinkRecord | undefined {
+  return findPart(store.externalLinks, site, id);
+}
+
+/** Returns the site space that the path names, or throws a 404. */
+export function requireSiteSpace(call: At<'organizationId' | 'siteId' | 'siteSpaceId'>): SiteSpaceRecord {
+  const { siteSpaceId } = call.params;
+  return found(findSiteSpace(call.store, requireSite(call), siteSpaceId), 'Site space', siteSpaceId);
+}
+
+/** Returns the section that the path names, or throws a 404. */
+export function requireSection(call: At<'organizationId' | 'siteId' | 'siteSectionId'>): SectionRecord {
+  const { siteSectionId } = call.params;
+  return found(findSection(call.store, requireSite(call), siteSectionId), 'Site section', siteSectionId);
+}
+
+/** Returns the section group that the path names, or throws a 404. */
+export function requireSectionGroup(call: At<'organizationId' | 'siteId' | 'siteSectionGroupId'>): SectionGroupRecord {
+  const { siteSectionGroupId } = call.params;
+  return found(
+    findSectionGroup(call.store, requireSite(call), siteSectionGroupId),
+    'Site section group',
+    siteSectionGroupId,
+  );
+}
+
+/** Where the platform itself has the site. */
+function ownUrl(context: Context, site: SiteRecord): string {
+  return `${context.base}/docs/${site.basename ?? site.id}`;
+}
+
+/** Where the site is published, whether it is now or not. */
+function publishedUrl(context: Context, site: SiteRecord): string {
+  return site.proxy === undefined ? ownUrl(context, site) : `https://${site.proxy}`;
+}
+
+/** Written as one string and read in two parts: that string, and where what is asked there has to be fetched. */
+function viewProxy(context: Context, site: SiteRecord): unknown {
+  return site.proxy === undefined ? undefined : { origin: site.proxy, target: ownUrl(context, site) };
+}
+
+/** Site with its count of site spaces. Source: docs/platform-notes.md#sites */
+export function viewSite(context: Context, site: SiteRecord): unknown {
+  return {
+    object: 'site',
+    id: site.id,
+    type: site.type,
+    title: site.title,
+    basename: site.basename,
+    proxy: viewProxy(context, site),
+    visibility: site.visibility,
+    published: site.published,
+    siteSpaces: context.store.siteSpaces.count('site', site.id),
+    createdAt: site.createdAt,
+    adaptiveContent: { enabled: site.adaptiveContent },
+    ads: { status: 'pending', submittable: false },
+    agentsContext: context.features.agentsContext ? site.agentsContext : undefined,
+    features: [],
+    urls: {
+      location: `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`,
+      app: `${context.base}/app/o/${site.organization}/sites/${site.id}`,
+      published: site.published ? publishedUrl(context, site) : undefined,
+    },
+  };
+}
+
+/** SiteSpace with its space; `default` is the default of its section, or of a site without sections. */
+export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unknown {
+  const { store } = context;
+  const site = store.sites.get(siteSpace.site);
+  const section = siteSpace.section === undefined ? undefined : store.sections.get(siteSpace.section);
+  const chosen = siteSpace.section === undefined ? site?.defaultSiteSpace : section?.defaultSiteSpace;
+  const space = store.spaces.get(siteSpace.space);
+  const path = section === undefined ? siteSpace.path : `${section.path}/${siteSpace.path}`;
+  return {
+    object: 'site-space',
+    id: siteSpace.id,
+    path: siteSpace.path,
+    section: siteSpace.section,
+    space: space === undefined ? undefined : viewSpace(context, space),
+    title: space?.title ?? '',
+    default: chosen === siteSpace.id,
+    condition: siteSpace.condition,
+    hasAdvancedCustomizationFeature: false,
+    urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${path}` : undefined },
+    hidden: context.features.hiddenSiteSpaces ? siteSpace.hidden : undefined,
+  };
+}
+
+/** SiteSection with its site spaces in display order. Source: docs/platform-notes.md#sections */
+export function viewSection(context: Context, section: SectionRecord): unknown {
+  const { store } = context;
+  const site = store.sites.get(section.site);
+  return {
+    object: 'site-section',
+    id: section.id,
+    title: section.title,
+    description: section.description,
+    default: site?.defaultSection === section.id,
+    path: section.path,
+    condition: section.condition,
+    sectionGroup: section.group,
+    siteSpaces: store.siteSpaces
+      .by('place', section.id)
+      .toSorted(byRank)
+      .map((siteSpace) => viewSiteSpace(context, siteSpace)),
+    urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${section.path}` : undefined },
+    icon: section.icon,
+  };
+}
+
+/** SiteSectionGroup with its children, and the deprecated `sections`. Source: docs/platform-notes.md#section-groups */
+export function viewSectionGroup(context: Context, group: SectionGroupRecord): unknown {
+  return {
+    object: 'site-section-group',
+    id: group.id,
+    title: group.title,
+    sectionGroup: group.parent,
+    children: viewChildren(context, group.id),
+    sections: context.store.sections
+      .by('place', group.id)
+      .toSorted(byRank)
+      .map((section) => viewSection(context, section)),
+    icon: group.icon,
+  };
+}
+
+/** An external link, as the structure of a site shows it from 0.201. Source: docs/platform-notes.md#external-links */
+export function viewExternalLink(link: ExternalLinkRecord): unknown {
+  const { id, title, description, icon, url, group, draft, condition } = link;
+  return { object: 'site-external-link', id, title, description, icon, url, sectionGroup: group, draft, condition };
+}
+
+/** The sections, groups and links of a group, or of the site itself, in display order. */
+export function viewChildren(context: Context, place: string): unknown[] {
+  const { store } = context;
+  const sections = store.sections.by('place', place).map((section) => ({
+    rank: section.rank,
+    view: () => viewSection(context, section),
+  }));
+  const groups = store.sectionGroups.by('place', place).map((group) => ({
+    rank: group.rank,
+    view: () => viewSectionGroup(context, group),
+  }));
+  const links = (context.features.externalLinks ? store.externalLinks.by('place', place) : []).map((link) => ({
+    rank: link.rank,
+    view: () => viewExternalLink(link),
+  }));
+  return [...sections, ...groups, ...links].sort(byRank).map((child) => child.view());
+}

@@ -1,0 +1,62 @@
+import { organizationKey, type Ranked, Table } from '../model/table.ts';
+import type { EditMode, Language, Role } from '../model/vocabulary.ts';
+import type { MergeRules } from '../organizations/records.ts';
+
+export type DefaultLevel = Role | 'inherit' | null;
+
+export interface CollectionRecord extends Ranked {
+  readonly organization: string;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly defaultLevel: DefaultLevel;
+}
+
+export interface SpaceRecord extends Ranked {
+  readonly organization: string;
+  readonly title: string;
+  readonly emoji?: string | undefined;
+  readonly icon?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly language?: Language | undefined;
+  readonly editMode: EditMode;
+  readonly defaultLevel: DefaultLevel;
+  readonly mergeRules: MergeRules;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly deletedAt?: string | undefined;
+  readonly revision: string;
+  readonly variables?: Variables | undefined;
+}
+
+/** Where a space or collection hangs: its collection, else its organization. Deleted spaces hang nowhere. */
+function parentKey(record: {
+  readonly organization: string;
+  readonly parent?: string | undefined;
+  readonly deletedAt?: string | undefined;
+}): string | undefined {
+  return record.deletedAt === undefined ? (record.parent ?? record.organization) : undefined;
+}
+
+/** Tables of spaces and collections. */
+export function spaceTables(changed: () => void) {
+  return {
+    collections: new Table<CollectionRecord, 'organization' | 'parent'>(
+      { organization: organizationKey, parent: parentKey },
+      changed,
+    ),
+    spaces: new Table<SpaceRecord, 'organization' | 'parent'>(
+      {
+        organization: (space) => (space.deletedAt === undefined ? space.organization : undefined),
+        parent: parentKey,
+      },
+      changed,
+    ),
+  };
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof spaceTables> {}
+}
+
+export type Variables = Readonly<Record<string, string>>;

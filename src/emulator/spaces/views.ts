@@ -1,0 +1,109 @@
+import { found, referenced } from '../model/answers.ts';
+import type { At, Context } from '../model/operation.ts';
+import type { Store } from '../model/store.ts';
+import type { CollectionRecord, SpaceRecord } from './records.ts';
+
+/** Returns the collection that the path names, or throws a 404. */
+export function requireCollection({ store, params }: At<'collectionId'>): CollectionRecord {
+  return found(store.collections.get(params.collectionId), 'Collection', params.collectionId);
+}
+
+/** Time for which a deleted space is kept, in milliseconds. Source: docs/platform-notes.md#deletions */
+const RETENTION = 7 * 24 * 60 * 60 * 1000;
+
+/** Returns the space with that id, deleted or not, while it can still be restored; otherwise throws a 404. */
+export function keptSpaceById(store: Store, now: number, id: string): SpaceRecord {
+  const space = store.spaces.get(id);
+  const isGone = space?.deletedAt !== undefined && Date.parse(space.deletedAt) + RETENTION <= now;
+  return found(isGone ? undefined : space, 'Space', id);
+}
+
+/** Returns the space with that id unless it is deleted, or throws a 404. */
+export function spaceById(store: Store, id: string): SpaceRecord {
+  const space = store.spaces.get(id);
+  return found(space?.deletedAt === undefined ? space : undefined, 'Space', id);
+}
+
+/** Returns the space that the path names unless it is deleted, or throws a 404. */
+export function requireSpace({ store, params }: At<'spaceId'>): SpaceRecord {
+  return spaceById(store, params.spaceId);
+}
+
+/** Returns the space that a body names, or throws a 400 unless it is in that organization and not deleted. */
+export function referencedSpace(store: Store, organization: string, id: string, field: string): SpaceRecord {
+  const space = store.spaces.get(id);
+  const isUsable = space?.organization === organization && space.deletedAt === undefined;
+  return referenced(isUsable ? space : undefined, field, 'space', id);
+}
+
+/** How many comments on the change request, or on the space itself, nobody has resolved. */
+export function openComments(context: Context, subject: string): number {
+  return context.store.comments.by('subject', subject).filter((comment) => comment.resolved === undefined).length;
+}
+
+/** Collection. Source: docs/platform-notes.md#collections */
+export function viewCollection(context: Context, collection: CollectionRecord): unknown {
+  const admin = context.caller.permission === 'admin';
+  return {
+    object: 'collection',
+    id: collection.id,
+    title: collection.title,
+    description: collection.description,
+    organization: collection.organization,
+    parent: collection.parent,
+    defaultLevel: collection.defaultLevel,
+    urls: {
+      location: `${context.base}/v1/collections/${collection.id}`,
+      app: `${context.base}/app/c/${collection.id}`,
+    },
+    permissions: { view: true, admin, viewInviteLinks: admin, create: admin },
+  };
+}
+
+function spacePermissions(context: Context, space: SpaceRecord) {
+  const admin = context.caller.permission === 'admin';
+  return {
+    view: true,
+    access: true,
+    admin,
+    viewInviteLinks: admin,
+    edit: admin && space.editMode === 'live',
+    triggerGitSync: admin,
+    comment: admin,
+    merge: admin,
+    review: admin,
+    installIntegration: admin,
+  };
+}
+
+/** Space. `visibility` follows from the parent. Source: docs/platform-notes.md#spaces */
+export function viewSpace(context: Context, space: SpaceRecord): unknown {
+  const requests = context.store.changeRequests.by('space', space.id);
+  return {
+    object: 'space',
+    id: space.id,
+    title: space.title,
+    emoji: space.emoji,
+    visibility: space.parent === undefined ? 'private' : 'in-collection',
+    createdAt: space.createdAt,
+    updatedAt: space.updatedAt,
+    deletedAt: space.deletedAt,
+    editMode: space.editMode,
+    mergeRules: space.mergeRules,
+    urls: {
+      location: `${context.base}/v1/spaces/${space.id}`,
+      app: `${context.base}/app/s/${space.id}`,
+      icon: space.icon,
+    },
+    organization: space.organization,
+    parent: space.parent,
+    language: space.language,
+    revision: space.revision,
+    defaultLevel: space.defaultLevel,
+    comments: openComments(context, space.id),
+    changeRequests: requests.length,
+    changeRequestsOpen: requests.filter((request) => request.status === 'open').length,
+    changeRequestsDraft: requests.filter((request) => request.status === 'draft').length,
+    permissions: spacePermissions(context, space),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../core/clock.ts';
+import type { Caller } from './model/operation.ts';
+import type { Store } from './model/store.ts';
+
+/** The first organization, whose first admin the admin token stands for; empty where there is none. */
+export function firstOrganization(store: Store): string {
+  const [first] = store.organizations.all();
+  return first?.id ?? '';
+}
+
+/** The user whom the admin token stands for. */
+function firstAdmin(store: Store): string {
+  const members = store.members.by('organization', firstOrganization(store));
+  const admin = members.find((member) => member.role === 'admin') ?? members[0];
+  return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
+}
+
+/**
+ * Finds the caller of an integration's or installation's token. The token determines the source of what it ingests.
+ * Source: docs/platform-notes.md#conversations
+ */
+function integrationOf(store: Store, now: number, given: string): Caller | undefined {
+  const token = store.integrationTokens.get(given);
+  const integration = token === undefined ? undefined : store.integrations.get(token.integration);
+  if (token === undefined || integration === undefined || (token.expiresAt ?? Number.POSITIVE_INFINITY) <= now) {
+    return undefined;
+  }
+  if (token.installation === undefined) {
+    return { user: `integration:${integration.id}`, permission: 'admin', integration: integration.id };
+  }
+  const source = `integration:${integration.id}:${token.installation}`;
+  const organization = store.installations.get(token.installation)?.organization ?? '';
+  return {
+    user: source,
+    permission: 'admin',
+    source,
+    integration: integration.id,
+    installation: { organization, scopes: integration.scopes },
+  };
+}
+
+/** Who a token stands for: the admin, somebody that the options name, or an integration. */
+export function callers(
+  store: Store,
+  clock: Clock,
+  token: string,
+  tokens: Readonly<Record<string, Caller>> | undefined,
+): (token: string) => Caller | undefined {
+  return (given) => {
+    if (given === token) {
+      return { user: firstAdmin(store), permission: 'admin' };
+    }
+    return tokens !== undefined && Object.hasOwn(tokens, given)
+      ? tokens[given]
+      : integrationOf(store, clock.now(), given);
+  };
+}

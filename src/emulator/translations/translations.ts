@@ -1,0 +1,236 @@
+import { z } from 'zod';
+import type { Json } from '../../core/json.ts';
+import { addRevision } from '../content/content.ts';
+import { requireDocument } from '../documents/rich-document.ts';
+import { type Answer, created, invalid, noContent, ok } from '../model/answers.ts';
+import { refuseLater } from '../model/features.ts';
+import { type At, type Call, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
+import { id, language, listQuery } from '../model/schema.ts';
+import type { Store, StoreFamily } from '../model/store.ts';
+import { type Entity, organizationKey, Table } from '../model/table.ts';
+import type { Language } from '../model/vocabulary.ts';
+import { deleteOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
+import { referencedSpace } from '../spaces/views.ts';
+
+export interface TranslationRecord extends Entity {
+  readonly organization: string;
+  readonly source: { readonly space: string; readonly language: Language };
+  readonly language: Language;
+  readonly instructions?: Json | undefined;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly run: Run | null;
+  readonly result?: { readonly space: string; readonly revision: string } | undefined;
+  readonly stats: TranslationStats;
+}
+
+export interface TranslationStats {
+  readonly runs: number;
+  readonly totalWords: number;
+  readonly totalPages: number;
+  readonly totalDuration: number;
+  readonly latestRunDuration: number;
+  readonly latestPages: number;
+  readonly latestWords: number;
+}
+
+/** Source: docs/platform-notes.md#writable-fields */
+const translationCreation = z.strictObject({
+  source: z.strictObject({ space: id, language }),
+  language,
+  instructions: z.unknown().optional(),
+});
+
+/** Source: docs/platform-notes.md#enumerations */
+const STATES = { waiting: 'pending', working: 'running', done: 'completed' } as const;
+
+const NO_RUNS = {
+  runs: 0,
+  totalWords: 0,
+  totalPages: 0,
+  totalDuration: 0,
+  latestRunDuration: 0,
+  latestPages: 0,
+  latestWords: 0,
+};
+
+function viewTranslation(context: Context, translation: TranslationRecord): unknown {
+  return {
+    object: 'translation',
+    id: translation.id,
+    status: STATES[getProgress(translation.run, context.now)],
+    source: translation.source,
+    language: translation.language,
+    instructions: translation.instructions ?? { object: 'document', data: {}, nodes: [] },
+    result: translation.result,
+    createdAt: translation.createdAt,
+    updatedAt: translation.updatedAt,
+    stats: translation.stats,
+    permissions: { view: true, edit: context.caller.permission === 'admin' },
+    urls: { location: `${context.base}/v1/orgs/${translation.organization}/translations/${translation.id}` },
+  };
+}
+
+function requireTranslation(call: At<'organizationId' | 'translationId'>): TranslationRecord {
+  const { translationId } = call.params;
+  return requireOwned(call, call.store.translations.get(translationId), 'Translation', translationId);
+}
+
+function createTranslation(
+  call: Call<'/orgs/{organizationId}/translations', unknown, z.output<typeof translationCreation>>,
+): Answer {
+  const { store, body } = call;
+  const organization = requireOrganization(call);
+  const instructions =
+    body.instructions === undefined ? undefined : requireDocument(body.instructions, 'body.instructions');
+  refuseLater(call, 'traditionalChinese', [body.source.language], 'body.source.language');
+  refuseLater(call, 'traditionalChinese', [body.language], 'body.language');
+  const source = referencedSpace(store, organization.id, body.source.space, 'body.source.space');
+  if (body.language === body.source.language) {
+    throw invalid('body.language', `"${body.language}" is the language of the source`);
+  }
+  if (store.translations.one('pair', `${source.id}/${body.language}`) !== undefined) {
+    throw invalid('body.language', `space "${source.id}" is already translated into "${body.language}"`);
+  }
+  const translation = store.translations.put({
+    ...store.identify('trn'),
+    organization: organization.id,
+    source: body.source,
+    language: body.language,
+    instructions,
+    createdAt: call.at,
+    updatedAt: call.at,
+    run: startRun(call, call.processing.translation),
+    stats: NO_RUNS,
+  });
+  store.settle(call.now);
+  return created(viewTranslation(call, store.translations.get(translation.id) ?? translation));
+}
+
+/** Operations on translations. Source: docs/platform-notes.md#translations */
+export const translationOperations: readonly Operation[] = [
+  operation('listTranslations', 'GET', `${ORGANIZATION}/translations`, { query: listQuery }, (call) => {
+    const organization = requireOrganization(call);
+    const items = call.store.translations.by('organization', organization.id);
+    return listBySeq(call, items, viewTranslation);
+  }),
+  operation(
+    'createTranslation',
+    'POST',
+    `${ORGANIZATION}/translations`,
+    { body: translationCreation },
+    createTranslation,
+  ),
+  operation('getTranslation', 'GET', `${ORGANIZATION}/translations/{translationId}`, {}, (call) => {
+    return ok(viewTranslation(call, requireTranslation(call)));
+  }),
+  operation(
+    'updateTranslation',
+    'PUT',
+    `${ORGANIZATION}/translations/{translationId}`,
+    { body: z.strictObject({ instructions: z.unknown() }) },
+    (call) => {
+      const translation = requireTranslation(call);
+      const instructions = requireDocument(call.body.instructions, 'body.instructions');
+      const updated = call.store.translations.put({ ...translation, instructions, updatedAt: call.at });
+      return ok(viewTranslation(call, updated));
+    },
+  ),
+  operation('deleteTranslation', 'DELETE', `${ORGANIZATION}/translations/{translationId}`, {}, (call) =>
+    deleteOwned(call, call.store.translations, call.params.translationId),
+  ),
+  operation('runTranslation', 'POST', `${ORGANIZATION}/translations/{translationId}/run`, {}, (call) => {
+    const translation = requireTranslation(call);
+    call.store.translations.put({
+      ...translation,
+      run: startRun(call, call.processing.translation),
+      updatedAt: call.at,
+    });
+    return noContent();
+  }),
+];
+
+/** What the emulator pretends a translation of any space amounts to. */
+const PAGES_PER_RUN = 1;
+const WORDS_PER_RUN = 100;
+
+function completeTranslation(store: Store, translation: TranslationRecord, run: Run): void {
+  const at = new Date(run.due).toISOString();
+  const { stats } = translation;
+  const duration = run.due - run.startedAt;
+  store.translations.put({
+    ...translation,
+    run: null,
+    updatedAt: at,
+    result: writeResult(store, translation, at),
+    stats: {
+      runs: stats.runs + 1,
+      totalWords: stats.totalWords + WORDS_PER_RUN,
+      totalPages: stats.totalPages + PAGES_PER_RUN,
+      totalDuration: stats.totalDuration + duration,
+      latestRunDuration: duration,
+      latestPages: PAGES_PER_RUN,
+      latestWords: WORDS_PER_RUN,
+    },
+  });
+}
+
+/** A new revision of the result space; the first run, and the first after that space was deleted, create one. */
+function writeResult(store: Store, translation: TranslationRecord, at: string): { space: string; revision: string } {
+  const known = translation.result === undefined ? undefined : store.spaces.get(translation.result.space);
+  if (known !== undefined && known.deletedAt === undefined) {
+    const revision = addRevision(store, { parents: [known.revision], type: 'edits', createdAt: at });
+    store.spaces.put({ ...known, revision, updatedAt: at });
+    store.revisionAdded(known.id, revision, at);
+    return { space: known.id, revision };
+  }
+  const revision = store.identify('rev').id;
+  const source = store.spaces.get(translation.source.space);
+  const parent = source?.parent === undefined ? undefined : store.collections.get(source.parent)?.id;
+  const identity = store.identify('spc');
+  store.spaces.put({
+    ...identity,
+    rank: identity.seq,
+    organization: translation.organization,
+    title: `${source?.title ?? 'Untitled'} (${translation.language})`,
+    emoji: source?.emoji,
+    parent,
+    language: translation.language,
+    editMode: 'live',
+    defaultLevel: source?.defaultLevel ?? null,
+    mergeRules: { type: 'inherit' },
+    createdAt: at,
+    updatedAt: at,
+    revision,
+  });
+  return { space: identity.id, revision };
+}
+
+/** The table of translations, and their completion. */
+export const translationStore = {
+  tables: translationTables,
+  settle(store, now) {
+    for (const { record, run } of findDue(store.translations, now)) {
+      completeTranslation(store, record, run);
+    }
+  },
+} satisfies StoreFamily;
+
+function translationTables(changed: () => void) {
+  return {
+    translations: new Table<TranslationRecord, 'organization' | 'pair' | 'running'>(
+      {
+        organization: organizationKey,
+        pair: (record) => `${record.source.space}/${record.language}`,
+        running: runningKey,
+      },
+      changed,
+    ),
+  };
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof translationTables> {}
+}
