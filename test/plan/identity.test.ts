@@ -163,7 +163,7 @@ const problems: readonly (readonly [string, PlanCase, RegExp])[] = [
   [
     'two candidates',
     { manifests: WRITERS, actuals: [team('t1', 'Writers'), team('t2', 'Writers')] },
-    /team\/writers: 2 resources of kind team have the title "Writers" \(t1, t2\); set id to the one that is meant/,
+    /team\/writers: 2 resources of kind team have the title "Writers" \(t1, t2\); set id to choose one/,
   ],
   [
     'an id of nothing',
@@ -173,7 +173,7 @@ const problems: readonly (readonly [string, PlanCase, RegExp])[] = [
   [
     'two keys with the title of one resource',
     { manifests: 'teams: { a: { title: Writers }, b: { title: Writers } }', actuals: [team('t1', 'Writers')] },
-    /team\/b: has the same title as team\/a, and only one is there; set id to say which is meant/,
+    /team\/b: matches the only team with this title, and so does team\/a; set id to disambiguate/,
   ],
 ];
 

@@ -2,16 +2,17 @@ import type { Address } from '../../core/address.ts';
 import type { Problem } from '../../core/errors.ts';
 import type { Actual, Base, Declared, Fields, Observation } from '../../core/resource.ts';
 import type { KindRules } from '../model/rules.ts';
-import { KindBinder, type Tables } from './binder.ts';
+import { BINDING_RULES } from './binding-rules.ts';
+import { BindingState, type BindingTables } from './binding-state.ts';
 import { addressOfId, lookUp } from './lookup.ts';
 
 /** Result of resolving each key to a resource. See docs/concepts.md#which-resource-a-key-means. */
 export interface Identity {
-  /** What each declared address is bound to; absent where it is to be created. */
+  /** The resource of each declared address; absent where it is to be created. */
   readonly bound: ReadonlyMap<Address, Actual>;
-  /** What each address of the base that is no longer declared was bound to, where that still exists. */
+  /** The resource of each address of the base that is no longer declared, where it still exists. */
   readonly owned: ReadonlyMap<Address, Actual>;
-  /** What a replacement that was not finished has left of the old one, by the address that means the new one. */
+  /** The old resource that an unfinished replacement has left, by the address that means the new one. */
   readonly replaced: ReadonlyMap<Address, Actual>;
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];
   /** Actual resources that neither a key declares nor the base knows. */
@@ -24,17 +25,14 @@ export interface Identity {
   addressOf(kinds: readonly string[], id: string): Address;
 }
 
-/**
- * Binds every key to the resource it means: by its `id`, by the id recorded for it, by the natural key of the base, by
- * the natural key declared now or the one before a rename; in this order, each kind after those it refers to.
- */
+/** Binds every key to the resource it means by {@link BINDING_RULES}, each kind after those it refers to. */
 export function identify(
   kinds: readonly KindRules[],
   declared: ReadonlyMap<Address, Declared>,
   base: Base,
   observation: Observation,
 ): Identity {
-  const tables: Tables = {
+  const tables: BindingTables = {
     addresses: new Map(),
     ids: new Map(),
     bound: new Map(),
@@ -52,10 +50,19 @@ export function identify(
     (entry) => entry.kind,
   );
   for (const kind of kinds) {
-    const binder = new KindBinder(kind, tables, base, observation.kinds.get(kind.name) ?? []);
-    binder.bind(declaredByKind.get(kind.name) ?? [], droppedByKind.get(kind.name) ?? []);
+    const of = {
+      kind,
+      base,
+      actuals: observation.kinds.get(kind.name) ?? [],
+      declared: declaredByKind.get(kind.name) ?? [],
+      dropped: droppedByKind.get(kind.name) ?? [],
+    };
+    const state = new BindingState(of, tables);
+    for (const rule of BINDING_RULES) {
+      rule(state);
+    }
   }
-  // What a translation makes is managed through the translation.
+  // The result of a translation is managed through the translation.
   const made = new Set([...tables.claims.keys()].flatMap((actual) => actual.aliases ?? []));
   const given = new Set(kinds.filter((kind) => !kind.deletable).map((kind) => kind.name));
   const unmanaged = [...observation.kinds]

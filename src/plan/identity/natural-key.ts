@@ -2,16 +2,16 @@ import { enumerated } from '../../core/lists.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { KindRules, NaturalKey } from '../model/rules.ts';
 
-/** Where resources with one natural key are found together. */
+/** Returns the index key of the resources with one natural key. */
 export function slotOf(within: string | null, key: NaturalKey): string {
   return `${within ?? ''}\n${key.by}\n${key.value}`;
 }
 
-/** Made once for each list: every one of n keys that could mean the same n resources asks for it. */
+/** Cache by list: each of n keys that could mean the same n resources needs the description. */
 const described = new WeakMap<readonly Actual[], string>();
 
-/** Says which resources share a natural key; names ten of them at most. */
-export function describe(kind: KindRules, key: NaturalKey, found: readonly Actual[]): string {
+/** Names the resources that share a natural key, at most ten of them. */
+export function describeMatches(kind: KindRules, key: NaturalKey, found: readonly Actual[]): string {
   const known = described.get(found);
   if (known !== undefined) {
     return known;

@@ -1,0 +1,213 @@
+import type { Address } from '../../core/address.ts';
+import type { Problem } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Actual, Base, BaseEntry, Declared, Fields } from '../../core/resource.ts';
+import { parentsFirst } from '../model/parents-first.ts';
+import type { KindRules, NaturalKey } from '../model/rules.ts';
+import { type Availability, Candidates } from './candidates.ts';
+import { lookUp } from './lookup.ts';
+
+/** Bindings of all kinds so far. */
+export interface BindingTables {
+  readonly addresses: Map<string, Address>;
+  /** The inverse of `addresses`, without kinds. */
+  readonly ids: Map<Address, Set<string>>;
+  readonly bound: Map<Address, Actual>;
+  readonly owned: Map<Address, Actual>;
+  readonly claims: Map<Actual, Address>;
+  /** Addresses of the base whose resource has another key now, with that key. */
+  readonly renamed: Map<Address, Address>;
+  /** Old resources that an unfinished replacement has left. */
+  readonly replaced: Map<Address, Actual>;
+  readonly adopted: { address: Address; id: string }[];
+  readonly problems: Problem[];
+  readonly notes: { address: Address; text: string }[];
+}
+
+/** Input of the binding of one kind. */
+export interface BindingInput {
+  readonly kind: KindRules;
+  readonly base: Base;
+  readonly actuals: readonly Actual[];
+  readonly declared: readonly Declared[];
+  /** Entries of the base that are no longer declared. */
+  readonly dropped: readonly BaseEntry[];
+}
+
+/** State of the binding of one kind, which the rules change one after the other. */
+export class BindingState {
+  readonly kind: KindRules;
+  readonly declared: readonly Declared[];
+  readonly dropped: readonly BaseEntry[];
+  /** Declared resources that no rule has bound yet, parents first. */
+  readonly waiting: Set<Declared>;
+  readonly tables: BindingTables;
+  readonly #base: Base;
+  readonly #byId: ReadonlyMap<string, Actual>;
+  readonly #candidates = new Candidates();
+
+  constructor({ kind, base, actuals, declared, dropped }: BindingInput, tables: BindingTables) {
+    this.kind = kind;
+    this.declared = declared;
+    this.dropped = dropped;
+    this.waiting = new Set(parentsFirst(declared));
+    this.tables = tables;
+    this.#base = base;
+    this.#byId = new Map(actuals.map((actual) => [actual.id, actual]));
+    for (const actual of actuals) {
+      if (kind.implicitAddress !== undefined) {
+        this.setAddress(actual, kind.implicitAddress(actual));
+      }
+      const asGiven = kind.actualKeys(actual, actual.fields);
+      for (const [index, key] of kind.actualKeys(actual, this.#fieldsOf(actual)).entries()) {
+        this.#candidates.add(actual, key, asGiven[index]?.parent);
+      }
+    }
+  }
+
+  /** Returns the resource with an id. */
+  withId(id: string): Actual | undefined {
+    return this.#byId.get(id);
+  }
+
+  baseEntry(address: Address): BaseEntry | undefined {
+    return this.#base?.get(address);
+  }
+
+  isFree(actual: Actual): boolean {
+    return !this.tables.claims.has(actual);
+  }
+
+  /** Returns the resource whose id was recorded for an address, unless it is claimed. */
+  recorded(address: Address): Actual | undefined {
+    const id = this.baseEntry(address)?.id;
+    const actual = id === undefined || id === null ? undefined : this.#byId.get(id);
+    return actual !== undefined && this.isFree(actual) ? actual : undefined;
+  }
+
+  /** Returns the natural keys of an entry of the base, with current addresses. */
+  baseKeys(entry: BaseEntry): readonly NaturalKey[] {
+    const fields = Object.entries(entry.fields).map(([name, value]) => [name, this.currentAddress(value)]);
+    return this.kind.naturalKeys(
+      this.tables.renamed.size === 0 ? entry.fields : Object.fromEntries(fields),
+      entry.address,
+    );
+  }
+
+  /** Replaces the address of a renamed resource with its current one. */
+  currentAddress(value: Json | undefined): Json | undefined {
+    return typeof value === 'string' ? (this.tables.renamed.get(value) ?? value) : value;
+  }
+
+  /** Returns the natural keys that the manifest declares, including the one before a rename. */
+  declaredKeys(resource: Declared): readonly NaturalKey[] {
+    const keys = this.kind.naturalKeys(resource.fields, resource.address);
+    return resource.renamedFrom === null || this.kind.renamedKey === undefined
+      ? keys
+      : [...keys, this.kind.renamedKey(resource.renamedFrom, resource.fields)];
+  }
+
+  /** Finds the resources with a natural key; in place: those that the same parent holds, where the parent decides. */
+  find(within: Address | null, key: NaturalKey, inPlace: boolean, availability: Availability): readonly Actual[] {
+    const holder = within === null ? null : this.#idOf(within);
+    if (holder === undefined) {
+      return [];
+    }
+    if (!inPlace || key.parent === undefined) {
+      return this.#candidates.find(holder, key, availability);
+    }
+    const ids = typeof key.parent === 'string' ? (this.tables.ids.get(key.parent) ?? []) : [];
+    return this.#candidates.findHeld(holder, key, ids, availability, (actual) => this.#isHeldBy(actual, key));
+  }
+
+  /** Finds the free resources with the best declared key that any resource in place has. */
+  findDeclaredInPlace(resource: Declared): readonly Actual[] {
+    const { within } = resource;
+    const key = this.declaredKeys(resource).find((each) => this.find(within, each, true, 'all').length > 0);
+    return key === undefined ? [] : this.find(within, key, true, 'free');
+  }
+
+  /**
+   * Returns true if a resource has to be replaced over a base that does not record unfinished replacements, and so does
+   * not distinguish the old resource from the new one.
+   */
+  isReplacement({ address, fields }: Declared): boolean {
+    const entry = this.baseEntry(address);
+    return (
+      entry !== undefined &&
+      (entry.id === null || entry.isComplete === true) &&
+      entry.marks.begun !== true &&
+      Object.entries(this.kind.fields).some(
+        ([name, rules]) =>
+          rules.fixed === 'replace' &&
+          fields[name] !== undefined &&
+          (fields[name] ?? null) !== (this.currentAddress(entry.fields[name]) ?? null),
+      )
+    );
+  }
+
+  /** Binds a declared resource, unless another key means the same one. */
+  bind(resource: Declared, actual: Actual, { adopts }: { readonly adopts: boolean }): void {
+    const { claims, bound, owned, adopted, renamed } = this.tables;
+    const other = claims.get(actual);
+    if (other !== undefined && !owned.has(other)) {
+      this.problem(
+        resource,
+        `is the same ${this.kind.name} as ${other} (id ${actual.id}); one resource can have one key`,
+      );
+      return;
+    }
+    if (other !== undefined) {
+      owned.delete(other);
+      renamed.set(other, resource.address);
+    }
+    this.claim(actual, resource.address);
+    bound.set(resource.address, actual);
+    this.setAddress(actual, resource.address);
+    if (adopts && this.baseEntry(resource.address) === undefined) {
+      adopted.push({ address: resource.address, id: actual.id });
+    }
+  }
+
+  /** Reserves a resource for an address, so that no other key finds it. */
+  claim(actual: Actual, address: Address): void {
+    this.tables.claims.set(actual, address);
+    this.#candidates.claimed(actual, this.tables.owned.has(address));
+  }
+
+  /** Makes references to a resource mean an address. */
+  setAddress(actual: Actual, address: Address): void {
+    const { addresses, ids } = this.tables;
+    for (const id of [actual.id, ...(actual.aliases ?? [])]) {
+      const name = `${this.kind.name} ${id}`;
+      ids.get(addresses.get(name) ?? '')?.delete(id);
+      addresses.set(name, address);
+      ids.set(address, (ids.get(address) ?? new Set()).add(id));
+    }
+  }
+
+  /** Removes the address of a resource that an unfinished replacement has left. */
+  clearAddress(actual: Actual, address: Address): void {
+    this.tables.addresses.delete(`${this.kind.name} ${actual.id}`);
+    this.tables.ids.get(address)?.delete(actual.id);
+  }
+
+  problem(resource: Declared, message: string): void {
+    this.tables.problems.push({ ...resource.source, address: resource.address, message });
+  }
+
+  #isHeldBy(actual: Actual, key: NaturalKey): boolean {
+    return this.kind
+      .actualKeys(actual, this.#fieldsOf(actual))
+      .some((other) => other.by === key.by && other.value === key.value && other.parent === key.parent);
+  }
+
+  #idOf(address: Address): string | undefined {
+    const { bound, owned, renamed } = this.tables;
+    return (bound.get(renamed.get(address) ?? address) ?? owned.get(address))?.id;
+  }
+
+  #fieldsOf(actual: Actual): Fields {
+    return lookUp(actual.fields, this.tables.addresses) as Fields;
+  }
+}
