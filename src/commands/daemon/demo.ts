@@ -160,7 +160,7 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
           schedule: '0 0 1 1 *',
           select: { impact: ['high', 'medium'] },
           routes: [{ label: 'sso|saml', space: 'onboarding' }],
-          default: 'changelog',
+          defaultSpace: 'changelog',
         },
       },
     ],
