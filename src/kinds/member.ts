@@ -2,17 +2,28 @@ import { z } from 'zod';
 import type { Change } from '../core/change.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
+import type { Item } from '../platform/operations/model/operation.ts';
+import { entrySchema, fieldTable } from './model/field-table.ts';
 import { collect, type Kind } from './model/kind.ts';
 import { commonFields, manifestRules } from './model/manifest.ts';
 import { ref, request } from './model/request.ts';
-import { emailKey, entry, ROLES, role } from './model/schema.ts';
+import { emailKey, ROLES, role } from './model/schema.ts';
 
-const schema = entry({
-  role: role.nullable().optional().describe('The role in the organization; `null` makes the person a guest.'),
-  sso: z
-    .literal(true, { error: 'must be true: the mark cannot be taken back; leave the field out instead' })
-    .optional()
-    .describe('The person signs in through single sign-on. This cannot be undone.'),
+const table = fieldTable<Item<typeof operations.listMembers>>({
+  role: {
+    schema: role.nullable().optional().describe('The role in the organization; `null` makes the person a guest.'),
+    access: true,
+    toEntry: (value = null) => value,
+  },
+  sso: {
+    schema: z
+      .literal(true, { error: 'must be true: the mark cannot be taken back; leave the field out instead' })
+      .optional()
+      .describe('The person signs in through single sign-on. This cannot be undone.'),
+    access: true,
+    read: ({ sso }) => sso === true,
+    toEntry: (value) => (value === true ? true : undefined),
+  },
 });
 
 /**
@@ -27,13 +38,13 @@ export const member: Kind = {
   deletionNeedsApproval: true,
   people: { roleField: 'role', adminRole: 'admin', notJoined: 'not a member of the organization yet' },
   lockOuts: (context) => [...adminLockOut(context), ...ownLockOut(context)],
-  fields: { role: { access: true }, sso: { access: true } },
+  fields: table.rules,
   manifest: manifestRules({
     section: 'members',
     single: false,
     key: emailKey,
     normalizeKey: (email) => email.toLowerCase(),
-    entry: schema,
+    entry: entrySchema(table),
     summary: 'Members of the organization by email address: role and single sign-on.',
     example: 'ana@acme.example: { role: admin, sso: true }',
     declare(key, written, context) {
@@ -41,18 +52,16 @@ export const member: Kind = {
         kind: 'member',
         key,
         path: [],
-        fields: { role: written.role, sso: written.sso },
+        fields: table.declare(written, [], key),
         within: null,
         place: null,
         common: commonFields(written),
       });
     },
-    describe(actual, context) {
-      const { role: as = null, sso } = actual.fields;
-      return emailKey.pattern.test(actual.title)
-        ? context.resource(actual, { role: as, sso: sso === true ? true : undefined })
-        : 'people are declared by their email address, and the platform tells none';
-    },
+    describe: (actual, context) =>
+      emailKey.pattern.test(actual.title)
+        ? context.resource(actual, table.describe(actual, context))
+        : 'people are declared by their email address, and the platform tells none',
   }),
   suggestedKeys: ({ title }) => [title],
   naturalKeys: (_fields, address) => [{ by: 'email', value: address.slice('member/'.length) }],
@@ -73,7 +82,7 @@ export const member: Kind = {
         kind: 'member',
         id: each.id,
         title: email ?? each.id,
-        fields: { role: each.role ?? null, sso: each.sso === true },
+        fields: table.observe(each),
         within: null,
         place: null,
         facts: { teams: each.teams ?? 0 },

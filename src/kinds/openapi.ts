@@ -4,150 +4,130 @@ import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
 import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
-import { collect, type Kind } from './model/kind.ts';
-import { commonFields, FileContent, manifestRules } from './model/manifest.ts';
+import { writtenFields } from './model/field-table.ts';
+import { listedKind } from './model/listed-kind.ts';
+import { FileContent } from './model/manifest.ts';
 import { type Progress, request } from './model/request.ts';
-import { entry, fileOnly, url } from './model/schema.ts';
-import { written } from './model/written.ts';
+import { fileOnly, url } from './model/schema.ts';
 
 const SLUG = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/;
 
-const schema = entry({
-  source: z
-    .union(
-      [
-        z.strictObject({
-          url: url('https://acme.example/openapi.json').describe('URL that the platform fetches.'),
-        }),
-        fileOnly,
-      ],
-      { error: 'must be { url: … } or { file: … }' },
-    )
-    .optional()
-    .describe('The specification: a URL that the platform fetches, or a file in this repository.'),
-  visibility: z.enum(['private', 'public']).optional().describe('`public` lets anyone with the link read it.'),
-});
-
-interface SpecFields {
-  source: { url: string } | { text: string; file: string };
-  visibility: 'private' | 'public';
-}
+const source = z
+  .union(
+    [
+      z.strictObject({
+        url: url('https://acme.example/openapi.json').describe('URL that the platform fetches.'),
+      }),
+      fileOnly,
+    ],
+    { error: 'must be { url: … } or { file: … }' },
+  )
+  .optional()
+  .describe('The specification: a URL that the platform fetches, or a file in this repository.');
 
 /** OpenAPI specifications, named by slug. Source: docs/platform-notes.md#openapi-specifications */
-export const openapi: Kind = {
+export const openapi = listedKind({
   name: 'openapi',
-  dependsOn: [],
-  creatable: true,
-  deletable: true,
+  section: 'openapi',
+  title: 'slug',
+  summary: 'OpenAPI specifications by slug.',
+  operations: { list: operations.listOpenApiSpecs, id: 'specSlug', delete: operations.deleteOpenApiSpec },
   fields: {
-    // The text of a file cannot be read back, so it is compared by its hash with what was last applied.
+    // The platform does not return the text of a file, so its hash is compared with what was last applied.
     source: {
-      normalize: keptSource,
+      schema: source,
+      normalize: normalizeSource,
       compare: 'base',
       noBaseNote: 'its content was not compared: the platform does not give it back, and there is no base',
+      fromEntry: (value) =>
+        value instanceof FileContent ? { text: value.text, file: value.path } : (value as { readonly url: string }),
+      toEntry: (_value, _context, { fields }) => (isSafeUrl(fields.sourceURL) ? { url: fields.sourceURL } : undefined),
     },
     sourceURL: { redacted: true, manifestName: 'source' },
-    visibility: { access: true },
+    visibility: {
+      schema: z.enum(['private', 'public']).optional().describe('`public` lets anyone with the link read it.'),
+      access: true,
+    },
   },
-  manifest: manifestRules({
-    section: 'openapi',
-    single: false,
-    key: { pattern: SLUG, words: 'a slug: letters and digits, with single "-" between them' },
-    entry: schema,
-    summary: 'OpenAPI specifications by slug.',
-    example: 'petstore: { source: { url: https://acme.example/openapi.json }, visibility: public }',
-    declare(key, fields, context) {
-      if (fields.source === undefined && fields.id === undefined) {
-        context.problem([], 'needs a source: { url: … } or { file: … }');
-      }
-      if (key.length > 100) {
-        context.problem([], `its slug is ${key.length} characters long, must be at most 100`);
-      }
-      const { source, visibility } = fields;
-      if (source instanceof FileContent && source.text === '') {
-        context.problem(['source'], `${source.path} is empty; an OpenAPI specification has text`);
-      }
-      context.add({
-        kind: 'openapi',
-        key,
-        path: [],
-        fields:
-          source instanceof FileContent
-            ? { source: { text: source.text, file: source.path }, visibility }
-            : { sourceURL: source?.url, visibility },
-        within: null,
-        place: null,
-        common: commonFields(fields),
-      });
-    },
-    describe(actual, context) {
-      const { sourceURL, visibility } = actual.fields;
-      const isTellable = typeof sourceURL === 'string' && !hasUrlSecrets(sourceURL);
-      if (!isTellable) {
-        context.bind(actual);
-        context.note(
-          actual,
-          sourceURL === null
-            ? 'its source is a file, which the platform does not give back; put it in as source: { file: … }'
-            : 'its source is a URL with a password or a token in it, which do not belong in a repository',
-        );
-      }
-      return context.resource(actual, {
-        source: isTellable ? { url: sourceURL } : undefined,
-        visibility: visibility ?? undefined,
-      });
-    },
-  }),
-  suggestedKeys: ({ title }) => [title],
+  complete: ({ source: given, visibility }) =>
+    isObject(given) && typeof given.url === 'string'
+      ? { sourceURL: given.url, visibility }
+      : { source: given, visibility },
+  check(entry, key, context) {
+    if (entry.source === undefined && entry.id === undefined) {
+      context.problem([], 'needs a source: { url: … } or { file: … }');
+    }
+    if (key.length > 100) {
+      context.problem([], `its slug is ${key.length} characters long, must be at most 100`);
+    }
+    if (entry.source instanceof FileContent && entry.source.text === '') {
+      context.problem(['source'], `${entry.source.path} is empty; an OpenAPI specification has text`);
+    }
+  },
+  manifest: { key: { pattern: SLUG, words: 'a slug: letters and digits, with single "-" between them' } },
   naturalKeys: (_fields, address) => [{ by: 'slug', value: keyOf(address) }],
-  actualKeys: (actual) => [{ by: 'slug', value: actual.title }],
+  renamedKey: undefined,
+  facts: ({ lastProcessErrorCode }) => ({ errorCode: lastProcessErrorCode ?? null }),
   impact: (actual) => ({ weight: 5, text: actual.fields.visibility === 'public' ? 'public' : '' }),
   notes(_declared, actual) {
     const code = actual.facts?.errorCode;
     return typeof code === 'string' ? [`the platform could not process it: ${code}`] : [];
   },
-  async observe({ reader, add }) {
-    await collect(reader.pages(operations.listOpenApiSpecs), (each) => {
-      add({
-        kind: 'openapi',
-        id: each.id,
-        title: each.slug,
-        fields: { sourceURL: each.sourceURL ?? null, visibility: each.visibility ?? null },
-        within: null,
-        place: null,
-        facts: { errorCode: each.lastProcessErrorCode ?? null },
-      });
-    });
+  beforeDescribe(actual, context) {
+    const { sourceURL } = actual.fields;
+    if (!isSafeUrl(sourceURL)) {
+      context.bind(actual);
+      context.note(
+        actual,
+        sourceURL === null
+          ? 'its source is a file, which the platform does not give back; put it in as source: { file: … }'
+          : 'its source is a URL with a password or a token in it, which do not belong in a repository',
+      );
+    }
   },
   writes(change) {
     const path = { specSlug: keyOf(change.address) };
     if (change.action === 'delete') {
       return { first: [request(operations.deleteOpenApiSpec, { path })] };
     }
-    const { source, sourceURL, visibility } = written<SpecFields & { sourceURL: string }>(change);
-    const body =
-      source !== undefined && 'text' in source
-        ? { source: { text: source.text } }
-        : sourceURL === undefined
-          ? null
-          : { source: { url: sourceURL } };
-    const learns = (answer: OpenApiSpec) => [[change.address, answer.id] as const];
-    const sent = body === null ? [] : [request(operations.putOpenApiSpec, { path, body }, { learns })];
+    const { source: given, sourceURL, visibility } = writtenFields(change) as Written;
+    const sent = given ? { text: given.text } : sourceURL === undefined ? null : { url: sourceURL };
+    const put =
+      sent === null
+        ? []
+        : [
+            request(
+              operations.putOpenApiSpec,
+              { path, body: { source: sent } },
+              { learns: (answer) => [[change.address, answer.id]] },
+            ),
+          ];
     const shown =
       visibility === undefined ? [] : [request(operations.updateOpenApiSpec, { path, body: { visibility } })];
-    const first = [...sent, ...shown];
-    if (sent.length === 0) {
+    const first = [...put, ...shown];
+    if (sent === null) {
       return { first };
     }
-    const file = source !== undefined && 'file' in source ? source.file : maskUrls(sourceURL ?? '');
+    const file = given?.file ?? maskUrls(sourceURL ?? '');
     return {
       first,
       watch: async (reader) => progressOf(await reader.get(operations.getOpenApiSpec, { path }), file),
     };
   },
-};
+  example: 'petstore: { source: { url: https://acme.example/openapi.json }, visibility: public }',
+});
 
-function keptSource(value: Json): Json {
+interface Written {
+  readonly source?: { readonly text: string; readonly file: string };
+  readonly sourceURL?: string;
+  readonly visibility?: 'private' | 'public';
+}
+
+function isSafeUrl(url: Json | undefined): url is string {
+  return typeof url === 'string' && !hasUrlSecrets(url);
+}
+
+function normalizeSource(value: Json): Json {
   if (!isObject(value) || typeof value.text !== 'string') {
     return value;
   }

@@ -1,85 +1,105 @@
 import { z } from 'zod';
-import type { Json } from '../core/json.ts';
-import { type Fields, idRef } from '../core/resource.ts';
-import { reference } from '../plan/model/diff.ts';
+import type { Fields } from '../core/resource.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
+import type { Answer } from '../platform/operations/model/operation.ts';
+import { fieldTable } from './model/field-table.ts';
 import type { Kind } from './model/kind.ts';
-import { manifestRules, Reference } from './model/manifest.ts';
-import {
-  actualMergeRules,
-  declaredMergeRules,
-  describedMergeRules,
-  keptMergeRules,
-  mergeRules,
-  peopleOfRules,
-  writtenMergeRules,
-} from './model/merge-rules.ts';
-import { present, ref, request } from './model/request.ts';
-import { commonShape, key, type Role, role, text, url } from './model/schema.ts';
-import { written } from './model/written.ts';
+import { type CommonFields, manifestRules, Reference } from './model/manifest.ts';
+import { mergeRulesField } from './model/merge-rules.ts';
+import { ref, request } from './model/request.ts';
+import { commonShape, key, role, text, url } from './model/schema.ts';
+
+type Entry = CommonFields & {
+  readonly [field: string]: unknown;
+  readonly defaultContent?: { readonly site: string } | null;
+};
 
 const domain = z
   .string()
   .transform((name) => name.toLowerCase())
   .refine((name) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]+$/.test(name), { error: 'is not a domain name' });
 
-const { id: _id, renamedFrom: _renamedFrom, protect: _protect, ...common } = commonShape;
-const schema = z.strictObject({
-  title: text({
-    min: 2,
-    max: 255,
-    pattern: /\S.*\S/,
-    words: 'a title with two visible characters on one line',
-    example: 'Acme',
-  })
-    .optional()
-    .describe('The name of the organization.'),
-  emailDomains: z
-    .array(domain)
-    .meta({ examples: [['acme.example']] })
-    .optional()
-    .describe('People with an email address in these domains can join.'),
-  hostname: text({
-    min: 3,
-    max: 32,
-    pattern: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/,
-    words: 'a subdomain',
-    example: 'acme',
-  })
-    .optional()
-    .describe('The default host name of public content.'),
-  defaultRole: role.nullable().optional().describe('The role of new members; `null` makes them guests.'),
-  defaultContent: z
-    .strictObject({ site: key('A key of `sites`.', 'site') })
-    .nullable()
-    .optional()
-    .describe('The first content that people see; `null` clears it.'),
-  logo: url('https://acme.example/logo.svg')
-    .nullable()
-    .optional()
-    .describe('URL of the logo. The platform does not return it, so Octavo compares it with the last applied value.'),
-  sso: z.boolean().optional().describe('Whether everyone must sign in through single sign-on.'),
-  ai: z.boolean().optional().describe('Whether AI features are enabled.'),
-  inviteLinks: z.boolean().optional().describe('Whether people can be invited by link.'),
-  mergeRules: mergeRules(['none', 'rules'])
-    .optional()
-    .describe('Conditions for merging a change request, unless a space overrides them.'),
-  ...common,
+type Organization = Answer<typeof operations.getOrganization>;
+
+const table = fieldTable<Organization>({
+  title: {
+    schema: text({
+      min: 2,
+      max: 255,
+      pattern: /\S.*\S/,
+      words: 'a title with two visible characters on one line',
+      example: 'Acme',
+    })
+      .optional()
+      .describe('The name of the organization.'),
+  },
+  emailDomains: {
+    schema: z
+      .array(domain)
+      .meta({ examples: [['acme.example']] })
+      .optional()
+      .describe('People with an email address in these domains can join.'),
+    access: true,
+    normalize: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value),
+    read: ({ emailDomains }) => [...(emailDomains ?? [])],
+  },
+  hostname: {
+    schema: text({
+      min: 3,
+      max: 32,
+      pattern: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/,
+      words: 'a subdomain',
+      example: 'acme',
+    })
+      .optional()
+      .describe('The default host name of public content.'),
+  },
+  defaultRole: {
+    schema: role.nullable().optional().describe('The role of new members; `null` makes them guests.'),
+    access: true,
+    toEntry: (value = null) => value,
+  },
+  defaultContent: {
+    schema: z
+      .strictObject({ site: key('A key of `sites`.', 'site') })
+      .nullable()
+      .optional()
+      .describe('The first content that people see; `null` clears it.'),
+    refersTo: ['site'],
+    read: ({ defaultContent }) => defaultContent?.site,
+    toEntry: (value, context) => {
+      const site = context.keyOfRef(value);
+      return site === null ? undefined : { site };
+    },
+    toParameter: (value) => (value === null ? null : { type: 'site', site: ref(value) }),
+  },
+  logo: {
+    schema: url('https://acme.example/logo.svg')
+      .nullable()
+      .optional()
+      .describe('URL of the logo. The platform does not return it, so Octavo compares it with the last applied value.'),
+    compare: 'base',
+    noBaseNote: 'logo was not compared: the platform does not give it back, and there is no base',
+  },
+  sso: {
+    schema: z.boolean().optional().describe('Whether everyone must sign in through single sign-on.'),
+    access: true,
+    read: ({ sso }) => sso ?? false,
+  },
+  ai: { schema: z.boolean().optional().describe('Whether AI features are enabled.'), read: ({ ai }) => ai ?? false },
+  inviteLinks: {
+    schema: z.boolean().optional().describe('Whether people can be invited by link.'),
+    access: true,
+    read: ({ inviteLinks }) => inviteLinks ?? false,
+  },
+  mergeRules: mergeRulesField(
+    ['none', 'rules'],
+    'Conditions for merging a change request, unless a space overrides them.',
+  ),
 });
 
-interface OrganizationFields {
-  title: string;
-  emailDomains: string[];
-  hostname: string;
-  defaultRole: Role | null;
-  defaultContent: string | null;
-  logo: string | null;
-  sso: boolean;
-  ai: boolean;
-  inviteLinks: boolean;
-  mergeRules: Json;
-}
+const { paused, ignore } = commonShape;
 
 /** Settings of the organization itself. It is never created or deleted. Source: docs/platform-notes.md#organizations */
 export const organization: Kind = {
@@ -90,89 +110,44 @@ export const organization: Kind = {
   deletable: false,
   isOrganization: true,
   lockOuts: ssoLockOut,
-  fields: {
-    title: {},
-    emailDomains: {
-      access: true,
-      normalize: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value),
-    },
-    hostname: {},
-    defaultRole: { access: true },
-    defaultContent: reference(),
-    logo: {
-      compare: 'base',
-      noBaseNote: 'logo was not compared: the platform does not give it back, and there is no base',
-    },
-    sso: { access: true },
-    ai: {},
-    inviteLinks: { access: true },
-    mergeRules: { access: true, references: peopleOfRules, normalize: keptMergeRules },
-  },
+  fields: table.rules,
   manifest: manifestRules({
     section: 'organization',
     single: true,
     key: { pattern: /^$/, words: 'nothing' },
-    entry: schema,
+    entry: z.strictObject({ ...table.shape, paused, ignore }) as z.ZodType<Entry>,
     summary: 'Settings of the organization itself.',
     example: `title: Acme
 emailDomains: [acme.example]
 defaultRole: read
 sso: true`,
-    declare(_key, fields, context) {
-      const { paused, ignore, defaultContent, mergeRules: rules, ...rest } = fields;
+    declare(_key, entry, context) {
+      const first = entry.defaultContent;
       context.add({
         kind: 'organization',
         key: '',
         path: [],
         fields: {
-          ...rest,
-          defaultContent: defaultContent
-            ? new Reference(['site'], defaultContent.site, ['defaultContent', 'site'])
-            : defaultContent,
-          mergeRules: declaredMergeRules(rules),
+          ...table.declare(entry, [], ''),
+          defaultContent: first ? new Reference(['site'], first.site, ['defaultContent', 'site']) : first,
         },
         within: null,
         place: null,
-        common: { paused, ignore },
+        common: { paused: entry.paused, ignore: entry.ignore },
       });
     },
-    describe(actual, context) {
-      const { hostname, defaultRole = null, defaultContent, mergeRules: rules, ...fields } = actual.fields;
-      const first = context.keyOfRef(defaultContent);
-      return context.resource(actual, {
-        title: fields.title,
-        emailDomains: fields.emailDomains,
-        hostname: hostname ?? undefined,
-        defaultRole,
-        defaultContent: first === null ? undefined : { site: first },
-        sso: fields.sso,
-        ai: fields.ai,
-        inviteLinks: fields.inviteLinks,
-        mergeRules: describedMergeRules(actual, rules, context),
-      });
-    },
+    describe: (actual, context) => context.resource(actual, table.describe(actual, context)),
   }),
   suggestedKeys: () => [],
   naturalKeys: () => [{ by: 'kind', value: 'organization' }],
   actualKeys: () => [{ by: 'kind', value: 'organization' }],
   async observe({ reader, add }) {
     const each = await reader.get(operations.getOrganization);
-    const site = each.defaultContent?.site;
     add({
       kind: 'organization',
       id: each.id,
       title: each.title,
-      fields: {
-        title: each.title,
-        emailDomains: [...(each.emailDomains ?? [])],
-        hostname: each.hostname ?? null,
-        defaultRole: each.defaultRole ?? null,
-        defaultContent: site ? idRef(site, 'site') : null,
-        sso: each.sso ?? false,
-        ai: each.ai ?? false,
-        inviteLinks: each.inviteLinks ?? false,
-        mergeRules: actualMergeRules(each.mergeRules),
-      },
+      fields: table.observe(each),
       within: null,
       place: null,
     });
@@ -184,13 +159,9 @@ sso: true`,
     const enforces = resource?.fields.sso === true && now?.fields.sso !== true;
     return enforces ? ['saml'] : [];
   },
-  writes(change) {
-    const { defaultContent, mergeRules: rules, ...fields } = written<OrganizationFields>(change);
-    const content =
-      typeof defaultContent === 'string' ? ({ type: 'site', site: ref(defaultContent) } as const) : defaultContent;
-    const body = present({ ...fields, defaultContent: content, mergeRules: writtenMergeRules<'none'>(rules) });
-    return { first: [request(operations.updateOrganization, { body })] };
-  },
+  writes: (change) => ({
+    first: [request(operations.updateOrganization, { body: table.parameters(change) as never })],
+  }),
 };
 
 function ssoLockOut({ changes, actuals }: LockOutContext): readonly string[] {

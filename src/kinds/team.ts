@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import type { Change } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import { collect, type Detail, type Kind } from './model/kind.ts';
-import { commonFields, manifestRules } from './model/manifest.ts';
+import { collect, type Detail } from './model/kind.ts';
+import { listedKind } from './model/listed-kind.ts';
+import type { DescribeContext } from './model/manifest.ts';
 import { type PlannedRequest, present, Ref, RefMap, ref, request } from './model/request.ts';
-import { emailKey, entry, plainKey, type SchemaNotes, text } from './model/schema.ts';
+import { emailKey, type SchemaNotes, text } from './model/schema.ts';
 
 const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
 const person = z
@@ -16,100 +18,52 @@ const person = z
   .meta({ suggests: ['member'] } satisfies SchemaNotes);
 const teamRole = z.enum(['owner', 'member']);
 
-const schema = entry({
-  title: text(LIMITS).optional().describe('The title of the team.'),
-  membership: z
-    .enum(['exact', 'additive'])
-    .default('exact')
-    .describe('`exact` allows only the declared members. `additive` also allows others.'),
-  members: z
-    .record(person, teamRole)
-    .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
-    .optional()
-    .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
-});
-
 /** Teams and their members. Source: docs/platform-notes.md#teams */
-export const team: Kind = {
+export const team = listedKind({
   name: 'team',
+  section: 'teams',
+  summary: 'Teams and their members.',
   dependsOn: ['member'],
-  creatable: true,
-  deletable: true,
-  fields: {
-    title: {},
-    members: { shape: 'people', access: true, keepsOthers: ({ membership }) => membership === 'additive' },
-    membership: { declarationOnly: true },
+  operations: {
+    list: operations.listTeams,
+    id: 'teamId',
+    create: operations.createTeam,
+    update: operations.updateTeam,
+    delete: operations.deleteTeam,
   },
-  manifest: manifestRules({
-    section: 'teams',
-    single: false,
-    key: plainKey,
-    entry: schema,
-    summary: 'Teams and their members.',
-    example: `writers:
-  title: Docs writers
-  membership: exact
-  members: { ana@acme.example: owner, bo@acme.example: member }`,
-    declare(key, written, context) {
-      if (written.title === undefined && written.id === undefined) {
-        context.problem([], 'needs a title, unless id says which team it is');
-      }
-      const members = written.members;
-      context.add({
-        kind: 'team',
-        key,
-        path: [],
-        fields: {
-          title: written.title,
-          members:
-            members && Object.fromEntries(Object.entries(members).map(([email, role]) => [email.toLowerCase(), role])),
-          membership: members && written.membership,
-        },
-        within: null,
-        place: null,
-        common: commonFields(written),
-      });
+  fields: {
+    title: { schema: text(LIMITS).optional().describe('The title of the team.') },
+    membership: {
+      schema: z
+        .enum(['exact', 'additive'])
+        .default('exact')
+        .describe('`exact` allows only the declared members. `additive` also allows others.'),
+      declarationOnly: true,
+      toEntry: (_value, _context, actual) => (unknownPeople(actual) === 0 ? undefined : 'additive'),
     },
-    describe(actual, context) {
-      const everyone = Object.entries(people(actual.fields.members));
-      const known = everyone.filter(([person]) => emailKey.pattern.test(person)).sort(byEmail);
-      const isWhole = known.length === everyone.length;
-      if (!isWhole) {
-        context.note(
-          actual,
-          `additive: of ${everyone.length - known.length} in it the platform tells no email address`,
-        );
-      }
-      return context.resource(actual, {
-        title: actual.title,
-        membership: isWhole ? undefined : 'additive',
-        members: Object.fromEntries(known),
-      });
+    members: {
+      schema: z
+        .record(person, teamRole)
+        .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
+        .optional()
+        .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
+      shape: 'people',
+      access: true,
+      isListed: false,
+      keepsOthers: ({ membership }) => membership === 'additive',
+      fromEntry: (value) =>
+        Object.fromEntries(Object.entries(people(value)).map(([email, role]) => [email.toLowerCase(), role])),
+      toEntry: describeMembers,
     },
-  }),
-  suggestedKeys: ({ title }) => [title],
-  naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
-  actualKeys: (actual) => [{ by: 'title', value: actual.title }],
-  renamedKey: (title) => ({ by: 'title', value: title }),
+  },
+  complete: (fields) => ({ ...fields, membership: fields.members && fields.membership }),
+  facts: ({ members }) => ({ members: members ?? 0 }),
   impact(actual) {
     const members = Number(actual.facts?.members ?? 0);
     return { weight: members, text: members === 0 ? '' : counted(members, 'member') };
   },
-  async observe({ reader, add }) {
-    await collect(reader.pages(operations.listTeams), (each) => {
-      add({
-        kind: 'team',
-        id: each.id,
-        title: each.title,
-        fields: { title: each.title },
-        within: null,
-        place: null,
-        facts: { members: each.members ?? 0 },
-      });
-    });
-  },
-  // One list for each team whose membership is declared; there is no other way to read it.
-  details: [{ name: 'members', fields: ['members'], read: membersOf }],
+  // The members of a team need a request of their own, which is made only if they are declared.
+  details: [{ name: 'members', fields: ['members'], read: readMembers }],
   writes(change) {
     const path = { teamId: ref(change.address) };
     if (change.action === 'delete') {
@@ -123,22 +77,39 @@ export const team: Kind = {
     }
     const members = people(change.declared.members);
     const plain = Object.keys(members).filter((email) => members[email] === 'member');
+    const body = present({
+      title: String(title ?? change.address),
+      members: plain.length === 0 ? undefined : plain.map(personRef),
+    });
     const created = request(
       operations.createTeam,
-      {
-        body: present({
-          title: String(title ?? change.address),
-          members: plain.length === 0 ? undefined : plain.map(personRef),
-        }),
-      },
+      { body },
       { creates: true, learns: (answer) => [[change.address, answer.id]] },
     );
     const owners = Object.keys(members).filter((email) => members[email] !== 'member');
     return { first: [created, ...bulk(change.address, pick(members, owners), [])] };
   },
-};
+  example: `writers:
+  title: Docs writers
+  membership: exact
+  members: { ana@acme.example: owner, bo@acme.example: member }`,
+});
 
-async function membersOf({ id }: Actual, reader: Reader): Promise<Detail> {
+/** Number of members for whom the platform returns no email address. */
+function unknownPeople({ fields }: Actual): number {
+  return Object.keys(people(fields.members)).filter((email) => !emailKey.pattern.test(email)).length;
+}
+
+function describeMembers(value: Json | undefined, context: DescribeContext, actual: Actual): unknown {
+  const unknown = unknownPeople(actual);
+  if (unknown > 0) {
+    context.note(actual, `additive: of ${unknown} in it the platform tells no email address`);
+  }
+  const known = Object.entries(people(value)).filter(([email]) => emailKey.pattern.test(email));
+  return Object.fromEntries(known.sort(byEmail));
+}
+
+async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
   const members: Record<string, Json> = {};
   const people: (readonly [string, string])[] = [];
   const read = reader.pages(operations.listTeamMembers, { path: { teamId: id } });
@@ -152,7 +123,7 @@ async function membersOf({ id }: Actual, reader: Reader): Promise<Detail> {
   return { fields: { members }, people };
 }
 
-function membershipWrites(change: Parameters<Kind['writes']>[0]): readonly PlannedRequest[] {
+function membershipWrites(change: Change): readonly PlannedRequest[] {
   const field = change.fields.find((each) => each.path === 'members');
   if (field === undefined) {
     return [];
@@ -193,7 +164,7 @@ function byEmail([a]: readonly [string, string], [b]: readonly [string, string])
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function people(value: Json | undefined): Readonly<Record<string, string>> {
+function people(value: unknown): Readonly<Record<string, string>> {
   return isObject(value) ? (value as Record<string, string>) : {};
 }
 

@@ -1,41 +1,58 @@
 import { z } from 'zod';
 import { RejectedError } from '../core/errors.ts';
-import { idRef } from '../core/resource.ts';
-import { reference } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
 import { normalizeMarkdown, toDocument, toMarkdown } from '../platform/rich-text/document.ts';
+import { entrySchema, fieldTable } from './model/field-table.ts';
 import { collect, type Kind } from './model/kind.ts';
-import { commonFields, manifestRules, Reference } from './model/manifest.ts';
-import { ref, request } from './model/request.ts';
-import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
-import { written } from './model/written.ts';
-
-const schema = entry({
-  space: key('A key of `spaces`: the space to translate.', 'space'),
-  from: z.enum(LANGUAGES).describe('The language of the source space.'),
-  to: z.enum(LANGUAGES).describe('The target language.'),
-  instructions: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' })
-    .optional()
-    .describe('Instructions for the translator, in Markdown; inline or as `{ file: path }`.'),
-  rerun: z
-    .enum(['on-change', 'never'])
-    .default('never')
-    .describe('`on-change` runs the translation again when the content of the space has changed since the last run.'),
-  run: text({ max: 100, example: '2030-01' })
-    .optional()
-    .describe('Any text. The translation runs again each time you change it.'),
-});
+import { commonFields, manifestRules } from './model/manifest.ts';
+import { present, ref, request } from './model/request.ts';
+import { key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 
 type Translation = Answer<typeof operations.listTranslations>['items'][number];
 
-interface TranslationFields {
-  space: string;
-  from: Language;
-  to: Language;
-  instructions: string;
-}
+const table = fieldTable<Translation>({
+  space: {
+    schema: key('A key of `spaces`: the space to translate.', 'space'),
+    fixed: 'replace',
+    colocatedWith: true,
+    read: ({ source }) => source.space,
+  },
+  from: {
+    schema: z.enum(LANGUAGES).describe('The language of the source space.'),
+    fixed: 'replace',
+    read: ({ source }) => source.language,
+  },
+  to: {
+    schema: z.enum(LANGUAGES).describe('The target language.'),
+    fixed: 'replace',
+    read: ({ language }) => language,
+  },
+  instructions: {
+    schema: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' })
+      .optional()
+      .describe('Instructions for the translator, in Markdown; inline or as `{ file: path }`.'),
+    normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value),
+    read: ({ instructions }) => (instructions ? toMarkdown(instructions) : null),
+    // As it is compared: what Markdown cannot express would not come back from the platform either.
+    toEntry: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : '') || undefined,
+    toParameter: (value) => ({ ...toDocument(String(value)) }),
+  },
+  rerun: {
+    schema: z
+      .enum(['on-change', 'never'])
+      .default('never')
+      .describe('`on-change` runs the translation again when the content of the space has changed since the last run.'),
+    declarationOnly: true,
+  },
+  run: {
+    schema: text({ max: 100, example: '2030-01' })
+      .optional()
+      .describe('Any text. The translation runs again each time you change it.'),
+    compare: 'base',
+  },
+});
 
 /** Translations of spaces. The result is a space that a site can show. Source: docs/platform-notes.md#translations */
 export const translation: Kind = {
@@ -45,48 +62,36 @@ export const translation: Kind = {
   deletable: true,
   // One source and language has one translation.
   deleteBeforeReplace: true,
-  fields: {
-    space: reference({ fixed: 'replace', colocatedWith: true }),
-    from: { fixed: 'replace' },
-    to: { fixed: 'replace' },
-    instructions: { normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value) },
-    rerun: { declarationOnly: true },
-    run: { compare: 'base' },
-  },
+  fields: table.rules,
   manifest: manifestRules({
     section: 'translations',
     single: false,
     key: plainKey,
-    entry: schema,
+    entry: entrySchema(table),
     summary: 'Translations of spaces into other languages.',
     example: 'guides-fr: { space: guides, from: en, to: fr, instructions: "Use the formal *vous*.", rerun: on-change }',
-    declare(name, fields, context) {
-      const { space, from, to, instructions, rerun, run } = fields;
-      if (from === to) {
-        context.problem(['to'], `is the language it is translated from (${from})`);
+    declare(name, entry, context) {
+      if (entry.from === entry.to) {
+        context.problem(['to'], `is the language it is translated from (${String(entry.from)})`);
       }
       context.add({
         kind: 'translation',
         key: name,
         path: [],
-        fields: { space: new Reference(['space'], space, ['space']), from, to, instructions, rerun, run },
+        fields: table.declare(entry, [], name),
         within: null,
         place: null,
-        common: commonFields(fields),
+        common: commonFields(entry),
       });
     },
     describe(actual, context) {
-      const { space, from, to, instructions } = actual.fields;
-      const source = context.keyOfRef(space);
-      if (source === null) {
+      if (context.keyOfRef(actual.fields.space) === null) {
         return 'the space that it translates is not there';
       }
       if (typeof actual.facts?.lost === 'string') {
         return 'the space that it made has been deleted: to declare it would be to run it again';
       }
-      // As it is compared: what Markdown cannot say would not come back from the platform either.
-      const text = typeof instructions === 'string' ? normalizeMarkdown(instructions) : '';
-      return context.resource(actual, { space: source, from, to, instructions: text || undefined });
+      return context.resource(actual, table.describe(actual, context));
     },
   }),
   sharesKeysWith: ['space'],
@@ -131,12 +136,7 @@ export const translation: Kind = {
         kind: 'translation',
         id: each.id,
         title: `${each.source.space} → ${each.language}`,
-        fields: {
-          space: idRef(each.source.space, 'space'),
-          from: each.source.language ?? null,
-          to: each.language,
-          instructions: each.instructions ? toMarkdown(each.instructions) : null,
-        },
+        fields: table.observe(each),
         within: null,
         place: null,
         aliases: result && !isLost ? [result] : [],
@@ -156,11 +156,15 @@ export const translation: Kind = {
     if (change.action === 'delete') {
       return { first: [request(operations.deleteTranslation, { path })] };
     }
-    const { space, from, to, instructions } = written<TranslationFields>(change);
-    const document = instructions === undefined ? undefined : { ...toDocument(instructions) };
+    const { instructions } = table.parameters(change);
     if (change.action === 'create') {
+      const { space, from, to } = change.declared as { space: string; from?: Language; to?: Language };
       const source = { space: ref(space), language: from ?? 'en' };
-      const body = { language: to ?? 'en', source, ...(document ? { instructions: document } : {}) };
+      const body = present({
+        language: to ?? 'en',
+        source,
+        instructions: instructions as ReturnType<typeof toDocument> | undefined,
+      });
       return {
         first: [
           request(
@@ -174,7 +178,7 @@ export const translation: Kind = {
     const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));
     return {
       first: [
-        ...(document ? [request(operations.updateTranslation, { path, body: { instructions: document } })] : []),
+        ...(instructions ? [request(operations.updateTranslation, { path, body: { instructions } as never })] : []),
         ...(runs ? [request(operations.runTranslation, { path })] : []),
       ],
     };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { type Actual, idRef } from '../../core/resource.ts';
+import type { Field } from './field-table.ts';
 import type { DescribeContext } from './manifest.ts';
 import { type Ref, ref } from './request.ts';
 import { emailKey, type SchemaNotes, text } from './schema.ts';
@@ -46,7 +47,7 @@ const rule = z
 type Types = 'inherit' | 'none' | 'rules';
 
 /** Merge rules as manifests declare them, with people by email address. Source: docs/platform-notes.md#merge-rules */
-export function mergeRules(types: readonly [Types, ...Types[]]) {
+function mergeRules(types: readonly [Types, ...Types[]]) {
   return z
     .strictObject({
       type: z.enum(types).describe('`rules` applies the rules in `rules`.'),
@@ -61,10 +62,10 @@ export function mergeRules(types: readonly [Types, ...Types[]]) {
 }
 
 /** What {@link mergeRules} makes of a manifest. */
-export type MergeRules = z.output<ReturnType<typeof mergeRules>>;
+type MergeRules = z.output<ReturnType<typeof mergeRules>>;
 
 /** In normal form: people as addresses. */
-export function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
+function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
   return rules?.type === 'rules'
     ? {
         type: 'rules',
@@ -78,7 +79,7 @@ export function declaredMergeRules(rules: MergeRules | undefined): Json | undefi
 }
 
 /** As they are written in a manifest; absent where there are none, or where they name somebody who has no email. */
-export function describedMergeRules(
+function describedMergeRules(
   actual: Actual,
   rules: Json | undefined,
   context: Pick<DescribeContext, 'keyOfRef' | 'note'>,
@@ -100,8 +101,8 @@ export function describedMergeRules(
   return { type: rules.type, rules: list };
 }
 
-/** Who is asked has no order. */
-export function keptMergeRules(value: Json): Json {
+/** Sorts the people of each rule, whose order has no meaning. */
+function normalizeMergeRules(value: Json): Json {
   if (!isObject(value) || !Array.isArray(value.rules)) {
     return value;
   }
@@ -119,7 +120,7 @@ interface ReadRules {
 }
 
 /** In normal form: people as references that are looked up. */
-export function actualMergeRules(rules: ReadRules | null | undefined): Json {
+function actualMergeRules(rules: ReadRules | null | undefined): Json {
   if (!rules) {
     return null;
   }
@@ -133,7 +134,7 @@ function readRule(rule: { readonly rule: string; readonly users?: readonly strin
 }
 
 /** The people that rules name, as addresses. */
-export function peopleOfRules(rules: Json): readonly Address[] {
+function peopleIn(rules: Json): readonly Address[] {
   const list = isObject(rules) && Array.isArray(rules.rules) ? (rules.rules as readonly Json[]) : [];
   return list.flatMap((rule) => (isObject(rule) && Array.isArray(rule.users) ? (rule.users as string[]) : []));
 }
@@ -144,7 +145,7 @@ type WrittenRules<Bare> =
   | { type: 'rules'; rules: { rule: RuleName; users?: Ref[]; expression?: string }[] };
 
 /** As they are sent: people by id. `Bare`: the types without rules that the resource has. */
-export function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>(
+function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>(
   rules: Json | undefined,
 ): WrittenRules<Bare> | undefined {
   if (!isObject(rules)) {
@@ -157,5 +158,22 @@ export function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 
   return {
     type: 'rules',
     rules: list.map(({ users, ...rest }) => ({ ...rest, ...(users ? { users: users.map((user) => ref(user)) } : {}) })),
+  };
+}
+
+/** The field `mergeRules` of a space or an organization, with the types that the resource has. */
+export function mergeRulesField(
+  types: readonly [Types, ...Types[]],
+  description = 'Conditions for merging a change request.',
+): Field<{ readonly mergeRules?: ReadRules | null }> {
+  return {
+    schema: mergeRules(types).optional().describe(description),
+    access: true,
+    references: peopleIn,
+    normalize: normalizeMergeRules,
+    read: (item) => actualMergeRules(item.mergeRules),
+    fromEntry: (value) => declaredMergeRules(value as MergeRules),
+    toEntry: (value, context, actual) => describedMergeRules(actual, value, context),
+    toParameter: (value) => writtenMergeRules(value),
   };
 }

@@ -1,9 +1,9 @@
 import { reference } from '../../plan/model/diff.ts';
 import { counted } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
+import { writtenFields } from '../model/field-table.ts';
 import type { Kind } from '../model/kind.ts';
 import { present, ref, request } from '../model/request.ts';
-import { written } from '../model/written.ts';
 import { sortRequests } from './site-structure.ts';
 
 interface GroupFields {
@@ -41,7 +41,7 @@ export const sectionGroup: Kind = {
     if (change.action === 'delete') {
       return { first: [request(operations.deleteSectionGroup, { path })] };
     }
-    const { title, icon, parent } = written<GroupFields>(change);
+    const { title, icon, parent } = writtenFields(change) as Partial<GroupFields>;
     if (change.action === 'move') {
       return { first: sortRequests(change) };
     }

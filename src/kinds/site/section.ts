@@ -4,9 +4,9 @@ import { reference } from '../../plan/model/diff.ts';
 import { counted } from '../../plan/render/words.ts';
 import { operations, type Section } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
+import { writtenFields } from '../model/field-table.ts';
 import type { Kind } from '../model/kind.ts';
-import { type Alternative, type PlannedRequest, present, ref, request } from '../model/request.ts';
-import { says, written } from '../model/written.ts';
+import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
 import { seedOf, spacesOf } from './section-seed.ts';
 import { sectionsSlot, siteSlot } from './site-slots.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
@@ -89,7 +89,14 @@ export const section: Kind = {
     if (change.action === 'delete') {
       return { first: [request(operations.deleteSection, { path })] };
     }
-    const { default: first, group, spaces: _spaces, title, icon, ...rest } = written<SectionFields>(change);
+    const {
+      default: first,
+      group,
+      spaces: _spaces,
+      title,
+      icon,
+      ...rest
+    } = writtenFields(change) as Partial<SectionFields>;
     if (change.action === 'move') {
       const moved = group === undefined ? [] : [moveToGroup(change, group)];
       return { first: [...moved, ...sortRequests(change)] };
@@ -113,7 +120,7 @@ export const section: Kind = {
         },
       },
     );
-    const settings = says(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
+    const settings = hasMembers(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
     const grouped = group ? [moveToGroup(change, group)] : [];
     return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
   },

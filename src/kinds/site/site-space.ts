@@ -1,9 +1,9 @@
 import { RejectedError } from '../../core/errors.ts';
 import { reference } from '../../plan/model/diff.ts';
 import { operations, type SiteSpace } from '../../platform/operations/index.ts';
+import { writtenFields } from '../model/field-table.ts';
 import type { Kind } from '../model/kind.ts';
-import { present, ref, request } from '../model/request.ts';
-import { says, written } from '../model/written.ts';
+import { hasMembers, present, ref, request } from '../model/request.ts';
 import { seedOf, spaceRef } from './section-seed.ts';
 import { sectionsSlot, siteSlot } from './site-slots.ts';
 import { pathAside, sortRequests } from './site-structure.ts';
@@ -82,7 +82,7 @@ export const siteSpace: Kind = {
     if (change.action === 'move') {
       return { first: sortRequests(change) };
     }
-    const { space, section, ...rest } = written<SiteSpaceFields>(change);
+    const { space, section, ...rest } = writtenFields(change) as Partial<SiteSpaceFields>;
     const checks = rest.hidden === true ? { learns: mustBeHidden } : {};
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
@@ -91,7 +91,9 @@ export const siteSpace: Kind = {
         ? { first: [request(operations.updateSiteSpace, { path, body: { path: pathAside(change) } })], late: [update] }
         : { first: [update] };
     }
-    const settings = says(rest) ? [request(operations.updateSiteSpace, { path, body: present(rest) }, checks)] : [];
+    const settings = hasMembers(rest)
+      ? [request(operations.updateSiteSpace, { path, body: present(rest) }, checks)]
+      : [];
     const holder = section ? context.creation(section) : undefined;
     const isSeed = holder !== undefined && seedOf(holder, context.creation).address === change.address;
     const create = request(

@@ -4,11 +4,11 @@ import type { Actual } from '../../core/resource.ts';
 import { reference } from '../../plan/model/diff.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type PublishResult, type SectionGroup, type Site } from '../../platform/operations/index.ts';
+import { writtenFields } from '../model/field-table.ts';
 import { collect, type Detail, type Kind } from '../model/kind.ts';
 import { manifestRules } from '../model/manifest.ts';
-import { type PlannedRequest, present, ref, request } from '../model/request.ts';
+import { hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
 import { plainKey } from '../model/schema.ts';
-import { says, written } from '../model/written.ts';
 import { describeSite } from './site-description.ts';
 import { declareSite, siteSchema } from './site-manifest.ts';
 import { mayHideGroups, observeGroups, observeStructure } from './site-structure.ts';
@@ -106,7 +106,7 @@ export const site: Kind = {
     if (change.action === 'delete') {
       return { first: [request(operations.deleteSite, { path })] };
     }
-    const { adaptiveSchema, published, default: first, type, ...fields } = written<SiteFields>(change);
+    const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as Partial<SiteFields>;
     const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
     const creates = change.action === 'create';
     const body = {
@@ -117,7 +117,7 @@ export const site: Kind = {
       ...defaultOf(first),
     };
     const requests: PlannedRequest[] = [
-      ...(says(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
+      ...(hasMembers(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
       // Versions without the setting refuse it, and the answer to a creation does not show which version this is.
       ...(creates && agentsContext !== undefined
         ? [

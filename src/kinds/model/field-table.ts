@@ -1,0 +1,144 @@
+/** Field tables: each field of a kind is written once, and its schema, rules, reading and writing are derived from it. */
+import type { z } from 'zod';
+import type { Change } from '../../core/change.ts';
+import type { Json } from '../../core/json.ts';
+import { type Actual, type Fields, idRef } from '../../core/resource.ts';
+import { reference } from '../../plan/model/diff.ts';
+import type { FieldRules } from '../../plan/model/rules.ts';
+import { type DescribeContext, type Described, type EntryPath, Reference, type WrittenFields } from './manifest.ts';
+import { ref } from './request.ts';
+import { entry, type SchemaNotes } from './schema.ts';
+
+/** One field of a kind. `Item` is what the platform returns for one resource. */
+export interface Field<Item = unknown> extends FieldRules {
+  /** Schema of the field in an entry; a `key(…)` makes it a reference. Absent: the field is not written in entries. */
+  readonly schema?: z.ZodType;
+  /** Kinds that the value can refer to, for a reference whose schema is not a `key(…)`. */
+  readonly refersTo?: readonly string[];
+  /** Whether a written key is relative to the key of its own resource, such as a space of a section. */
+  readonly isRelative?: boolean;
+  /** False if the list does not return the field. Fields that are not compared with the platform need not say so. */
+  readonly isListed?: boolean;
+  /** Returns the value from what the platform returned: an id for a reference. Default: the member with this name. */
+  read?(item: Item): Json | undefined;
+  /** Converts the value of an entry, for a field that is not written as it is compared. */
+  fromEntry?(value: unknown): Json | undefined;
+  /** Converts an actual value to that of an entry; undefined leaves it out, which is the default for null. */
+  toEntry?(value: Json | undefined, context: DescribeContext, actual: Actual): unknown;
+  /** Name of the parameter of the operations that write the field, if it is not the field's. */
+  readonly parameter?: string;
+  /** Converts a value to that of the parameter. Default: the value, or the id of what it refers to. */
+  toParameter?(value: Json): unknown;
+}
+
+/** Fields of a kind in the order in which entries and plans list them. */
+export type FieldTable<Item = unknown> = Readonly<Record<string, Field<Item>>>;
+
+/** The derived side of a field table. */
+export interface Table<Item> {
+  readonly rules: Readonly<Record<string, FieldRules>>;
+  /** Shape of an entry, without the members that every resource has. */
+  readonly shape: Record<string, z.ZodType>;
+  /** Fields of an entry. `path` is where the entry is, and `key` is the resource's own key. */
+  declare(written: Described, path: EntryPath, key: string): WrittenFields;
+  /** Members of the entry that declares a resource. */
+  describe(actual: Actual, context: DescribeContext): Described;
+  /** Fields of a resource that the platform returned. */
+  observe(item: Item): Fields;
+  /** Parameters that write what a change sets, by name. */
+  parameters(change: Change): Readonly<Record<string, unknown>>;
+}
+
+/** Derives everything from a field table. */
+export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
+  const list = Object.entries(fields).map(([name, field]) => ({
+    name,
+    field,
+    kinds: field.refersTo ?? referredKinds(field.schema),
+  }));
+  return {
+    rules: Object.fromEntries(
+      list.map(({ name, field, kinds }) => [name, kinds.length === 0 ? field : reference(field)]),
+    ),
+    shape: Object.fromEntries(list.flatMap(({ name, field }) => (field.schema ? [[name, field.schema]] : []))),
+    declare: (written, path, key) =>
+      Object.fromEntries(
+        list.flatMap(({ name, field, kinds }) => {
+          const value = written[name];
+          if (field.schema === undefined) {
+            return [];
+          }
+          if (kinds.length > 0 && typeof value === 'string') {
+            return [[name, new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '')]];
+          }
+          return [[name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value]];
+        }),
+      ),
+    describe: (actual, context) =>
+      Object.fromEntries(
+        list.flatMap(({ name, field, kinds }) => {
+          const value = actual.fields[name];
+          if (field.schema === undefined) {
+            return [];
+          }
+          const plain = kinds.length > 0 ? context.keyOfRef(value) : value;
+          return [[name, field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined)]];
+        }),
+      ),
+    observe: (item) =>
+      Object.fromEntries(
+        list
+          .filter(({ field }) => isListed(field))
+          .map(({ name, field, kinds }) => {
+            const value = field.read ? field.read(item) : (item as Record<string, Json | undefined>)[name];
+            return [name, kinds.length > 0 && typeof value === 'string' ? idRef(value, ...kinds) : (value ?? null)];
+          }),
+      ),
+    parameters: (change) => {
+      const values = writtenFields(change);
+      return Object.fromEntries(
+        list.flatMap(({ name, field, kinds }) => {
+          const value = values[name];
+          if (value === undefined || field.declarationOnly === true) {
+            return [];
+          }
+          const plain = kinds.length > 0 && value !== null ? ref(value) : value;
+          const sent = field.toParameter ? field.toParameter(value) : plain;
+          return sent === undefined ? [] : [[field.parameter ?? name, sent]];
+        }),
+      );
+    },
+  };
+}
+
+/** The schema of an entry with these fields, and the members that every resource has. */
+export function entrySchema({ shape }: { readonly shape: Record<string, z.ZodType> }) {
+  return entry(shape);
+}
+
+function isListed({ isListed: listed, declarationOnly, compare, fixed }: Field): boolean {
+  return listed ?? (declarationOnly !== true && compare !== 'base' && fixed !== 'create');
+}
+
+/** Kinds that the keys in a schema belong to; the schema may be optional or nullable. */
+function referredKinds(schema: z.ZodType | undefined): readonly string[] {
+  let inner: z.ZodType | undefined = schema;
+  while (inner !== undefined && 'unwrap' in inner) {
+    inner = (inner as unknown as { unwrap(): z.ZodType }).unwrap();
+  }
+  return (inner?.meta() as SchemaNotes | undefined)?.refersTo ?? [];
+}
+
+/**
+ * Returns the fields that a change writes: all declared fields of a new resource, with null, because the platform's own
+ * default may allow more; the changed fields of an existing one.
+ */
+export function writtenFields(change: Change): Fields {
+  const names = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = change.declared[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -1,0 +1,206 @@
+/** Kinds with one list and operations to create, update, move and delete: everything follows from their field table. */
+import type { z } from 'zod';
+import type { Change } from '../../core/change.ts';
+import type { Actual, Fields } from '../../core/resource.ts';
+import type { KindRules } from '../../plan/model/rules.ts';
+import type { Item, PaginatedOperation, WriteOperation } from '../../platform/operations/model/operation.ts';
+import { entrySchema, type FieldTable, fieldTable } from './field-table.ts';
+import { collect, type Kind } from './kind.ts';
+import {
+  commonFields,
+  type DeclareContext,
+  type DescribeContext,
+  type ManifestRules,
+  manifestRules,
+  namesWithin,
+  type WrittenFields,
+} from './manifest.ts';
+import { hasMembers, type PlannedRequest, present, ref, request, type Writes } from './request.ts';
+import { plainKey } from './schema.ts';
+
+type Answered = { readonly id: string };
+
+/** Operations of a kind. Parameters that creation does not take are sent by an update right after it. */
+interface Operations<List extends PaginatedOperation> {
+  readonly list: List;
+  readonly query?: Readonly<Record<string, unknown>>;
+  /** Name of the id in the paths of the other operations. */
+  readonly id: string;
+  readonly create?: WriteOperation;
+  /** Parameters of every creation. */
+  readonly constants?: Readonly<Record<string, unknown>>;
+  readonly update?: WriteOperation;
+  /** Moves the resource to another parent, for a field with `move`. */
+  readonly move?: WriteOperation;
+  readonly delete: WriteOperation;
+}
+
+/** A kind as a field table. Every other member of {@link Kind} can be given, and replaces the derived one. */
+interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind, 'name' | 'fields' | 'manifest'>> {
+  readonly name: string;
+  /** Member of manifests that holds the entries. */
+  readonly section: string;
+  /** Word for one resource in messages; its name by default. */
+  readonly noun?: string;
+  readonly summary: string;
+  readonly example: string;
+  /** Field that people know the resource by; `title` by default. */
+  readonly title?: string;
+  /** Field that holds the parent, for kinds whose titles are unique only within it. */
+  readonly parent?: string;
+  readonly operations: Operations<List>;
+  readonly fields: FieldTable<Item<List>>;
+  /** Reports problems that the schema alone cannot find. Default: the entry has neither a title nor an id. */
+  check?(entry: Readonly<Record<string, unknown>>, key: string, context: DeclareContext): void;
+  /** Notes what an entry for an actual resource cannot express. */
+  beforeDescribe?(actual: Actual, context: DescribeContext): void;
+  /** Completes the declared fields where one depends on another. */
+  complete?(fields: WrittenFields): WrittenFields;
+  /** Whether an item of the list is left out. */
+  isHidden?(item: Item<List>): boolean;
+  /** Facts that are shown, but not compared. */
+  facts?(item: Item<List>): Fields;
+  /** Members of the manifest rules that differ. */
+  readonly manifest?: Partial<ManifestRules<Record<string, unknown>>>;
+}
+
+/** Derives a kind from its field table. */
+export function listedKind<List extends PaginatedOperation>(definition: ListedKind<List>): Kind {
+  const { name, section, noun, summary, example, title, parent, operations, fields, ...rest } = definition;
+  const { check, beforeDescribe, complete, isHidden, facts, manifest, ...hooks } = rest;
+  const table = fieldTable(fields);
+  return {
+    name,
+    dependsOn: [],
+    creatable: true,
+    deletable: true,
+    ...titleRules(title, parent),
+    observe: async ({ reader, add }) => {
+      const { list, query } = operations;
+      await collect(reader.pages(list, { query } as never), (item: Item<List>) => {
+        if (isHidden?.(item) !== true) {
+          add({
+            kind: name,
+            id: (item as Answered).id,
+            title: String((item as Record<string, unknown>)[title ?? 'title'] ?? ''),
+            fields: table.observe(item),
+            within: null,
+            place: null,
+            ...(facts ? { facts: facts(item) } : {}),
+          });
+        }
+      });
+    },
+    writes: (change) => listedWrites(change, operations, table.parameters(change)),
+    ...hooks,
+    fields: table.rules,
+    manifest: manifestRules({
+      section,
+      single: false,
+      key: plainKey,
+      entry: entrySchema(table) as z.ZodType<Record<string, unknown>>,
+      summary,
+      example,
+      declare(key, written, context) {
+        if (check === undefined) {
+          checkTitle(written, title ?? 'title', noun ?? name, (text) => context.problem([], text));
+        } else {
+          check(written, key, context);
+        }
+        const declared = table.declare(written, [], key);
+        context.add({
+          kind: name,
+          key,
+          path: [],
+          fields: complete?.(declared) ?? declared,
+          within: null,
+          place: null,
+          common: commonFields(written),
+        });
+      },
+      describe(actual, context) {
+        beforeDescribe?.(actual, context);
+        return context.resource(actual, table.describe(actual, context));
+      },
+      ...manifest,
+    }),
+  };
+}
+
+/** Reports an entry that has neither the field that people know it by nor an id. */
+export function checkTitle(
+  written: Readonly<Record<string, unknown>>,
+  title: string,
+  noun: string,
+  report: (problem: string) => void,
+): void {
+  if (written[title] === undefined && written.id === undefined) {
+    report(`needs a ${title}, unless id says which ${noun} it is`);
+  }
+}
+
+/** Rules of a kind that people know by its title. A `parent` decides between resources with the same title. */
+export function titleRules(
+  title = 'title',
+  parent?: string,
+): Pick<Kind, 'suggestedKeys' | 'naturalKeys' | 'actualKeys'> & Required<Pick<KindRules, 'renamedKey'>> {
+  const keyFor = (value: string, fields: Fields) => ({
+    by: title,
+    value,
+    ...(parent === undefined ? {} : { parent: fields[parent] ?? null }),
+  });
+  return {
+    suggestedKeys: (actual, context) =>
+      parent === undefined ? [actual.title] : namesWithin(actual, context.keyOfRef(actual.fields[parent])),
+    naturalKeys: (fields) => {
+      const value = fields[title];
+      return typeof value === 'string' ? [keyFor(value, fields)] : [];
+    },
+    actualKeys: (actual: Actual, fields) => [keyFor(actual.title, fields)],
+    renamedKey: keyFor,
+  };
+}
+
+function listedWrites(
+  change: Change,
+  operations: Omit<Operations<never>, 'list'>,
+  parameters: Readonly<Record<string, unknown>>,
+): Writes {
+  const path = { [operations.id]: ref(change.address) };
+  const send = (operation: WriteOperation | undefined, body?: object, rest?: object): readonly PlannedRequest[] =>
+    operation === undefined ? [] : [request(operation, present({ path, body }) as never, rest as never)];
+  if (change.action === 'delete') {
+    return { first: send(operations.delete) };
+  }
+  if (change.action === 'move') {
+    const sets = change.fields.map((field) => field.path);
+    // A move that would change nothing is refused (409).
+    return { first: send(operations.move, pick(parameters, operations.move), { sets, tolerates: [409] }) };
+  }
+  const settings = pick(parameters, operations.update);
+  if (change.action === 'update') {
+    return { first: hasMembers(settings) ? send(operations.update, settings) : [] };
+  }
+  const body = pick(parameters, operations.create, true);
+  const left = Object.fromEntries(Object.entries(settings).filter(([name]) => !Object.hasOwn(body, name)));
+  const create = request(operations.create as WriteOperation, { body: { ...body, ...operations.constants } } as never, {
+    creates: true,
+    learns: (answer: unknown) => [[change.address, (answer as Answered).id]],
+  });
+  return { first: [create, ...(hasMembers(left) ? send(operations.update, left) : [])] };
+}
+
+/** The parameters that the body of an operation has; with `strict`, without a null that it does not accept. */
+function pick(
+  parameters: Readonly<Record<string, unknown>>,
+  operation: WriteOperation | undefined,
+  strict = false,
+): Readonly<Record<string, unknown>> {
+  const shape = (operation?.body as { readonly shape?: Record<string, z.ZodType> } | null | undefined)?.shape ?? {};
+  return Object.fromEntries(
+    Object.entries(parameters).filter(([name, value]) => {
+      const schema = shape[name];
+      return schema !== undefined && !(strict && value === null && !schema.safeParse(null).success);
+    }),
+  );
+}
