@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { ClusterEvents } from './clusters/run/events.ts';
 import type { Config, OrganizationConfig } from './config/config.ts';
 import { outboxLimit } from './config/conversations.ts';
-import { type HideId, openHiddenIds } from './conversations/intake/id-pseudonymizer.ts';
+import { loadIdPseudonymizers, type PseudonymizeId } from './conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from './conversations/model/events.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
@@ -91,8 +91,8 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const onEvent = observeQueue(metrics);
     const connections = await TokenConnections.open({ config, clock, random, version, log, store, onEvent });
-    const hideIds = await openHiddenIds(store, config.organizations, randomBytes);
-    return new RunningDaemon(options, metrics, store, connections, hideIds);
+    const idPseudonymizers = await loadIdPseudonymizers(store, config.organizations, randomBytes);
+    return new RunningDaemon(options, metrics, store, connections, idPseudonymizers);
   } catch (error) {
     await store.close();
     throw error;
@@ -111,7 +111,7 @@ class RunningDaemon implements Daemon {
   readonly #store: Store;
   readonly #connections: TokenConnections;
   /** By organization. */
-  readonly #hideIds: ReadonlyMap<string, HideId>;
+  readonly #idPseudonymizers: ReadonlyMap<string, PseudonymizeId>;
   readonly #members: readonly Member[];
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
@@ -124,10 +124,10 @@ class RunningDaemon implements Daemon {
     metrics: Metrics,
     store: Store,
     connections: TokenConnections,
-    hideIds: ReadonlyMap<string, HideId>,
+    idPseudonymizers: ReadonlyMap<string, PseudonymizeId>,
   ) {
     this.#options = options;
-    this.#hideIds = hideIds;
+    this.#idPseudonymizers = idPseudonymizers;
     this.#metrics = metrics;
     this.#store = store;
     this.#connections = connections;
@@ -277,7 +277,7 @@ class RunningDaemon implements Daemon {
       outbox: this.#store.outbox(organization.id, outboxLimit(organization.conversations)),
       record: this.#store.organization(organization.id),
       note: (topic) => this.#store.note(`conversations/${organization.id}/${topic}`),
-      hideId: this.#hideIds.get(organization.id) as HideId,
+      pseudonymizeId: this.#idPseudonymizers.get(organization.id) as PseudonymizeId,
       clock,
       random,
       version,

@@ -2,7 +2,7 @@
 //   node outbox.js <folder> <count>
 import { join } from 'node:path';
 import type { Ticket } from '../../src/conversations/model/ticket.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
 const [folder = '.', argument = '5000'] = process.argv.slice(2);
@@ -47,7 +47,7 @@ async function perSecond(name: string, batch: number): Promise<number> {
 }
 
 function redactedPerSecond(): number {
-  const redactor = createRedactor();
+  const redactor = createConversationRedactor();
   const started = performance.now();
   for (let index = 0; index < count; index += 1) {
     redactor.redact(ticket(index));

@@ -1,12 +1,12 @@
 import type { OrganizationConfig } from '../config/config.ts';
-import { answerDesk, type DeskQuestion } from '../conversations/ingestion/control-api.ts';
+import { type ConversationRequest, handleConversationRequest } from '../conversations/ingestion/control-api.ts';
 import { Ingestion, type WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
 import { openSources } from '../conversations/ingestion/open-sources.ts';
-import type { HideId } from '../conversations/intake/id-pseudonymizer.ts';
+import type { PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
 import type { Delivery } from '../conversations/model/source.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
-import { createRedactor } from '../conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../conversations/redact/redactor.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -29,7 +29,7 @@ export interface ConversationsOptions {
   readonly probe: ConversationsProbe;
   /** The organization's note of this topic. */
   readonly note: (topic: string) => Note;
-  readonly hideId: HideId;
+  readonly pseudonymizeId: PseudonymizeId;
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
@@ -57,7 +57,7 @@ export class OrganizationConversations {
       record,
       probe,
       note,
-      hideId,
+      pseudonymizeId,
       clock,
       random,
       version,
@@ -74,7 +74,7 @@ export class OrganizationConversations {
     this.#ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createRedactor(redactionOptions(conversations.redact), hideId),
+      redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymizeId),
       writer: dryRun ? null : openWriter(connection, client),
       site: site === null ? null : () => recordedId(record, 'site', site),
       probe,
@@ -107,12 +107,12 @@ export class OrganizationConversations {
     return this.#ingestion.deliver(source, delivery);
   }
 
-  /** Throws what `answerDesk` throws. */
-  answer(question: DeskQuestion): Promise<JsonObject> {
+  /** Throws what `handleConversationRequest` throws. */
+  answer(question: ConversationRequest): Promise<JsonObject> {
     const { outbox, organization, abort } = this.#options;
     const signal = AbortSignal.any([abort, this.#stopping.signal]);
     const sources = organization.conversations.sources.map(({ name }) => name);
-    return answerDesk({ ingestion: this.#ingestion, outbox, sources, signal }, question);
+    return handleConversationRequest({ ingestion: this.#ingestion, outbox, sources, signal }, question);
   }
 
   /** Shows in the metrics how much there is. */

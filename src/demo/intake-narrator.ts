@@ -1,4 +1,4 @@
-import type { ConversationEvents, Taken } from '../conversations/model/events.ts';
+import type { ConversationEvents, IntakeCounts } from '../conversations/model/events.ts';
 import { counted, printable } from '../plan/render/words.ts';
 import { Moments, type Stage } from './stage.ts';
 
@@ -23,7 +23,7 @@ export class IntakeNarrator {
 
   /** What the daemon is to tell. */
   readonly events: ConversationEvents = {
-    onTaken: (taken) => {
+    onIntake: (taken) => {
       // What was rejected is told one by one.
       if (taken.found > taken.rejected) {
         this.#taken(taken);
@@ -52,7 +52,7 @@ export class IntakeNarrator {
     return this.#moments.until(({ taken, sent }) => taken > before && sent >= taken);
   }
 
-  #taken({ waiting, unchanged, skipped, redacted }: Taken): void {
+  #taken({ waiting, unchanged, skipped, redacted }: IntakeCounts): void {
     const { say, paint } = this.#stage;
     const known = unchanged > 0 ? `, ${unchanged} unchanged` : '';
     say(`\n  ${paint.create('✓')} ${counted(waiting, 'conversation')} taken in${known}\n`);

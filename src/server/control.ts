@@ -4,7 +4,7 @@ import type { Server as HttpServer } from 'node:http';
 import { connect } from 'node:net';
 import { Client, errors } from 'undici';
 import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api.ts';
-import { type DeskQuestion, deskQuestion } from '../conversations/ingestion/control-api.ts';
+import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
@@ -16,7 +16,7 @@ export interface ControlHandlers {
   reconcile(organization: string | null): Promise<JsonObject>;
   status(): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
-  conversations(organization: string | null, question: DeskQuestion): Promise<JsonObject>;
+  conversations(organization: string | null, question: ConversationRequest): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
   clusters(organization: string | null, question: ClusterRequest): Promise<JsonObject>;
 }
@@ -32,7 +32,11 @@ export type ControlRequest =
   | { readonly ask: 'approve'; readonly checksum: string }
   | { readonly ask: 'reconcile'; readonly organization?: string }
   | { readonly ask: 'status' }
-  | { readonly ask: 'conversations'; readonly organization?: string | undefined; readonly question: DeskQuestion }
+  | {
+      readonly ask: 'conversations';
+      readonly organization?: string | undefined;
+      readonly question: ConversationRequest;
+    }
   | { readonly ask: 'clusters'; readonly organization?: string | undefined; readonly question: ClusterRequest };
 
 /** Bytes of a question: a shell may name thousands of files to push. */
@@ -69,7 +73,7 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
     reply.send(await handlers.reconcile(textOf(request.body, 'organization'))),
   );
   app.post('/conversations', { bodyLimit: LARGEST_QUESTION }, async (request, reply) => {
-    const question = deskQuestion.safeParse(isObject(request.body) ? request.body.question : undefined);
+    const question = conversationRequest.safeParse(isObject(request.body) ? request.body.question : undefined);
     return question.success
       ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), question.data))
       : reply.code(400).send({ error: 'asks nothing that is known here' });

@@ -8,7 +8,7 @@ export function logConversations(log: Logger): ConversationEvents {
   const failing = new Map<string, string>();
   const rejects = new RejectLog(log);
   return {
-    onTaken: ({ source, found, waiting, unchanged, rejected, skipped, redacted }) => {
+    onIntake: ({ source, found, waiting, unchanged, rejected, skipped, redacted }) => {
       const counts = { source, found, waiting, unchanged, rejected, skipped, redacted };
       log[waiting > 0 ? 'info' : 'debug'](counts, 'conversations read');
       rejects.endBatch(source);
@@ -75,7 +75,7 @@ export function senderWords(state: SenderState): string {
 /** Combines listeners: each event goes to all of them, in order. */
 export function combineConversationEvents(listeners: readonly ConversationEvents[]): ConversationEvents {
   return {
-    onTaken: (told) => listeners.forEach((each) => void each.onTaken?.(told)),
+    onIntake: (told) => listeners.forEach((each) => void each.onIntake?.(told)),
     onRejected: (told) => listeners.forEach((each) => void each.onRejected?.(told)),
     onFilesEnd: (told) => listeners.forEach((each) => void each.onFilesEnd?.(told)),
     onShortfall: (told) => listeners.forEach((each) => void each.onShortfall?.(told)),

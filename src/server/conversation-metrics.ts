@@ -64,7 +64,7 @@ function flowMetrics(registry: Registry): Pick<ConversationMetrics, 'events'> {
   );
   return {
     events: (organization) => ({
-      onTaken: (taken) => {
+      onIntake: (taken) => {
         const labels = { organization, source: taken.source };
         found.inc(labels, taken.found);
         unchanged.inc(labels, taken.unchanged);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contextRecordOf } from '../../src/conversations/delivery/context-record.ts';
+import { toContextRecord } from '../../src/conversations/delivery/context-record.ts';
 import type { Conversation } from '../../src/conversations/model/conversation.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 
@@ -11,7 +11,7 @@ const say = (body: string, role: 'user' | 'assistant' | 'team-member' = 'user') 
 });
 
 test('parts one after another, each after who says it; the rest as it was', () => {
-  const record = contextRecordOf({
+  const record = toContextRecord({
     id: 'zendesk/acme/7',
     subject: 'PDF export is empty',
     parts: [
@@ -73,7 +73,7 @@ describe('a title', () => {
     ],
     ['no half of a character', { parts: [say(`${'é'.repeat(254)}👩‍👩‍👧 said`)] }, `${'é'.repeat(254)}…`, undefined],
   ] as const)('%s', (_, conversation, title, description) => {
-    const record = contextRecordOf({ id: 'id', ...conversation });
+    const record = toContextRecord({ id: 'id', ...conversation });
     expect({ title: record.title, description: record.description }).toEqual({ title, description });
   });
 });
@@ -102,7 +102,7 @@ const conversations: fc.Arbitrary<Conversation> = fc.record(
 test('every conversation makes a record that the platform documents, with all that was said and nothing else', () => {
   fc.assert(
     fc.property(conversations, (conversation) => {
-      const record = contextRecordOf(conversation);
+      const record = toContextRecord(conversation);
       expect(operations.putContextRecords.body.safeParse([record]).error).toBeUndefined();
       let at = 0;
       for (const { body } of conversation.parts) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
 import type { Ticket } from '../../src/conversations/model/ticket.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import { createLogger } from '../../src/log.ts';
@@ -92,7 +92,7 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
   const ingestion = new Ingestion({
     sources: [{ name: 'corpus', polling, webhook: null, every: 1e9, since: 1e9 }],
     outbox: store.outbox('org', { items: 1e6, bytes: 1e9 }),
-    redactor: createRedactor(first.options),
+    redactor: createConversationRedactor(first.options),
     writer: openWriter(connection, { organization: emulator.organization, priority: 'ingestion' }),
     settleDelay: 0,
     batch: { maxConversations: 5, maxBytes: 1e6 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PlatformDestination } from '../../src/conversations/delivery/destination.ts';
-import { type Outcome, outcomeOf } from '../../src/conversations/delivery/outcome.ts';
+import { classifyError, type SendOutcome } from '../../src/conversations/delivery/outcome.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
@@ -8,7 +8,7 @@ import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
 const CONVERSATION = { id: 'desk/1', parts: [{ type: 'message', role: 'user', body: 'Empty' }] } as const;
 
 /** What comes of one conversation where the platform answers the question, and what is sent, with these. */
-async function outcome(asked: Error | null, sent: readonly Error[] = []): Promise<Outcome> {
+async function outcome(asked: Error | null, sent: readonly Error[] = []): Promise<SendOutcome> {
   const left = [...sent];
   const writer = {
     get: async () => {
@@ -28,7 +28,7 @@ async function outcome(asked: Error | null, sent: readonly Error[] = []): Promis
   const options = { writer, site, probe: new ConversationsProbe(), bytes: 1000, events: {} };
   return new PlatformDestination(options).send([CONVERSATION], {}).then(
     () => ({ kind: 'taken' }),
-    (error: unknown) => outcomeOf(error),
+    (error: unknown) => classifyError(error),
   );
 }
 

@@ -453,7 +453,7 @@ describe('a hint', () => {
 describe('a webhook', () => {
   const webhook = freshdeskWebhook({ name: 'support', header: 'X-Octavo-Secret', secret: 'the-secret' });
   const hear = (body: string, headers: Record<string, string | string[]> = {}) =>
-    webhook.hear({
+    webhook.read({
       headers: { 'content-type': 'application/json', 'x-octavo-secret': 'the-secret', ...headers },
       body: Buffer.from(body),
       receivedAt: START,
@@ -482,7 +482,7 @@ describe('a webhook', () => {
       expect(hear(body)).toMatchObject({ kind: 'refused', status: 400 });
     }
     expect(
-      webhook.hear({
+      webhook.read({
         headers: { 'content-type': 'application/json', 'x-octavo-secret': 'the-secret' },
         body: Uint8Array.of(0x22, 0xff, 0x22),
         receivedAt: START,

@@ -588,7 +588,7 @@ describe('a webhook', () => {
   function hear(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
     const body = typeof content === 'string' ? content : JSON.stringify(content);
     const signature = createHmac('sha256', secret).update(body).digest('hex');
-    return webhook.hear({
+    return webhook.read({
       headers: {
         'content-type': 'application/json',
         'x-github-event': 'issues',

@@ -83,7 +83,7 @@ class World {
       batch: { maxConversations: 3, maxBytes: 1e6 },
       clock,
       random: () => 0.5,
-      events: { onTaken: tell, onRejected: tell, onShortfall: tell, onPollEnd: tell, onDoubt: tell, onRefused: tell },
+      events: { onIntake: tell, onRejected: tell, onShortfall: tell, onPollEnd: tell, onDoubt: tell, onRefused: tell },
     });
     this.#ingestion.start();
   }

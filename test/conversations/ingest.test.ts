@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
-import { admit } from '../../src/conversations/intake/outbox-entry.ts';
-import type { ConversationEvents, Taken } from '../../src/conversations/model/events.ts';
-import type { Heard, PollingSource } from '../../src/conversations/model/source.ts';
-import type { Found, Ticket } from '../../src/conversations/model/ticket.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
+import type { ConversationEvents, IntakeCounts } from '../../src/conversations/model/events.ts';
+import type { PollingSource, WebhookResult } from '../../src/conversations/model/source.ts';
+import type { SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -21,7 +21,7 @@ let sink: ConversationSink;
 let desk: Helpdesk;
 let outbox: Outbox;
 let ingestion: Ingestion;
-let taken: Taken[];
+let taken: IntakeCounts[];
 let told: unknown[];
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ interface Opening {
 function open({ limit = { items: 1000, bytes: 1e6 }, settleDelay = 0, polling = desk.source() }: Opening = {}): void {
   outbox = openMemoryStore().outbox('org_1', limit);
   const events: ConversationEvents = {
-    onTaken: (what) => taken.push(what),
+    onIntake: (what) => taken.push(what),
     onRejected: (what) => told.push({ rejected: what }),
     onShortfall: (what) => told.push({ shortfall: what }),
     onPressure: (what) => told.push({ pressure: what }),
@@ -68,7 +68,7 @@ const solve = (...ids: string[]) => {
   }
 };
 const received = () => new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
-const deliver = (heard: Heard) =>
+const deliver = (heard: WebhookResult) =>
   clock.run(
     ingestion.deliver('desk', { headers: {}, body: Buffer.from(JSON.stringify(heard)), receivedAt: clock.now() }),
   );
@@ -133,7 +133,7 @@ describe('hints', () => {
     ingestion.start();
     await clock.advance(MINUTE);
     solve('1');
-    const hint: Heard = { kind: 'hints', delivery: 'd1', ids: ['1'] };
+    const hint: WebhookResult = { kind: 'hints', delivery: 'd1', ids: ['1'] };
     expect(await deliver(hint)).toEqual({ status: 202, reason: null });
     expect(await deliver(hint)).toEqual({ status: 202, reason: null });
     await clock.advance(1000);
@@ -186,7 +186,11 @@ describe('hints', () => {
   test('conversations themselves: kept, known, or later', async () => {
     open({ limit: { items: 1, bytes: 1e6 } });
     solve('1', '2');
-    const found = (id: string, delivery: string): Heard => ({ kind: 'found', delivery, found: [desk.found(id)] });
+    const found = (id: string, delivery: string): WebhookResult => ({
+      kind: 'found',
+      delivery,
+      found: [desk.found(id)],
+    });
     expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
     expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
     expect(await deliver(found('2', 'd2'))).toEqual({ status: 503, reason: 'outbox full; retry later' });
@@ -264,7 +268,7 @@ describe('what is told', () => {
   });
 
   test('in numbers: what was found at once', async () => {
-    const rejected: Found = { kind: 'rejected', place: 'a.csv:7', reason: 'no id' };
+    const rejected: SourceRecord = { kind: 'rejected', place: 'a.csv:7', reason: 'no id' };
     solve('1', '2');
     desk.edit('2', 'private', clock.now());
     const found = [desk.found('1'), desk.found('2'), rejected, desk.found('nobody')];
@@ -351,7 +355,8 @@ describe('what cannot become a conversation', () => {
     completeness: null,
     ...over,
   });
-  const admitted = (over: Partial<Ticket>) => admit(ticket(over), testRedactor, 0, 1000);
+  const converted = (over: Partial<Ticket>) =>
+    convertTicket(ticket(over), { redactor: testRedactor, settleDelay: 0, now: 1000 });
 
   test.each([
     ['a long id', { key: 'x'.repeat(256) }, { kind: 'rejected', reason: expect.stringContaining('256 characters') }],
@@ -359,19 +364,23 @@ describe('what cannot become a conversation', () => {
     ['nothing in it', { parts: [{ role: 'user', body: ' \n' }] }, { kind: 'skipped', reason: 'empty' }],
     ['no customer', { parts: [{ role: 'team-member', body: 'News' }] }, { kind: 'skipped', reason: 'no-customer' }],
   ] as const)('%s', (_what, over, expected) => {
-    expect(admitted(over)).toEqual(expected);
+    expect(converted(over)).toEqual({ key: ticket(over).key, ...expected });
   });
 
   test('what fails to be redacted is rejected without its words', () => {
     const failing = {
       version: '1',
       text: (text: string) => text,
-      hide: (id: string) => id,
+      pseudonymize: (id: string) => id,
       redact: () => {
         throw new TypeError('cannot read hush-1');
       },
     };
-    expect(admit(ticket(), failing, 0, 0)).toEqual({ kind: 'rejected', reason: 'it cannot be redacted (TypeError)' });
+    expect(convertTicket(ticket(), { redactor: failing, settleDelay: 0, now: 0 })).toEqual({
+      kind: 'rejected',
+      key: ticket().key,
+      reason: 'it cannot be redacted (TypeError)',
+    });
   });
 
   test('an id that is private is nowhere: not in what is kept, told or sent', async () => {
@@ -382,8 +391,8 @@ describe('what cannot become a conversation', () => {
     const short = { kind: 'ticket', ticket: ticket({ key, completeness: { reported: 2, fetched: 1 } }) } as const;
     const long = { kind: 'ticket', ticket: ticket({ key: `${key}${'x'.repeat(300)}` }) } as const;
     const heard = { kind: 'found', delivery: 'hush-d', found: [short, skipped, gone, unread, long] } as const;
-    expect(await ingestion.intake('forms').hear(heard)).toBe('kept');
-    expect(await ingestion.intake('forms').hear(heard)).toBe('known');
+    expect(await ingestion.intake('forms').takeWebhook(heard)).toBe('kept');
+    expect(await ingestion.intake('forms').takeWebhook(heard)).toBe('known');
     expect(told).toHaveLength(3);
     const batch = await outbox.next({ items: 10, bytes: 1e6, open: 1 }, clock.now());
     expect(batch?.items).toHaveLength(1);
@@ -400,19 +409,27 @@ describe('what cannot become a conversation', () => {
     ['no address', 'desk.example/4711', false],
     ['a long one', `https://desk.example/${'x'.repeat(2048)}`, false],
   ])('as the address of a ticket, %s: it is sent or left out', (_what, url, isSent) => {
-    const admission = admit(ticket({ url }), createRedactor(), 0, 1000);
+    const admission = convertTicket(ticket({ url }), {
+      redactor: createConversationRedactor(),
+      settleDelay: 0,
+      now: 1000,
+    });
     const sent = admission.kind === 'content' ? JSON.parse(admission.content.payload).metadata : admission;
     expect(sent).toEqual(isSent ? { url } : undefined);
   });
 
   test('an empty subject is left out, as is a time that is none', () => {
     const payload = (over: Partial<Ticket>) => {
-      const admission = admitted(over);
+      const admission = converted(over);
       return admission.kind === 'content' ? JSON.parse(admission.content.payload) : admission;
     };
     // The redactor alone cuts, and it counts as the platform does.
-    const redactor = createRedactor();
-    const long = admit(ticket({ subject: `${'👋'.repeat(600)} ` }), redactor, 0, 1000);
+    const redactor = createConversationRedactor();
+    const long = convertTicket(ticket({ subject: `${'👋'.repeat(600)} ` }), {
+      redactor: redactor,
+      settleDelay: 0,
+      now: 1000,
+    });
     expect(long.kind === 'content' && [...JSON.parse(long.content.payload).subject]).toHaveLength(512);
     expect(payload({ subject: '  ', createdAt: 'yesterday' })).toEqual({
       id: 'desk/acme/1',
@@ -424,6 +441,8 @@ describe('what cannot become a conversation', () => {
   });
 
   test('a ticket that was settled in the future rests no longer than others', () => {
-    expect(admit(ticket({ settledAt: 9e15 }), testRedactor, 500, 1000)).toMatchObject({ content: { notBefore: 1500 } });
+    expect(
+      convertTicket(ticket({ settledAt: 9e15 }), { redactor: testRedactor, settleDelay: 500, now: 1000 }),
+    ).toMatchObject({ content: { notBefore: 1500 } });
   });
 });

@@ -16,7 +16,7 @@ const sign = (body: Uint8Array, secret = SECRET) => `sha1=${createHmac('sha1', s
 
 function deliver(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
   const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
-  return webhook.hear({
+  return webhook.read({
     headers: { 'content-type': 'application/json; charset=utf-8', 'x-hub-signature': sign(body), ...headers },
     body,
     receivedAt: 0,

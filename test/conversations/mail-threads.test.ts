@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hiddenIds } from '../../src/conversations/intake/id-pseudonymizer.ts';
-import { admit } from '../../src/conversations/intake/outbox-entry.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
+import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { NewContent, Outbox } from '../../src/store/outbox.ts';
 import { read } from './files/inputs.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const TEAM = { teamDomains: ['acme.example'] };
-const redactor = createRedactor({}, hiddenIds(randomBytes(32)));
+const redactor = createConversationRedactor({}, createIdPseudonymizer(randomBytes(32)));
 
 interface MailText {
   readonly id: string;
@@ -49,7 +49,8 @@ function openOutbox(): Outbox {
 /** Takes a file of mail in, as an intake would. */
 async function take(outbox: Outbox, mail: MailText, options: object = TEAM): Promise<void> {
   for (const found of await read(`${mail.id}.eml`, eml(mail), options)) {
-    const admission = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, NOW) : null;
+    const admission =
+      found.kind === 'ticket' ? convertTicket(found.ticket, { redactor: redactor, settleDelay: 0, now: NOW }) : null;
     const entries: NewContent[] = admission?.kind === 'content' ? [admission.content] : [];
     await outbox.put({ source: 'drop', at: NOW, entries, counts: {} });
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PlatformDestination } from '../../src/conversations/delivery/destination.ts';
 import { ConversationSender } from '../../src/conversations/delivery/sender.ts';
 import type { ConversationEvents, SenderState } from '../../src/conversations/model/events.ts';
-import { Bell } from '../../src/conversations/model/wake-up-signal.ts';
+import { WakeUpSignal } from '../../src/conversations/model/wake-up-signal.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 let clock: VirtualClock;
 let sink: ConversationSink;
 let outbox: Outbox;
-let work: Bell;
+let work: WakeUpSignal;
 let sender: ConversationSender;
 let states: SenderState[];
 let told: string[];
@@ -25,7 +25,7 @@ beforeEach(() => {
   clock = createVirtualClock();
   sink = new ConversationSink();
   outbox = openMemoryStore().outbox('org_1', { items: 10_000, bytes: 100_000_000 });
-  work = new Bell();
+  work = new WakeUpSignal();
   states = [];
   told = [];
   open();
@@ -54,7 +54,7 @@ function open(batch = { maxConversations: 50, maxBytes: 1_000_000 }, of: Outbox 
     // As uneven as a real one.
     random: () => 1e-7,
     work,
-    room: new Bell(),
+    room: new WakeUpSignal(),
     events,
   });
 }
@@ -77,7 +77,7 @@ async function put(...keys: string[]): Promise<void> {
     }),
     counts: {},
   });
-  work.ring();
+  work.notify();
 }
 const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
 const tried = () => sink.attempts.map(({ ids }) => ids.join(''));

@@ -25,7 +25,7 @@ interface Changes {
 /** Signed by the library of those who made the standard. */
 function deliver(content: unknown, { key = KEY, headers = {}, receivedAt = AT, to = webhook }: Changes = {}) {
   const body = typeof content === 'string' ? content : JSON.stringify(content);
-  return to.hear({
+  return to.read({
     headers: {
       'content-type': 'application/json',
       'webhook-id': 'msg_1',
@@ -104,7 +104,7 @@ describe('a signature', () => {
       'webhook-timestamp': String(AT / 1000),
       'webhook-signature': new Signer(KEY).sign('msg_1', new Date(AT), signed),
     };
-    const hear = (body: Buffer) => webhook.hear({ headers, body, receivedAt: AT });
+    const hear = (body: Buffer) => webhook.read({ headers, body, receivedAt: AT });
     expect(hear(Buffer.from(signed))).toMatchObject({ kind: 'found' });
     const forged = Buffer.concat([Buffer.from(start), Buffer.from([0xff]), Buffer.from(end)]);
     expect(forged.toString()).toBe(signed);

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hiddenIds, hiddenIdsOf } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { createIdPseudonymizer, loadIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
 import { writableKey } from '../../src/conversations/model/writable-key.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
 const makeKey = (bytes: number) => Buffer.alloc(bytes, 7);
 const options = { patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] };
-const redactor = createRedactor(options, hiddenIds(makeKey(32)));
+const redactor = createConversationRedactor(options, createIdPseudonymizer(makeKey(32)));
 
 test.each([
   'webhook/forms/kim@shop.example',
@@ -50,7 +50,8 @@ test.each([
 
 test('what an id becomes cannot be tried out without the key of the state file', () => {
   const address = 'kim@shop.example';
-  const written = (key: Uint8Array) => writableKey(`file/drop/${address}`, createRedactor({}, hiddenIds(key)));
+  const written = (key: Uint8Array) =>
+    writableKey(`file/drop/${address}`, createConversationRedactor({}, createIdPseudonymizer(key)));
   expect(written(makeKey(32))).not.toContain(createHash('sha256').update(address).digest('hex').slice(0, 24));
   expect(written(randomBytes(32))).not.toBe(written(randomBytes(32)));
 });
@@ -61,12 +62,12 @@ test('the key is made once in a state file, for each organization another', asyn
     const told = new Set<string>();
     for (let restart = 0; restart < 3; restart += 1) {
       const store = openSqliteStore(join(folder, 'octavo.db'));
-      told.add((await hiddenIdsOf(store, 'org_1', randomBytes))('kim@shop.example'));
+      told.add((await loadIdPseudonymizer(store, 'org_1', randomBytes))('kim@shop.example'));
       await store.close();
     }
     expect(told.size).toBe(1);
     const store = openSqliteStore(join(folder, 'octavo.db'));
-    told.add((await hiddenIdsOf(store, 'org_2', randomBytes))('kim@shop.example'));
+    told.add((await loadIdPseudonymizer(store, 'org_2', randomBytes))('kim@shop.example'));
     await store.close();
     expect(told.size).toBe(2);
   } finally {
@@ -77,7 +78,7 @@ test('the key is made once in a state file, for each organization another', asyn
 test.each([null, 'x', {}, { key: 7 }, { key: 'short' }])('a note that is no key is replaced: %j', async (kept) => {
   const store = openMemoryStore();
   await store.note('conversation-ids/org_1').write(kept);
-  const hide = await hiddenIdsOf(store, 'org_1', makeKey);
-  expect(hide('a')).toBe(hiddenIds(makeKey(32))('a'));
-  expect((await hiddenIdsOf(store, 'org_1', randomBytes))('a')).toBe(hide('a'));
+  const pseudonymize = await loadIdPseudonymizer(store, 'org_1', makeKey);
+  expect(pseudonymize('a')).toBe(createIdPseudonymizer(makeKey(32))('a'));
+  expect((await loadIdPseudonymizer(store, 'org_1', randomBytes))('a')).toBe(pseudonymize('a'));
 });

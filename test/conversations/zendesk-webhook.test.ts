@@ -21,7 +21,7 @@ function sign(body: Uint8Array, timestamp = AT, secret = SECRET): string {
 
 function deliver(content: unknown, headers: Record<string, string | string[] | undefined> = {}, receivedAt = RECEIVED) {
   const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
-  return webhook.hear({
+  return webhook.read({
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'x-zendesk-webhook-signature': sign(body),

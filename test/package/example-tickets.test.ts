@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { admit } from '../../src/conversations/intake/outbox-entry.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { readTickets } from '../../src/conversations/sources/files/read-tickets.ts';
 import { ROOT } from './pruned.ts';
 
@@ -12,12 +12,13 @@ const textOf = (file: string) => readFileSync(pathOf(file), 'utf8');
 
 /** What comes of a file: what would be sent, why the rest would not, and what was taken out. */
 async function work(file: string) {
-  const redactor = createRedactor();
+  const redactor = createConversationRedactor();
   const sent: string[] = [];
   const others: string[] = [];
   const redacted = new Set<string>();
   for await (const { found } of readTickets(pathOf(file), { account: 'drop', teamDomains: ['acme.example'] })) {
-    const admission = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, 0) : found;
+    const admission =
+      found.kind === 'ticket' ? convertTicket(found.ticket, { redactor: redactor, settleDelay: 0, now: 0 }) : found;
     if (admission.kind === 'content') {
       sent.push(admission.content.payload);
       for (const type of Object.keys(admission.counts)) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
-import type { DeskQuestion } from '../../src/conversations/ingestion/control-api.ts';
+import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
 
@@ -30,7 +30,7 @@ const handlers = {
   },
   reconcile: async (organization: string | null) => ({ asked: organization }),
   status: async () => ({ organizations: [] }),
-  conversations: async (organization: string | null, question: DeskQuestion) => ({ organization, ...question }),
+  conversations: async (organization: string | null, question: ConversationRequest) => ({ organization, ...question }),
   clusters: async (organization: string | null, question: ClusterRequest) => ({ organization, ...question }),
 };
 
@@ -50,7 +50,7 @@ describe('the control socket', () => {
     expect(await callControl(path, { ask: 'clusters', question: wish })).toEqual({ organization: null, ...wish });
     const none = { about: 'open' } as unknown as ClusterRequest;
     await expect(callControl(path, { ask: 'clusters', question: none })).rejects.toThrow('asks nothing that is known');
-    const unknown = { about: 'other' } as unknown as DeskQuestion;
+    const unknown = { about: 'other' } as unknown as ConversationRequest;
     await expect(callControl(path, { ask: 'conversations', question: unknown })).rejects.toThrow(
       'asks nothing that is known here',
     );

@@ -10,8 +10,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { conversationsSchema } from '../../src/config/conversations.ts';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { openSources } from '../../src/conversations/ingestion/open-sources.ts';
-import { hiddenIds } from '../../src/conversations/intake/id-pseudonymizer.ts';
-import { createRedactor } from '../../src/conversations/redact/redactor.ts';
+import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { addHooks, hookPath, LARGEST_HOOK } from '../../src/server/hooks.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
@@ -135,7 +135,7 @@ beforeEach(() => {
   ingestion = new Ingestion({
     sources: openSources(config, around),
     outbox: { ...real, hint: gated(real.hint), put: gated(real.put) },
-    redactor: createRedactor({}, hiddenIds(Buffer.from('key'))),
+    redactor: createConversationRedactor({}, createIdPseudonymizer(Buffer.from('key'))),
     writer: null,
     settleDelay: 0,
     batch: { maxConversations: 1, maxBytes: 1e6 },

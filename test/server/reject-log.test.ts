@@ -29,7 +29,7 @@ const rejected = (source: string, place: string) => ({
 });
 const reject = (source: string, place: string) => events.onRejected?.({ source, place, reason: 'is not valid JSON' });
 const take = (source: string, rejected: number) =>
-  events.onTaken?.({
+  events.onIntake?.({
     source,
     found: rejected,
     rejected,

@@ -1,7 +1,7 @@
-import { hiddenIds } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
 import type { Redactor } from '../../src/conversations/model/conversation.ts';
 import type { PollingSource, Webhook } from '../../src/conversations/model/source.ts';
-import type { Found, SkipReason } from '../../src/conversations/model/ticket.ts';
+import type { SourceRecord, TicketSkipReason } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
 
 export type TicketState = 'solved' | 'open' | 'private' | 'spam' | 'deleted';
@@ -23,7 +23,7 @@ export const SECRET = /hush-\w+|never-\w+/;
 export const testRedactor: Redactor = {
   version: 'test/1',
   text: (text) => text.replace(/hush-\w+/g, '[SECRET]'),
-  hide: hiddenIds(Buffer.from('the key of tests')),
+  pseudonymize: createIdPseudonymizer(Buffer.from('the key of tests')),
   redact(ticket) {
     const hits = ticket.parts.flatMap(({ body }) => body.match(/hush-\w+/g) ?? []);
     const clean = (text: string) => text.replace(/hush-\w+/g, '[SECRET]');
@@ -75,14 +75,14 @@ export class Helpdesk {
     return new Map(solved);
   }
 
-  found(id: string): Found {
+  found(id: string): SourceRecord {
     const edit = this.newest(id);
     const key = `desk/acme/${id}`;
     if (edit === undefined || edit.state === 'deleted') {
       return { kind: 'gone', key };
     }
     if (edit.state !== 'solved') {
-      return { kind: 'skipped', key, reason: edit.state satisfies SkipReason };
+      return { kind: 'skipped', key, reason: edit.state satisfies TicketSkipReason };
     }
     return {
       kind: 'ticket',
@@ -149,6 +149,6 @@ function wordsOf({ id, state, version }: Edit): string {
 export function testWebhook(name = 'desk'): Webhook {
   return {
     name,
-    hear: ({ body }) => JSON.parse(Buffer.from(body).toString('utf8')),
+    read: ({ body }) => JSON.parse(Buffer.from(body).toString('utf8')),
   };
 }

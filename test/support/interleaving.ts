@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
-import type { Found } from '../../src/conversations/model/ticket.ts';
+import type { SourceRecord } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { FakeProvider, Malady } from './fake-provider.ts';
@@ -66,9 +66,9 @@ export interface Interleaving<Edit> {
 export async function playInterleaved<Edit extends { readonly kind: 'edit' }>(
   { clock, fake, source, since, apply, expire, settling }: Interleaving<Edit>,
   steps: readonly InterleavedStep<Edit>[],
-): Promise<Found[]> {
+): Promise<SourceRecord[]> {
   let cursor: Json = null;
-  const found: Found[] = [];
+  const found: SourceRecord[] = [];
   const poll = async (batches: number) => {
     let left = batches;
     for await (const batch of source.poll({ cursor, since, signal: new AbortController().signal })) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
-import type { Found } from '../../src/conversations/model/ticket.ts';
+import type { SourceRecord } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { FakeProvider } from './fake-provider.ts';
 import { keyOfFound, type SocketClock } from './polls.ts';
@@ -30,9 +30,9 @@ export function roundsOf<Edit>(edit: fc.Arbitrary<Edit>): fc.Arbitrary<Round<Edi
 /** A source that is polled by one process after the other, and what of it is durable. */
 export class PolledRounds {
   /** What is durable: the newest of each ticket. */
-  readonly kept = new Map<string, Found>();
+  readonly kept = new Map<string, SourceRecord>();
   /** Everything that ever came, durable or not. */
-  readonly came: Found[] = [];
+  readonly came: SourceRecord[] = [];
   readonly #clock: SocketClock;
   readonly #since: number;
   readonly #open: () => PollingSource;

@@ -1,5 +1,5 @@
 import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
-import type { Found, Ticket } from '../../src/conversations/model/ticket.ts';
+import type { SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { createSocketClock, FakeProvider } from './fake-provider.ts';
 
@@ -28,7 +28,7 @@ export async function collectBatches(
   return batches;
 }
 
-export const foundOf = (batches: readonly Batch[]): Found[] => batches.flatMap((batch) => batch.found);
+export const foundOf = (batches: readonly Batch[]): SourceRecord[] => batches.flatMap((batch) => batch.found);
 export const cursorOf = (batches: readonly Batch[]): Json => batches.at(-1)?.cursor ?? null;
 
 export function ticketsOf(batches: readonly Batch[]): Ticket[] {
@@ -36,7 +36,7 @@ export function ticketsOf(batches: readonly Batch[]): Ticket[] {
 }
 
 /** The key of what was found; null: it has none. */
-export function keyOfFound(found: Found): string | null {
+export function keyOfFound(found: SourceRecord): string | null {
   return found.kind === 'ticket' ? found.ticket.key : 'key' in found ? found.key : null;
 }
 

@@ -1,4 +1,4 @@
-import type { DeskQuestion } from '../../conversations/ingestion/control-api.ts';
+import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { largest } from '../../core/lists.ts';
@@ -101,7 +101,7 @@ export async function deadCommand(
     ...(flags.source === undefined ? {} : { source: flags.source }),
     ...(key === undefined ? {} : { key }),
   };
-  const question: DeskQuestion =
+  const question: ConversationRequest =
     does === 'list'
       ? { about: 'dead', ...filter, limit: flags.limit }
       : does === 'show'

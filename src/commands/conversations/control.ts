@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
-import { answerDesk, type DeskQuestion } from '../../conversations/ingestion/control-api.ts';
+import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
 import { openSources } from '../../conversations/ingestion/open-sources.ts';
-import { hiddenIdsOf } from '../../conversations/intake/id-pseudonymizer.ts';
+import { loadIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { createRedactor } from '../../conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
 import { answers, callControl, controlSocketPath } from '../../server/control.ts';
@@ -30,9 +30,9 @@ export interface Place {
   readonly socket: string;
 }
 
-/** Asks the daemon where one runs, and the state file itself where none does. Throws what `answerDesk` throws. */
+/** Asks the daemon where one runs, and the state file itself where none does. Throws what `handleConversationRequest` throws. */
 export async function askDesk(
-  question: DeskQuestion,
+  question: ConversationRequest,
   flags: ConversationFlags,
   context: CommandContext,
 ): Promise<JsonObject> {
@@ -55,7 +55,7 @@ export async function placeOf(flags: ConversationFlags, context: CommandContext)
 export interface OpenDesk {
   readonly ingestion: Ingestion;
   /** `own` ends it besides the person who asked. */
-  answer(question: DeskQuestion, own?: AbortSignal): Promise<JsonObject>;
+  answer(question: ConversationRequest, own?: AbortSignal): Promise<JsonObject>;
 }
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
@@ -71,12 +71,12 @@ export async function withDesk<T>(
   const store = openSqliteStore(path);
   try {
     const outbox = store.outbox(organization.id, outboxLimit(conversations));
-    const hide = await hiddenIdsOf(store, organization.id, randomBytes);
+    const pseudonymize = await loadIdPseudonymizer(store, organization.id, randomBytes);
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createRedactor(redactionOptions(conversations.redact), hide),
+      redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymize),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       settleDelay: conversations.settleDelay,
@@ -90,7 +90,7 @@ export async function withDesk<T>(
       return await work({
         ingestion,
         answer: (question, own = signal) =>
-          answerDesk({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, question),
+          handleConversationRequest({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, question),
       });
     } finally {
       await ingestion.stop(CLOSING);

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DeskQuestion } from '../../conversations/ingestion/control-api.ts';
-import { hiddenIds } from '../../conversations/intake/id-pseudonymizer.ts';
-import { type Admission, admit } from '../../conversations/intake/outbox-entry.ts';
+import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
+import { type ConvertedTicket, convertTicket } from '../../conversations/intake/convert-ticket.ts';
+import { createIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { Redactor } from '../../conversations/model/conversation.ts';
 import type { ConversationEvents, SenderState } from '../../conversations/model/events.ts';
-import type { Found } from '../../conversations/model/ticket.ts';
+import type { SourceRecord } from '../../conversations/model/ticket.ts';
 import { writableKey } from '../../conversations/model/writable-key.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { createRedactor } from '../../conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { readTickets } from '../../conversations/sources/files/read-tickets.ts';
 import type { Clock } from '../../core/clock.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';
@@ -49,7 +49,7 @@ export async function pushCommand(
     return showOnly(paths, flags, context);
   }
   const place = await placeOf(flags, context);
-  const question: DeskQuestion = {
+  const question: ConversationRequest = {
     about: 'push',
     files: paths,
     account: flags.account,
@@ -110,7 +110,7 @@ async function showOnly(paths: readonly string[], flags: PushFlags, context: Com
   const config = await readConfig(flags.config, context);
   const { redact } = chooseOrganization(config, flags.organization).conversations;
   // A daemon may own the state file, which holds the key for hidden ids. A temporary key is enough here.
-  const redactor = createRedactor(redactionOptions(redact), hiddenIds(randomBytes(32)));
+  const redactor = createConversationRedactor(redactionOptions(redact), createIdPseudonymizer(randomBytes(32)));
   const threads = new ShownThreads(context.clock);
   let tickets = 0;
   let rejected = 0;
@@ -119,12 +119,15 @@ async function showOnly(paths: readonly string[], flags: PushFlags, context: Com
       if (context.signal.aborted) {
         throw new CancelledError('interrupted; nothing was sent');
       }
-      const fate = found.kind === 'ticket' ? admit(found.ticket, redactor, 0, context.clock.now()) : found;
-      if (fate.kind === 'content' && fate.content.thread !== undefined) {
-        await threads.add(fate.content);
+      const result =
+        found.kind === 'ticket'
+          ? convertTicket(found.ticket, { redactor, settleDelay: 0, now: context.clock.now() })
+          : { ...found, key: keyOf(found, redactor) };
+      if (result.kind === 'content' && result.content.thread !== undefined) {
+        await threads.add(result.content);
         continue;
       }
-      const shown = shownOf(found, fate, redactor);
+      const shown = formatResult(result);
       tickets += shown.kind === 'content' ? 1 : 0;
       rejected += shown.kind === 'rejected' ? 1 : 0;
       context.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
@@ -141,20 +144,24 @@ async function showOnly(paths: readonly string[], flags: PushFlags, context: Com
   return rejected > 0 ? EXIT.invalid : EXIT.done;
 }
 
+type DryRunResult = ConvertedTicket | (Exclude<SourceRecord, { kind: 'ticket' }> & { readonly key: string });
+
 /** Returns a line for a ticket: the conversation exactly as it would be sent, or the reason why it is not sent. */
-function shownOf(
-  found: Found,
-  fate: Admission | Exclude<Found, { kind: 'ticket' }>,
-  redactor: Redactor,
-): { readonly kind: 'content' | 'rejected' | 'skipped'; readonly line: string } {
-  if (fate.kind === 'content') {
-    return { kind: 'content', line: fate.content.payload };
+function formatResult(result: DryRunResult): {
+  readonly kind: 'content' | 'rejected' | 'skipped';
+  readonly line: string;
+} {
+  switch (result.kind) {
+    case 'content':
+      return { kind: 'content', line: result.content.payload };
+    case 'rejected':
+      return { kind: 'rejected', line: `${result.key}: ${result.reason}` };
+    default:
+      return {
+        kind: 'skipped',
+        line: `${result.key}: skipped (${result.kind === 'gone' ? 'deleted' : result.reason})`,
+      };
   }
-  const place = found.kind === 'rejected' ? found.place : keyOf(found, redactor);
-  if (fate.kind === 'rejected') {
-    return { kind: 'rejected', line: `${place}: ${fate.reason}` };
-  }
-  return { kind: 'skipped', line: `${place}: skipped (${fate.kind === 'gone' ? 'deleted' : fate.reason})` };
 }
 
 /** Assembles mail threads in memory. A thread is complete only after every file has been read. */
@@ -198,15 +205,12 @@ function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: CommandContext)
   }
 }
 
-function keyOf(found: Exclude<Found, { kind: 'rejected' }>, redactor: Redactor): string {
-  switch (found.kind) {
-    case 'ticket':
-      return writableKey(found.ticket.key, redactor, found.ticket.people);
-    case 'skipped':
-      return writableKey(found.key, redactor, found.people);
-    default:
-      return writableKey(found.key, redactor);
+/** Returns the redacted key of a record, or the position of one that could not be read. */
+function keyOf(record: Exclude<SourceRecord, { kind: 'ticket' }>, redactor: Redactor): string {
+  if (record.kind === 'rejected') {
+    return record.place;
   }
+  return writableKey(record.key, redactor, record.kind === 'skipped' ? record.people : []);
 }
 
 function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, context: CommandContext): ExitCode {

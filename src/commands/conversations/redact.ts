@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { createRedactor, type Explained, type RedactionOptions } from '../../conversations/redact/redactor.ts';
+import {
+  createConversationRedactor,
+  type Explained,
+  type RedactionOptions,
+} from '../../conversations/redact/redactor.ts';
 import { asUtf8, fileInput } from '../../conversations/sources/files/formats/input.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
@@ -29,7 +33,7 @@ export async function redactCommand(
   if (options.explain === true && !terminal.isOutTerminal) {
     throw new ConfigError('--explain shows private values and needs a terminal; the output is redirected');
   }
-  const redactor = createRedactor(await rules(options, context));
+  const redactor = createConversationRedactor(await rules(options, context));
   const text = await textOf(resolve(terminal.cwd, file), file);
   const [explained] = redactor.explain(text);
   if (explained !== undefined) {

@@ -5,8 +5,8 @@ const ENOUGH = 6;
  * Detects whether the platform accepts more than one conversation in a request. Without this, every batch would be
  * split down to single conversations. Source: docs/platform-notes.md#conversations
  */
-export class ListTrial {
-  areRefused = false;
+export class BatchSupportProbe {
+  isUnsupported = false;
   #taken = 0;
   #refused = 0;
   #singles = 0;
@@ -19,6 +19,6 @@ export class ListTrial {
     } else {
       this.#refused += 1;
     }
-    this.areRefused = this.#taken === 0 && this.#refused >= ENOUGH && this.#singles > 1;
+    this.isUnsupported = this.#taken === 0 && this.#refused >= ENOUGH && this.#singles > 1;
   }
 }

@@ -1,6 +1,6 @@
 import type { ContextRecordInput } from '../../platform/operations/sites/site-context.ts';
 import type { Conversation } from '../model/conversation.ts';
-import type { Role } from '../model/ticket.ts';
+import type { AuthorRole } from '../model/ticket.ts';
 
 /** Longest title, in characters; a title is required. Source: docs/platform-notes.md#limits */
 const LONGEST_TITLE = 256;
@@ -9,7 +9,11 @@ const HALF_PLACEHOLDER = /\[[A-Z][A-Z0-9_]{0,48}$/;
 const HALF_NUMBER = /[+(]?\d[\d\s().-]*$|\[[A-Z][A-Z0-9_]{0,48}$/;
 
 /** Who says a part, in the body. */
-const SPEAKERS: Readonly<Record<Role, string>> = { user: 'Customer', assistant: 'Assistant', 'team-member': 'Team' };
+const SPEAKERS: Readonly<Record<AuthorRole, string>> = {
+  user: 'Customer',
+  assistant: 'Assistant',
+  'team-member': 'Team',
+};
 
 /**
  * Converts a conversation to a context record. The body is Markdown with the parts in order, each after its speaker.
@@ -17,7 +21,7 @@ const SPEAKERS: Readonly<Record<Role, string>> = { user: 'Customer', assistant: 
  * replaced by the first words. The record contains nothing that is not in the redacted conversation.
  * Source: docs/platform-notes.md#context-records
  */
-export function contextRecordOf(conversation: Conversation): ContextRecordInput {
+export function toContextRecord(conversation: Conversation): ContextRecordInput {
   const { id, subject = '', parts, metadata = {} } = conversation;
   const { url, createdAt, attributes = {} } = metadata;
   const whole = oneLine(subject);

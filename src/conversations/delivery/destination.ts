@@ -5,7 +5,7 @@ import { operations } from '../../platform/operations/index.ts';
 import type { ContextRecordInput } from '../../platform/operations/sites/site-context.ts';
 import type { Conversation } from '../model/conversation.ts';
 import type { ConversationEvents } from '../model/events.ts';
-import { contextRecordOf } from './context-record.ts';
+import { toContextRecord } from './context-record.ts';
 
 /** Where conversations go. */
 export interface Destination {
@@ -90,7 +90,7 @@ export class PlatformDestination implements Destination {
   async #sendRecords(conversations: readonly Conversation[], siteId: string, call: CallOptions): Promise<void> {
     const { writer, probe, bytes } = this.#options;
     this.#tell('context-records', siteId);
-    for (const body of withinBytes(conversations.map(contextRecordOf), bytes)) {
+    for (const body of withinBytes(conversations.map(toContextRecord), bytes)) {
       try {
         await writer.send(operations.putContextRecords, { path: { siteId }, body }, call);
       } catch (error) {

@@ -8,7 +8,7 @@ import {
 } from '../../core/errors.ts';
 
 /** What came of one request with conversations. */
-export type Outcome =
+export type SendOutcome =
   | { readonly kind: 'taken' | 'cancelled' }
   /** Something in it is not as it should be. */
   | { readonly kind: 'bad-content'; readonly reason: string }
@@ -22,7 +22,7 @@ const CONTENT: readonly number[] = [400, 413, 422];
 const NOT_THERE: readonly number[] = [404, 405, 410];
 
 /** What the platform client's errors mean for a batch. */
-export function outcomeOf(error: unknown): Outcome {
+export function classifyError(error: unknown): SendOutcome {
   if (error instanceof RejectedError) {
     return rejected(error);
   }
@@ -45,7 +45,7 @@ export function outcomeOf(error: unknown): Outcome {
   return { kind: 'lost', reason: `an unexpected ${error instanceof Error ? error.name : 'error'}` };
 }
 
-function rejected({ status, message }: RejectedError): Outcome {
+function rejected({ status, message }: RejectedError): SendOutcome {
   if (CONTENT.includes(status)) {
     return { kind: 'bad-content', reason: message };
   }

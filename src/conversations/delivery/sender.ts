@@ -2,70 +2,57 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { endsWithin } from '../../core/clock.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { Outbox, OutgoingBatch } from '../../store/outbox.ts';
-import { growingPause } from '../model/backoff.ts';
+import { backoffDelay } from '../model/backoff.ts';
 import type { Conversation } from '../model/conversation.ts';
 import type { ConversationEvents, SenderState } from '../model/events.ts';
-import type { Bell } from '../model/wake-up-signal.ts';
-import { ListTrial } from './batch-support-probe.ts';
+import type { WakeUpSignal } from '../model/wake-up-signal.ts';
+import { BatchSupportProbe } from './batch-support-probe.ts';
 import type { Destination } from './destination.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { classifyError, type SendOutcome } from './outcome.ts';
+import { type BatchChange, decide, type Transition } from './transition.ts';
 
 export interface SenderOptions {
   readonly outbox: Outbox;
   readonly destination: Destination;
-  /** Conversations and bytes in one request at most. */
+  /** Maximum of conversations and of bytes in one request. */
   readonly batch: { readonly maxConversations: number; readonly maxBytes: number };
   readonly clock: Clock;
   readonly random: Random;
-  /** Rung when there is something to send. */
-  readonly work: Bell;
-  /** Rung when the outbox has room again. */
-  readonly room: Bell;
+  /** Notified when there is something to send. */
+  readonly work: WakeUpSignal;
+  /** Notified when the outbox has room again. */
+  readonly room: WakeUpSignal;
   readonly events: ConversationEvents;
 }
 
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 5 * 60_000;
-/** Between trials of a platform that does not let us, which only a person can change. */
-const REFUSED_PAUSE = 10 * 60_000;
-const UNSUPPORTED_PAUSE = 60 * 60_000;
-/** The longest sleep: the wall clock, by which content is due, may be set meanwhile. */
-const LOOK_AGAIN = 60_000;
-/** While nothing is answered, no more batches than this get in doubt, but for one now and then. */
+/** Longest sleep in milliseconds: the wall clock, by which content is due, may be set in the meantime. */
+const CHECK_INTERVAL = 60_000;
+/** Batches that may be in doubt while nothing is answered; now and then, one more is tried. */
 const OPEN = 4;
 const ANY = Number.MAX_SAFE_INTEGER;
-/** Lost answers of a batch, with others answered in between, from which it is taken for the cause itself. */
-const POISONED = 6;
 
-/**
- * Sends what is due, one batch at a time. What it does with each answer:
- *
- *   taken (2xx)                        recorded as sent
- *   refused for its content            halved, until the bad one stands alone: a dead letter
- *   no answer, or a fault              in doubt: the same body again, after a growing rest; others may go meanwhile
- *   not sent (no connection, no room)  all of it waits again, or rests on where an earlier answer was lost
- *   not permitted (401, 403)           stops: `refused`
- *   not there (404, 410)               stops: `unsupported`
- *
- * A batch whose answer is lost again and again while others are answered is halved as well.
- */
+/** Sends what is due, one batch at a time. `decide` has the table of what follows from each response. */
 export class ConversationSender {
   readonly #options: SenderOptions;
   #state: SenderState = { kind: 'stopped' };
-  /** What has come of a batch and is not recorded yet. */
+  /** Write of the last outcome, until it succeeds. */
   #unrecorded: (() => Promise<void>) | null = null;
   #isRecovered = false;
+  /** Failures in a row. */
   #failures = 0;
   #answers = 0;
-  readonly #lists = new ListTrial();
-  /** By batch, the number of answers when its own was last lost. */
+  readonly #batchSupport = new BatchSupportProbe();
+  /** `#answers` when the response of a batch was last lost, by batch id. */
   readonly #lostAt = new Map<number, number>();
   /** On the monotonic scale. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   readonly #stopping = new AbortController();
-  readonly #cut = new AbortController();
-  #hasLeft = false;
-  /** The wall clock, as seen from the one that never goes back. */
+  readonly #aborting = new AbortController();
+  /** The request in flight has reached the network. */
+  #isOnTheWay = false;
+  /** Offset of the wall clock from the monotonic clock. */
   #wall: number;
   #running: Promise<void> | undefined;
   #once: Promise<SenderState> | undefined;
@@ -79,28 +66,28 @@ export class ConversationSender {
     return this.#state;
   }
 
-  /** Sends from now on, until `stop`. */
+  /** Sends until `stop`. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** What stopped it was put right: tries again at once. */
+  /** Ends the pause, because its cause was fixed. */
   resume(): void {
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
-    this.#options.work.ring();
+    this.#options.work.notify();
   }
 
-  /** Begins nothing more; what is in flight may end within so many milliseconds, and is recorded either way. */
+  /** Starts no more requests. The one in flight may take `milliseconds` to end, and is recorded either way. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
-    if (!this.#hasLeft || !(await endsWithin(this.#options.clock, milliseconds, [this.#running, this.#once]))) {
-      this.#cut.abort();
+    if (!this.#isOnTheWay || !(await endsWithin(this.#options.clock, milliseconds, [this.#running, this.#once]))) {
+      this.#aborting.abort();
     }
     await Promise.all([this.#running, this.#once]);
     this.#enter({ kind: 'stopped' });
   }
 
-  /** Sends all that is due now, and answers why it went no further: `idle`, or what stopped it. */
+  /** Sends everything that is due now, and returns the state: `idle`, or what prevents sending the rest. */
   sendDue(): Promise<SenderState> {
     const sending = this.#sendDue();
     this.#once = sending;
@@ -109,37 +96,36 @@ export class ConversationSender {
 
   async #sendDue(): Promise<SenderState> {
     while (!this.#stopping.signal.aborted && (await this.step()) === 0) {
-      // Until there is nothing to do at once.
+      // Until nothing is due.
     }
     return this.#state;
   }
 
-  /** Does one thing. Answers after how many milliseconds there is more to do; 0: at once. Rejects never. */
+  async #run(): Promise<void> {
+    const { work, clock } = this.#options;
+    while (!this.#stopping.signal.aborted) {
+      const seen = work.count;
+      const pause = await this.step();
+      if (pause > 0) {
+        await work.wait(seen, Math.min(pause, CHECK_INTERVAL), clock, this.#stopping.signal);
+      }
+    }
+  }
+
+  /** Sends at most one batch. Returns the milliseconds until the next step; 0: at once. Never rejects. */
   async step(): Promise<number> {
-    const { clock } = this.#options;
-    const paused = this.#pausedUntil - clock.monotonic();
+    const paused = this.#pausedUntil - this.#options.clock.monotonic();
     if (paused > 0) {
       return paused;
     }
     try {
       return await this.#step();
     } catch (error) {
-      // The state file: it may come back by itself, when there is room on the disk.
-      // Another error's message may quote what it was about.
+      // The state file may recover without help, for example when there is space on the disk again. The message of
+      // another error may quote a conversation.
       const reason = error instanceof StoreError ? error.message : 'unexpected error while sending conversations';
       this.#enter({ kind: 'failing', reason });
-      return this.#pause(this.#nextPause());
-    }
-  }
-
-  async #run(): Promise<void> {
-    const { work, clock } = this.#options;
-    while (!this.#stopping.signal.aborted) {
-      const seen = work.rings;
-      const pause = await this.step();
-      if (pause > 0) {
-        await work.wait(seen, Math.min(pause, LOOK_AGAIN), clock, this.#stopping.signal);
-      }
+      return this.#pause('backoff');
     }
   }
 
@@ -147,20 +133,18 @@ export class ConversationSender {
     const { outbox, batch: limits, clock } = this.#options;
     await this.#record();
     await this.#prepare();
-    const isTrusted = this.#failures % OPEN === 0;
-    const open = isTrusted ? ANY : OPEN;
-    const items = this.#lists.areRefused ? 1 : limits.maxConversations;
+    const open = this.#failures % OPEN === 0 ? ANY : OPEN;
+    const items = this.#batchSupport.isUnsupported ? 1 : limits.maxConversations;
     const batch = await outbox.next({ items, bytes: limits.maxBytes, open }, clock.now());
     if (batch === null) {
       if (this.#failures === 0) {
         this.#enter({ kind: 'idle' });
       }
       const at = await outbox.dueAt(open);
-      return at === null ? LOOK_AGAIN : Math.max(1, at - clock.now());
+      return at === null ? CHECK_INTERVAL : Math.max(1, at - clock.now());
     }
-    const outcome = await this.#send(batch);
-    const pause = this.#settle(batch, outcome);
-    // In this order: what came of it is recorded before anything else is begun, however often that takes.
+    const pause = this.#settle(batch, await this.#send(batch));
+    // The outcome is recorded before anything else starts, however many attempts that takes.
     await this.#record();
     return pause;
   }
@@ -172,7 +156,7 @@ export class ConversationSender {
       this.#isRecovered = true;
     }
     const wall = clock.now() - clock.monotonic();
-    if (wall < this.#wall - LOOK_AGAIN) {
+    if (wall < this.#wall - CHECK_INTERVAL) {
       await outbox.setBack(this.#wall - wall, clock.now());
     }
     this.#wall = wall;
@@ -182,117 +166,100 @@ export class ConversationSender {
     if (this.#unrecorded !== null) {
       await this.#unrecorded();
       this.#unrecorded = null;
-      this.#options.room.ring();
+      this.#options.room.notify();
     }
   }
 
-  async #send({ items }: OutgoingBatch): Promise<Outcome> {
+  async #send({ items }: OutgoingBatch): Promise<SendOutcome> {
     const bodies = items.map(({ payload }) => JSON.parse(payload) as Conversation);
-    this.#hasLeft = false;
+    this.#isOnTheWay = false;
     const onAttempt = () => {
-      this.#hasLeft = true;
+      this.#isOnTheWay = true;
     };
     try {
-      await this.#options.destination.send(bodies, { signal: this.#cut.signal, onAttempt });
+      await this.#options.destination.send(bodies, { signal: this.#aborting.signal, onAttempt });
       return { kind: 'taken' };
     } catch (error) {
-      return outcomeOf(error);
+      return classifyError(error);
     } finally {
-      this.#hasLeft = false;
+      this.#isOnTheWay = false;
     }
   }
 
-  /** Says what to record, and answers how long to pause. */
-  #settle(batch: OutgoingBatch, outcome: Outcome): number {
-    const { outbox, clock, events } = this.#options;
-    const now = clock.now();
-    switch (outcome.kind) {
-      case 'taken':
-        this.#unrecorded = () => outbox.sent(batch.id, now);
-        this.#answered(batch, true);
-        events.onSent?.({ items: batch.items.length, bytes: sizeOf(batch) });
-        return 0;
-      case 'bad-content':
-        this.#answered(batch, false);
-        this.#divide(batch, outcome.reason);
-        return 0;
-      case 'lost':
-        return this.#lose(batch, outcome.reason);
-      case 'not-sent':
-        this.#putBack(batch, now);
-        return this.#fail(outcome.reason);
-      case 'refused':
-      case 'unsupported': {
-        const pause = outcome.kind === 'refused' ? REFUSED_PAUSE : UNSUPPORTED_PAUSE;
-        if (outcome.maybeTaken) {
-          this.#unrecorded = () => outbox.doubt(batch.id, now);
-        } else {
-          this.#putBack(batch, now);
-        }
-        this.#enter({ kind: outcome.kind, reason: outcome.reason });
-        return this.#pause(pause);
-      }
-      case 'cancelled':
-        this.#putBack(batch, now);
-        return this.#pause(FIRST_PAUSE);
+  /** Applies the transition that follows from an outcome. Returns the milliseconds until the next batch. */
+  #settle(batch: OutgoingBatch, outcome: SendOutcome): number {
+    const othersAnswered = this.#answers > (this.#lostAt.get(batch.id) ?? this.#answers);
+    const { change, state, pause } = decide(
+      { items: batch.items.length, doubts: batch.doubts, othersAnswered },
+      outcome,
+    );
+    this.#count(batch, outcome, change);
+    this.#unrecorded = this.#writeOf(batch.id, change);
+    if (state !== null) {
+      this.#enter(state);
     }
+    this.#report(batch, outcome, change);
+    return this.#pause(pause);
   }
 
-  #answered(batch: OutgoingBatch, isTaken: boolean): void {
-    this.#lists.learn(batch.items.length, isTaken);
-    this.#failures = 0;
-    this.#answers += 1;
-    this.#lostAt.delete(batch.id);
-    this.#enter({ kind: 'sending' });
-  }
-
-  /** Certainly not taken this time; an earlier time is still in doubt. */
-  #putBack(batch: OutgoingBatch, until: number): void {
-    const { outbox } = this.#options;
-    this.#unrecorded = () => (batch.doubts > 0 ? outbox.rest(batch.id, until) : outbox.release(batch.id));
-  }
-
-  #divide(batch: OutgoingBatch, reason: string): void {
-    const { outbox, clock, events } = this.#options;
-    const [only] = batch.items;
-    if (batch.items.length > 1 || only === undefined) {
-      this.#unrecorded = () => outbox.split(batch.id);
-      return;
-    }
-    const at = clock.now();
-    this.#unrecorded = () => outbox.bury(batch.id, reason, at);
-    events.onRefused?.({ source: only.source, key: only.key, reason });
-  }
-
-  #lose(batch: OutgoingBatch, reason: string): number {
-    const { outbox, clock, events, random } = this.#options;
-    const times = batch.doubts + 1;
-    const others = this.#answers - (this.#lostAt.get(batch.id) ?? this.#answers);
-    this.#lostAt.set(batch.id, this.#answers);
-    events.onDoubt?.({ items: batch.items.length, times, reason });
-    if (times >= POISONED && others > 0) {
+  #count(batch: OutgoingBatch, outcome: SendOutcome, change: BatchChange): void {
+    if (outcome.kind === 'taken' || outcome.kind === 'bad-content') {
+      this.#batchSupport.learn(batch.items.length, outcome.kind === 'taken');
+      this.#failures = 0;
+      this.#answers += 1;
       this.#lostAt.delete(batch.id);
-      this.#divide(batch, `no response after ${times} attempts, while other batches succeeded: ${reason}`);
-      return this.#fail(reason);
+    } else if (outcome.kind === 'lost' && change.kind === 'doubt') {
+      this.#lostAt.set(batch.id, this.#answers);
+    } else if (outcome.kind === 'lost') {
+      this.#lostAt.delete(batch.id);
     }
-    // It rests for longer than the pause: what is to blame shows when others go first.
-    const rest = 2 * growingPause(times, FIRST_PAUSE, LONGEST_PAUSE, random);
-    const until = clock.now() + rest;
-    this.#unrecorded = () => outbox.doubt(batch.id, until);
-    return this.#fail(reason);
   }
 
-  #fail(reason: string): number {
-    this.#enter({ kind: 'failing', reason });
-    return this.#pause(this.#nextPause());
+  /** The write that makes a change durable; it may be repeated. */
+  #writeOf(id: number, change: BatchChange): () => Promise<void> {
+    const { outbox, clock, random } = this.#options;
+    const now = clock.now();
+    switch (change.kind) {
+      case 'sent':
+        return () => outbox.sent(id, now);
+      case 'split':
+        return () => outbox.split(id);
+      case 'bury':
+        return () => outbox.bury(id, change.reason, now);
+      case 'release':
+        return () => outbox.release(id);
+      case 'rest':
+        return () => outbox.rest(id, now);
+      case 'doubt': {
+        // Twice the pause of the sender, so that other batches go first and show whether this one is the cause.
+        const rest = change.rest === 0 ? 0 : 2 * backoffDelay(change.rest, FIRST_PAUSE, LONGEST_PAUSE, random);
+        return () => outbox.doubt(id, now + rest);
+      }
+    }
   }
 
-  #nextPause(): number {
-    this.#failures += 1;
-    return growingPause(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random);
+  #report(batch: OutgoingBatch, outcome: SendOutcome, change: BatchChange): void {
+    const { events } = this.#options;
+    const items = batch.items.length;
+    if (outcome.kind === 'taken') {
+      events.onSent?.({ items, bytes: sizeOf(batch) });
+    }
+    if (outcome.kind === 'lost') {
+      events.onDoubt?.({ items, times: batch.doubts + 1, reason: outcome.reason });
+    }
+    const [only] = batch.items;
+    if (change.kind === 'bury' && only !== undefined) {
+      events.onRefused?.({ source: only.source, key: only.key, reason: change.reason });
+    }
   }
 
-  #pause(milliseconds: number): number {
+  #pause(pause: Transition['pause']): number {
+    if (pause === 0) {
+      return 0;
+    }
+    this.#failures += pause === 'backoff' ? 1 : 0;
+    const milliseconds =
+      pause === 'backoff' ? backoffDelay(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random) : pause;
     this.#pausedUntil = this.#options.clock.monotonic() + milliseconds;
     return milliseconds;
   }

@@ -9,7 +9,7 @@ import { pushFile } from './push.ts';
 const filter = { source: z.string().optional(), key: z.string().optional() };
 
 /** What a person may ask about conversations, of a daemon or of a state file that no daemon has. */
-export const deskQuestion = z.discriminatedUnion('about', [
+export const conversationRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('status') }),
   z.strictObject({
     about: z.literal('dead'),
@@ -29,9 +29,9 @@ export const deskQuestion = z.discriminatedUnion('about', [
     teamDomains: z.array(z.string()).default([]),
   }),
 ]);
-export type DeskQuestion = z.input<typeof deskQuestion>;
+export type ConversationRequest = z.input<typeof conversationRequest>;
 
-export interface Desk {
+export interface ConversationControl {
   readonly ingestion: Ingestion;
   readonly outbox: Outbox;
   /** The names that are configured. */
@@ -40,7 +40,10 @@ export interface Desk {
 }
 
 /** Answers a question. Throws ConfigError for what is not there, StoreError, and SourceError for a file. */
-export async function answerDesk(desk: Desk, question: DeskQuestion): Promise<JsonObject> {
+export async function handleConversationRequest(
+  desk: ConversationControl,
+  question: ConversationRequest,
+): Promise<JsonObject> {
   const { ingestion } = desk;
   switch (question.about) {
     case 'status':
@@ -66,8 +69,8 @@ export async function answerDesk(desk: Desk, question: DeskQuestion): Promise<Js
 const PUSH = 'push';
 
 async function pushAll(
-  { ingestion, signal }: Desk,
-  { files, account, teamDomains = [] }: Extract<DeskQuestion, { about: 'push' }>,
+  { ingestion, signal }: ConversationControl,
+  { files, account, teamDomains = [] }: Extract<ConversationRequest, { about: 'push' }>,
 ): Promise<JsonObject> {
   // Whoever pushes a file wants it sent: nothing rests.
   const intake = ingestion.intake(PUSH, { settleDelay: 0 });
@@ -83,7 +86,10 @@ async function pushAll(
 }
 
 /** The oldest ones, and how many there are besides. */
-async function lettersOf({ outbox }: Desk, question: Extract<DeskQuestion, { about: 'dead' }>): Promise<JsonObject> {
+async function lettersOf(
+  { outbox }: ConversationControl,
+  question: Extract<ConversationRequest, { about: 'dead' }>,
+): Promise<JsonObject> {
   const letters = await outbox.dead(filterOf(question), question.limit ?? LISTED.usual);
   const { sources } = await outbox.status();
   const all = sources
@@ -92,7 +98,7 @@ async function lettersOf({ outbox }: Desk, question: Extract<DeskQuestion, { abo
   return { letters: plainList(letters), more: question.key === undefined ? Math.max(0, all - letters.length) : 0 };
 }
 
-async function letterOf({ outbox }: Desk, key: string): Promise<JsonObject> {
+async function letterOf({ outbox }: ConversationControl, key: string): Promise<JsonObject> {
   const letter = await outbox.deadLetter(key);
   if (letter === null) {
     throw new ConfigError(
@@ -113,7 +119,7 @@ async function counted(work: Promise<number>, key: string | undefined): Promise<
   return count;
 }
 
-function mustBeThere({ sources }: Desk, source: string): void {
+function mustBeThere({ sources }: ConversationControl, source: string): void {
   if (!sources.includes(source)) {
     const known = sources.length === 0 ? 'none is configured' : `configured sources: ${sources.join(', ')}`;
     throw new ConfigError(`source ${JSON.stringify(source)} not found; ${known}`);

@@ -11,7 +11,7 @@ import { Intake } from '../intake/intake.ts';
 import type { Redactor } from '../model/conversation.ts';
 import type { ConversationEvents, SenderState } from '../model/events.ts';
 import type { Delivery, PollingSource, Webhook } from '../model/source.ts';
-import { Bell } from '../model/wake-up-signal.ts';
+import { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { SourceLoop } from '../polling/source-loop.ts';
 
 /** One configured source: polled, told by a webhook, or both. */
@@ -73,8 +73,8 @@ const LOOK_AGAIN = 1000;
 export class Ingestion {
   readonly sender: ConversationSender | null;
   readonly #options: IngestionOptions;
-  readonly #work = new Bell();
-  readonly #room = new Bell();
+  readonly #work = new WakeUpSignal();
+  readonly #room = new WakeUpSignal();
   readonly #intakes = new Map<string, Intake>();
   readonly #loops = new Map<string, SourceLoop>();
   readonly #webhooks: ReadonlyMap<string, Webhook>;
@@ -97,7 +97,7 @@ export class Ingestion {
         ? null
         : new ConversationSender({ outbox, destination, batch, clock, random, events, ...bells });
     for (const { name, polling, every, since } of sources) {
-      const hints = new Bell();
+      const hints = new WakeUpSignal();
       const intake = this.intake(name, { hints });
       this.#intakes.set(name, intake);
       if (polling !== null) {
@@ -108,7 +108,7 @@ export class Ingestion {
   }
 
   /** Another way in, which is not configured: files that are pushed by hand. `settleDelay`: milliseconds, as in the options. */
-  intake(source: string, over: { readonly settleDelay?: number; readonly hints?: Bell } = {}): Intake {
+  intake(source: string, over: { readonly settleDelay?: number; readonly hints?: WakeUpSignal } = {}): Intake {
     const { outbox, redactor, clock } = this.#options;
     const events: ConversationEvents = {
       ...this.#options.events,
@@ -117,7 +117,7 @@ export class Ingestion {
         this.#options.events.onPressure?.(pressure);
       },
     };
-    const { settleDelay = this.#options.settleDelay, hints = new Bell() } = over;
+    const { settleDelay = this.#options.settleDelay, hints = new WakeUpSignal() } = over;
     return new Intake({
       source,
       outbox,
@@ -174,16 +174,15 @@ export class Ingestion {
     let isTaking = true;
     const taken = take(AbortSignal.any([this.#stopping.signal, ending.signal])).finally(() => {
       isTaking = false;
-      this.#work.ring();
+      this.#work.notify();
     });
     // It is waited for below, and may fail before.
     taken.catch(() => {});
     while (isTaking && !this.#stopping.signal.aborted) {
-      const seen = this.#work.rings;
+      const seen = this.#work.count;
       const state = await this.sender?.sendDue();
-      if (this.#pressed.size > 0 && this.#work.rings === seen && (await outbox.status()).isFull) {
-        const why =
-          state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its settleDelay period';
+      if (this.#pressed.size > 0 && this.#work.count === seen && (await outbox.status()).isFull) {
+        const why = state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its quiet period';
         ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }
       await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);
@@ -211,11 +210,11 @@ export class Ingestion {
     if (webhook === undefined || intake === undefined) {
       return { status: 404, reason: 'no such webhook' };
     }
-    const heard = webhook.hear(delivery);
+    const heard = webhook.read(delivery);
     if (heard.kind === 'refused') {
       return { status: heard.status, reason: heard.reason };
     }
-    const kept = await intake.hear(heard);
+    const kept = await intake.takeWebhook(heard);
     return kept === 'full' ? { status: 503, reason: 'outbox full; retry later' } : { status: 202, reason: null };
   }
 
@@ -228,7 +227,7 @@ export class Ingestion {
   /** Dead letters wait again. Answers how many. */
   async retry(filter: DeadFilter): Promise<number> {
     const count = await this.#options.outbox.retry(filter, this.#options.clock.now());
-    this.#work.ring();
+    this.#work.notify();
     for (const loop of this.#loops.values()) {
       loop.wake();
     }
@@ -238,7 +237,7 @@ export class Ingestion {
   /** Dead letters are forgotten, and not taken again as they are. Answers how many. */
   async dismiss(filter: DeadFilter): Promise<number> {
     const count = await this.#options.outbox.dismiss(filter);
-    this.#room.ring();
+    this.#room.notify();
     return count;
   }
 

@@ -15,7 +15,7 @@ import { openZendesk } from '../sources/zendesk/zendesk.ts';
 import type { IngestionSource } from './ingestion.ts';
 
 /** What every source needs besides its settings. */
-export interface SourceSurroundings {
+export interface SourceContext {
   /** The organization's note of this topic: what a source must keep besides its cursor. */
   readonly note: (topic: string) => Note;
   readonly userAgent: string;
@@ -27,7 +27,7 @@ type SourceConfig = ConversationsConfig['sources'][number];
 type Ways = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
 
 /** The sources of a configuration, and no connection yet; the only list of them. */
-export function openSources(config: ConversationsConfig, around: SourceSurroundings): readonly IngestionSource[] {
+export function openSources(config: ConversationsConfig, around: SourceContext): readonly IngestionSource[] {
   return config.sources.map((source) => ({
     name: source.name,
     every: source.pollInterval,
@@ -36,7 +36,7 @@ export function openSources(config: ConversationsConfig, around: SourceSurroundi
   }));
 }
 
-function waysOf(source: SourceConfig, around: SourceSurroundings & { readonly name: string }): Ways {
+function waysOf(source: SourceConfig, around: SourceContext & { readonly name: string }): Ways {
   const { name, clock } = around;
   const { zendesk, intercom, freshdesk, github, webhook, folder } = source;
   const signed = <T>(secret: T | undefined, make: (secret: T) => Webhook) =>

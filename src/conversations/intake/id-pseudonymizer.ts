@@ -3,13 +3,13 @@ import { isObject } from '../../core/json.ts';
 import type { Note, Store } from '../../store/store.ts';
 
 /** What stands for an id that may not be written: the same for the same id, and nobody can try out whose it is. */
-export type HideId = (id: string) => string;
+export type PseudonymizeId = (id: string) => string;
 
 const KEY_BYTES = 32;
 const DIGITS = 24;
 
 /** `key`: random, and kept from everybody: who has it can try out ids. */
-export function hiddenIds(key: Uint8Array): HideId {
+export function createIdPseudonymizer(key: Uint8Array): PseudonymizeId {
   return (id) => `hidden-${createHmac('sha256', key).update(id).digest('hex').slice(0, DIGITS)}`;
 }
 
@@ -17,22 +17,22 @@ export function hiddenIds(key: Uint8Array): HideId {
  * With the key of an organization, which is made once and kept in the state file. `makeKey` gives so many random bytes.
  * Throws StoreError.
  */
-export async function hiddenIdsOf(
+export async function loadIdPseudonymizer(
   store: Pick<Store, 'note'>,
   organization: string,
   makeKey: (bytes: number) => Uint8Array,
-): Promise<HideId> {
+): Promise<PseudonymizeId> {
   const note = store.note(`conversation-ids/${organization}`);
-  return hiddenIds((await keptKey(note)) ?? (await newKey(note, makeKey(KEY_BYTES))));
+  return createIdPseudonymizer((await keptKey(note)) ?? (await newKey(note, makeKey(KEY_BYTES))));
 }
 
 /** The same for each of them, by its id. */
-export async function openHiddenIds(
+export async function loadIdPseudonymizers(
   store: Pick<Store, 'note'>,
   organizations: readonly { readonly id: string }[],
   makeKey: (bytes: number) => Uint8Array,
-): Promise<ReadonlyMap<string, HideId>> {
-  const opened = organizations.map(async ({ id }) => [id, await hiddenIdsOf(store, id, makeKey)] as const);
+): Promise<ReadonlyMap<string, PseudonymizeId>> {
+  const opened = organizations.map(async ({ id }) => [id, await loadIdPseudonymizer(store, id, makeKey)] as const);
   return new Map(await Promise.all(opened));
 }
 

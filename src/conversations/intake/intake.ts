@@ -1,48 +1,57 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, SourceError } from '../../core/errors.ts';
 import type { Deposit, Kept, NewContent, Outbox, Withdrawal } from '../../store/outbox.ts';
 import type { Redactor } from '../model/conversation.ts';
-import type { ConversationEvents, Taken } from '../model/events.ts';
-import type { Heard } from '../model/source.ts';
-import type { Found } from '../model/ticket.ts';
-import type { Bell } from '../model/wake-up-signal.ts';
+import type { ConversationEvents, IntakeCounts, Rejection, Shortfall } from '../model/events.ts';
+import type { WebhookResult } from '../model/source.ts';
+import type { SourceRecord, Ticket } from '../model/ticket.ts';
+import type { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { writableKey } from '../model/writable-key.ts';
-import { admit } from './outbox-entry.ts';
+import { convertTicket } from './convert-ticket.ts';
 
 export interface IntakeOptions {
   /** As configured. */
   readonly source: string;
   readonly outbox: Outbox;
   readonly redactor: Redactor;
-  /** Milliseconds for which a solved ticket rests before it is sent. */
+  /** Delay after a ticket is solved, in milliseconds. */
   readonly settleDelay: number;
   readonly clock: Clock;
-  /** Rung when there is something to send. */
-  readonly work: Bell;
-  /** Rung when the outbox has room again. */
-  readonly room: Bell;
-  /** Rung when there are hints to follow. */
-  readonly hints: Bell;
+  /** Notified when there is something to send. */
+  readonly work: WakeUpSignal;
+  /** Notified when the outbox has room again. */
+  readonly room: WakeUpSignal;
+  /** Notified when there are hints to follow. */
+  readonly hints: WakeUpSignal;
   readonly events: ConversationEvents;
 }
 
-/** What becomes durable together with what was found. */
-export type Along = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
+/** What becomes durable in the same transaction as the records. */
+export type DepositContext = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
 
-/** What goes through is told, once it is durable. */
+/** Records that are ready to be stored, and what is reported once they are durable. */
 interface Prepared {
   readonly deposit: Deposit;
-  readonly tell: (kept: Extract<Kept, { kind: 'kept' }>) => void;
+  readonly counts: Counts;
+  readonly rejected: readonly Rejection[];
+  readonly shortfalls: readonly Shortfall[];
 }
 
-/** Milliseconds after which a full outbox is looked at without having been told. */
-const LOOK_AGAIN = 30_000;
-/** Milliseconds of work after which others get their turn. */
-const LONGEST_BREATH = 10;
+/** Milliseconds after which a full outbox is checked again without a notification. */
+const CHECK_INTERVAL = 30_000;
+/** Milliseconds of work after which the event loop gets a turn. */
+const LONGEST_TURN = 10;
 
-/** The way of one source into the outbox: redacted first, then durable. Nothing else is ever written or told. */
+/**
+ * Takes the records of one source into the outbox:
+ *
+ * 1. Each ticket is redacted and converted (`convertTicket`). Nothing earlier is written or reported.
+ * 2. The entries become durable in one transaction with the cursor, hints and numbers that belong to them.
+ * 3. What happened is reported.
+ * 4. The sender is notified.
+ */
 export class Intake {
   readonly #options: IntakeOptions;
 
@@ -50,27 +59,27 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Takes what was found if there is room. Throws StoreError. */
-  async offer(found: readonly Found[], along: Along = {}): Promise<Kept['kind']> {
-    return this.#put(await this.#prepare(found, along));
+  /** Takes the records if there is room. Throws StoreError. */
+  async offer(records: readonly SourceRecord[], context: DepositContext = {}): Promise<Kept['kind']> {
+    return this.#put(await this.#prepare(records, context));
   }
 
   /**
-   * Takes what was found, and waits for room where there is none. `meanwhile`: what may make room, done by whoever waits;
-   * it answers the keys of what was looked at later than this, which is then left out. Throws StoreError, and the
-   * signal's reason.
+   * Takes the records, and waits for room if the outbox is full. `meanwhile` is called before each wait and may make
+   * room; it returns the keys that it checked later than these records, which are then left out. Throws StoreError, and
+   * the signal's reason.
    */
   async take(
-    found: readonly Found[],
-    along: Along,
+    records: readonly SourceRecord[],
+    context: DepositContext,
     signal: AbortSignal,
     meanwhile?: () => Promise<ReadonlySet<string>>,
   ): Promise<Exclude<Kept['kind'], 'full'>> {
     const { room, clock, events, source } = this.#options;
-    let prepared = await this.#prepare(found, along);
+    let prepared = await this.#prepare(records, context);
     for (let waits = false; ; waits = true) {
       signal.throwIfAborted();
-      const seen = room.rings;
+      const seen = room.count;
       const kind = await this.#put(prepared);
       if (kind !== 'full') {
         if (waits) {
@@ -78,89 +87,98 @@ export class Intake {
         }
         return kind;
       }
-      prepared = without(prepared, (await meanwhile?.()) ?? new Set());
+      prepared = withoutKeys(prepared, (await meanwhile?.()) ?? new Set());
       if (!waits) {
         events.onPressure?.({ source, isFull: true });
       }
-      await room.wait(seen, LOOK_AGAIN, clock, signal);
+      await room.wait(seen, CHECK_INTERVAL, clock, signal);
     }
   }
 
-  /** Takes what a webhook brought; it may be answered once this has resolved. `full`: later. Throws StoreError. */
-  async hear(heard: Exclude<Heard, { kind: 'refused' }>): Promise<'kept' | 'known' | 'full'> {
+  /** Takes a webhook request, which may be answered once this resolves. `full`: retry later. Throws StoreError. */
+  async takeWebhook(result: Exclude<WebhookResult, { kind: 'refused' }>): Promise<'kept' | 'known' | 'full'> {
     const { outbox, source, clock, hints } = this.#options;
-    // Its sender made it up, of any length and of whatever it likes.
-    const delivery = heard.delivery === null ? null : createHash('sha256').update(heard.delivery).digest('base64url');
-    if (heard.kind === 'hints') {
-      const isNew = await outbox.hint(source, delivery, heard.ids, clock.now());
-      hints.ring();
+    // The sender chose the id: its length and content are not trusted.
+    const delivery = result.delivery === null ? null : createHash('sha256').update(result.delivery).digest('base64url');
+    if (result.kind === 'hints') {
+      const isNew = await outbox.hint(source, delivery, result.ids, clock.now());
+      hints.notify();
       return isNew ? 'kept' : 'known';
     }
-    return (await this.offer(heard.found, { delivery })) as 'kept' | 'known' | 'full';
+    return (await this.offer(result.found, { delivery })) as 'kept' | 'known' | 'full';
   }
 
-  /** An error as it may be told: one about a file names it, and files are often saved under who wrote them. */
-  tellable(error: AppError): AppError {
+  /** Redacts the message of an error: it may name a file, and files are often named after the person who wrote them. */
+  redactError(error: AppError): AppError {
     const message = this.#options.redactor.text(error.message);
     return error instanceof SourceError && message !== error.message ? new SourceError(message) : error;
   }
 
-  async #put({ deposit, tell }: Prepared): Promise<Kept['kind']> {
+  async #prepare(records: readonly SourceRecord[], context: DepositContext): Promise<Prepared> {
+    const { source, clock } = this.#options;
+    const sorter = new RecordSorter(this.#options);
+    let turnStartedAt = clock.monotonic();
+    for (const record of records) {
+      sorter.sort(record);
+      // Redaction takes time, and blocks everything else meanwhile.
+      if (clock.monotonic() - turnStartedAt > LONGEST_TURN) {
+        await yieldToOthers();
+        turnStartedAt = clock.monotonic();
+      }
+    }
+    const { entries, counts, rejected, shortfalls } = sorter;
+    return {
+      deposit: { source, at: clock.now(), entries, counts: flatten(counts), ...context },
+      counts,
+      rejected,
+      shortfalls,
+    };
+  }
+
+  async #put(prepared: Prepared): Promise<Kept['kind']> {
     const { outbox, work, room } = this.#options;
-    const kept = await outbox.put(deposit);
+    const kept = await outbox.put(prepared.deposit);
     if (kept.kind === 'kept') {
-      tell(kept);
+      this.#report(prepared, kept);
       if (kept.waiting > 0 || kept.confirmed > 0) {
-        work.ring();
+        work.notify();
       }
       if (kept.withdrawn > 0) {
-        room.ring();
+        room.notify();
       }
     }
     return kept.kind;
   }
 
-  async #prepare(found: readonly Found[], along: Along): Promise<Prepared> {
-    const { source, clock, events } = this.#options;
-    const sorter = new Sorter(this.#options);
-    let breathedAt = clock.monotonic();
-    for (const one of found) {
-      sorter.sort(one);
-      // Redaction takes its time, and others want theirs.
-      if (clock.monotonic() - breathedAt > LONGEST_BREATH) {
-        await breathe();
-        breathedAt = clock.monotonic();
-      }
+  #report({ counts, rejected, shortfalls }: Prepared, kept: Extract<Kept, { kind: 'kept' }>): void {
+    const { source, events } = this.#options;
+    const { waiting, unchanged, withdrawn } = kept;
+    for (const shortfall of shortfalls) {
+      events.onShortfall?.(shortfall);
     }
-    const { entries, numbers } = sorter;
-    const counts = countsOf(numbers);
-    return {
-      deposit: { source, at: clock.now(), entries, counts, ...along },
-      tell: ({ waiting, unchanged, withdrawn }) => {
-        for (const tell of sorter.tales) {
-          tell();
-        }
-        events.onTaken?.({ source, ...numbers, waiting, unchanged, withdrawn });
-      },
-    };
+    for (const rejection of rejected) {
+      events.onRejected?.(rejection);
+    }
+    events.onIntake?.({ source, ...counts, waiting, unchanged, withdrawn });
   }
 }
 
-/** The same but for what was looked at once more since. */
-function without({ deposit, tell }: Prepared, keys: ReadonlySet<string>): Prepared {
-  return { deposit: { ...deposit, entries: deposit.entries.filter(({ key }) => !keys.has(key)) }, tell };
+function withoutKeys(prepared: Prepared, keys: ReadonlySet<string>): Prepared {
+  const { deposit } = prepared;
+  return { ...prepared, deposit: { ...deposit, entries: deposit.entries.filter(({ key }) => !keys.has(key)) } };
 }
 
-type Numbers = Omit<Taken, 'source' | 'waiting' | 'unchanged' | 'withdrawn'>;
+type Counts = Omit<IntakeCounts, 'source' | 'waiting' | 'unchanged' | 'withdrawn'>;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Sorts what was found into what is kept and what is only counted. */
-class Sorter {
+/** Sorts records into entries for the outbox, counts and reports. */
+class RecordSorter {
   readonly entries: (NewContent | Withdrawal)[] = [];
-  readonly tales: (() => void)[] = [];
+  readonly rejected: Rejection[] = [];
+  readonly shortfalls: Shortfall[] = [];
   readonly #redacted: Record<string, number> = {};
   readonly #skipped: Record<string, number> = {};
-  readonly numbers: Mutable<Numbers> = {
+  readonly counts: Mutable<Counts> = {
     found: 0,
     gone: 0,
     rejected: 0,
@@ -174,45 +192,46 @@ class Sorter {
     this.#options = options;
   }
 
-  sort(found: Found): void {
-    this.numbers.found += 1;
-    switch (found.kind) {
+  sort(record: SourceRecord): void {
+    const { redactor } = this.#options;
+    this.counts.found += 1;
+    switch (record.kind) {
       case 'ticket':
-        this.#admit(found.ticket);
+        this.#add(record.ticket);
         return;
       case 'skipped':
-        this.#skip(writableKey(found.key, this.#options.redactor, found.people), found.reason, found.isOneOfMany);
+        this.#skip(writableKey(record.key, redactor, record.people), record.reason, record.isOneOfMany);
         return;
       case 'gone':
-        this.numbers.gone += 1;
-        this.entries.push({ kind: 'gone', key: writableKey(found.key, this.#options.redactor) });
+        this.counts.gone += 1;
+        this.entries.push({ kind: 'gone', key: writableKey(record.key, redactor) });
         return;
       case 'rejected':
-        // Mails are often saved under what they are about, and who wrote them.
-        this.#reject(this.#options.redactor.text(found.place), found.reason);
+        // Mails are often saved under their subject or the name of the person who wrote them.
+        this.#reject(redactor.text(record.place), record.reason);
     }
   }
 
-  #admit(ticket: Extract<Found, { kind: 'ticket' }>['ticket']): void {
-    const { redactor, settleDelay, source, events, clock } = this.#options;
+  #add(ticket: Ticket): void {
+    const { redactor, settleDelay, source, clock } = this.#options;
     const { completeness } = ticket;
-    const key = writableKey(ticket.key, redactor, ticket.people);
-    const admission = admit(ticket, redactor, settleDelay, clock.now());
-    if (admission.kind === 'rejected') {
-      this.#reject(shortened(key), admission.reason);
+    const converted = convertTicket(ticket, { redactor, settleDelay, now: clock.now() });
+    const { key } = converted;
+    if (converted.kind === 'rejected') {
+      this.#reject(shortened(key), converted.reason);
       this.entries.push({ kind: 'ineligible', key });
       return;
     }
     if (completeness !== null && completeness.fetched < completeness.reported) {
-      this.numbers.incomplete += 1;
-      this.tales.push(() => events.onShortfall?.({ source, key, ...completeness }));
+      this.counts.incomplete += 1;
+      this.shortfalls.push({ source, key, ...completeness });
     }
-    if (admission.kind === 'skipped') {
-      this.#skip(key, admission.reason, ticket.mails !== undefined);
+    if (converted.kind === 'skipped') {
+      this.#skip(key, converted.reason, ticket.mails !== undefined);
       return;
     }
-    this.entries.push(admission.content);
-    for (const [type, count] of Object.entries(admission.counts)) {
+    this.entries.push(converted.content);
+    for (const [type, count] of Object.entries(converted.counts)) {
       this.#redacted[type] = (this.#redacted[type] ?? 0) + count;
     }
   }
@@ -225,9 +244,8 @@ class Sorter {
   }
 
   #reject(place: string, reason: string): void {
-    const { source, events } = this.#options;
-    this.numbers.rejected += 1;
-    this.tales.push(() => events.onRejected?.({ source, place, reason }));
+    this.counts.rejected += 1;
+    this.rejected.push({ source: this.#options.source, place, reason });
   }
 }
 
@@ -237,8 +255,8 @@ function shortened(key: string): string {
   return key.length > LONGEST_PLACE ? `${key.slice(0, LONGEST_PLACE)}…` : key;
 }
 
-/** As the outbox keeps them: one name each. */
-function countsOf({ skipped, redacted, ...plain }: Numbers): Record<string, number> {
+/** Counts as the outbox keeps them, with one name each: `skipped.spam`. */
+function flatten({ skipped, redacted, ...plain }: Counts): Record<string, number> {
   const named = (prefix: string, counts: object) =>
     Object.entries(counts).map(([name, count]) => [`${prefix}.${name}`, count] as const);
   return { ...plain, ...Object.fromEntries([...named('skipped', skipped), ...named('redacted', redacted)]) };

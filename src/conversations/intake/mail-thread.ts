@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
 import type { ThreadAddition, ThreadMail } from '../../store/outbox.ts';
 import type { Conversation, Redactor } from '../model/conversation.ts';
-import type { Person, Role, Ticket } from '../model/ticket.ts';
+import type { AuthorRole, Person, Ticket } from '../model/ticket.ts';
 
 /** What a thread's conversation is made with, whichever of its mails are there. */
 export interface ThreadOptions {
@@ -77,7 +77,7 @@ function conversationOf(key: string, mails: readonly ThreadMail[], like: Convers
   return {
     id: key,
     ...(subject === undefined ? {} : { subject }),
-    parts: mails.map(({ role, body }) => ({ type: 'message', role: role as Role, body })),
+    parts: mails.map(({ role, body }) => ({ type: 'message', role: role as AuthorRole, body })),
     metadata: {
       ...(attributes === undefined ? {} : { attributes }),
       ...(first === null ? {} : { createdAt: new Date(first).toISOString() }),

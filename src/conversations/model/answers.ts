@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
-import type { Found } from './ticket.ts';
+import type { SourceRecord } from './ticket.ts';
 
 /**
  * Reads an answer that everything behind it depends on, such as a page of tickets. Throws NotThePlatformError, which
@@ -41,7 +41,7 @@ export function readable<Schema extends z.ZodType>(
  * Reads one ticket. A permanent failure of this ticket alone becomes a rejection, so that the other tickets continue.
  * Any other failure is thrown. Source: docs/helpdesk-notes.md#delivery-rules
  */
-export async function orRejected(place: string, read: () => Promise<Found>): Promise<Found> {
+export async function orRejected(place: string, read: () => Promise<SourceRecord>): Promise<SourceRecord> {
   try {
     return await read();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { AppError, SourceError } from '../../core/errors.ts';
 
-/** An error that may be told: another's message may quote what it was about. */
-export function tellable(error: unknown, source: string): AppError {
+/** Converts an error to an AppError. The message of any other error may quote a conversation, and is left out. */
+export function toAppError(error: unknown, source: string): AppError {
   if (error instanceof AppError) {
     return error;
   }

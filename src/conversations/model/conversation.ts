@@ -1,11 +1,11 @@
-import type { Person, Role, Ticket } from './ticket.ts';
+import type { AuthorRole, Person, Ticket } from './ticket.ts';
 
-/** A redacted conversation, as it is sent. Source: docs/platform-notes.md#conversations */
+/** A redacted conversation in the form in which it is sent. Source: docs/platform-notes.md#conversations */
 export interface Conversation {
   readonly id: string;
-  /** 512 characters at most; left out where it is empty. */
+  /** At most 512 characters; absent if empty. */
   readonly subject?: string;
-  readonly parts: readonly { readonly type: 'message'; readonly role: Role; readonly body: string }[];
+  readonly parts: readonly { readonly type: 'message'; readonly role: AuthorRole; readonly body: string }[];
   readonly metadata?: {
     readonly url?: string;
     readonly attributes?: Readonly<Record<string, string>>;
@@ -15,8 +15,8 @@ export interface Conversation {
 }
 
 /**
- * Types of private values. `person`: names and addresses of people of the ticket; `national_id`, `birthdate` and
- * `address`: what a label announces; `pattern`: found by the user's own patterns.
+ * Types of private values. `person`: names and addresses of participants; `national_id`, `birthdate` and `address`: values
+ * after a label; `pattern`: matches of the user's own patterns.
  */
 export const REDACTION_TYPES = [
   'secret',
@@ -34,16 +34,16 @@ export const REDACTION_TYPES = [
   'pattern',
 ] as const;
 export type RedactionType = (typeof REDACTION_TYPES)[number];
-/** How many were taken out; never what. */
+/** Number of redacted values by type; never a value. */
 export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
 
-/** Makes what may be written and sent out of a ticket. */
+/** Removes private data from tickets, before anything of them is written or sent. */
 export interface Redactor {
-  /** Another one may find more; what an older one made stays as it was sent. */
+  /** Changes with the rules and the settings. Content that was sent with an older version is not sent again. */
   readonly version: string;
-  /** What stands outside of a ticket, such as a file's name or its id, as it may be written. `people`: of the ticket. */
+  /** Redacts text outside of a ticket, such as the name of a file or an id. `people` are those of the ticket. */
   text(text: string, people?: readonly Person[]): string;
-  /** What stands for an id in which something is found: the same each time, and not to be guessed. */
-  hide(id: string): string;
+  /** Returns the pseudonym of an id that contains private data: always the same, and impossible to guess. */
+  pseudonymize(id: string): string;
   redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
 }

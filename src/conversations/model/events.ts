@@ -1,56 +1,66 @@
 import type { AppError } from '../../core/errors.ts';
 import type { RedactionType } from './conversation.ts';
-import type { SkipReason } from './ticket.ts';
+import type { TicketSkipReason } from './ticket.ts';
 
-/** What was found at once, after it has become durable. Numbers only. */
-export interface Taken {
+/** Numbers of one deposit, after it has become durable. */
+export interface IntakeCounts {
   readonly source: string;
   readonly found: number;
-  /** Content that waits now. */
+  /** Content that now waits to be sent. */
   readonly waiting: number;
   readonly unchanged: number;
-  /** Content that waited and does not any more. */
+  /** Content that waited, and is not sent any more. */
   readonly withdrawn: number;
   readonly gone: number;
   readonly rejected: number;
-  /** Tickets of which the source gave fewer parts than it reported. */
+  /** Tickets of which the source returned fewer parts than it reported. */
   readonly incomplete: number;
-  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly skipped: Readonly<Partial<Record<TicketSkipReason, number>>>;
   readonly redacted: Readonly<Partial<Record<RedactionType, number>>>;
+}
+
+/** A record that cannot be read or converted. */
+export interface Rejection {
+  readonly source: string;
+  readonly place: string;
+  readonly reason: string;
+}
+
+/** A ticket of which the source returned fewer parts than it reported. */
+export interface Shortfall {
+  readonly source: string;
+  readonly key: string;
+  readonly reported: number;
+  readonly fetched: number;
 }
 
 export type SenderState =
   | { readonly kind: 'stopped' | 'idle' | 'sending' }
-  /** The platform fails or cannot be reached; tried again by itself. */
+  /** The platform fails or cannot be reached; retried automatically. */
   | { readonly kind: 'failing'; readonly reason: string }
-  /** The platform does not let us: a person must act; tried again now and then. */
+  /** The platform refuses the credentials, and a person must act; retried from time to time. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** The platform has no ingestion. */
   | { readonly kind: 'unsupported'; readonly reason: string };
 
-/** What can be told while conversations are taken in and sent; no content, ever. */
+/** Events of the ingestion. None contains text of a conversation. */
 export interface ConversationEvents {
-  onTaken?(taken: Taken): void;
-  onRejected?(rejected: { readonly source: string; readonly place: string; readonly reason: string }): void;
-  /** Files that were pushed by hand have been read, or no more is read of them. */
+  onIntake?(counts: IntakeCounts): void;
+  onRejected?(rejection: Rejection): void;
+  /** Pushed files were read to their end, or reading them was stopped. */
   onFilesEnd?(end: { readonly source: string }): void;
-  onShortfall?(shortfall: {
-    readonly source: string;
-    readonly key: string;
-    readonly reported: number;
-    readonly fetched: number;
-  }): void;
-  /** The outbox is full, and this source waits; or it goes on. */
+  onShortfall?(shortfall: Shortfall): void;
+  /** The source waits because the outbox is full, or continues. */
   onPressure?(pressure: { readonly source: string; readonly isFull: boolean }): void;
-  /** A poll came to its end, or failed and is tried again after so many milliseconds. */
+  /** A poll succeeded, or failed; the next one starts after `again` milliseconds. */
   onPollEnd?(end: { readonly source: string; readonly error: AppError | null; readonly again: number }): void;
   onSent?(sent: { readonly items: number; readonly bytes: number }): void;
-  /** An answer was lost; the same batch goes again. */
+  /** A response was lost; the same batch is sent again. */
   onDoubt?(doubt: { readonly items: number; readonly times: number; readonly reason: string }): void;
-  /** The platform refuses one conversation for good. */
+  /** The platform refuses one conversation permanently. */
   onRefused?(refused: { readonly source: string; readonly key: string; readonly reason: string }): void;
   onSenderState?(state: SenderState): void;
-  /** Where conversations go from now on: to the organization, or to a site as its context records. */
+  /** The destination of conversations from now on: the organization, or the context records of a site. */
   onDestination?(destination: {
     readonly kind: 'conversations' | 'context-records';
     readonly site: string | null;

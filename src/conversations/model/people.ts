@@ -1,10 +1,10 @@
 import type { Person } from './ticket.ts';
 
-/** Gathers whoever is seen in a conversation, so that redaction can take them out. */
-export class People {
+/** Collects the participants of a conversation, whose names and addresses are redacted. */
+export class PeopleCollector {
   readonly #seen = new Map<string, Person>();
 
-  /** What is empty or no text is left out, and so is somebody of whom nothing is known. */
+  /** Adds a person. Values that are empty or not text are left out, and so is a person without any. */
   add(names: readonly unknown[], emails: readonly unknown[]): void {
     const person: Person = { names: texts(names), emails: texts(emails) };
     if (person.names.length > 0 || person.emails.length > 0) {
@@ -12,7 +12,7 @@ export class People {
     }
   }
 
-  /** Everybody once, in the order they were first seen. */
+  /** Returns everybody once, in the order of first appearance. */
   all(): Person[] {
     return [...this.#seen.values()];
   }

@@ -1,61 +1,60 @@
-/** Author of a part: a customer, a machine or a team member. Source: docs/platform-notes.md#enumerations */
-export type Role = 'user' | 'assistant' | 'team-member';
+/** A ticket as its source has it, before redaction. */
 
-/** One message, as plain text or Markdown: what a source has as HTML it has made into text. */
+/** Author of a part: a customer, a machine or a team member. Source: docs/platform-notes.md#enumerations */
+export type AuthorRole = 'user' | 'assistant' | 'team-member';
+
+/** One message, as plain text or Markdown. HTML of a source is converted to text before. */
 export interface Part {
-  readonly role: Role;
+  readonly role: AuthorRole;
   readonly body: string;
 }
 
-/** Somebody who takes part. What a source knows of people is taken out wherever it stands. */
+/** A participant. Names and addresses that a source knows are redacted wherever they occur. */
 export interface Person {
   readonly names: readonly string[];
   readonly emails: readonly string[];
 }
 
-/**
- * A support conversation as its source has it, with nothing taken out. It lives in memory only: what is written or
- * sent is what redaction has made of it.
- */
+/** A support conversation before redaction. It is kept in memory only: only redacted text is written or sent. */
 export interface Ticket {
-  /** Connector, account and ticket: `zendesk/acme/123`. It becomes the conversation's id, so 255 characters at most. */
+  /** Connector, account and ticket: `zendesk/acme/123`. It becomes the conversation's id, with at most 255 characters. */
   readonly key: string;
   /** May be empty. */
   readonly subject: string;
-  /** ISO 8601; null where the source does not say. */
+  /** ISO 8601; null if the source does not report it. */
   readonly createdAt: string | null;
-  /** When it was solved or closed, in milliseconds since the epoch: the quiet period counts from it; null: none. */
+  /** When it was solved or closed, in milliseconds since the epoch. The quiet period starts here; null: there is none. */
   readonly settledAt: number | null;
-  /** Where the team finds it; null where there is no such place. */
+  /** Address of the ticket for the team, or null. */
   readonly url: string | null;
   /** Nothing personal: status, channel, tags, brand. */
   readonly attributes: Readonly<Record<string, string>>;
   /** In order; none is empty or private. */
   readonly parts: readonly Part[];
   readonly people: readonly Person[];
-  /** How many parts the source says there are, and how many it gave; null where it does not say. */
+  /** Number of parts that the source reports and that it returned; null if it does not report a number. */
   readonly completeness: { readonly reported: number; readonly fetched: number } | null;
   /**
-   * The id by which its source fetches it, where the source's polls do not tell that a ticket is deleted or spam: then it
-   * is looked at once more at the end of its rest. Absent: polls tell it.
+   * Id for fetching the ticket again at the end of its quiet period, because the source's polls do not report that a
+   * ticket was deleted or marked as spam. Absent: polls report it.
    */
   readonly recheck?: string;
-  /** Where the parts are mails, to which more may be added later: other files may have mails of the same thread. */
+  /** Set if the parts are mails. More may be added later: other files may contain mails of the same thread. */
   readonly mails?: MailIds;
 }
 
-/** The message ids of a thread's mails, hashed. */
+/** Message ids of the mails in a thread, hashed. */
 export interface MailIds {
-  /** One for each part; `at` in milliseconds since the epoch, null where a mail has no date. */
+  /** One for each part; `at` in milliseconds since the epoch, null for a mail without a date. */
   readonly ids: readonly { readonly id: string; readonly at: number | null }[];
-  /** Of all its mails, and of all that they refer to. */
+  /** Ids of all mails, and of all mails that they refer to. */
   readonly links: readonly string[];
 }
 
 /** Longest key, in characters. It becomes the id of the conversation. Source: docs/platform-notes.md#limits */
 const LONGEST_KEY = 255;
 
-/** Why no ticket with this key can be sent; null: it can. */
+/** Returns why a ticket with this key cannot be sent, or null. */
 export function problemOfKey(key: string): string | null {
   const length = [...key].length;
   return length > 0 && length <= LONGEST_KEY
@@ -63,25 +62,34 @@ export function problemOfKey(key: string): string | null {
     : `its id, with the account before it, has ${length} characters; the platform accepts 1 to ${LONGEST_KEY}`;
 }
 
-/** Why a ticket is not sent. */
-export type SkipReason = 'open' | 'private' | 'spam' | 'empty' | 'no-customer' | 'merged' | 'bot' | 'declined' | 'bulk';
+/** Reason why a ticket is not sent. */
+export type TicketSkipReason =
+  | 'open'
+  | 'private'
+  | 'spam'
+  | 'empty'
+  | 'no-customer'
+  | 'merged'
+  | 'bot'
+  | 'declined'
+  | 'bulk';
 
-/** What a source found. */
-export type Found =
+/** One record of a source. */
+export type SourceRecord =
   | { readonly kind: 'ticket'; readonly ticket: Ticket }
-  /** It is there, and not to be sent as it is now; what waits of it is not sent either. */
+  /** A ticket that must not be sent in its current state. Content of it that waits is withdrawn. */
   | {
       readonly kind: 'skipped';
       readonly key: string;
-      readonly reason: SkipReason;
-      /** Set where others may stand under the same key, which this says nothing about: the mails of a thread. */
+      readonly reason: TicketSkipReason;
+      /** Set if other records may have the same key, which this one does not affect: the mails of a thread. */
       readonly isOneOfMany?: true;
-      /** Where it stands in a file (`tickets.csv:17`), where its owner would want to know: it has nothing to say. */
+      /** Position in a file (`tickets.csv:17`), for a record without content that the file's owner should know about. */
       readonly place?: string;
-      /** Its people, where its id may name them. */
+      /** The participants, if the id may contain their names. */
       readonly people?: readonly Person[];
     }
-  /** It was deleted at its source. */
+  /** A ticket that was deleted at its source. */
   | { readonly kind: 'gone'; readonly key: string }
-  /** A record that cannot be read: where it stands (`tickets.csv:17`), and why. */
+  /** A record that cannot be read, with its position (`tickets.csv:17`). */
   | { readonly kind: 'rejected'; readonly place: string; readonly reason: string };

@@ -7,7 +7,7 @@ interface Seen {
  * Which versions of which records were given out, so that what a poll looks at again, on purpose, is not read again.
  * It is a saving and never the truth: only what is certain to be durable counts, and after a restart nothing does.
  */
-export class SeenVersions {
+export class RecentVersions {
   readonly #seen = new Map<string, Seen>();
 
   /**

@@ -3,11 +3,11 @@ import { AppError, AuthError, RateLimitedError, SourceError } from '../../core/e
 import { largest } from '../../core/lists.ts';
 import type { Outbox, Recheck } from '../../store/outbox.ts';
 import type { Intake } from '../intake/intake.ts';
-import { tellable } from '../model/app-error.ts';
-import { growingPause } from '../model/backoff.ts';
+import { toAppError } from '../model/app-error.ts';
+import { backoffDelay } from '../model/backoff.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import type { PollingSource } from '../model/source.ts';
-import type { Found } from '../model/ticket.ts';
+import type { SourceRecord } from '../model/ticket.ts';
 
 export interface RechecksOptions {
   readonly source: PollingSource;
@@ -97,7 +97,7 @@ export class Rechecks {
       due.map(async (recheck) => ({ ...recheck, found: await fetched(source, recheck, signal) })),
     );
     signal.throwIfAborted();
-    const found: Found[] = [];
+    const found: SourceRecord[] = [];
     const rechecked: string[] = [];
     const failures: Failure[] = [];
     for (const look of looks) {
@@ -121,7 +121,7 @@ export class Rechecks {
   async #fail(key: string, error: AppError): Promise<Failure> {
     const { source, outbox, clock, random, events } = this.#options;
     const times = (this.#failures.get(key)?.times ?? 0) + 1;
-    const growing = growingPause(times, FIRST_PAUSE, LONGEST_PAUSE, random);
+    const growing = backoffDelay(times, FIRST_PAUSE, LONGEST_PAUSE, random);
     const pause = error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
     const until = clock.now() + pause;
     await outbox.postponeRecheck(source.name, key, until);
@@ -135,12 +135,16 @@ export class Rechecks {
   }
 }
 
-async function fetched(source: PollingSource, { key, id }: Recheck, signal: AbortSignal): Promise<Found | AppError> {
+async function fetched(
+  source: PollingSource,
+  { key, id }: Recheck,
+  signal: AbortSignal,
+): Promise<SourceRecord | AppError> {
   try {
     const found = await source.fetch(id, signal);
     return found.kind === 'rejected' ? new SourceError(`${source.name}: ${key}: ${found.reason}`) : found;
   } catch (error) {
-    return tellable(error, source.name);
+    return toAppError(error, source.name);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Shared checks of webhook requests: headers, content type, signature and body. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Delivery, Heard } from '../model/source.ts';
+import type { Delivery, WebhookResult } from '../model/source.ts';
 
-type Refused = Extract<Heard, { readonly kind: 'refused' }>;
+type Refused = Extract<WebhookResult, { readonly kind: 'refused' }>;
 
 /** Returns a header that was sent exactly once and is not empty, otherwise null. `name` is in lower case. */
 export function headerOf(headers: Delivery['headers'], name: string): string | null {

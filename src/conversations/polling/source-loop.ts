@@ -2,12 +2,12 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { type AppError, AuthError, RateLimitedError } from '../../core/errors.ts';
 import type { Hint, Outbox } from '../../store/outbox.ts';
 import type { Intake } from '../intake/intake.ts';
-import { tellable } from '../model/app-error.ts';
-import { growingPause } from '../model/backoff.ts';
+import { toAppError } from '../model/app-error.ts';
+import { backoffDelay } from '../model/backoff.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import type { PollingSource } from '../model/source.ts';
-import type { Found } from '../model/ticket.ts';
-import type { Bell } from '../model/wake-up-signal.ts';
+import type { SourceRecord } from '../model/ticket.ts';
+import type { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { Rechecks } from './rechecks.ts';
 
 export interface SourceLoopOptions {
@@ -21,7 +21,7 @@ export interface SourceLoopOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Rung when a webhook hinted at something, and when a poll is asked for. */
-  readonly hints: Bell;
+  readonly hints: WakeUpSignal;
   readonly events: ConversationEvents;
 }
 
@@ -65,7 +65,7 @@ export class SourceLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, hints } = this.#options;
     while (!signal.aborted) {
-      const seen = hints.rings;
+      const seen = hints.count;
       await this.round(signal);
       const next = Math.min(this.#pollAt, this.#rechecks.dueAt);
       const pause = Math.min(LONGEST_SLEEP, Math.max(0, next - clock.monotonic()));
@@ -76,12 +76,12 @@ export class SourceLoop {
   /** The next poll is due at once. */
   hurry(): void {
     this.#pollAt = Number.NEGATIVE_INFINITY;
-    this.#options.hints.ring();
+    this.#options.hints.notify();
   }
 
   /** There may be something to look at. */
   wake(): void {
-    this.#options.hints.ring();
+    this.#options.hints.notify();
   }
 
   /** Follows the hints, looks at what is at the end of its rest, and polls where that is due. */
@@ -111,7 +111,7 @@ export class SourceLoop {
   #fail(error: unknown): void {
     const { source, clock, events } = this.#options;
     this.#failures += 1;
-    const why = this.#options.intake.tellable(tellable(error, source.name));
+    const why = this.#options.intake.redactError(toAppError(error, source.name));
     this.#error = why;
     const again = this.#pause(why);
     this.#pollAt = clock.monotonic() + again;
@@ -122,7 +122,7 @@ export class SourceLoop {
     if (error instanceof AuthError) {
       return REFUSED_PAUSE;
     }
-    const growing = growingPause(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random);
+    const growing = backoffDelay(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random);
     return error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
   }
 
@@ -171,13 +171,13 @@ export class SourceLoop {
   async #fetch(hint: Hint, signal: AbortSignal): Promise<void> {
     const { source, intake, clock } = this.#options;
     const lookedAt = clock.now();
-    let found: Found;
+    let found: SourceRecord;
     try {
       found = await source.fetch(hint.id, signal);
     } catch (error) {
       const fetches = (this.#fetches.get(hint.id) ?? 0) + 1;
       this.#fetches.set(hint.id, fetches);
-      const why = tellable(error, source.name);
+      const why = toAppError(error, source.name);
       // With 403 it may be this ticket alone that the credentials may not see.
       const isOfAll = why instanceof AuthError && why.status !== 403;
       if (signal.aborted || (why.disposition !== 'stall' && fetches < MOST_FETCHES) || isOfAll) {

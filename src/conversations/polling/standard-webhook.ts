@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import { textOfHtml } from '../model/html.ts';
-import type { Delivery, Heard, Webhook } from '../model/source.ts';
-import { type Found, problemOfKey } from '../model/ticket.ts';
+import type { Delivery, Webhook, WebhookResult } from '../model/source.ts';
+import { problemOfKey, type SourceRecord } from '../model/ticket.ts';
 import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from './signature.ts';
 
 export interface StandardWebhookOptions {
@@ -52,7 +52,7 @@ export function standardWebhook({ name, account = name, secrets }: StandardWebho
   const keys = secrets.map((secret) => readKey(name, secret));
   return {
     name,
-    hear(delivery): Heard {
+    read(delivery): WebhookResult {
       if (!isJson(delivery.headers)) {
         return refused(415, 'the content type is not application/json');
       }
@@ -103,7 +103,7 @@ function isGenuine({ headers, body, receivedAt }: Delivery, id: string, keys: re
     .includes(true);
 }
 
-function read(account: string, value: unknown, place: string): Found {
+function read(account: string, value: unknown, place: string): SourceRecord {
   const conversation = conversationSchema.safeParse(value);
   if (!conversation.success) {
     return { kind: 'rejected', place: `webhook/${account}${place}`, reason: reasonOf(conversation.error) };

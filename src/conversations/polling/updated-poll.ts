@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../core/json.ts';
 import { readAll } from '../model/answers.ts';
-import type { Found } from '../model/ticket.ts';
-import type { SeenVersions } from './recent-versions.ts';
+import type { SourceRecord } from '../model/ticket.ts';
+import type { RecentVersions } from './recent-versions.ts';
 import { type Listed, scanUpdated, type UpdatedList } from './updated-list.ts';
 
 /** How far a list has been read. Both times are ISO 8601, `since` as the provider wrote it. */
@@ -16,19 +16,19 @@ export interface UpdatedPoll<T extends Listed> {
   readonly reached: Reached;
   /** How far it goes back again, in milliseconds. */
   readonly lookback: number;
-  readonly seen: SeenVersions;
+  readonly seen: RecentVersions;
   /** The number of the last batch given out. */
   readonly batch: number;
   /** Whether it is a record at all that is to be read; all where absent. */
   isWanted?(item: T): boolean;
   /** Unique among all that is seen. */
   idOf(item: T): string;
-  read(item: T, signal: AbortSignal): Promise<Found>;
+  read(item: T, signal: AbortSignal): Promise<SourceRecord>;
   readonly signal: AbortSignal;
 }
 
 export interface Progress {
-  readonly found: readonly Found[];
+  readonly found: readonly SourceRecord[];
   readonly reached: Reached;
   readonly batch: number;
 }

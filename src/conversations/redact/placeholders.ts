@@ -1,8 +1,8 @@
-import { type Found, PLACEHOLDER } from './model/found.ts';
+import { type Finding, PLACEHOLDER } from './model/found.ts';
 
 /** Gives equal values of one conversation equal placeholders, in order of first appearance. */
 export interface Placeholders {
-  for(found: Found): string;
+  for(found: Finding): string;
 }
 
 /** `texts`: the conversation as it came. Placeholders that stand there already are not given again. */

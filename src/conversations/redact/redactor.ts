@@ -22,7 +22,7 @@ import { findSsns } from './contacts/ssn.ts';
 import { findStreetAddresses } from './contacts/street-addresses.ts';
 import { findAccessLinks } from './credentials/access-links.ts';
 import { findSecrets } from './credentials/secrets.ts';
-import type { Finder, Found } from './model/found.ts';
+import type { Finder, Finding } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
 import { findNamedFiles } from './names/file-names.ts';
@@ -74,7 +74,10 @@ export interface ExplainingRedactor extends Redactor {
  * `hide`: what stands for a private id; without it none can be hidden, and texts alone are redacted. Throws ConfigError
  * for a pattern, a region or an entry of the allow list that is no such thing.
  */
-export function createRedactor(options: RedactionOptions = {}, hide: Redactor['hide'] = noId): ExplainingRedactor {
+export function createConversationRedactor(
+  options: RedactionOptions = {},
+  pseudonymize: Redactor['pseudonymize'] = noId,
+): ExplainingRedactor {
   const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
   const scanFor = scansFor(options);
   const survey = (fields: readonly Field[], people: readonly Person[]) => surveyWith(scanFor, fields, people);
@@ -85,7 +88,7 @@ export function createRedactor(options: RedactionOptions = {}, hide: Redactor['h
   return {
     version,
     text: (text, people = []) => survey([{ place: 'text', kind: 'text', text }], people).explained[0]?.redacted ?? '',
-    hide,
+    pseudonymize,
     redact: (ticket) => redactTicket(ticket, survey),
     explain: (what) =>
       typeof what === 'string'
@@ -117,7 +120,7 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
     const own = off.includes('person')
       ? nobody
       : peopleOf(people, (name) => isAllowed({ type: 'person', key: name }), announced);
-    const ownerOf = (email: Found) => (isAllowed(email) ? undefined : own.ownerOf(email.key));
+    const ownerOf = (email: Finding) => (isAllowed(email) ? undefined : own.ownerOf(email.key));
     const emails: Finder = (text) => emailsOf(findEmails(text), ownerOf, off.includes('email'));
     const order = REDACTION_TYPES.flatMap((type): readonly Finder[] => {
       if (type === 'email') {
@@ -136,11 +139,11 @@ function noId(): never {
 
 /** The addresses of the ticket's own people are theirs, like their names. */
 function emailsOf(
-  found: readonly Found[],
-  ownerOf: (email: Found) => string | undefined,
+  found: readonly Finding[],
+  ownerOf: (email: Finding) => string | undefined,
   isOff: boolean,
-): readonly Found[] {
-  return found.flatMap((email): readonly Found[] => {
+): readonly Finding[] {
+  return found.flatMap((email): readonly Finding[] => {
     const owner = ownerOf(email);
     if (owner === undefined) {
       return isOff ? [] : [email];

@@ -1,7 +1,7 @@
 import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { redactionOptions } from './options.ts';
-import { createRedactor } from './redactor.ts';
+import { createConversationRedactor } from './redactor.ts';
 
 /** Redacts single texts and addresses, for what the platform has made of tickets. */
 export interface TextRedaction {
@@ -14,7 +14,7 @@ export interface TextRedaction {
 
 /** The redaction that an organization configures. Throws ConfigError for a pattern that is none. */
 export function createTextRedaction(settings: ConversationsConfig['redact']): TextRedaction {
-  const { version, text, explain } = createRedactor(redactionOptions(settings));
+  const { version, text, explain } = createConversationRedactor(redactionOptions(settings));
   const isPrivate = (url: string) => explain({ ...NOTHING, url }).some(({ spans }) => spans.length > 0);
   return {
     version,

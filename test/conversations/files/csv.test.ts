@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Found } from '../../../src/conversations/model/ticket.ts';
+import type { SourceRecord } from '../../../src/conversations/model/ticket.ts';
 import { readCsv } from '../../../src/conversations/sources/files/formats/csv.ts';
 import { type Row, rowsOf } from '../../../src/conversations/sources/files/formats/csv-rows.ts';
 import { bytesInput, outline, read, ticketsOf } from './inputs.ts';
@@ -8,8 +8,8 @@ import { bytesInput, outline, read, ticketsOf } from './inputs.ts';
 const HEADER = 'ticket_id,subject,created_at,author_role,body,public';
 const file = (...rows: string[]) => `${[HEADER, ...rows].join('\r\n')}\r\n`;
 
-async function readLimited(content: string, held: number, passes: number): Promise<Found[]> {
-  const found: Found[] = [];
+async function readLimited(content: string, held: number, passes: number): Promise<SourceRecord[]> {
+  const found: SourceRecord[] = [];
   for await (const each of readCsv(bytesInput('t.csv', content), { account: 'acme' }, { held, tickets: 5, passes })) {
     found.push(each);
   }
@@ -167,7 +167,7 @@ const written = (all: readonly { ticket: string; role: string; body: string }[])
     ({ ticket, role, body }, index) =>
       `${quote(ticket)},Subject,${new Date(index * 1000).toISOString()},${role},${quote(body)},true`,
   );
-const byKey = (found: readonly Found[]) => ticketsOf(found).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+const byKey = (found: readonly SourceRecord[]) => ticketsOf(found).toSorted((a, b) => (a.key < b.key ? -1 : 1));
 
 describe('any tickets as CSV', () => {
   it('are read as they were written, however their rows are shuffled', async () => {

@@ -1,4 +1,4 @@
-import type { Found, Ticket } from '../../../src/conversations/model/ticket.ts';
+import type { SourceRecord, Ticket } from '../../../src/conversations/model/ticket.ts';
 import type { FileInput } from '../../../src/conversations/sources/files/formats/input.ts';
 import type { ReadOptions } from '../../../src/conversations/sources/files/formats/record.ts';
 import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
@@ -21,8 +21,8 @@ export async function read(
   content: string | Uint8Array,
   options: Partial<ReadOptions> = {},
   chunk?: number,
-): Promise<Found[]> {
-  const found: Found[] = [];
+): Promise<SourceRecord[]> {
+  const found: SourceRecord[] = [];
   for await (const record of readTickets(bytesInput(name, content, chunk), { account: 'acme', ...options })) {
     if (record.index !== found.length) {
       throw new Error(`index ${record.index} after ${found.length} records`);
@@ -32,12 +32,12 @@ export async function read(
   return found;
 }
 
-export function ticketsOf(found: readonly Found[]): Ticket[] {
+export function ticketsOf(found: readonly SourceRecord[]): Ticket[] {
   return found.flatMap((each) => (each.kind === 'ticket' ? [each.ticket] : []));
 }
 
 /** What each record is, in few words. */
-export function outline(found: readonly Found[]): string[] {
+export function outline(found: readonly SourceRecord[]): string[] {
   return found.map((each) => {
     switch (each.kind) {
       case 'ticket':

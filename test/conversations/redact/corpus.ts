@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/model/conversation.ts';
 import type { Person, Ticket } from '../../../src/conversations/model/ticket.ts';
-import { createRedactor } from '../../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 
 /** A text of the corpus, with what is to be taken out of it. */
 export interface Example {
@@ -9,7 +9,7 @@ export interface Example {
   readonly text: string;
   readonly marks: readonly { readonly type: RedactionType; readonly start: number; readonly end: number }[];
   readonly people: readonly Person[];
-  readonly options: NonNullable<Parameters<typeof createRedactor>[0]>;
+  readonly options: NonNullable<Parameters<typeof createConversationRedactor>[0]>;
 }
 
 const FOLDER = new URL('corpus/', import.meta.url);
@@ -133,7 +133,7 @@ export function figuresOf(corpus: readonly Example[]): readonly Figures[] {
     return known;
   };
   for (const { id, text, marks, people, options } of corpus) {
-    const [explained] = createRedactor(options)
+    const [explained] = createConversationRedactor(options)
       .explain(ticketOf([text], people))
       .filter(({ place }) => place === 'parts[0]');
     const spans = explained?.spans ?? [];

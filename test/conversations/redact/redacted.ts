@@ -1,10 +1,10 @@
-import { createRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
 
-const redactor = createRedactor();
+const redactor = createConversationRedactor();
 
 /** A text with what is found replaced by its placeholder. */
 export function redactText(text: string, options?: RedactionOptions): string {
-  const [explained] = (options === undefined ? redactor : createRedactor(options)).explain(text);
+  const [explained] = (options === undefined ? redactor : createConversationRedactor(options)).explain(text);
   return explained?.redacted ?? '';
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REDACTION_TYPES } from '../../../src/conversations/model/conversation.ts';
 import type { Ticket } from '../../../src/conversations/model/ticket.ts';
-import { createRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
 import { figuresOf, readCorpus, ticketOf } from './corpus.ts';
 
@@ -16,13 +16,13 @@ const PEOPLE = [
 
 /** A text as it reads once redacted. */
 function redacted(text: string, options: RedactionOptions = {}, people: Ticket['people'] = []): string {
-  return createRedactor(options).redact(ticketOf([text], people)).conversation.parts[0]?.body ?? '';
+  return createConversationRedactor(options).redact(ticketOf([text], people)).conversation.parts[0]?.body ?? '';
 }
 
 /** The ticket that a redacted conversation would make, with the same people. */
 function asTicket(
   ticket: Ticket,
-  conversation: ReturnType<ReturnType<typeof createRedactor>['redact']>['conversation'],
+  conversation: ReturnType<ReturnType<typeof createConversationRedactor>['redact']>['conversation'],
 ): Ticket {
   const { url = null, attributes = {}, createdAt = null } = conversation.metadata ?? {};
   return { ...ticket, subject: conversation.subject ?? '', parts: conversation.parts, url, attributes, createdAt };
@@ -56,7 +56,7 @@ describe('the corpus', () => {
   it.each(corpus)(
     '$id: not one character of a value stays; redacted again it is the same',
     ({ text, marks, people, options }) => {
-      const redactor = createRedactor(options);
+      const redactor = createConversationRedactor(options);
       const ticket = ticketOf([`${text} .`], people);
       const { conversation } = redactor.redact(ticket);
       expect(redactor.redact(asTicket(ticket, conversation)).conversation).toEqual(conversation);
@@ -70,7 +70,7 @@ describe('the corpus', () => {
 
 describe('placeholders', () => {
   it('are the same for the same value in all parts, however it is written', () => {
-    const { conversation } = createRedactor().redact({
+    const { conversation } = createConversationRedactor().redact({
       ...ticketOf([
         'x@example.com and y@example.com',
         'X@Example.COM, +1 415 555 0132',
@@ -116,7 +116,7 @@ describe('a conversation', () => {
   };
 
   it('has what is sent: no empty subject, a part for each one of the ticket, an ISO date, and an address that still is one', () => {
-    const { conversation, counts } = createRedactor().redact(ticket);
+    const { conversation, counts } = createConversationRedactor().redact(ticket);
     expect(conversation).toEqual({
       id: 'zendesk/acme/7',
       parts: [
@@ -134,7 +134,7 @@ describe('a conversation', () => {
 
   it('has no attribute whose name is private, and no value that is private for its name', () => {
     const attributes = { 'x@example.com': 'vip', password: 'hunter2', ' API Key': 'hunter3x9', status: 'solved' };
-    const { conversation } = createRedactor().redact({ ...ticket, attributes });
+    const { conversation } = createConversationRedactor().redact({ ...ticket, attributes });
     expect(conversation.metadata?.attributes).toEqual({
       '[EMAIL_1]': 'vip',
       password: '[SECRET_2]',
@@ -144,13 +144,14 @@ describe('a conversation', () => {
   });
 
   it('has nothing in the path of its address that a pattern of the user finds', () => {
-    const redactor = createRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] });
+    const redactor = createConversationRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] });
     const { conversation } = redactor.redact({ ...ticket, url: 'https://help.example/CUST-12/4155550132' });
     expect(conversation.metadata?.url).toBe('https://help.example/%5BCUSTOMER_1%5D/4155550132');
   });
 
   it('has a subject of 512 characters at most, cut between graphemes, and never inside a placeholder', () => {
-    const subjectOf = (subject: string) => createRedactor().redact({ ...ticket, subject }).conversation.subject ?? '';
+    const subjectOf = (subject: string) =>
+      createConversationRedactor().redact({ ...ticket, subject }).conversation.subject ?? '';
     expect([...subjectOf('👩‍👩‍👧'.repeat(200))].length).toBe(510);
     expect(subjectOf(`${'a '.repeat(253)}x@example.com`)).toBe('a '.repeat(253).trimEnd());
     // The cut leaves the first 16 digits of 20: now they are a card.
@@ -158,7 +159,7 @@ describe('a conversation', () => {
   });
 
   it('has no date that is none, and a part for each of the ticket', () => {
-    const { conversation } = createRedactor().redact({ ...ticketOf([' ', '\n']), createdAt: 'yesterday' });
+    const { conversation } = createConversationRedactor().redact({ ...ticketOf([' ', '\n']), createdAt: 'yesterday' });
     expect(conversation.metadata).toBeUndefined();
     expect(conversation.parts.map(({ body }) => body.trim())).toEqual(['', '']);
   });
@@ -176,7 +177,7 @@ describe('options', () => {
   });
 
   it('change the version, as the rules do; the same options have the same', () => {
-    const version = (options: RedactionOptions) => createRedactor(options).version;
+    const version = (options: RedactionOptions) => createConversationRedactor(options).version;
     expect(version({})).toMatch(/^[0-9a-f]{12}$/);
     expect(version({ allow: ['x@example.com'] })).toBe(version({ allow: ['x@example.com'] }));
     const all = [
@@ -210,7 +211,7 @@ describe('options', () => {
       ],
     },
   ] satisfies RedactionOptions[])('%j is refused at the start', (options) => {
-    expect(() => createRedactor(options)).toThrow(ConfigError);
+    expect(() => createConversationRedactor(options)).toThrow(ConfigError);
   });
 
   it.each([
@@ -235,7 +236,7 @@ describe('options', () => {
     '(a?){30}a{30}',
     'a*a*a*b',
   ])('the pattern %s redacts, in time on hostile text', (pattern) => {
-    const redactor = createRedactor({ patterns: [{ name: 'mine', pattern }] });
+    const redactor = createConversationRedactor({ patterns: [{ name: 'mine', pattern }] });
     const start = performance.now();
     redactor.text(`${'a'.repeat(20_000)}-`);
     expect(performance.now() - start).toBeLessThan(10_000);
@@ -244,7 +245,7 @@ describe('options', () => {
 
 describe('explain', () => {
   it('says where, what and by what it is replaced', () => {
-    const [explained] = createRedactor().explain('call 415-555-0132!');
+    const [explained] = createConversationRedactor().explain('call 415-555-0132!');
     expect(explained).toEqual({
       place: 'text',
       text: 'call 415-555-0132!',
@@ -264,7 +265,10 @@ describe('properties', () => {
   const texts = fc.array(words, { minLength: 1, maxLength: 8 }).map((list) => `x${list.join('')}`);
 
   it('redacted again, nothing changes; the same text is redacted in the same way', () => {
-    const redactor = createRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }], regions: ['US', 'DE'] });
+    const redactor = createConversationRedactor({
+      patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }],
+      regions: ['US', 'DE'],
+    });
     fc.assert(
       fc.property(texts, texts, (subject, body) => {
         const ticket = { ...ticketOf([body], PEOPLE), subject, attributes: { a: body } };
@@ -279,7 +283,7 @@ describe('properties', () => {
   });
 
   it('spans are in order and apart, and what is outside stays as it is', () => {
-    const redactor = createRedactor();
+    const redactor = createConversationRedactor();
     fc.assert(
       fc.property(texts, (text) => {
         const [explained] = redactor.explain(text);

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { createRedactor } from '../../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 import { ticketOf } from './corpus.ts';
 
 /** Texts made to keep a redactor busy: half of a value again and again. */
@@ -141,7 +141,7 @@ const CHARACTERS = 4000;
 const LENGTH = 2500;
 
 it.each(HOSTILE)('%j again and again: work grows as the text does', (piece) => {
-  const redactor = createRedactor(OPTIONS);
+  const redactor = createConversationRedactor(OPTIONS);
   const of = (length: number) => {
     const ticket = ticketOf([`x${piece.repeat(Math.ceil(length / piece.length))}`], PEOPLE);
     return workOf(() => redactor.redact(ticket));
@@ -159,7 +159,7 @@ const EVERYTHING =
   'ana@example.com é %40 authorization: basic x Secret auth login -key-data eyJ AKIA curl -u a | x_mmk ';
 
 it('no pattern that passes over a whole text repeats anything without a bound, but one character of a set', () => {
-  const redactor = createRedactor(OPTIONS);
+  const redactor = createConversationRedactor(OPTIONS);
   const { wide } = workOf(() => redactor.redact(ticketOf([`${EVERYTHING.repeat(300)}`], PEOPLE)));
   expect(wide.size).toBeGreaterThan(30);
   for (const source of wide) {

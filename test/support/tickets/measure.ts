@@ -1,6 +1,6 @@
 /** Recall and precision of redaction on generated tickets. */
 import type { CountryCode } from 'libphonenumber-js';
-import { createRedactor } from '../../../src/conversations/redact/redactor.ts';
+import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 import { ticketOf } from '../../conversations/redact/corpus.ts';
 import type { Sample } from './generate.ts';
 import { SIXTEEN_REGIONS } from './locales.ts';
@@ -29,7 +29,7 @@ export interface Measure {
   readonly wrong: readonly Finding[];
 }
 
-type Redactor = ReturnType<typeof createRedactor>;
+type Redactor = ReturnType<typeof createConversationRedactor>;
 interface Span {
   readonly type: string;
   readonly start: number;
@@ -39,7 +39,7 @@ interface Span {
 const redactors = new Map<string, Redactor>();
 function redactorFor(phoneRegions: readonly CountryCode[]): Redactor {
   const key = phoneRegions.join();
-  const redactor = redactors.get(key) ?? createRedactor({ regions: phoneRegions });
+  const redactor = redactors.get(key) ?? createConversationRedactor({ regions: phoneRegions });
   redactors.set(key, redactor);
   return redactor;
 }

@@ -1,4 +1,4 @@
-import type { Finder, Found } from '../model/found.ts';
+import type { Finder, Finding } from '../model/found.ts';
 import { isHeading, labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 
@@ -48,7 +48,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=T
 
 /** Dates of birth, by the words around them: other dates are nobody's. The words are looked for first. */
 export const findBirthDates: Finder = (text) => {
-  const found: Found[] = [];
+  const found: Finding[] = [];
   let done = 0;
   for (const { index } of text.matchAll(DIGITS)) {
     const before = text[index - 1] ?? ' ';
@@ -65,7 +65,7 @@ export const findBirthDates: Finder = (text) => {
 };
 
 /** Dates in the columns of a table whose headings announce them. */
-function inColumns(text: string): readonly Found[] {
+function inColumns(text: string): readonly Finding[] {
   return cellsUnder(text, (heading) => isHeading(heading, LABELS)).flatMap(({ cell: { text: key, start, end } }) => {
     const isDate = [FIGURES, NAMED].some((pattern) => {
       pattern.lastIndex = 0;

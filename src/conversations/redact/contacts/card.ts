@@ -1,5 +1,5 @@
 import { runsOf, stretchesFrom } from '../model/digits.ts';
-import type { Finder, Found } from '../model/found.ts';
+import type { Finder, Finding } from '../model/found.ts';
 
 /** How the numbers of an issuer begin, and how long they are (ISO/IEC 7812; Maestro by its known prefixes). */
 const ISSUERS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
@@ -20,7 +20,7 @@ const SEPARATOR = /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/;
 
 /** Payment cards: an issuer's prefix and length, and Luhn's check digit (ISO/IEC 7812-1, annex B). */
 export const findCards: Finder = (text) => {
-  const found: Found[] = [];
+  const found: Finding[] = [];
   for (const run of runsOf(text, SEPARATOR, 8)) {
     for (let first = 0; first < run.groups.length; first += 1) {
       const card = stretchesFrom(text, run, first, FEWEST, MOST).find(

@@ -8,7 +8,7 @@ import {
 } from 'libphonenumber-js/max';
 import { ConfigError } from '../../../core/errors.ts';
 import { runsOf, type Stretch, stretchesFrom } from '../model/digits.ts';
-import type { Finder, Found } from '../model/found.ts';
+import type { Finder, Finding } from '../model/found.ts';
 import { contextOf, type PhoneContext } from './phone-context.ts';
 import { isLikeAmount, isLikeList, isLikeVersion, isRound, isWrittenSo } from './phone-format.ts';
 
@@ -52,7 +52,7 @@ const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
 export function phoneFinder(regions: readonly string[]): Finder {
   const countries = regions.map((region) => countryOf(region));
   return (text) => {
-    const found: Found[] = [];
+    const found: Finding[] = [];
     for (const run of runsOf(text, SEPARATOR, 8)) {
       for (let first = 0; first < run.groups.length; first += 1) {
         const phone = phoneFrom(
@@ -122,7 +122,7 @@ function phoneFrom(text: string, stretches: readonly Stretch[], countries: reado
     if (place !== null && number !== null) {
       const extension = EXTENSION.exec(text.slice(place.end, place.end + 20))?.[0].length ?? 0;
       const end = place.end + extension;
-      const found: Found = { type: 'phone', label: 'PHONE', start: place.start, end, key: number };
+      const found: Finding = { type: 'phone', label: 'PHONE', start: place.start, end, key: number };
       return { found, last: stretch.last };
     }
   }

@@ -1,5 +1,5 @@
 import type { Person } from '../../model/ticket.ts';
-import type { Finder, Found } from '../model/found.ts';
+import type { Finder, Finding } from '../model/found.ts';
 import { hasCjk, namesGivenAway, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
@@ -97,13 +97,13 @@ function keyOf(person: Person, index: number, people: readonly Person[]): string
   return `person ${same < 0 ? index : Math.min(same, index)}`;
 }
 
-function findPeople(text: string, { phrases, patterns }: Names): readonly Found[] {
+function findPeople(text: string, { phrases, patterns }: Names): readonly Finding[] {
   const cjk = hasCjk(text) ? findCjk(text, patterns) : [];
   if (phrases.size === 0) {
     return cjk;
   }
   const folded = fold(text);
-  const found: Found[] = [...cjk];
+  const found: Finding[] = [...cjk];
   let done = 0;
   for (const { start, word } of startsOf(folded.text, phrases)) {
     if (start < done) {
@@ -130,12 +130,12 @@ function findPeople(text: string, { phrases, patterns }: Names): readonly Found[
   return found;
 }
 
-function findCjk(text: string, patterns: Names['patterns']): readonly Found[] {
+function findCjk(text: string, patterns: Names['patterns']): readonly Finding[] {
   const known = patterns.flatMap(({ pattern, key }) =>
     [...text.matchAll(pattern)]
       .filter(([value]) => value !== '')
       .map(
-        ({ index, 0: value }): Found => ({
+        ({ index, 0: value }): Finding => ({
           type: 'person',
           label: 'PERSON',
           key,
@@ -145,7 +145,7 @@ function findCjk(text: string, patterns: Names['patterns']): readonly Found[] {
       ),
   );
   const away = namesGivenAway(text).map(
-    ({ name, start, end }): Found => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
+    ({ name, start, end }): Finding => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
   );
   return [...known, ...away];
 }

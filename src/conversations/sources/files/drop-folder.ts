@@ -3,7 +3,7 @@ import { watch } from 'chokidar';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
-import type { Found } from '../../model/ticket.ts';
+import type { SourceRecord } from '../../model/ticket.ts';
 import { type Dropped, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './formats/input.ts';
 import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf } from './formats/record.ts';
@@ -100,7 +100,7 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
 /** The next batch: records of one large file or of many small ones. */
 class Tray {
   ledger: Ledger;
-  found: Found[] = [];
+  found: SourceRecord[] = [];
   readonly #options: DropFolderOptions;
   #given: Ledger;
   #finished: string[] = [];

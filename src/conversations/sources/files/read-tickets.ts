@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { messageOf, SourceError } from '../../../core/errors.ts';
-import type { Found } from '../../model/ticket.ts';
+import type { SourceRecord } from '../../model/ticket.ts';
 import { readCsv } from './formats/csv.ts';
 import { asUtf8, type FileInput, fileInput, firstBytes, NOT_REGULAR } from './formats/input.ts';
 import { readJson, readNdjson } from './formats/json.ts';
@@ -9,7 +9,7 @@ import { type FileRecord, type Format, type ReadOptions, rejected } from './form
 
 /** How much of a file is looked at to find out what it is. */
 const LOOK = 1024 * 1024;
-const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<Found>>> = {
+const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<SourceRecord>>> = {
   json: readJson,
   ndjson: readNdjson,
   csv: readCsv,

@@ -4,10 +4,10 @@ import { TransientError } from '../../../core/errors.ts';
 import { isObject, type Json } from '../../../core/json.ts';
 import { orRejected, readAnswer, readRecord } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
-import type { Found, Person } from '../../model/ticket.ts';
+import type { Person, SourceRecord } from '../../model/ticket.ts';
 import { nextLink } from '../../polling/next-link.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
-import { SeenVersions } from '../../polling/recent-versions.ts';
+import { RecentVersions } from '../../polling/recent-versions.ts';
 import type { ListPage, UpdatedList } from '../../polling/updated-list.ts';
 import { pollUpdated, reachedOf } from '../../polling/updated-poll.ts';
 import { readFreshdeskRate } from './rate.ts';
@@ -70,7 +70,7 @@ class Freshdesk implements PollingSource {
   readonly #lookback: number;
   readonly #clock: Clock;
   readonly #client: ProviderClient;
-  readonly #seen = new SeenVersions();
+  readonly #seen = new RecentVersions();
   readonly #people = new Map<string, Promise<Person | null>>();
 
   constructor({ name, domain, lookback, clock }: FreshdeskOptions, client: ProviderClient) {
@@ -102,7 +102,7 @@ class Freshdesk implements PollingSource {
     }
   }
 
-  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+  async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
     const key = keyOf(this.#domain, id);
     if (!/^\d{1,15}$/.test(id)) {
       return { kind: 'rejected', place: key, reason: 'not a ticket id' };
@@ -155,7 +155,7 @@ class Freshdesk implements PollingSource {
     return { answer, next: hasMore ? `${resource}?${parameters}` : null };
   }
 
-  #read(id: number | string, record: unknown, signal: AbortSignal): Promise<Found> {
+  #read(id: number | string, record: unknown, signal: AbortSignal): Promise<SourceRecord> {
     const key = keyOf(this.#domain, id);
     return orRejected(key, async () => {
       const ticket = readRecord(ticketSchema, record);
@@ -163,7 +163,7 @@ class Freshdesk implements PollingSource {
     });
   }
 
-  async #thread(ticket: WireTicket, signal: AbortSignal): Promise<Found> {
+  async #thread(ticket: WireTicket, signal: AbortSignal): Promise<SourceRecord> {
     const conversations = await this.#conversations(ticket.id, signal);
     if (conversations === null) {
       return { kind: 'gone', key: keyOf(this.#domain, ticket.id) };

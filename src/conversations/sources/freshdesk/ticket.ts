@@ -1,6 +1,6 @@
 import { textOfHtml } from '../../model/html.ts';
-import { People } from '../../model/people.ts';
-import type { Found, Part, Person, Role, SkipReason } from '../../model/ticket.ts';
+import { PeopleCollector } from '../../model/people.ts';
+import type { AuthorRole, Part, Person, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
 import type { WireConversation, WireTicket } from './wire.ts';
 
 const SETTLED = { resolved: 4, closed: 5 };
@@ -23,7 +23,7 @@ export function keyOf(domain: string, id: number | string): string {
 }
 
 /** What the ticket alone decides, without its conversations; null: they must be read. */
-export function decidedByTicket(domain: string, ticket: WireTicket): Found | null {
+export function decidedByTicket(domain: string, ticket: WireTicket): SourceRecord | null {
   const key = keyOf(domain, ticket.id);
   if (ticket.deleted === true) {
     return { kind: 'gone', key };
@@ -32,7 +32,7 @@ export function decidedByTicket(domain: string, ticket: WireTicket): Found | nul
   return reason === null ? null : { kind: 'skipped', key, reason };
 }
 
-function reasonOf({ spam, status }: WireTicket): SkipReason | null {
+function reasonOf({ spam, status }: WireTicket): TicketSkipReason | null {
   if (spam === true) {
     return 'spam';
   }
@@ -49,7 +49,7 @@ export function ticketOf(
   wire: WireTicket,
   conversations: readonly WireConversation[],
   authors: ReadonlyMap<number, Person>,
-): Found {
+): SourceRecord {
   const key = keyOf(domain, wire.id);
   const ordered = [...conversations].sort((a, b) => timeOf(a.created_at) - timeOf(b.created_at) || a.id - b.id);
   const shown = ordered.filter((one) => !one.private);
@@ -80,7 +80,7 @@ export function ticketOf(
 function partsOf(wire: WireTicket, shown: readonly WireConversation[]): Part[] {
   const description = textOf(wire.description_text, wire.description);
   const messages = shown.map((one) => ({
-    role: (one.incoming === true ? 'user' : 'team-member') satisfies Role as Role,
+    role: (one.incoming === true ? 'user' : 'team-member') satisfies AuthorRole as AuthorRole,
     body: textOf(one.body_text, one.body),
   }));
   const repeated = wire.source === WEB_CHAT && sameWords(messages[0]?.body ?? '', description);
@@ -114,7 +114,7 @@ function attributesOf({ source, tags }: WireTicket): Record<string, string> {
 
 /** Also those who wrote only what is private: they are named in what is not. */
 function peopleOf(wire: WireTicket, all: readonly WireConversation[], authors: ReadonlyMap<number, Person>): Person[] {
-  const people = new People();
+  const people = new PeopleCollector();
   people.add([wire.requester?.name], [wire.requester?.email]);
   for (const { names, emails } of authors.values()) {
     people.add(names, emails);
@@ -129,7 +129,7 @@ function peopleOf(wire: WireTicket, all: readonly WireConversation[], authors: R
 }
 
 /** `Bo Example <bo@example.org>`, or the address alone. */
-function addAddress(people: People, address: string): void {
+function addAddress(people: PeopleCollector, address: string): void {
   const trimmed = address.trim();
   const start = trimmed.indexOf('<');
   const inner = trimmed.endsWith('>') && start >= 0 ? trimmed.slice(start + 1, -1) : '';

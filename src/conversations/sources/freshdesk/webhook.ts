@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
-import type { Heard, Webhook } from '../../model/source.ts';
+import type { Webhook, WebhookResult } from '../../model/source.ts';
 import { headerOf, isJson, jsonOfBody, refused } from '../../polling/signature.ts';
 
 export interface FreshdeskWebhookOptions {
@@ -24,7 +24,7 @@ export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptio
   const field = header.toLowerCase();
   return {
     name,
-    hear({ headers, body }): Heard {
+    read({ headers, body }): WebhookResult {
       if (!isJson(headers)) {
         return refused(415, 'the content type is not application/json');
       }

@@ -4,9 +4,9 @@ import { RejectedError, TransientError } from '../../../core/errors.ts';
 import { isObject, type Json, sameJson } from '../../../core/json.ts';
 import { orRejected, readRecord } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
-import type { Found } from '../../model/ticket.ts';
+import type { SourceRecord } from '../../model/ticket.ts';
 import { nextLink, pathBelow } from '../../polling/next-link.ts';
-import { SeenVersions } from '../../polling/recent-versions.ts';
+import { RecentVersions } from '../../polling/recent-versions.ts';
 import { pollUpdated, type Reached, reachedOf } from '../../polling/updated-poll.ts';
 import { type GithubClient, openGithubClient } from './client.ts';
 import { readHint } from './hint.ts';
@@ -58,7 +58,7 @@ class Github implements PollingSource {
   readonly #options: GithubOptions;
   readonly #rules: IssueRules;
   readonly #client: GithubClient;
-  readonly #seen: ReadonlyMap<string, SeenVersions>;
+  readonly #seen: ReadonlyMap<string, RecentVersions>;
 
   constructor(options: GithubOptions, client: GithubClient) {
     this.name = options.name;
@@ -68,7 +68,7 @@ class Github implements PollingSource {
       declined: options.includeNotPlanned,
     };
     this.#client = client;
-    this.#seen = new Map(options.repositories.map((repository) => [repository, new SeenVersions()]));
+    this.#seen = new Map(options.repositories.map((repository) => [repository, new RecentVersions()]));
   }
 
   /** A repository that is not there holds up no other; it is told when all others are done. */
@@ -96,7 +96,7 @@ class Github implements PollingSource {
     }
   }
 
-  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+  async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
     const hint = readHint(id);
     const repository = this.#options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
     if (hint?.nodeId != null && repository === undefined) {
@@ -135,7 +135,7 @@ class Github implements PollingSource {
       list,
       reached,
       lookback: LOOKBACK,
-      seen: this.#seen.get(repository) as SeenVersions,
+      seen: this.#seen.get(repository) as RecentVersions,
       batch,
       isWanted: (issue) => issue.pull_request == null,
       idOf: (issue) => issue.node_id,
@@ -152,7 +152,7 @@ class Github implements PollingSource {
     }
   }
 
-  #read(repository: string, record: ListedIssue, signal: AbortSignal): Promise<Found> {
+  #read(repository: string, record: ListedIssue, signal: AbortSignal): Promise<SourceRecord> {
     return orRejected(keyOf(record.node_id), async () => {
       const issue = readRecord(issueSchema, record);
       return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
@@ -160,7 +160,7 @@ class Github implements PollingSource {
   }
 
   /** Where comments seem to be missing, one may have been deleted since the issue was read: then it is read once more. */
-  async #thread(repository: string, listed: WireIssue, signal: AbortSignal): Promise<Found> {
+  async #thread(repository: string, listed: WireIssue, signal: AbortSignal): Promise<SourceRecord> {
     let issue: WireIssue | null = listed;
     let comments = await this.#comments(repository, listed.number, signal);
     if (comments !== null && comments.length < (listed.comments ?? 0)) {

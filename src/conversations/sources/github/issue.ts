@@ -1,5 +1,5 @@
-import { People } from '../../model/people.ts';
-import type { Found, Part, Role } from '../../model/ticket.ts';
+import { PeopleCollector } from '../../model/people.ts';
+import type { AuthorRole, Part, SourceRecord } from '../../model/ticket.ts';
 import { hintOf } from './hint.ts';
 import type { WireComment, WireIssue } from './wire.ts';
 
@@ -21,7 +21,7 @@ export function keyOf(nodeId: string): string {
 }
 
 /** What the issue alone decides, without its comments; null: they must be read. */
-export function decidedByIssue(issue: WireIssue, { declined }: IssueRules): Found | null {
+export function decidedByIssue(issue: WireIssue, { declined }: IssueRules): SourceRecord | null {
   const key = keyOf(issue.node_id);
   if (issue.state !== 'closed') {
     return { kind: 'skipped', key, reason: 'open' };
@@ -38,7 +38,7 @@ export function ticketOf(
   issue: WireIssue,
   comments: readonly WireComment[],
   rules: IssueRules,
-): Found {
+): SourceRecord {
   const key = keyOf(issue.node_id);
   const written = comments.filter((comment) => !isBot(comment.user) && !isMinimized(comment));
   const parts = [issue, ...written].flatMap((one) => partOf(one, rules));
@@ -69,7 +69,7 @@ type Written = Pick<WireIssue, 'body' | 'user' | 'author_association'>;
 function partOf({ body, user, author_association: association }: Written, { team }: IssueRules): Part[] {
   const text = (body ?? '').trim();
   const isTeam = TEAM.has(association ?? '') || team.has((user?.login ?? '').toLowerCase());
-  const role: Role = isTeam ? 'team-member' : 'user';
+  const role: AuthorRole = isTeam ? 'team-member' : 'user';
   return text === '' ? [] : [{ role, body: text }];
 }
 
@@ -91,7 +91,7 @@ function attributesOf(repository: string, { number, labels }: WireIssue): Record
 }
 
 function peopleOf(written: readonly Written[]) {
-  const people = new People();
+  const people = new PeopleCollector();
   for (const { user } of written) {
     if (!isBot(user)) {
       people.add([user?.login, user?.name], [user?.email]);

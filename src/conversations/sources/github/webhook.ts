@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Heard, Webhook } from '../../model/source.ts';
+import type { Webhook, WebhookResult } from '../../model/source.ts';
 import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
 import { hintOf } from './hint.ts';
 
@@ -25,7 +25,7 @@ export function githubWebhook({ name, secret, repositories }: GithubWebhookOptio
   const own = new Map(repositories.map((repository) => [repository.toLowerCase(), repository]));
   return {
     name,
-    hear({ headers, body }): Heard {
+    read({ headers, body }): WebhookResult {
       if (!isJson(headers)) {
         return refused(415, 'the content type is not application/json');
       }

@@ -5,7 +5,7 @@ import { append } from '../../../core/lists.ts';
 import { readRateHeaders } from '../../../queue/model/rate-headers.ts';
 import { orRejected, readAll, readAnswer, readRecord } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
-import type { Found } from '../../model/ticket.ts';
+import type { SourceRecord } from '../../model/ticket.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
 import { decidedByState, keyOf, ticketOf, type Workspace } from './ticket.ts';
 import { openWindow, standOf, type Window } from './window.ts';
@@ -88,7 +88,7 @@ class Intercom implements PollingSource {
     yield* this.#readWindow(openWindow(bookmark, this.#lookback, now), signal);
   }
 
-  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+  async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
     return /^\d{1,30}$/.test(id)
       ? this.#conversation(id, signal)
       : { kind: 'rejected', place: keyOf(this.#workspace, id), reason: 'not a conversation id' };
@@ -102,7 +102,7 @@ class Intercom implements PollingSource {
     const account = this.#workspace.appId;
     const deleted = await this.#deleted(window.from, signal);
     this.#tellsDeleted = deleted !== null;
-    let told: readonly Found[] = deleted ?? [];
+    let told: readonly SourceRecord[] = deleted ?? [];
     let position: Window | null = window;
     while (position !== null) {
       const { from, until }: Window = position;
@@ -154,7 +154,7 @@ class Intercom implements PollingSource {
     });
   }
 
-  #read(record: unknown, signal: AbortSignal): Promise<Found> {
+  #read(record: unknown, signal: AbortSignal): Promise<SourceRecord> {
     const id = isObject(record) && (typeof record.id === 'string' || typeof record.id === 'number') ? record.id : '?';
     return orRejected(keyOf(this.#workspace, String(id)), async () => {
       const item = readRecord(itemSchema, record);
@@ -162,7 +162,7 @@ class Intercom implements PollingSource {
     });
   }
 
-  #conversation(id: string, signal: AbortSignal): Promise<Found> {
+  #conversation(id: string, signal: AbortSignal): Promise<SourceRecord> {
     const key = keyOf(this.#workspace, id);
     return orRejected(key, async () => {
       const answer = await this.#client.request({
@@ -185,8 +185,8 @@ class Intercom implements PollingSource {
    * What was deleted since then, newest first: what is deleted meanwhile moves others to later pages, and none away.
    * Null where the workspace has no such list.
    */
-  async #deleted(since: number, signal: AbortSignal): Promise<Found[] | null> {
-    const found: Found[] = [];
+  async #deleted(since: number, signal: AbortSignal): Promise<SourceRecord[] | null> {
+    const found: SourceRecord[] = [];
     for (let page = 1; ; page += 1) {
       const query = new URLSearchParams({ page: String(page), per_page: String(DELETED_PAGE), order: 'desc' });
       const answer = await this.#client.request({
@@ -203,7 +203,7 @@ class Intercom implements PollingSource {
       const recent = list.conversations.filter(({ deleted_at: at }) => at == null || at >= since);
       append(
         found,
-        recent.map(({ id }): Found => ({ kind: 'gone', key: keyOf(this.#workspace, id) })),
+        recent.map(({ id }): SourceRecord => ({ kind: 'gone', key: keyOf(this.#workspace, id) })),
       );
       if (recent.length < list.conversations.length || page >= (list.pages?.total_pages ?? 0)) {
         return found;

@@ -1,6 +1,6 @@
 import { textOfHtml } from '../../model/html.ts';
-import { People } from '../../model/people.ts';
-import type { Found, Part, Role, SkipReason } from '../../model/ticket.ts';
+import { PeopleCollector } from '../../model/people.ts';
+import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
 import type { WireAuthor, WireConversation, WirePart } from './wire.ts';
 
 /** Kinds of part that may be messages; notes and whatever is new are none. */
@@ -19,12 +19,15 @@ export function keyOf({ appId }: Workspace, id: string): string {
 }
 
 /** What its state alone decides; null: it must be read. */
-export function decidedByState(workspace: Workspace, { id, state }: { id: string; state: string }): Found | null {
+export function decidedByState(
+  workspace: Workspace,
+  { id, state }: { id: string; state: string },
+): SourceRecord | null {
   return state === 'closed' ? null : { kind: 'skipped', key: keyOf(workspace, id), reason: 'open' };
 }
 
 /** Makes a ticket of a conversation. Its state and the time of its last update are no part of what is sent. */
-export function ticketOf(workspace: Workspace, wire: WireConversation): Found {
+export function ticketOf(workspace: Workspace, wire: WireConversation): SourceRecord {
   const decided = decidedByState(workspace, wire);
   if (decided !== null) {
     return decided;
@@ -68,7 +71,7 @@ function partOf({ author, body }: WirePart): Part | null {
 }
 
 /** Null: a machine that only passes things on, or nobody who is known. */
-function roleOf(author: WireAuthor): Role | null {
+function roleOf(author: WireAuthor): AuthorRole | null {
   if (author?.from_ai_agent === true) {
     return 'assistant';
   }
@@ -88,7 +91,7 @@ function roleOf(author: WireAuthor): Role | null {
 function reasonWithoutCustomer(
   { conversation_parts: told }: WireConversation,
   messages: readonly WirePart[],
-): SkipReason {
+): TicketSkipReason {
   if (messages.length === 0) {
     const isNoted = told.conversation_parts.some(({ part_type: type, body }) => type.startsWith('note') && body);
     return isNoted ? 'private' : 'empty';
@@ -110,7 +113,7 @@ function attributesOf({ source, tags }: WireConversation): Record<string, string
 }
 
 function peopleOf({ source, teammates, conversation_parts: told }: WireConversation) {
-  const people = new People();
+  const people = new PeopleCollector();
   const authors = [
     source?.author,
     ...told.conversation_parts.map(({ author }) => author),

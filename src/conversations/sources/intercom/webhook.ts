@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Delivery, Heard, Webhook } from '../../model/source.ts';
+import type { Delivery, Webhook, WebhookResult } from '../../model/source.ts';
 import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
 
 const notificationSchema = z.object({
@@ -16,7 +16,7 @@ const idSchema = z.union([z.string().regex(/^\d{1,30}$/), z.number().int().nonne
 export function intercomWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
   return {
     name,
-    hear(delivery) {
+    read(delivery) {
       if (!isJson(delivery.headers)) {
         return refused(415, 'the content type is not application/json');
       }
@@ -31,7 +31,7 @@ function isGenuine({ headers, body }: Delivery, secret: string): boolean {
 }
 
 /** Its body is not used but for the id: what it says of the conversation may be older than what a fetch says. */
-function read({ body }: Delivery): Heard {
+function read({ body }: Delivery): WebhookResult {
   const notification = notificationSchema.safeParse(jsonOfBody(body));
   if (!notification.success) {
     return refused(400, 'the body is not a notification');

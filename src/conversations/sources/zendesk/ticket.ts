@@ -1,6 +1,6 @@
 import { textOfHtml } from '../../model/html.ts';
-import { People } from '../../model/people.ts';
-import type { Found, Part, Role, SkipReason } from '../../model/ticket.ts';
+import { PeopleCollector } from '../../model/people.ts';
+import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
 import type { WireComment, WireEvent, WireTicket, WireUser } from './wire.ts';
 
 /** What was read of one ticket. */
@@ -21,7 +21,7 @@ export function keyOf(subdomain: string, id: number | string): string {
 }
 
 /** What the ticket alone decides, without its comments; null: they must be read. */
-export function decidedByTicket(subdomain: string, ticket: WireTicket): Found | null {
+export function decidedByTicket(subdomain: string, ticket: WireTicket): SourceRecord | null {
   const key = keyOf(subdomain, ticket.id);
   if (ticket.status === 'deleted') {
     return { kind: 'gone', key };
@@ -30,7 +30,7 @@ export function decidedByTicket(subdomain: string, ticket: WireTicket): Found | 
   return reason === null ? null : { kind: 'skipped', key, reason };
 }
 
-function reasonOf(ticket: WireTicket): SkipReason | null {
+function reasonOf(ticket: WireTicket): TicketSkipReason | null {
   if (!SETTLED.has(ticket.status)) {
     return 'open';
   }
@@ -49,7 +49,7 @@ export function needsLog(ticket: WireTicket, comments: readonly WireComment[]): 
  * Makes a ticket of what was read. Not among its attributes are the status and the time of the last update: a solved
  * ticket is closed by itself some days later, and would be sent again for nothing.
  */
-export function ticketOf(subdomain: string, wire: WireTicket, thread: Thread): Found {
+export function ticketOf(subdomain: string, wire: WireTicket, thread: Thread): SourceRecord {
   const key = keyOf(subdomain, wire.id);
   const logged = (thread.log ?? []).flatMap((event) => partOfEvent(event, wire, thread.users) ?? []);
   const parts = logged.length > 0 ? logged : thread.comments.flatMap((comment) => partOfComment(comment, wire, thread));
@@ -73,7 +73,7 @@ export function ticketOf(subdomain: string, wire: WireTicket, thread: Thread): F
   };
 }
 
-function reasonWithoutCustomer(parts: readonly Part[], { comments, log }: Thread): SkipReason {
+function reasonWithoutCustomer(parts: readonly Part[], { comments, log }: Thread): TicketSkipReason {
   if (parts.length > 0) {
     return 'no-customer';
   }
@@ -112,7 +112,7 @@ function partOfComment(comment: WireComment, wire: WireTicket, { users }: Thread
 }
 
 /** Nobody is taken for a customer of whom the helpdesk does not say so. */
-function roleOf(author: number | null | undefined, wire: WireTicket, users: Thread['users']): Role {
+function roleOf(author: number | null | undefined, wire: WireTicket, users: Thread['users']): AuthorRole {
   if (author == null) {
     return 'team-member';
   }
@@ -134,7 +134,7 @@ function partOfEvent(event: WireEvent, wire: WireTicket, users: Thread['users'])
   return body === '' ? null : { role: roleOfEvent(author, wire, users), body };
 }
 
-function roleOfEvent(author: WireEvent['author'], wire: WireTicket, users: Thread['users']): Role {
+function roleOfEvent(author: WireEvent['author'], wire: WireTicket, users: Thread['users']): AuthorRole {
   switch (author?.type) {
     case 'user':
     case 'end-user':
@@ -147,7 +147,7 @@ function roleOfEvent(author: WireEvent['author'], wire: WireTicket, users: Threa
 }
 
 function peopleOf(wire: WireTicket, { comments, log, users }: Thread) {
-  const people = new People();
+  const people = new PeopleCollector();
   for (const { name, alias, email } of users.values()) {
     people.add([name, alias], [email]);
   }

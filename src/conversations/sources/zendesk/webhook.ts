@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Delivery, Heard, Webhook } from '../../model/source.ts';
+import type { Delivery, Webhook, WebhookResult } from '../../model/source.ts';
 import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
 
 /** How far a delivery's timestamp may be from when it came in, in milliseconds: older ones are replayed ones. */
@@ -17,7 +17,7 @@ const eventSchema = z.object({
 export function zendeskWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
   return {
     name,
-    hear(delivery) {
+    read(delivery) {
       if (!isJson(delivery.headers)) {
         return refused(415, 'the content type is not application/json');
       }
@@ -36,7 +36,7 @@ function isGenuine({ headers, body, receivedAt }: Delivery, secret: string): boo
   return signed && Math.abs(receivedAt - Date.parse(timestamp)) <= TOLERANCE;
 }
 
-function read({ headers, body }: Delivery): Heard {
+function read({ headers, body }: Delivery): WebhookResult {
   const event = eventSchema.safeParse(jsonOfBody(body));
   if (!event.success) {
     return refused(400, 'the body is not an event');

@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../../core/json.ts';
 import type { Note } from '../../../store/store.ts';
 import { orRejected, readAll, readAnswer, readable, readRecord } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
-import type { Found } from '../../model/ticket.ts';
+import type { SourceRecord } from '../../model/ticket.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
 import { type OauthTokens, openOauthTokens } from './oauth-tokens.ts';
 import { readZendeskRate } from './rate.ts';
@@ -137,7 +137,7 @@ class Zendesk implements PollingSource {
     }
   }
 
-  async fetch(id: string, signal: AbortSignal): Promise<Found> {
+  async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
     const key = keyOf(this.#subdomain, id);
     if (!/^\d{1,20}$/.test(id)) {
       return { kind: 'rejected', place: key, reason: 'not a ticket id' };
@@ -193,7 +193,7 @@ class Zendesk implements PollingSource {
     });
   }
 
-  #read(record: unknown, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<Found> {
+  #read(record: unknown, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<SourceRecord> {
     const id = isObject(record) && typeof record.id === 'number' ? record.id : '?';
     return orRejected(keyOf(this.#subdomain, id), async () => {
       const ticket = readRecord(ticketSchema, record);
@@ -201,7 +201,7 @@ class Zendesk implements PollingSource {
     });
   }
 
-  async #thread(ticket: WireTicket, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<Found> {
+  async #thread(ticket: WireTicket, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<SourceRecord> {
     const read = await this.#children(ticket.id, 'comments', { include: 'users' }, commentsSchema, signal);
     if (read === null) {
       return { kind: 'gone', key: keyOf(this.#subdomain, ticket.id) };

@@ -1,4 +1,4 @@
-import type { Role } from '../../../model/ticket.ts';
+import type { AuthorRole } from '../../../model/ticket.ts';
 import { momentOf } from './native.ts';
 import type { CsvOptions } from './record.ts';
 
@@ -15,7 +15,7 @@ export interface Message {
   readonly subject: string;
   /** Milliseconds since the epoch. */
   readonly at: number | null;
-  readonly role: Role;
+  readonly role: AuthorRole;
   readonly body: string;
   readonly isPublic: boolean;
   readonly status: string;
@@ -54,7 +54,7 @@ export function columnsOf(header: readonly string[], options: CsvOptions): Colum
   return { problem: `has no column ${missing.join(', ')}; the header row has: ${has}` };
 }
 
-const ROLES = new Map<string, Role>([
+const ROLES = new Map<string, AuthorRole>([
   ...['user', 'customer', 'end_user', 'requester', 'contact', 'client', 'visitor'].map(
     (name) => [name, 'user'] as const,
   ),

@@ -1,4 +1,4 @@
-import type { Found, Person, Ticket } from '../../../model/ticket.ts';
+import type { Person, SourceRecord, Ticket } from '../../../model/ticket.ts';
 import { type Columns, columnsOf, type Message, messageOf } from './csv-columns.ts';
 import { rowsOf } from './csv-rows.ts';
 import { asUtf8, type FileInput } from './input.ts';
@@ -30,7 +30,7 @@ export async function* readCsv(
   input: FileInput,
   options: ReadOptions,
   limits: CsvLimits = { held: HELD, tickets: MOST_TICKETS, passes: MOST_PASSES },
-): AsyncGenerator<Found> {
+): AsyncGenerator<SourceRecord> {
   const longest = options.longest ?? LONGEST;
   const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));
   const reader = new CsvReader(input, options, delimiter, longest);
@@ -60,7 +60,7 @@ export async function* readCsv(
 }
 
 /** Yields the tickets whose rows fit, and takes them out of the counts. */
-async function* onePass(reader: CsvReader, counts: Map<string, number>, most: number): AsyncGenerator<Found> {
+async function* onePass(reader: CsvReader, counts: Map<string, number>, most: number): AsyncGenerator<SourceRecord> {
   const open = new Map<string, { messages: Message[]; line: number; size: number }>();
   const later = new Set<string>();
   let held = 0;
@@ -113,12 +113,12 @@ class CsvReader {
     this.longest = longest;
   }
 
-  rejected(line: number, reason: string): Found {
+  rejected(line: number, reason: string): SourceRecord {
     return rejected(this.#input.name, line, reason);
   }
 
   /** Every row as a message; what is wrong, where it is asked for. */
-  async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | Found> {
+  async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | SourceRecord> {
     let columns: Columns | null = null;
     let width = 0;
     for await (const rows of rowsOf(this.#input, this.#delimiter, this.longest)) {
@@ -146,13 +146,13 @@ class CsvReader {
     }
   }
 
-  found(messages: readonly Message[], line: number): Found {
+  found(messages: readonly Message[], line: number): SourceRecord {
     return placed(foundOf(messages, this.#options.account), this.#input.name, line);
   }
 }
 
 /** Rows of one ticket: by date where all have one, else as they stand. */
-function foundOf(rows: readonly Message[], account: string): Found {
+function foundOf(rows: readonly Message[], account: string): SourceRecord {
   const isDated = rows.every(({ at }) => at !== null);
   const messages = isDated ? rows.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0)) : rows;
   const key = `file/${account}/${messages[0]?.ticket}`;

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../core/json.ts';
-import type { Found } from '../../../model/ticket.ts';
+import type { SourceRecord } from '../../../model/ticket.ts';
 import { ElementSplitter } from './elements.ts';
 import { asUtf8, type FileInput, utf8Text } from './input.ts';
 import { linesOf } from './lines.ts';
@@ -10,7 +10,7 @@ import { foundOfExport } from './zendesk-export.ts';
 const BROKEN_OFF = 'the file ends in the middle of it';
 
 /** NDJSON: each line a record. */
-export async function* readNdjson(input: FileInput, options: ReadOptions): AsyncGenerator<Found> {
+export async function* readNdjson(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const longest = options.longest ?? LONGEST;
   for await (const lines of linesOf(asUtf8(input.open()), longest)) {
     for (const { number, bytes } of lines) {
@@ -22,7 +22,7 @@ export async function* readNdjson(input: FileInput, options: ReadOptions): Async
 }
 
 /** A JSON document: a record, an array of them, or an object whose `tickets` or `conversations` lists them. */
-export async function* readJson(input: FileInput, options: ReadOptions): AsyncGenerator<Found> {
+export async function* readJson(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const splitter = new ElementSplitter(options.longest ?? LONGEST);
   for await (const chunk of asUtf8(input.open())) {
     for (const { bytes, line } of splitter.push(chunk)) {
@@ -34,7 +34,7 @@ export async function* readJson(input: FileInput, options: ReadOptions): AsyncGe
   }
 }
 
-function foundOf(bytes: Buffer | null, line: number, name: string, options: ReadOptions): Found {
+function foundOf(bytes: Buffer | null, line: number, name: string, options: ReadOptions): SourceRecord {
   if (bytes === null) {
     return rejected(name, line, largerThan(options.longest ?? LONGEST));
   }

@@ -1,6 +1,6 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { textOfHtml } from '../../../model/html.ts';
-import type { Person, SkipReason } from '../../../model/ticket.ts';
+import type { Person, TicketSkipReason } from '../../../model/ticket.ts';
 import { ownWords } from './own-words.ts';
 
 /** A mail as far as it matters. */
@@ -14,7 +14,7 @@ export interface Mail {
   readonly words: string;
   readonly people: readonly Person[];
   /** Why it is not a person's mail. */
-  readonly skip: SkipReason | null;
+  readonly skip: TicketSkipReason | null;
 }
 
 /** Reads a mail (RFC 5322, MIME), or says what is wrong with it. Never throws. */
@@ -48,7 +48,7 @@ export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly probl
 }
 
 /** Returns why a mail is skipped: it is automatic, list mail, a bounce or spam. Source: docs/helpdesk-notes.md#mail */
-function skipReason(email: Email): SkipReason | null {
+function skipReason(email: Email): TicketSkipReason | null {
   const header = (name: string) =>
     email.headers
       .find(({ key }) => key === name)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Found, Person } from '../../../model/ticket.ts';
+import type { Person, SourceRecord } from '../../../model/ticket.ts';
 import type { FileInput } from './input.ts';
 import { type Line, linesOf } from './lines.ts';
 import { type Mail, mailOf } from './mail.ts';
@@ -18,7 +18,7 @@ const SEPARATOR = /^From .*\d{1,2}:\d\d/;
 const ESCAPED = /^>+From /;
 
 /** One mail: a thread of its own. */
-export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<Found> {
+export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const header = new HeaderReader();
   let end = 0;
   for await (const lines of linesOf(input.open(), LONGEST_LINE)) {
@@ -33,7 +33,7 @@ export async function* readEml(input: FileInput, options: ReadOptions): AsyncGen
 }
 
 /** A mailbox (mboxrd, and what is close to it): each thread a ticket. A first pass finds where each mail stands. */
-export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGenerator<Found> {
+export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const mails: Envelope[] = [];
   let isEmpty = true;
   for await (const mail of envelopesOf(input)) {
@@ -94,7 +94,7 @@ async function* readThreads(
   mails: readonly Envelope[],
   isEscaped: boolean,
   options: ReadOptions,
-): AsyncGenerator<Found> {
+): AsyncGenerator<SourceRecord> {
   const longest = MAIL_FACTOR * (options.longest ?? LONGEST);
   for (const thread of threadsOf(mails)) {
     const read: ReadMail[] = [];
@@ -140,7 +140,7 @@ function withoutEscapes(bytes: Buffer): Buffer {
     : bytes;
 }
 
-function foundOf(thread: Thread, mails: readonly ReadMail[], teamDomains: readonly string[]): Found {
+function foundOf(thread: Thread, mails: readonly ReadMail[], teamDomains: readonly string[]): SourceRecord {
   const key = `mail/${digest(rootName(thread, mails))}`;
   const own = mails.filter(({ mail }) => mail.skip === null);
   if (own.length === 0) {

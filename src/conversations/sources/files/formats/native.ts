@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { textOfHtml } from '../../../model/html.ts';
-import type { Found } from '../../../model/ticket.ts';
+import type { SourceRecord } from '../../../model/ticket.ts';
 
 const schema = z.object({
   id: z.string().min(1),
@@ -22,7 +22,7 @@ const HTML = /^\s*<(?:!doctype|html|body|div|p|span|table|ul|ol|br|h[1-6]|blockq
  * Converts a conversation in the platform's own format to a ticket, or returns what is wrong with it.
  * Source: docs/platform-notes.md#conversations
  */
-export function foundOfNative(value: object, account: string): Found | { readonly problem: string } {
+export function foundOfNative(value: object, account: string): SourceRecord | { readonly problem: string } {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     return { problem: problemOf(parsed.error) };

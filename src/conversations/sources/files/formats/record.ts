@@ -1,10 +1,10 @@
-import { type Found, problemOfKey } from '../../../model/ticket.ts';
+import { problemOfKey, type SourceRecord } from '../../../model/ticket.ts';
 
 /** One record of a file. */
 export interface FileRecord {
   /** Counts from 0; the same bytes read with the same options give the same records in the same order. */
   readonly index: number;
-  readonly found: Found;
+  readonly found: SourceRecord;
 }
 
 export const FORMATS = ['json', 'ndjson', 'csv', 'eml', 'mbox'] as const;
@@ -21,7 +21,7 @@ export interface CsvOptions {
 export interface ReadOptions {
   /** What keys carry besides the ticket's own id: `file/ACCOUNT/ID`, as ids are unique in one account only. */
   readonly account: string;
-  /** Found out from the name, then from the first bytes, by default. */
+  /** SourceRecord out from the name, then from the first bytes, by default. */
   readonly format?: Format;
   readonly csv?: CsvOptions;
   /** Mail from these domains, and those below them, is the team's. */
@@ -37,12 +37,12 @@ export const LONGEST = 16 * 1024 * 1024;
 export const LARGEST_BATCH = 1024 * 1024;
 
 /** How much a record says, in UTF-16 units. */
-export function sizeOf(found: Found): number {
+export function sizeOf(found: SourceRecord): number {
   return found.kind === 'ticket' ? found.ticket.parts.reduce((size, { body }) => size + body.length, 0) : 0;
 }
 
 /** A record that cannot be read; `line` counts from 1. Reasons never quote what the record says. */
-export function rejected(name: string, line: number, reason: string): Found {
+export function rejected(name: string, line: number, reason: string): SourceRecord {
   return { kind: 'rejected', place: `${name}:${line}`, reason };
 }
 
@@ -50,7 +50,7 @@ export function rejected(name: string, line: number, reason: string): Found {
  * What a file's records came to, with its place where it has nothing to say; `line` counts from 1. One that can never be
  * sent, as its id is too long, is rejected: so that it stands in the reject file.
  */
-export function placed(found: Found, name: string, line: number): Found {
+export function placed(found: SourceRecord, name: string, line: number): SourceRecord {
   const problem = found.kind === 'ticket' ? problemOfKey(found.ticket.key) : null;
   if (problem !== null) {
     return rejected(name, line, problem);

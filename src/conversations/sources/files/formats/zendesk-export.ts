@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { textOfHtml } from '../../../model/html.ts';
-import type { Found } from '../../../model/ticket.ts';
+import type { SourceRecord } from '../../../model/ticket.ts';
 import { decidedByTicket, ticketOf } from '../../zendesk/ticket.ts';
 import type { WireComment, WireUser } from '../../zendesk/wire.ts';
 import { momentOf } from './native.ts';
@@ -55,7 +55,7 @@ type Exported = z.output<typeof schema>;
  * makes of the same ticket, so that a ticket from both is one, and unchanged. The account is that of the ticket's own
  * URL, where it has one. Source: docs/helpdesk-notes.md#zendesk
  */
-export function foundOfExport(value: object, account: string): Found | { readonly problem: string } {
+export function foundOfExport(value: object, account: string): SourceRecord | { readonly problem: string } {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const path = (parsed.error.issues[0]?.path ?? []).slice(0, 3).join('.');

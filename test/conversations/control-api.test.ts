@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { answerDesk, type DeskQuestion } from '../../src/conversations/ingestion/control-api.ts';
+import { type ConversationRequest, handleConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { createLogger } from '../../src/log.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
@@ -41,8 +41,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const ask = (question: DeskQuestion) =>
-  answerDesk({ ingestion, outbox, sources: [], signal: new AbortController().signal }, question);
+const ask = (question: ConversationRequest) =>
+  handleConversationRequest({ ingestion, outbox, sources: [], signal: new AbortController().signal }, question);
 const push = (name: string, lines: readonly string[]) => {
   const file = join(folder, name);
   writeFileSync(file, lines.join('\n'));

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../core/json.ts';
+import type { NewContent } from '../../store/outbox.ts';
+import type { Conversation, RedactionCounts, Redactor } from '../model/conversation.ts';
+import { problemOfKey, type Ticket, type TicketSkipReason } from '../model/ticket.ts';
+import { writableKey } from '../model/writable-key.ts';
+import { threadAddition } from './mail-thread.ts';
+
+export interface ConvertOptions {
+  readonly redactor: Redactor;
+  /** Delay after a ticket is solved, in milliseconds. */
+  readonly settleDelay: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Result of the conversion. `key` is the key of the ticket as it may be written. */
+export type ConvertedTicket = { readonly key: string } & (
+  | { readonly kind: 'content'; readonly content: NewContent; readonly counts: RedactionCounts }
+  | { readonly kind: 'skipped'; readonly reason: TicketSkipReason }
+  | { readonly kind: 'rejected'; readonly reason: string }
+);
+
+/** Longest URL, in characters. Source: docs/platform-notes.md#limits */
+const LONGEST_URL = 2048;
+
+/**
+ * Converts a ticket to the outbox entry of a redacted conversation that the platform accepts.
+ * Source: docs/platform-notes.md#conversations
+ */
+export function convertTicket(ticket: Ticket, options: ConvertOptions): ConvertedTicket {
+  const { redactor, settleDelay, now } = options;
+  // 1. Replace an id that is itself private. The platform limits the length of a key.
+  const key = writableKey(ticket.key, redactor, ticket.people);
+  const problem = problemOfKey(ticket.key);
+  if (problem !== null) {
+    return { kind: 'rejected', key, reason: problem };
+  }
+  // 2. Redact. Nothing before this step is written, logged or sent.
+  let redacted: ReturnType<Redactor['redact']>;
+  try {
+    redacted = redactor.redact(ticket);
+  } catch (error) {
+    // The error's message may quote the ticket.
+    const name = error instanceof Error ? error.name : 'error';
+    return { kind: 'rejected', key, reason: `it cannot be redacted (${name})` };
+  }
+  // 3. Mails join their thread, which other files may have begun.
+  const thread = threadAddition(ticket, redacted.conversation, options);
+  // 4. Leave out what the platform refuses, and skip a conversation without a customer.
+  const conversation = fitToPlatform(redacted.conversation, key);
+  if (conversation.parts.length === 0) {
+    return { kind: 'skipped', key, reason: 'empty' };
+  }
+  // The customer's mail may be in another file.
+  if (thread === null && !conversation.parts.some(({ role }) => role === 'user')) {
+    return { kind: 'skipped', key, reason: 'no-customer' };
+  }
+  // 5. Serialize it in a canonical form, so that equal content has an equal hash.
+  const payload = canonicalJson(conversation);
+  const content: NewContent = {
+    kind: 'content',
+    key,
+    hash: createHash('sha256').update(payload).digest('hex'),
+    redactor: redactor.version,
+    payload,
+    // The clock of the source may be ahead; it delays nothing for longer than the quiet period.
+    notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + settleDelay,
+    ...(thread === null ? {} : { thread }),
+    ...(ticket.recheck === undefined ? {} : { recheck: ticket.recheck }),
+  };
+  return { kind: 'content', key, content, counts: redacted.counts };
+}
+
+/** Leaves out empty parts and members, and a URL that redaction has made invalid. */
+function fitToPlatform({ subject, parts, metadata }: Conversation, id: string): Conversation {
+  const { url, attributes, createdAt } = metadata ?? {};
+  const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+  const kept = {
+    ...(url && isWebAddress(url) ? { url } : {}),
+    ...(attributes && Object.keys(attributes).length > 0 ? { attributes } : {}),
+    ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
+  };
+  // The redactor has shortened the subject already: a cut can create text that has to be redacted in turn.
+  const title = subject?.trim() ?? '';
+  return {
+    id,
+    ...(title === '' ? {} : { subject: title }),
+    parts: parts.filter(({ body }) => body.trim() !== ''),
+    ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
+  };
+}
+
+/** Reports whether a URL leads to a page. A file may contain any URL, and a person may follow it: scripts are excluded. */
+function isWebAddress(url: string): boolean {
+  return url.length <= LONGEST_URL && /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+}
