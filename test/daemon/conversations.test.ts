@@ -29,7 +29,7 @@ async function withSources(): Promise<{ work: Workspace; drop: string; settings:
   const drop = join(work.folder, 'drop');
   mkdirSync(drop);
   const sources = [
-    { name: 'drop', folder: { path: drop, rejects: work.folder } },
+    { name: 'drop', folder: { path: drop, rejectDirectory: work.folder } },
     { name: 'forms', webhook: { secrets: [`whsec_${KEY}`] } },
   ];
   return { work, drop, settings: { organization: { conversations: { sources, settleDelay: '0s' } } } };
