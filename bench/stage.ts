@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,8 +29,7 @@ export function buildStage(): Stage {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-bench-'));
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   execFileSync(compiler, ['-p', join(HERE, 'tsconfig.json'), '--outDir', folder], { stdio: 'inherit' });
-  mkdirSync(join(folder, 'bin'));
-  copyFileSync(join(ROOT, 'bin/octavo.js'), join(folder, 'bin/octavo.js'));
+  cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(folder, 'dist')], { stdio: 'inherit' });
