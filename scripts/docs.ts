@@ -84,7 +84,7 @@ requests no more pages.`;
 const WHERE = `Commands that need the platform read its address and token from the first of these that is set:
 
 1. the file given by \`--config\` or the variable \`OCTAVO_CONFIG\`
-2. the variables \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` and \`OCTAVO_ORGANIZATION\`
+2. the variables \`OCTAVO_TOKEN\`, \`OCTAVO_ORGANIZATION\` and \`OCTAVO_BASE_URL\` (default \`https://api.gitbook.com\`)
 3. \`config.yaml\` in the working directory
 
 See [Which file is read](configuration.md#which-file-is-read) for which configuration is trusted.`;
@@ -115,43 +115,45 @@ function row(name: string, meaning: string, fallback: unknown): string {
 
 const TRUST = `## Which file is read
 
-The first of these that applies:
+Octavo reads the first of these that applies:
 
-1. **The file that \`--config FILE\` or \`OCTAVO_CONFIG\` names.** Naming it says that you trust it: it may read any variable
+1. **The file that \`--config FILE\` or \`OCTAVO_CONFIG\` names.** Name only a file that you trust. It may read any variable
    (\`\${env:NAME}\`) and any file (\`\${file:PATH}\`), and its token goes to its \`platform.baseUrl\`.
-2. **The environment**, where \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` or \`OCTAVO_ORGANIZATION\` is set. All three are needed then.
-3. **\`config.yaml\` in the working directory.** Nobody named it, so it may be somebody else's, and it can do less:
+2. **The environment**, if \`OCTAVO_BASE_URL\`, \`OCTAVO_TOKEN\` or \`OCTAVO_ORGANIZATION\` is set. The token and the
+   organization are required. The address defaults to \`https://api.gitbook.com\`, but is required if the working directory
+   contains a \`config.yaml\`, which is then not read.
+3. **\`config.yaml\` in the working directory.** Someone else may have written it, so it has limits:
    - It can read only variables whose names begin with \`OCTAVO_\`, and no file.
    - A value from the environment is sent only to an address from the environment. A file with a literal
-     \`platform.baseUrl\` and a token from a variable is refused.
+     \`platform.baseUrl\`, or none, and a token from a variable is refused.
    - It must be a regular file of at most 1 MiB, not a symbolic link.
-   - \`run\`, \`approve\`, \`conversations\` and \`clusters\` refuse it, since they open the files and addresses in it. Pass
-     \`--config config.yaml\`.
+   - \`run\`, \`approve\`, \`conversations\` and \`clusters\` do not read it, because they open the files and addresses in it.
+     Pass \`--config config.yaml\`.
 
-Octavo reads no \`.env\` file.
+Octavo does not read \`.env\` files. [Tokens](token.md) shows how to create a token.
 
 ### In jobs of pull requests
 
-The author of a pull request must not choose where a token goes. In a CI job for a pull request (GitHub, Gitea and Forgejo
-Actions, GitLab CI and Bitbucket Pipelines; with \`--comment\` or without):
+The author of a pull request must not choose where a token goes. This applies to every CI job for a pull request, with or
+without \`--comment\`: GitHub, Gitea and Forgejo Actions, GitLab CI and Bitbucket Pipelines.
 
 - \`config.yaml\` in the repository is not read unless it is named.
 - A named configuration inside the repository, and every file it names there, is read from the commit that the pull
   request starts from. A change to it takes effect once it is merged. The clone needs that commit (\`fetch-depth: 0\`,
   \`GIT_DEPTH: 0\`).
-- A configuration outside of the repository is read as it is.
+- A configuration outside the repository is read as it is.
 
-Octavo knows such a job by the forge's variables. Where you run it in a container of your own, pass them on, or keep the
-configuration outside of the repository.
+Octavo detects such a job by the variables of the forge. If you run Octavo in your own container, pass these variables on, or
+keep the configuration outside the repository.
 
 ## Proxies and encryption
 
-\`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` hold for the platform, helpdesks and forges, and git reads them too. A proxy
-is an \`http://\` or \`https://\` URL, with \`user:password@\` where it asks for that. Addresses of this machine are never
-asked through a proxy. Certificates of your own go into \`NODE_EXTRA_CA_CERTS\`, and \`GIT_SSL_CAINFO\` for git.
+\`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` apply to the platform, helpdesks and forges. Git reads them too. A proxy
+is an \`http://\` or \`https://\` URL, with \`user:password@\` if it requires authentication. Addresses of this machine never go
+through a proxy. Set \`NODE_EXTRA_CA_CERTS\` for your own certificates, and \`GIT_SSL_CAINFO\` for git.
 
-An \`http://\` address of another machine is refused, since the token would be sent unencrypted. Where you trust the
-network, set \`platform.insecure: true\`, or \`OCTAVO_INSECURE=true\` where the environment takes the place of a file.`;
+An \`http://\` address of another machine is refused, because the token would be sent unencrypted. If you trust the network,
+set \`platform.insecure: true\`, or \`OCTAVO_INSECURE=true\` without a configuration file.`;
 
 function configurationPage(): string {
   const example = readFileSync(new URL('config.example.yaml', ROOT), 'utf8').trimEnd();
@@ -159,8 +161,18 @@ function configurationPage(): string {
 
 ${NOTE}
 
-The daemon, and every command that needs the platform, reads one YAML file. All problems in it are reported at once, each
-with its line.
+The daemon, and every command that needs the platform, reads one YAML file. Octavo reports all problems in it at once, each
+with its line. A minimal file:
+
+\`\`\`yaml
+platform:
+  token: "\${env:OCTAVO_TOKEN}"
+organizations:
+  - id: org_1
+    source: { git: { url: https://git.example/acme/docs.git } }
+\`\`\`
+
+All other settings have defaults. [Tokens](token.md) shows how to create the token.
 
 ${TRUST}
 
@@ -172,7 +184,7 @@ This is [config.example.yaml](../config.example.yaml):
 ${example}
 \`\`\`
 
-What a setting holds back from deletion, and when a plan waits, is explained in [The daemon](daemon.md).
+[Concepts](concepts.md#what-waits) explains which changes wait for approval, and [The daemon](daemon.md) when it applies.
 `;
 }
 

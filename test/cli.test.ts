@@ -25,7 +25,7 @@ test.concurrent.each([
 });
 
 test.concurrent.each([
-  ['plan', ['OCTAVO_BASE_URL, OCTAVO_TOKEN, OCTAVO_ORGANIZATION are not set', '--config FILE']],
+  ['plan', ['OCTAVO_TOKEN, OCTAVO_ORGANIZATION are not set', '--config FILE']],
   ['doctor', ['are not set']],
   ['run', ['are not set']],
   ['approve sha256:x', ['are not set']],

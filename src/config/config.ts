@@ -2,7 +2,7 @@ import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
 import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
 import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
-import { readBaseUrl, readFlag, readToken } from './values.ts';
+import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './values.ts';
 
 export type { Prune } from './schema.ts';
 
@@ -128,12 +128,14 @@ function deepFreeze<T>(value: T): T {
 
 /**
  * Returns the configuration of a command that is given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`,
- * `OCTAVO_ORGANIZATION` and `OCTAVO_INSECURE`, with defaults for everything else and no source. Throws ConfigError that
- * names every missing variable.
+ * `OCTAVO_ORGANIZATION` and `OCTAVO_INSECURE`, with defaults for everything else and no source. The address has a default
+ * only if no `config.yaml` is ignored. Throws ConfigError that names every missing variable.
  */
 export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOptions): Config {
-  const names = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'];
-  const missing = names.filter((name) => (env[name] ?? '').trim() === '');
+  const isMissing = (name: string) => (env[name] ?? '').trim() === '';
+  // The file that is not read may name another address: the token must not go to the public one instead.
+  const isPublic = ignored === undefined && isMissing('OCTAVO_BASE_URL');
+  const missing = [...(isPublic ? [] : ['OCTAVO_BASE_URL']), 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'].filter(isMissing);
   if (missing.length > 0) {
     const hint =
       ignored === undefined ? '' : ` (config.yaml in the working directory was not read, because ${ignored})`;
@@ -142,12 +144,13 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
       `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or pass --config FILE${hint}`,
     );
   }
-  if (readBaseUrl(env.OCTAVO_BASE_URL) === undefined) {
+  const address = isPublic ? PUBLIC_API : env.OCTAVO_BASE_URL;
+  if (readBaseUrl(address) === undefined) {
     throw new ConfigError(
-      'OCTAVO_BASE_URL is not an http or https URL without a query; use a URL such as https://api.example',
+      `OCTAVO_BASE_URL is not an http or https URL without a query; use a URL such as ${PUBLIC_API}`,
     );
   }
-  if (isPlainHttp(env.OCTAVO_BASE_URL) && readFlag(env.OCTAVO_INSECURE) !== true) {
+  if (isPlainHttp(address) && readFlag(env.OCTAVO_INSECURE) !== true) {
     throw new ConfigError(`OCTAVO_BASE_URL ${PLAIN_HTTP}, or set OCTAVO_INSECURE=true on a network that you trust`);
   }
   const token = readToken(env.OCTAVO_TOKEN);
@@ -155,7 +158,7 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
     throw new ConfigError('OCTAVO_TOKEN is not valid: it has a line break, a space or a non-ASCII character');
   }
   const parsed = configSchema(kinds).parse({
-    platform: { baseUrl: env.OCTAVO_BASE_URL, token, insecure: readFlag(env.OCTAVO_INSECURE) ?? false },
+    platform: { baseUrl: address, token, insecure: readFlag(env.OCTAVO_INSECURE) ?? false },
     organizations: [{ id: env.OCTAVO_ORGANIZATION, source: {} }],
   });
   return freezeConfig(parsed, new Set([token]));

@@ -3,7 +3,7 @@ import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
-import { readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
+import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
 
 /** Resources of a kind that a plan may delete. See docs/concepts.md#what-is-deleted. */
 export type Prune = 'owned' | 'never' | 'all';
@@ -104,13 +104,17 @@ function organizationSchema(known: readonly ConfigKind[]) {
  */
 export function configSchema(kinds: readonly ConfigKind[]) {
   return z.strictObject({
-    platform: z.strictObject({
-      baseUrl: setting('an http or https URL without a query, such as https://api.example', readBaseUrl),
-      token: token().optional(),
-      user: setting('an email address', readEmail).optional(),
-      timeout: positive('the timeout of one request, such as 30s').prefault('30s'),
-      insecure: flag().prefault(false),
-    }),
+    platform: z
+      .strictObject({
+        baseUrl: setting(`an http or https URL without a query, such as ${PUBLIC_API}`, readBaseUrl).prefault(
+          PUBLIC_API,
+        ),
+        token: token().optional(),
+        user: setting('an email address', readEmail).optional(),
+        timeout: positive('the timeout of one request, such as 30s').prefault('30s'),
+        insecure: flag().prefault(false),
+      })
+      .prefault({}),
     organizations: z.array(organizationSchema(kinds)).min(1),
     queue: z
       .strictObject({

@@ -4,6 +4,9 @@ import { withoutTrailingSlashes } from '../core/trim.ts';
 /** Loaded when they are first needed: a command that runs once looks at no schedule but one that is written. */
 const require = createRequire(import.meta.url);
 
+/** Public address of the platform's API; paths start with /v1. See docs/platform-notes.md#conventions. */
+export const PUBLIC_API = 'https://api.gitbook.com';
+
 /** Where the server listens. */
 export interface ListenAddress {
   readonly host: string;

@@ -67,14 +67,14 @@ describe('route', () => {
     ],
     [
       'a rule before the search and the default',
-      { routes: [{ label: 'sso', space: 'guides' }], default: 'api' },
+      { routes: [{ label: 'sso', space: 'guides' }], defaultSpace: 'api' },
       ranked('sp_api'),
       'sp_guides',
       'route 1',
     ],
     [
       'the search before the default',
-      { default: 'guides' },
+      { defaultSpace: 'guides' },
       ranked('sp_api', 'sp_guides'),
       'sp_api',
       'ranked first in the search (0 pages)',
@@ -88,22 +88,22 @@ describe('route', () => {
     ],
     [
       'no search where it is off',
-      { search: { enabled: false }, default: 'api' },
+      { search: { enabled: false }, defaultSpace: 'api' },
       ranked('sp_guides'),
       'sp_api',
       'the default',
     ],
-    ['the default where nothing is found', { default: 'api' }, [], 'sp_api', 'the default; the search found nothing'],
+    ['the default where nothing is found', { defaultSpace: 'api' }, [], 'sp_api', 'the default; the search found nothing'],
     [
       'the default where nothing allowed is found',
-      { search: { spaces: ['guides'] }, default: 'api' },
+      { search: { spaces: ['guides'] }, defaultSpace: 'api' },
       ranked('sp_none'),
       'sp_api',
       'the default; the search found no allowed space',
     ],
     [
       'the default where no rule matches',
-      { routes: [{ label: 'billing', space: 'guides' }], default: 'api' },
+      { routes: [{ label: 'billing', space: 'guides' }], defaultSpace: 'api' },
       null,
       'sp_api',
       'the default; no route matches',
@@ -137,7 +137,7 @@ describe('route', () => {
     ['nowhere', {}, null, null, 'no default is set'],
     [
       'nowhere where the default is locked',
-      { routes: [{ label: 'billing', space: 'api' }], default: 'old' },
+      { routes: [{ label: 'billing', space: 'api' }], defaultSpace: 'old' },
       [],
       null,
       'no route matches; the search found nothing; the default names old, which is locked',
@@ -149,7 +149,7 @@ describe('route', () => {
 
   test.each<[object, boolean]>([
     [{}, true],
-    [{ default: 'api' }, true],
+    [{ defaultSpace: 'api' }, true],
     [{ search: { enabled: false } }, false],
     [{ routes: [{ label: 'sso', space: 'guides' }] }, false],
     [{ routes: [{ label: 'sso', space: 'old' }] }, true],

@@ -111,7 +111,7 @@ test('a draft that somebody else opens meanwhile gets its subject and its descri
 test('no label makes a change request look like a draft of Octavo', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1', label: 'Octavo draft abcdefgh for cluster c_2' });
-  await openDaemon(platform, settings({ changeRequest: { subject: '{{label}}', pages: 0 } })).run();
+  await openDaemon(platform, settings({ changeRequest: { subject: '{{label}}', maxPages: 0 } })).run();
   expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Octavo draft abcdefgh for cluster c_2');
 });
 

@@ -627,7 +627,7 @@ describe('a space that the manifests declare', () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const names = declares('manual', null, 'Manual');
-    for (const over of [{ search: { spaces: ['manual', 'api'] }, default: 'api' }, { default: 'manual' }]) {
+    for (const over of [{ search: { spaces: ['manual', 'api'] }, defaultSpace: 'api' }, { defaultSpace: 'manual' }]) {
       const daemon = openDaemon(platform, settings(over), { names });
       expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { waiting: 1 } });
     }

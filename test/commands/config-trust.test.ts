@@ -45,8 +45,10 @@ const FOLLOWING: readonly (readonly string[])[] = [
   ['clusters', 'list'],
 ];
 
+/** Without an address, the configuration has the default one. */
 function configuration(baseUrl: string, token: string, more = ''): string {
-  return `platform: { baseUrl: "${baseUrl}", token: "${token}" }\norganizations: [{ id: org_acme, source: { directory: . }${more} }]\n`;
+  const address = baseUrl === '' ? '' : `baseUrl: "${baseUrl}", `;
+  return `platform: { ${address}token: "${token}" }\norganizations: [{ id: org_acme, source: { directory: . }${more} }]\n`;
 }
 
 describe('a configuration that is only found', () => {
@@ -87,6 +89,11 @@ describe('a configuration that is only found', () => {
     ['a variable of Octavo as the token', (url) => configuration(url, '$' + '{env:OCTAVO_FORGE_TOKEN}')],
     ['a variable as a part of the token', (url) => configuration(url, 'x$' + '{env:OCTAVO_FORGE_TOKEN}')],
     ['a variable in the path of the address', (url) => configuration(`${url}/\${env:OCTAVO_FORGE_TOKEN}`, 'mine')],
+    ['the token at the default address', () => configuration('', '$' + '{env:OCTAVO_FORGE_TOKEN}')],
+    [
+      'the token of an organization at the default address',
+      () => 'organizations: [{ id: org_acme, token: "$' + '{env:OCTAVO_FORGE_TOKEN}", source: { directory: . } }]\n',
+    ],
     ['a variable as the host', () => configuration('http://$' + '{env:OCTAVO_FORGE_TOKEN}.evil.example', 'mine')],
     [
       'a variable as the organization',
@@ -222,6 +229,15 @@ describe('in a job of a pull request', () => {
       expect(await work.inside(command, { ...env, OCTAVO_CONFIG: 'conf/config.yaml' })).toMatchObject({ code: 0 });
     }
     expect(attacker.received).toEqual([]);
+  });
+
+  test('removing the address of a named configuration sends no token to the default address', async () => {
+    const { work, env } = await openPull('');
+    await using _ = work;
+    const named = await work.inside(['doctor', '--config', 'conf/config.yaml'], env);
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining(`org_acme at ${work.emulator.url}`) });
+    const found = await work.inside(['doctor'], { ...env, OCTAVO_TOKEN: CANARY, OCTAVO_ORGANIZATION: 'org_acme' });
+    expect(found).toMatchObject({ code: 3, stderr: expect.stringContaining('OCTAVO_BASE_URL is not set') });
   });
 
   test.each([

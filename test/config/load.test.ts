@@ -95,6 +95,18 @@ describe('loadConfig', () => {
     });
   });
 
+  test('uses the public address of the platform by default, and only if none is given', () => {
+    const without = 'organizations: [{ id: org_1, token: t0ken-value, source: { directory: /m } }]';
+    expect(load(without).platform.baseUrl).toBe('https://api.gitbook.com');
+    expect(load(`platform: { baseUrl: }\n${without}`).platform.baseUrl).toBe('https://api.gitbook.com');
+    expect(problemsOf(`platform: { baseUrl: "" }\n${without}`)).toEqual([
+      '1:22: platform.baseUrl: "" is not valid; expected an http or https URL without a query, such as https://api.gitbook.com',
+    ]);
+    expect(problemsOf(`platform: { baseUrl: "\${env:NO_ADDRESS}" }\n${without}`)).toEqual([
+      '1:22: platform.baseUrl: the environment variable NO_ADDRESS is not set; set it, or write the value here',
+    ]);
+  });
+
   test('reads every setting', () => {
     const config = load(`platform: { baseUrl: http://localhost:1, user: bot@acme.example, timeout: 1500ms }
 organizations:
@@ -154,7 +166,6 @@ server: { listen: nowhere }
 log: { level: inof }
 `),
     ).toEqual([
-      '1:11: platform.baseUrl: is missing; expected an http or https URL without a query, such as https://api.example',
       '1:13: platform.baseURL: unknown setting; did you mean "baseUrl"?',
       '4:20: organizations[0].source.git.url: is missing; expected the URL of a repository, such as https://git.example/acme/docs.git',
       '4:36: organizations[0].source.git.pollInterval: "often" is not valid; expected the fetch interval, such as 30s',
@@ -171,7 +182,7 @@ log: { level: inof }
   });
 
   test.each([
-    ['', 'platform: is missing; expected a mapping'],
+    ['', 'organizations: is missing; expected a list'],
     ['[]', 'expected a mapping'],
     ['a: [', 'is not valid YAML'],
     [`${MINIMAL}store:\n  pth: x\n`, '6:3: store.pth: unknown setting; did you mean "path"?'],
@@ -306,8 +317,20 @@ describe('configFromEnvironment', () => {
   });
 
   test('names all that is missing', () => {
-    expect(() => configFromEnvironment({ env: { OCTAVO_TOKEN: 'x' }, kinds: KINDS })).toThrow(
-      'OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE',
+    expect(() => configFromEnvironment({ env: {}, kinds: KINDS })).toThrow(
+      'OCTAVO_TOKEN, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE',
+    );
+  });
+
+  test('uses the public address of the platform by default', () => {
+    const env = { OCTAVO_BASE_URL: ' ', OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
+    expect(configFromEnvironment({ env, kinds: KINDS }).platform.baseUrl).toBe('https://api.gitbook.com');
+  });
+
+  test('requires the address if a config.yaml is ignored, which may name another', () => {
+    const env = { OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
+    expect(() => configFromEnvironment({ env, kinds: KINDS, ignored: 'OCTAVO_TOKEN is set' })).toThrow(
+      'OCTAVO_BASE_URL is not set; set it, or pass --config FILE (config.yaml in the working directory was not read, because OCTAVO_TOKEN is set)',
     );
   });
 
