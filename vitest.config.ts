@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One more than there would be on two cores: half of the tests wait for processes.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // More workers than cores: half of the tests wait for processes.
+    maxWorkers: availableParallelism() + 1,
   },
 });

@@ -17,7 +17,7 @@ describe('.ci/run', () => {
   test('runs the same checks as npm test', () => {
     const parts = (scripts.test ?? '').split(' && ').map((part) => part.replace('npm run ', ''));
     const [, checks = ''] = /^for check in (.*); do$/m.exec(text) ?? [];
-    expect([...checks.split(' '), 'test:unit']).toEqual(parts);
+    expect([...checks.split(' '), 'build', 'test:unit']).toEqual(parts);
     expect(text).toContain('npm run test:unit -- ');
   });
 
