@@ -17,7 +17,7 @@
  *    `content/references.ts` (revisions within references), `content/template.ts`, `content/page-text.ts`,
  *    `documents/markdown.ts`, `documents/from-markdown.ts` and `documents/to-markdown.ts` (text of pages and comments),
  *    `content/search.ts` (ranking), `content/downloads.ts` (files and PDF), `conversations/ticket-text.ts`,
- *    `conversations/clustering.ts` and `conversations/processing.ts` (issues and clusters), `conversations/findings.ts`
+ *    `conversations/clustering.ts` and `conversations/processing.ts` (issues and clusters), `conversations/site-context.ts`
  *    (findings and their drafts), `integrations/lifecycle.ts`, `integrations/schema.ts`,
  *    `integrations/integrations.ts`, `integrations/installations.ts` and `integrations/events.ts` (integrations),
  *    `api.ts` (permissions of integrations' tokens), `sites/ask.ts` (answers), `organizations/agent-instructions.ts`

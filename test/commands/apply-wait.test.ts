@@ -149,7 +149,7 @@ test('an interrupt while a specification is processed leaves it pending', async 
   work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
   work.repository.commit('A specification');
   const apply = work.begin('apply', work.repository.directory, '--yes');
-  await eventually('the first poll', () => work.emulator.requests.count('getOpenapiSpec') > 0);
+  await eventually('the first poll', () => work.emulator.requests.count('getOpenApiSpec') > 0);
   expect(await apply.stop('SIGINT')).toMatchObject({
     code: 5,
     stderr: expect.stringContaining('waiting  openapi/pets'),

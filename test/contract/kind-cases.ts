@@ -131,7 +131,7 @@ export const kindCases: readonly KindCase[] = [
     updated: 'openapi: { petstore: { source: { url: "https://a.example/y" }, visibility: private } }',
     gone: 'openapi: {}',
     address: 'openapi/petstore',
-    createOperation: 'putOpenapiSpec',
+    createOperation: 'putOpenApiSpec',
     table: 'specs',
     drift: (world) => world.call('PUT', '/openapi/petstore', { source: { url: 'https://a.example/z' } }),
     remove: (world) => world.call('DELETE', '/openapi/petstore'),
@@ -207,7 +207,7 @@ export const kindCases: readonly KindCase[] = [
     cleared: site('[{ key: a, space: one, path: c, condition: null }, { key: b, space: two, path: b }]'),
     gone: site('[{ key: b, space: two, path: b }]'),
     address: 'site-space/help/a',
-    createOperation: 'createSiteSpace',
+    createOperation: 'addSiteSpace',
     table: 'siteSpaces',
     drift: (world, id) =>
       world.call('PATCH', `/sites/${siteOf(world)}/site-spaces/${id}`, { path: 'hand', hidden: false }),

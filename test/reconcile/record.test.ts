@@ -211,7 +211,7 @@ describe('an intent', () => {
   test.each([
     ['team/a', 'createTeam', 'teams: { a: { title: A } }'],
     // The queue itself sends this one again.
-    ['openapi/a', 'putOpenapiSpec', 'openapi: { a: { source: { url: "https://acme.example/a.json" } } }'],
+    ['openapi/a', 'putOpenApiSpec', 'openapi: { a: { source: { url: "https://acme.example/a.json" } } }'],
   ])('stays where an earlier answer was lost: %s', async (address, operation, manifests) => {
     fail([operation, { kind: 'reset-before' }], [operation, status(400)]);
     expect(await statuses(manifests)).toEqual([`failed create ${address}`]);

@@ -55,7 +55,7 @@ describe('a plan without changes', () => {
       listSamlProviders: 1,
       listCollections: 1,
       listSpaces: 1,
-      listOpenapiSpecs: 1,
+      listOpenApiSpecs: 1,
       listTranslations: 1,
       listSites: 1,
       getSiteStructure: 2,

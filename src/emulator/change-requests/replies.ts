@@ -47,20 +47,28 @@ function repliesOf({ base, name }: CommentFamily): readonly Operation[] {
   const path = `${base}/comments/{commentId}/replies`;
   const paramsOf = (call: { readonly params: object }) => call.params as CommentParams;
   return [
-    operation(`list${name}Replies`, 'GET', path, { query: listQuery.extend(formatQuery) }, (call) => {
+    operation(`list${name}CommentReplies`, 'GET', path, { query: listQuery.extend(formatQuery) }, (call) => {
       const comment = commentAt(call, paramsOf(call));
       const replies = call.store.replies.by('comment', comment.id);
       return listBySeq(call, replies, (_, reply) => viewReply(call, comment, reply, call.query.format));
     }),
-    operation(`post${name}Reply`, 'POST', path, { body: replyCreation }, (call) => postReply(call, paramsOf(call))),
-    operation(`get${name}Reply`, 'GET', `${path}/{commentReplyId}`, { query: z.strictObject(formatQuery) }, (call) => {
-      const params = paramsOf(call);
-      return ok(viewReply(call, commentAt(call, params), replyAt(call, params), call.query.format));
-    }),
-    operation(`update${name}Reply`, 'PUT', `${path}/{commentReplyId}`, { body: replyUpdate[name] }, (call) =>
+    operation(`post${name}CommentReply`, 'POST', path, { body: replyCreation }, (call) =>
+      postReply(call, paramsOf(call)),
+    ),
+    operation(
+      `get${name}CommentReply`,
+      'GET',
+      `${path}/{commentReplyId}`,
+      { query: z.strictObject(formatQuery) },
+      (call) => {
+        const params = paramsOf(call);
+        return ok(viewReply(call, commentAt(call, params), replyAt(call, params), call.query.format));
+      },
+    ),
+    operation(`update${name}CommentReply`, 'PUT', `${path}/{commentReplyId}`, { body: replyUpdate[name] }, (call) =>
       updateReply(call, paramsOf(call)),
     ),
-    operation(`delete${name}Reply`, 'DELETE', `${path}/{commentReplyId}`, {}, (call) =>
+    operation(`delete${name}CommentReply`, 'DELETE', `${path}/{commentReplyId}`, {}, (call) =>
       deleted(call.store.replies.remove(replyOf(call, paramsOf(call))?.id ?? '')),
     ),
   ];

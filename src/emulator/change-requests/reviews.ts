@@ -84,7 +84,7 @@ function submit(call: Call<typeof REVIEWS, unknown, z.output<typeof submission>>
 /** Operations on the reviews of a change request. Source: docs/platform-notes.md#reviews */
 export const reviewOperations: readonly Operation[] = [
   operation(
-    'listReviews',
+    'listChangeRequestReviews',
     'GET',
     REVIEWS,
     { query: listQuery.extend({ ...formatQuery, outdated: flag.optional() }) },
@@ -98,5 +98,5 @@ export const reviewOperations: readonly Operation[] = [
       return listBySeq(call, items, (_, review) => viewReview(call, review, format));
     },
   ),
-  operation('submitReview', 'POST', REVIEWS, { body: submission }, submit),
+  operation('submitChangeRequestReview', 'POST', REVIEWS, { body: submission }, submit),
 ];

@@ -133,11 +133,11 @@ export interface ContentParams {
 /** One of the two families: its paths begin alike, and its operations are named alike. */
 export interface ContentFamily {
   readonly base: '/spaces/{spaceId}' | '/spaces/{spaceId}/change-requests/{changeRequestId}';
-  readonly name: '' | 'ChangeRequest';
+  readonly name: 'Space' | 'ChangeRequest';
 }
 
 export const CONTENT_FAMILIES: readonly ContentFamily[] = [
-  { base: '/spaces/{spaceId}', name: '' },
+  { base: '/spaces/{spaceId}', name: 'Space' },
   { base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' },
 ];
 

@@ -112,7 +112,7 @@ export const linkOperations: readonly Operation[] = [
     return listLinks(call, place, contentOf(call.store, place).pages);
   }),
   operation(
-    'listPageLinks',
+    'listSpacePageLinks',
     'GET',
     `${SPACE}/content/page/{pageId}/links`,
     { feature: 'linkListings', query: linksQuery },

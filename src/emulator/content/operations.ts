@@ -48,10 +48,10 @@ const paramsOf = (call: { readonly params: object }) => call.params as ContentPa
 
 function revisionOperations({ base, name }: ContentFamily): readonly Operation[] {
   return [
-    operation(`get${name}Revision`, 'GET', `${base}/content`, { query: revisionQuery }, (call) =>
+    operation(`get${name}Content`, 'GET', `${base}/content`, { query: revisionQuery }, (call) =>
       ok(viewRevision(call, placeAt(call, paramsOf(call)), optionsOf(call.query))),
     ),
-    operation(`list${name}Pages`, 'GET', `${base}/content/pages`, { query: revisionQuery }, (call) =>
+    operation(`get${name}Pages`, 'GET', `${base}/content/pages`, { query: revisionQuery }, (call) =>
       ok({ pages: viewPages(call, placeAt(call, paramsOf(call)), optionsOf(call.query)) }),
     ),
     operation(`get${name}Page`, 'GET', `${base}/content/page/{pageId}`, { query: pageQuery }, (call) => {

@@ -121,7 +121,7 @@ const one: readonly Operation[] = [
     ok(viewInstallation(call, requireInstallation(call))),
   ),
   operation('updateInstallation', 'PATCH', INSTALLATION, { body: installationUpdate }, update),
-  operation('uninstallIntegration', 'DELETE', INSTALLATION, {}, remove),
+  operation('deleteInstallation', 'DELETE', INSTALLATION, {}, remove),
   operation('createInstallationToken', 'POST', `${INSTALLATION}/tokens`, {}, (call) => {
     const installation = requireInstallation(call);
     const integration = requireOwnIntegration(call);

@@ -169,12 +169,12 @@ function putSpec(context: Context, organization: string, slug: string, given: Sp
 
 /** Operations on OpenAPI specifications. Source: docs/platform-notes.md#openapi-specifications */
 export const openapiOperations: readonly Operation[] = [
-  operation('listOpenapiSpecs', 'GET', `${ORGANIZATION}/openapi`, { query: listQuery }, (call) => {
+  operation('listOpenApiSpecs', 'GET', `${ORGANIZATION}/openapi`, { query: listQuery }, (call) => {
     const organization = requireOrganization(call);
     return listBySeq(call, call.store.specs.by('organization', organization.id), viewSpec);
   }),
   operation(
-    'createOpenapiSpec',
+    'createOpenApiSpec',
     'POST',
     `${ORGANIZATION}/openapi`,
     { body: z.strictObject({ slug, source }) },
@@ -187,11 +187,11 @@ export const openapiOperations: readonly Operation[] = [
       return created(viewSpec(call, writeSource(call, organization.id, body.slug, body.source)));
     },
   ),
-  operation('getOpenapiSpec', 'GET', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) =>
+  operation('getOpenApiSpec', 'GET', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) =>
     ok(viewSpec(call, requireSpec(call))),
   ),
   operation(
-    'putOpenapiSpec',
+    'putOpenApiSpec',
     'PUT',
     `${ORGANIZATION}/openapi/{specSlug}`,
     { body: z.strictObject({ source }) },
@@ -201,7 +201,7 @@ export const openapiOperations: readonly Operation[] = [
     },
   ),
   operation(
-    'updateOpenapiSpec',
+    'updateOpenApiSpec',
     'PATCH',
     `${ORGANIZATION}/openapi/{specSlug}`,
     { body: z.strictObject({ visibility: z.enum(SPEC_VISIBILITIES) }) },
@@ -211,7 +211,7 @@ export const openapiOperations: readonly Operation[] = [
       return ok(viewSpec(call, call.store.specs.put({ ...spec, visibility, updatedAt: call.at })));
     },
   ),
-  operation('deleteOpenapiSpec', 'DELETE', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) => {
+  operation('deleteOpenApiSpec', 'DELETE', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) => {
     const organization = requireOrganization(call);
     const spec = call.store.specs.one('slug', `${organization.id}/${call.params.specSlug}`);
     return deleted(spec !== undefined && call.store.specs.remove(spec.id));

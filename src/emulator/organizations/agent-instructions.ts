@@ -34,7 +34,7 @@ export const agentInstructionOperations: readonly Operation[] = [
     ok(viewInstructions(call, requireOrganization(call))),
   ),
   operation(
-    'setAgentInstructions',
+    'updateAgentInstructions',
     'PUT',
     INSTRUCTIONS,
     { body: z.strictObject({ instructions: z.unknown() }) },

@@ -88,23 +88,23 @@ const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { rea
 /** Operations for becoming a member: invite links and joining. Source: docs/platform-notes.md#invite-links */
 export const linkInviteOperations: readonly Operation[] = [
   join,
-  operation('listLinkInvites', 'GET', INVITES, { query: listQuery }, (call) => {
+  operation('listInviteLinks', 'GET', INVITES, { query: listQuery }, (call) => {
     const organization = requireOrganization(call);
     const invites = call.store.linkInvites.by('organization', organization.id);
     return listBySeq(call, invites, viewInvite);
   }),
-  operation('createLinkInvite', 'POST', INVITES, { body: inviteBody }, (call) => {
+  operation('createInviteLink', 'POST', INVITES, { body: inviteBody }, (call) => {
     const organization = requireOrganization(call);
     refuseOff(organization);
     const invite = { ...call.store.identify('inv'), organization: organization.id, role: call.body.role };
     return created(viewInvite(call, call.store.linkInvites.put(invite)));
   }),
-  operation('getLinkInvite', 'GET', INVITE, {}, (call) => ok(viewInvite(call, requireInvite(call)))),
-  operation('updateLinkInvite', 'PATCH', INVITE, { body: inviteBody }, (call) => {
+  operation('getInviteLink', 'GET', INVITE, {}, (call) => ok(viewInvite(call, requireInvite(call)))),
+  operation('updateInviteLink', 'PATCH', INVITE, { body: inviteBody }, (call) => {
     const invite = requireInvite(call);
     return ok(viewInvite(call, call.store.linkInvites.put({ ...invite, role: call.body.role })));
   }),
-  operation('deleteLinkInvite', 'DELETE', INVITE, {}, (call) =>
+  operation('deleteInviteLink', 'DELETE', INVITE, {}, (call) =>
     deleteOwned(call, call.store.linkInvites, call.params.inviteId),
   ),
 ];

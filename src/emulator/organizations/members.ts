@@ -120,8 +120,8 @@ const writeOperations: readonly Operation[] = [
       return ok(viewMember(call, call.store.members.put({ ...member, role })));
     },
   ),
-  operation('removeMember', 'DELETE', `${ORGANIZATION}/members/{userId}`, {}, removeMember),
-  operation('setMemberSso', 'POST', `${ORGANIZATION}/members/{userId}/sso`, {}, (call) => {
+  operation('deleteMember', 'DELETE', `${ORGANIZATION}/members/{userId}`, {}, removeMember),
+  operation('markMemberSso', 'POST', `${ORGANIZATION}/members/{userId}/sso`, {}, (call) => {
     const member = requireMember(call);
     return ok(viewMember(call, call.store.members.put({ ...member, sso: true })));
   }),

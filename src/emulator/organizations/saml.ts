@@ -102,7 +102,7 @@ export const samlOperations: readonly Operation[] = [
   operation('deleteSamlProvider', 'DELETE', `${ORGANIZATION}/saml/{samlProviderId}`, {}, (call) =>
     deleteOwned(call, call.store.samlProviders, call.params.samlProviderId),
   ),
-  operation('listSsoLogins', 'GET', `${ORGANIZATION}/sso`, {}, (call) => {
+  operation('getSsoLogins', 'GET', `${ORGANIZATION}/sso`, {}, (call) => {
     const organization = requireOrganization(call);
     const items = call.store.samlProviders
       .by('organization', organization.id)

@@ -162,7 +162,7 @@ export const teamMemberOperations: readonly Operation[] = [
       return noContent();
     },
   ),
-  operation('removeTeamMember', 'DELETE', `${ORGANIZATION}/teams/{teamId}/members/{userId}`, {}, (call) => {
+  operation('deleteTeamMember', 'DELETE', `${ORGANIZATION}/teams/{teamId}/members/{userId}`, {}, (call) => {
     const team = requireTeam(call);
     return deleted(call.store.teamMembers.remove(`${team.id}/${call.params.userId}`));
   }),

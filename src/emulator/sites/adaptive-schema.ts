@@ -80,7 +80,7 @@ function conditionsOf(schema: unknown, claims: string): { description: string; c
 export const adaptiveSchemaOperations: readonly Operation[] = [
   operation('getAdaptiveSchema', 'GET', `${SITE}/adaptive-schema`, {}, (call) => ok(viewSchema(requireSite(call)))),
   operation(
-    'setAdaptiveSchema',
+    'updateAdaptiveSchema',
     'PUT',
     `${SITE}/adaptive-schema`,
     { body: z.strictObject({ jsonSchema: claimsSchema }) },
@@ -90,7 +90,7 @@ export const adaptiveSchemaOperations: readonly Operation[] = [
       return ok(viewSchema(call.store.sites.put({ ...site, adaptiveSchema })));
     },
   ),
-  operation('listTemplateConditions', 'GET', `${SITE}/adaptive-schema/template-conditions`, {}, (call) => {
+  operation('getTemplateConditions', 'GET', `${SITE}/adaptive-schema/template-conditions`, {}, (call) => {
     const site = requireSite(call);
     return ok({ items: conditionsOf(schemaOf(site).jsonSchema, 'visitor.claims') });
   }),

@@ -188,7 +188,7 @@ export const customizationOperations: readonly Operation[] = [
     },
     (call) => ok(viewCustomization(requireSite(call))),
   ),
-  operation('setSiteCustomization', 'PUT', CUSTOMIZATION, { body: customizationSettings }, (call) => {
+  operation('updateSiteCustomization', 'PUT', CUSTOMIZATION, { body: customizationSettings }, (call) => {
     const site = requireSite(call);
     refuseLater(call, 'systemTheme', [call.body.themes.default], 'body.themes.default');
     const customization = call.body as unknown as JsonObject;

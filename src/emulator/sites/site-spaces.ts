@@ -66,7 +66,7 @@ const collection: readonly Operation[] = [
     },
   ),
   operation(
-    'createSiteSpace',
+    'addSiteSpace',
     'POST',
     `${SITE}/site-spaces`,
     { body: z.strictObject({ spaceId: id, sectionId: id.optional() }), minimal: true },
