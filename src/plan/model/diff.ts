@@ -7,33 +7,33 @@ import { maskUrlsIn } from '../../core/text/safe-url.ts';
 import type { PeopleAddresses } from './people.ts';
 import type { FieldRules, KindRules } from './rules.ts';
 
-/** What one resource needs, before it is decided what may be done. */
+/** Difference between a declared resource and the actual one. */
 export interface Difference {
   readonly updates: readonly FieldChange[];
   readonly moves: readonly FieldChange[];
   /** Fields that only a new resource can have as declared. */
   readonly replaces: readonly FieldChange[];
   readonly notes: readonly string[];
-  /** The declared fields as far as they can be had now: people who have not joined are left out. */
+  /** The declared fields that can be applied now: people who have not joined are left out. */
   readonly wanted: Fields;
   readonly missingPeople: readonly string[];
 }
 
-/** What a plan knows about who and what is there. */
-export interface Surroundings {
-  /** Email addresses of those who are members of the organization. */
+/** People and resources that a plan can refer to. */
+export interface DiffContext {
+  /** Ids of the members of the organization, by email address. */
   readonly people: ReadonlyMap<string, string>;
   readonly addresses: PeopleAddresses;
-  /** Whether what an address names will not be there after this plan. */
+  /** Returns true if the resource of an address will not exist after this plan. */
   isPending(address: Address): boolean;
 }
 
-/** The value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
+/** Returns a value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
 export function normalizeValue(rules: FieldRules | undefined, value: Json): Json {
   return maskUrlsIn(rules?.normalize === undefined ? value : rules.normalize(value));
 }
 
-/** The declared fields as they are recorded: large texts by their hash. */
+/** Returns the declared fields as they are recorded: large texts by their hash. */
 export function normalizeFields(kind: KindRules, fields: Fields): Fields {
   const kept: Record<string, Json> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -44,11 +44,11 @@ export function normalizeFields(kind: KindRules, fields: Fields): Fields {
   return kept;
 }
 
-/** The declared fields without what cannot be had yet: people who have not joined, references to what is pending. */
+/** Returns the declared fields without people who have not joined and references to pending resources. */
 export function wantedFields(
   kind: KindRules,
   declared: Declared,
-  around: Surroundings,
+  context: DiffContext,
 ): { readonly wanted: Fields; readonly missingPeople: readonly string[] } {
   const wanted: Record<string, Json> = {};
   const missing: string[] = [];
@@ -58,29 +58,29 @@ export function wantedFields(
       continue;
     }
     if (rules?.shape === 'people' && isObject(value)) {
-      const joined = Object.entries(value).filter(([person]) => around.people.has(person));
+      const joined = Object.entries(value).filter(([person]) => context.people.has(person));
       append(
         missing,
-        Object.keys(value).filter((person) => !around.people.has(person)),
+        Object.keys(value).filter((person) => !context.people.has(person)),
       );
       wanted[name] = Object.fromEntries(joined) as Json;
       continue;
     }
     const refers = rules?.references?.(value) ?? [];
-    const strangers = refers.filter((address) => isStranger(address, around));
+    const strangers = refers.filter((address) => isStranger(address, context));
     append(
       missing,
-      strangers.map((address) => around.addresses.emailOf(address)),
+      strangers.map((address) => context.addresses.emailOf(address)),
     );
-    if (strangers.length === 0 && !refers.some((address) => around.isPending(address))) {
+    if (strangers.length === 0 && !refers.some((address) => context.isPending(address))) {
       wanted[name] = value;
     }
   }
   return { wanted, missingPeople: missing };
 }
 
-function isStranger(address: Address, around: Surroundings): boolean {
-  return around.addresses.isPerson(address) && !around.people.has(around.addresses.emailOf(address));
+function isStranger(address: Address, context: DiffContext): boolean {
+  return context.addresses.isPerson(address) && !context.people.has(context.addresses.emailOf(address));
 }
 
 /** Compares a declared resource with the actual one, field by field, both in normal form. */
@@ -89,9 +89,9 @@ export function diffFields(
   declared: Declared,
   actual: Fields,
   base: BaseEntry | null,
-  around: Surroundings,
+  context: DiffContext,
 ): Difference {
-  const { wanted, missingPeople } = wantedFields(kind, declared, around);
+  const { wanted, missingPeople } = wantedFields(kind, declared, context);
   const updates: FieldChange[] = [];
   const moves: FieldChange[] = [];
   const replaces: FieldChange[] = [];
@@ -134,7 +134,7 @@ function peopleAfter(declared: Json, actual: Json | undefined, keepsOthers: bool
   return { ...(isObject(actual) ? (actual as Record<string, Json>) : {}), ...(declared as Record<string, Json>) };
 }
 
-/** Every address that some fields refer to, with whether the platform mends that reference by itself. */
+/** Finds every address that these fields refer to. */
 export function referencesOf(
   kind: KindRules,
   fields: Fields,

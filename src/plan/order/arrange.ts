@@ -3,6 +3,7 @@ import type { Change, FieldChange } from '../../core/change.ts';
 import type { Actual, Declared } from '../../core/resource.ts';
 import type { Identity } from '../identity/identity.ts';
 import { type Repositioning, repositionings } from '../identity/siblings.ts';
+import { changeOf } from '../model/new-change.ts';
 import type { KindRules } from '../model/rules.ts';
 
 /**
@@ -108,33 +109,19 @@ function withPositions(
     const resource = declared.get(address);
     const actual = identity.bound.get(address);
     if (resource !== undefined && actual !== undefined) {
-      moves.push(repositioned(resource, actual, position, identity));
+      moves.push(
+        changeOf(resource, {
+          action: 'move',
+          id: actual.id,
+          fields: [positionField(position)],
+          declared: resource.fields,
+          actual: identity.fieldsOf(actual),
+          anchor: anchorOf(position),
+        }),
+      );
     }
   }
   return [...placed, ...moves];
-}
-
-function repositioned(resource: Declared, actual: Actual, position: Repositioning, identity: Identity): Change {
-  return {
-    action: 'move',
-    address: resource.address,
-    kind: resource.kind,
-    id: actual.id,
-    fields: [positionField(position)],
-    source: resource.source,
-    requires: [],
-    held: null,
-    approvable: false,
-    paused: resource.paused,
-    replaces: false,
-    impact: '',
-    weight: 0,
-    declared: resource.fields,
-    actual: identity.fieldsOf(actual),
-    within: resource.within,
-    place: resource.place,
-    anchor: anchorOf(position),
-  };
 }
 
 function anchorOf(position: Repositioning): NonNullable<Change['anchor']> {

@@ -1,0 +1,109 @@
+import { type Address, kindOf } from '../core/address.ts';
+import type { Actual, Declared } from '../core/resource.ts';
+import type { PeopleAddresses } from './model/people.ts';
+import type { KindRules, RulesContext } from './model/rules.ts';
+
+interface PendingOptions {
+  readonly kinds: ReadonlyMap<string, KindRules>;
+  readonly declared: ReadonlyMap<Address, Declared>;
+  readonly bound: ReadonlyMap<Address, Actual>;
+  readonly people: PeopleAddresses;
+  /** Returns true if the plan replaces the resource of an address. */
+  readonly isReplaced: (address: Address) => boolean;
+}
+
+/** Finds the resources that cannot be created, or referred to, before something else is there. */
+export class PendingResources {
+  /** Reasons by address, as the plan lists them. */
+  readonly reasons = new Map<Address, string>();
+  readonly context: RulesContext;
+  readonly #options: PendingOptions;
+  /** Reasons why a declared resource cannot be created yet; null where it can or exists. */
+  readonly #known = new Map<Address, string | null>();
+
+  constructor(options: PendingOptions) {
+    this.#options = options;
+    this.context = {
+      declaredOf: (address) => options.declared.get(address),
+      unusable: (address) => this.#unusableReason(address),
+    };
+  }
+
+  /** Lists a resource as pending if it cannot be created yet. Returns true then. */
+  addIfNotCreatable({ address }: Declared): boolean {
+    const reason = this.#creationReason(address);
+    if (reason !== null) {
+      this.reasons.set(address, reason);
+    }
+    return reason !== null;
+  }
+
+  /** Lists a resource as pending if one of its fields refers to something that cannot be referred to yet. */
+  addIfIncomplete(kind: KindRules, resource: Declared): void {
+    const reason = this.#referenceReason(kind, resource);
+    if (reason !== null) {
+      this.reasons.set(resource.address, reason);
+    }
+  }
+
+  addPeople(emails: readonly string[]): void {
+    const { people } = this.#options;
+    for (const email of emails) {
+      this.reasons.set(people.addressOf(email), people.notJoined);
+    }
+  }
+
+  /** Works for any kind, whatever the order of kinds: a site refers to its sections. */
+  #creationReason(address: Address): string | null {
+    const resource = this.#options.declared.get(address);
+    const kind = this.#options.kinds.get(resource?.kind ?? '');
+    if (resource === undefined || kind === undefined || this.#options.bound.has(address)) {
+      return null;
+    }
+    const known = this.#known.get(address);
+    if (known !== undefined) {
+      return known;
+    }
+    // Ends a cycle of references.
+    this.#known.set(address, null);
+    const reason = this.#findReason(kind, resource);
+    this.#known.set(address, reason);
+    return reason;
+  }
+
+  #findReason(kind: KindRules, resource: Declared): string | null {
+    if (!kind.creatable) {
+      return this.#options.people.notJoined;
+    }
+    if (resource.within !== null && this.#creationReason(resource.within) !== null) {
+      return `waits for ${resource.within}`;
+    }
+    return kind.pendingReason?.(resource, this.context) ?? this.#referenceReason(kind, resource);
+  }
+
+  #referenceReason(kind: KindRules, resource: Declared): string | null {
+    for (const [name, rules] of Object.entries(kind.fields)) {
+      const value = resource.fields[name];
+      if (value === undefined || value === null || rules.afterChildren === true || rules.optionalRef === true) {
+        continue;
+      }
+      for (const address of rules.references?.(value) ?? []) {
+        const reason = this.#options.people.isPerson(address) ? null : this.#unusableReason(address);
+        if (reason !== null) {
+          return reason;
+        }
+      }
+    }
+    return null;
+  }
+
+  #unusableReason(address: Address): string | null {
+    if (this.#creationReason(address) !== null) {
+      return `waits for ${address}`;
+    }
+    const { kinds, bound, isReplaced } = this.#options;
+    // A replacement has no result yet.
+    const actual = isReplaced(address) ? undefined : bound.get(address);
+    return kinds.get(kindOf(address))?.unusableReason?.(actual) ?? null;
+  }
+}
