@@ -11,26 +11,29 @@ import type { Policy } from './policy.ts';
 /** Number of owned resources from which the percentage limit applies. See docs/concepts.md#what-waits. */
 const SHARE_FROM = 10;
 
+/** The plan that changes belong to. */
+export interface GuardContext {
+  readonly kinds: readonly KindRules[];
+  readonly identity: Identity;
+  readonly observation: Observation;
+  readonly base: Base;
+  readonly policy: Policy;
+}
+
 /**
- * Marks the changes that wait for a person: deletions of protected resources, of what holds something that stays, and
- * of kinds that ask for confirmation. A replacement waits as a whole. What is paused by its declaration, or rests in a
- * fight, is marked too.
+ * Marks the changes that wait for approval: deletions of resources that contain something that stays, and of kinds whose
+ * deletions need approval. A replacement waits as a whole. Also marks the changes that are paused by their declaration, or
+ * because their fields are flapping.
  */
-export function holdChanges(
-  kinds: readonly KindRules[],
-  changes: readonly Change[],
-  identity: Identity,
-  observation: Observation,
-  base: Base,
-  policy: Policy,
-): readonly Change[] {
-  const taken = takenAlong(kinds, changes, identity, observation);
-  const isAsked = !policy.selfHeal || policy.reverts.length > 0;
-  const drift = isAsked ? driftOf(kinds, changes, base) : new Set<Change>();
+export function holdChanges(changes: readonly Change[], context: GuardContext): readonly Change[] {
+  const { kinds, base, policy } = context;
+  const lost = lostContents(changes, context);
+  const isDriftNeeded = !policy.selfHeal || policy.reverts.length > 0;
+  const drift = isDriftNeeded ? driftOf(kinds, changes, base) : new Set<Change>();
   const reported = policy.selfHeal ? new Set<Change>() : drift;
   const paused = (change: Change) => {
-    const fight = drift.has(change) ? flappingPause(change, policy.reverts, policy.now) : null;
-    return isPaused(change, policy.now) ? change.paused : fight;
+    const cooldown = drift.has(change) ? flappingPause(change, policy.reverts, policy.now) : null;
+    return isPaused(change, policy.now) ? change.paused : cooldown;
   };
   const needApproval =
     policy.requireApproval ?? kinds.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name);
@@ -42,9 +45,9 @@ export function holdChanges(
     if (change.action !== 'delete' || change.held !== null) {
       return { ...change, paused: pause };
     }
-    const along = taken.get(change.address);
-    if (along !== undefined) {
-      return { ...change, paused: pause, held: along, approvable: true };
+    const reason = lost.get(change.address);
+    if (reason !== undefined) {
+      return { ...change, paused: pause, held: reason, approvable: true };
     }
     return needApproval.includes(change.kind)
       ? { ...change, paused: pause, held: `deleting ${change.kind} needs approval`, approvable: true }
@@ -59,7 +62,7 @@ export function holdChanges(
   });
 }
 
-/** Changes that no commit asks for: what is declared is what was last applied, and yet the platform differs. */
+/** Finds the changes that no commit causes: the declared values are those last applied, but the platform differs. */
 export function driftOf(kinds: readonly KindRules[], changes: readonly Change[], base: Base): ReadonlySet<Change> {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return new Set(
@@ -94,12 +97,10 @@ function isPaused(change: Change, now: number): boolean {
   );
 }
 
-/** Deletions that would take along what is neither deleted nor moved away in the same plan. */
-function takenAlong(
-  kinds: readonly KindRules[],
+/** Finds deletions of resources whose contents are neither deleted nor moved away in the same plan. */
+function lostContents(
   changes: readonly Change[],
-  identity: Identity,
-  observation: Observation,
+  { kinds, identity, observation }: GuardContext,
 ): ReadonlyMap<Address, string> {
   const reasons = new Map<Address, string>();
   const going = new Set(changes.filter((change) => change.action === 'delete').map((change) => change.address));
@@ -116,7 +117,7 @@ function takenAlong(
       for (const [name] of holders) {
         const holder = fields[name];
         if (typeof holder === 'string' && going.has(holder) && !leaving.has(actual.id)) {
-          reasons.set(holder, describeAlong(actual, reasons.get(holder)));
+          reasons.set(holder, describeLost(actual, reasons.get(holder)));
         }
       }
     }
@@ -124,21 +125,18 @@ function takenAlong(
   return reasons;
 }
 
-function describeAlong(actual: Actual, before: string | undefined): string {
+function describeLost(actual: Actual, before: string | undefined): string {
   const one = `${actual.kind} ${JSON.stringify(actual.title)} (${actual.id})`;
-  return before === undefined ? `would take along what is to stay: ${one}` : `${before}, ${one}`;
+  return before === undefined ? `would also delete: ${one}` : `${before}, ${one}`;
 }
 
 /** Decides whether the plan as a whole may be applied. See docs/concepts.md#what-waits. */
-export function judge(
-  changes: readonly Change[],
-  owned: number,
-  lockOut: readonly string[],
-  checksum: string,
-  policy: Policy,
-): Verdict {
-  if (lockOut.length > 0) {
-    return { state: 'refused', reasons: lockOut };
+export function judge(changes: readonly Change[], checksum: string, context: GuardContext): Verdict {
+  const { base, policy } = context;
+  const owned = base?.size ?? 0;
+  const reasons = findLockOuts(changes, context);
+  if (reasons.length > 0) {
+    return { state: 'refused', reasons };
   }
   if (policy.approved.includes(checksum)) {
     return { state: 'ready', reasons: [] };
@@ -148,7 +146,6 @@ export function judge(
   if (policy.allowDeletes > 0 && gone <= policy.allowDeletes) {
     return { state: 'ready', reasons: [] };
   }
-  const reasons: string[] = [];
   if (gone > policy.limits.maxDeletions) {
     reasons.push(`${gone} deletions are more than the limit of ${policy.limits.maxDeletions}`);
   }
@@ -162,18 +159,13 @@ export function judge(
   return reasons.length === 0 ? { state: 'ready', reasons } : { state: 'held', reasons };
 }
 
-/** Whether a change may do damage: a new resource does none, and neither does another order. */
+/** Returns true if a change may do damage: creating a resource and changing an order do none. */
 function isDamaging({ action, fields }: Change): boolean {
   return action === 'move' ? fields.some((field) => field.path !== 'position') : action !== 'create';
 }
 
 /** Returns the reasons why the plan would lock people out; empty if it would not. See docs/concepts.md#what-waits. */
-export function lockOuts(
-  kinds: readonly KindRules[],
-  changes: readonly Change[],
-  observation: Observation,
-  policy: Policy,
-): readonly string[] {
+function findLockOuts(changes: readonly Change[], { kinds, observation, policy }: GuardContext): string[] {
   const due = Map.groupBy(
     changes.filter((change) => change.paused === null),
     (change) => change.kind,

@@ -6,7 +6,7 @@ import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
 import { draftChanges } from './changes.ts';
 import { heldChecksum, planChecksum } from './checksum.ts';
-import { holdChanges, judge, lockOuts } from './guard.ts';
+import { holdChanges, judge } from './guard.ts';
 import { type Elsewhere, leaveToOthers, overlapProblems } from './identity/elsewhere.ts';
 import { type Identity, identify } from './identity/identity.ts';
 import { PeopleAddresses } from './model/people.ts';
@@ -15,12 +15,12 @@ import { arrangeSiblings } from './order/arrange.ts';
 import { type Ordering, orderChanges } from './order/order.ts';
 import type { Policy } from './policy.ts';
 
-/** All that a plan is made from. */
+/** Input of a plan. */
 export interface PlanInput {
   readonly organization: string;
   /** Tells the manifest folders of one organization apart; the root scope where absent. */
   readonly scope?: string;
-  /** What other scopes of the organization claim; nothing where absent. */
+  /** Claims of the other scopes of the organization; none where absent. */
   readonly elsewhere?: Elsewhere;
   readonly commit: string | null;
   readonly baseCommit: string | null;
@@ -30,11 +30,11 @@ export interface PlanInput {
   readonly base: Base;
   readonly observation: Observation;
   readonly policy: Policy;
-  /** What applying these changes costs, besides the reads already made. */
+  /** Computes the cost of applying these changes, including the reads already made. */
   readonly cost: (ordering: Ordering) => Cost;
 }
 
-/** A plan, and what applying it needs to know besides. */
+/** A plan, with the order and the identities that applying it needs. */
 export interface PlannedChanges {
   readonly plan: Plan;
   readonly ordering: Ordering;
@@ -57,35 +57,30 @@ export interface PlannedChanges {
  */
 export function computePlan(input: PlanInput): PlannedChanges {
   const { kinds, declared, base, observation, policy } = input;
-  // 1. Which resource does each key mean?
   const { scope = ROOT_SCOPE, elsewhere } = input;
+  // 1. Bind each key to its resource.
   const found = identify(kinds, declared, base, observation);
   const overlaps = elsewhere === undefined ? [] : overlapProblems(declared, found, elsewhere);
   if (found.problems.length > 0 || overlaps.length > 0) {
     throw new DesiredStateError([...found.problems, ...overlaps]);
   }
   const identity = elsewhere === undefined ? found : leaveToOthers(found, elsewhere);
-  // 2. What differs?
+  // 2. Compare the declared resources with the actual ones.
   const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
-  // 3. In which place among siblings, and in which order?
+  // 3. Order siblings, hold what needs approval, and order the changes.
   const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
-  const held = holdChanges(kinds, arranged, identity, observation, base, policy);
+  const guard = { kinds, identity, observation, base, policy };
+  const held = holdChanges(arranged, guard);
   const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address) });
-  // 4. What does it hurt, and what may be done without a person?
+  // 4. Assess the risk, and release what is approved.
   const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);
   const waits = waiting.length === 0 ? null : heldChecksum(input.organization, scope, waiting);
   const approved = policy.approved.includes(checksum) || policy.approved.includes(waits ?? '');
-  const verdict = judge(
-    ordering.sequence,
-    base?.size ?? 0,
-    lockOuts(kinds, ordering.sequence, observation, policy),
-    checksum,
-    policy,
-  );
+  const verdict = judge(ordering.sequence, checksum, guard);
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const changes = ordering.sequence.map((change) => withAccessFields(released(change, approved), rules));
-  // 5. Told as a plan.
+  // 5. Assemble the plan.
   const plan: Plan = {
     organization: input.organization,
     scope,
@@ -140,7 +135,7 @@ function summarize(changes: readonly Change[], identity: Identity): PlanSummary 
   };
 }
 
-/** Ids by address; what a translation makes has an address of its own, with `#result` behind. */
+/** Returns ids by address; the result of a translation has an address of its own, which ends in `#result`. */
 function bindingsOf(
   kinds: readonly KindRules[],
   identity: Identity,
