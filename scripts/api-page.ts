@@ -1,4 +1,4 @@
-import { describe, type Field } from '../src/commands/api/describe.ts';
+import { describeFields, type FieldDescription } from '../src/commands/api/describe.ts';
 import { operations } from '../src/platform/operations/index.ts';
 import type { Operation } from '../src/platform/operations/model/operation.ts';
 import type { Repeat } from '../src/queue/model/request.ts';
@@ -55,7 +55,7 @@ const REPEATS: Readonly<Record<Repeat, string>> = {
 
 function operationPart(operation: Operation): string {
   const { name, method, path, summary, paginated, streamed, repeat } = operation;
-  const { query, body } = describe(operation);
+  const { query, body } = describeFields(operation);
   const ways = [paginated ? 'a list (`--paginate`)' : '', streamed ? 'answered as a stream' : ''].filter(
     (way) => way !== '',
   );
@@ -68,8 +68,8 @@ function operationPart(operation: Operation): string {
   ].join('\n\n');
 }
 
-function fieldRow(where: string, { name, isRequired, words }: Field): string {
-  const text = words.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
+function fieldRow(where: string, { name, isRequired, expected }: FieldDescription): string {
+  const text = expected.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
   return `| \`${name}\`${isRequired ? ' (required)' : ''} | ${where} | ${text} |`;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import type { CommandContext } from './commands/cli/setup.ts';
+import type { CommandContext } from './commands/cli/context.ts';
 import { processTerminal } from './commands/cli/terminal.ts';
 import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
@@ -9,26 +9,26 @@ import { shownJson } from './core/json.ts';
 import { printableLines } from './plan/render/words.ts';
 import { createRedactor } from './redact.ts';
 
-/** The package's folder: this file is one below it, as source and as what is built. */
+/** The folder of the package; this file is one level below it, both in src and in dist. */
 const ROOT = new URL('../', import.meta.url);
 
 /**
- * Runs the command line: argv to command, error to exit code. Only the answer is printed on standard output.
+ * Runs the process: parses argv, handles signals, and turns errors into exit codes. Standard output has only the result.
  *
  * @returns the exit code of the process
  */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const stop = new AbortController();
   const reader = new AbortController();
-  let asked = Number.POSITIVE_INFINITY;
+  let stoppedAt = Number.POSITIVE_INFINITY;
   let stoppedBy: 'SIGINT' | 'SIGTERM' = 'SIGINT';
   const onStop = (signal: 'SIGINT' | 'SIGTERM') => {
-    // Whoever asks again does not want to wait; npm passes on the one that the terminal sent already.
-    if (systemClock.monotonic() - asked > SAME_REQUEST) {
+    // A second signal exits at once. npm forwards the signal that the terminal has already sent, hence the delay.
+    if (systemClock.monotonic() - stoppedAt > SAME_SIGNAL) {
       process.exit(FORCED[signal]);
     }
     if (!stop.signal.aborted) {
-      asked = systemClock.monotonic();
+      stoppedAt = systemClock.monotonic();
       stoppedBy = signal;
       stop.abort();
     }
@@ -46,7 +46,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
     stoppedBy: () => stoppedBy,
     secrets: new Set([process.env.OCTAVO_TOKEN ?? '']),
   };
-  // What nobody waited for: said like everything else, and the end of the process.
+  // An unhandled rejection or exception is reported like any other error, and ends the process.
   process.once('uncaughtException', (error) => process.exit(report(error, argv, context)));
   noteClosedOutput(reader);
   try {
@@ -60,7 +60,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** Where the environment names a proxy, clients of forges use it too. Throws ConfigError. */
+/** Makes forge clients use the proxy of the environment, if there is one. Throws ConfigError. */
 async function useProxy({ terminal, secrets }: CommandContext): Promise<void> {
   if (Object.keys(terminal.env).some((name) => /^https?_proxy$/i.test(name))) {
     const { proxyUrls, useProxyForFetch } = await import('./platform/http/dispatcher.ts');
@@ -71,14 +71,14 @@ async function useProxy({ terminal, secrets }: CommandContext): Promise<void> {
   }
 }
 
-/** What a shell says of a process that such a signal ended. */
+/** Exit codes of shells for a process that the signal ended. */
 const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
-/** Milliseconds within which two signals are one request. */
-const SAME_REQUEST = 500;
+/** Milliseconds within which a repeated signal counts as the same one. */
+const SAME_SIGNAL = 500;
 
 /**
- * A reader may have seen enough of the answer, as `head` has: that is not a failure, and ends no work by itself. How
- * the command ends, and what it exits with, is up to the command.
+ * Handles a closed standard output, as after `| head`: not a failure, and not the end of the work by itself. The command
+ * decides how it ends and with which exit code.
  */
 function noteClosedOutput(reader: AbortController): void {
   const ignoreClosed = (error: NodeJS.ErrnoException) => {
@@ -93,7 +93,7 @@ function noteClosedOutput(reader: AbortController): void {
   });
 }
 
-/** A command line in given surroundings. Never throws: what goes wrong is said, and is in the exit code. */
+/** Runs a command line. Never throws; errors are printed and set the exit code. */
 export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<ExitCode> {
   let exit: ExitCode = EXIT.done;
   const program = createProgram(context, (code) => {
@@ -112,30 +112,30 @@ function version(root: URL): string {
   return manifest.version;
 }
 
-/** Says what went wrong, for a person: no stack trace, and no secret. Where JSON was asked for, in JSON besides. */
+/** Prints an error without stack trace and secrets; with `--format json` also as JSON on standard output. */
 function report(error: unknown, argv: readonly string[], { terminal, secrets }: CommandContext): ExitCode {
   if (error instanceof CommanderError) {
-    // Commander has said it already; help that was asked for is no mistake.
+    // Commander has already printed it; requested help is not an error.
     return error.exitCode === 0 ? EXIT.done : EXIT.invalid;
   }
   const clean = createRedactor(secrets ?? []);
-  // Messages quote manifests, file names and answers: none of that is obeyed by a terminal, or by a CI job's runner.
-  const say = (text: string) => terminal.err(printableLines(clean(text)));
+  // Messages quote manifests, file names and responses, which must not control a terminal or a CI runner.
+  const print = (text: string) => terminal.err(printableLines(clean(text)));
   if (wantsJson(argv)) {
     terminal.out(clean(`${shownJson(failureAsJson(error))}\n`));
   }
   if (error instanceof DesiredStateError) {
     const count = error.problems.length;
     const list = error.problems.map(formatProblem).join('\n');
-    say(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`);
+    print(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`);
   } else if (error instanceof AppError) {
-    // What names its place in a file needs no other beginning.
+    // A message that starts with a file position needs no prefix.
     const start = /^\S+:\d+:\d+: /.test(error.message) ? '' : 'octavo: ';
-    say(`${start}${error.message}\n`);
+    print(`${start}${error.message}\n`);
   } else {
-    say(`octavo: unexpected error: ${messageOf(error)}\nThis is a bug in Octavo; please report it.\n`);
+    print(`octavo: unexpected error: ${messageOf(error)}\nThis is a bug in Octavo; please report it.\n`);
     if (terminal.env.OCTAVO_DEBUG !== undefined && error instanceof Error) {
-      say(`${error.stack ?? ''}\n`);
+      print(`${error.stack ?? ''}\n`);
     }
   }
   return error instanceof AppError ? error.exitCode : EXIT.failed;

@@ -1,13 +1,13 @@
 import { Argument, type Command, Option } from 'commander';
-import type { TypedField } from './api/fields.ts';
+import type { FieldArgument } from './api/fields.ts';
 import { CONFIG, ORGANIZATION, type SetExitCode } from './cli/arguments.ts';
-import type { CommandContext } from './cli/setup.ts';
+import type { CommandContext } from './cli/context.ts';
 
-/** `octavo api`, and what completes it on a command line. */
+/** Registers `octavo api` and shell completion. */
 export function apiCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const fields: TypedField[] = [];
+  const fields: FieldArgument[] = [];
   const headers: string[] = [];
-  // Both kinds in the order in which they were typed: fields of lists follow each other.
+  // Fields of both flags keep their common order, because items of lists are added in that order.
   const take = (isTyped: boolean) => (text: string) => {
     fields.push({ text, isTyped });
   };

@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
 import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode, upTo } from './cli/arguments.ts';
+import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
-import type { CommandContext } from './cli/setup.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
 
-/** Forges that there is a workflow for, and none. */
+/** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
-/** All commands, for parsing and for the reference page. `done` is told what the process exits with. */
+/** Registers all commands, for parsing and for the reference page. */
 export function createProgram(context: CommandContext, setExitCode: SetExitCode): Command {
   const program = new Command('octavo')
     .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
@@ -32,7 +32,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   return program;
 }
 
-/** `OCTAVO_CONFIG` names the configuration where no `--config` does. */
+/** Uses `OCTAVO_CONFIG` as the configuration where `--config` is not given. */
 function nameConfig(command: Command, { terminal }: CommandContext): void {
   const named = terminal.env.OCTAVO_CONFIG ?? '';
   if (named !== '' && command.opts().config === undefined && command.options.some(({ long }) => long === '--config')) {

@@ -5,32 +5,32 @@ import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import { toMarkdown } from '../platform/rich-text/document.ts';
-import type { Stage } from './stage.ts';
+import type { DemoContext } from './context.ts';
 import { fitting } from './tickets.ts';
 
 /** Who takes part in it. */
-export interface ClusterCast {
+export interface ClusterParts {
   readonly emulator: Emulator;
   readonly daemon: Daemon;
   readonly reader: Reader;
 }
 
 /** Tells of change requests as they are opened. */
-export class OpeningNarrator {
-  readonly #stage: Stage;
+export class ClusterReporter {
+  readonly #demo: DemoContext;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(demo: DemoContext) {
+    this.#demo = demo;
   }
 
   /** What the daemon is to tell. */
   readonly events: ClusterEvents = {
     onOpened: ({ label, why }) => {
-      const { say, paint } = this.#stage;
+      const { say, paint } = this.#demo;
       say(`\n  ${paint.create('✓')} ${printable(label)}\n      ${printable(why)}\n`);
     },
     onTrouble: ({ message }) => {
-      const { say, paint } = this.#stage;
+      const { say, paint } = this.#demo;
       say(`  ${paint.remove('✗')} ${printable(message)}\n`);
     },
   };
@@ -59,11 +59,11 @@ const PAGES = [
  * The chapter of issue clusters: a look at them opens a change request for each that hurts enough, once. False as soon as
  * something did not happen.
  */
-export async function tellOpenings(cast: ClusterCast, stage: Stage): Promise<boolean> {
-  const { reader, daemon } = cast;
-  const { say, paint } = stage;
+export async function openChangeRequests(parts: ClusterParts, demo: DemoContext): Promise<boolean> {
+  const { reader, daemon } = parts;
+  const { say, paint } = demo;
   const spaces = await spaceTitles(reader);
-  writePages(cast, spaces);
+  writePages(parts, spaces);
   say(paint.faint(`   (somebody wrote ${PAGES.map(({ title, space }) => `"${title}" in ${space}`).join(', ')})\n`));
   // Twice: what has a change request gets no second one.
   if (!(await daemon.lookAtClusters()) || !(await daemon.lookAtClusters())) {
@@ -78,11 +78,11 @@ export async function tellOpenings(cast: ClusterCast, stage: Stage): Promise<boo
     say(`  open  ${(spaces.get(space) ?? space).padEnd(14)}  ${printable(subject ?? '')}\n`);
   }
   // The newest stands first, and the one that hurts most was made first.
-  say(`\n  What a writer reads in the last of them:\n\n${excerpt(requests.at(-1)?.description, stage)}`);
+  say(`\n  What a writer reads in the last of them:\n\n${excerpt(requests.at(-1)?.description, demo)}`);
   return true;
 }
 
-function writePages({ emulator }: ClusterCast, spaces: ReadonlyMap<string, string>): void {
+function writePages({ emulator }: ClusterParts, spaces: ReadonlyMap<string, string>): void {
   for (const [id, space] of spaces) {
     const pages = PAGES.filter((page) => page.space === space);
     emulator.writePages(
@@ -109,7 +109,7 @@ async function changeRequests(reader: Reader) {
 }
 
 /** The description as Markdown, with its links as their words: addresses are longer than a terminal is wide. */
-function excerpt(description: unknown, { paint, columns }: Stage): string {
+function excerpt(description: unknown, { paint, columns }: DemoContext): string {
   return toMarkdown(description)
     .replaceAll(/\n<https?:[^>]*>\n/g, '')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -5,56 +5,56 @@ import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
 import type { AcmeRepository } from './acme-repository.ts';
-import { type ClusterCast, tellOpenings } from './clusters.ts';
-import { Moments, type Stage } from './stage.ts';
-import { type TicketCast, tellTickets } from './tickets.ts';
+import { type ClusterParts, openChangeRequests } from './clusters.ts';
+import { type DemoContext, EventWaiter } from './context.ts';
+import { ingestTickets, type TicketParts } from './tickets.ts';
 
 /** Tells what the daemon does as it does it, and lets the story wait for it. */
-export class Narrator {
-  readonly #stage: Stage;
-  readonly #ends: Moments<PassEnd>;
-  #told = '';
-  #complaint = '';
+export class PassReporter {
+  readonly #demo: DemoContext;
+  readonly #waiter: EventWaiter<PassEnd>;
+  #printed = '';
+  #lastError = '';
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
-    this.#ends = new Moments(stage);
+  constructor(demo: DemoContext) {
+    this.#demo = demo;
+    this.#waiter = new EventWaiter(demo);
   }
 
   /** What the daemon is to tell. */
   readonly events: PassEvents = {
     onPlan: ({ plan }, drift) => {
       // A plan that was told is not told again because a pass is made again.
-      if (plan.changes.length > 0 && plan.checksum !== this.#told) {
-        this.#told = plan.checksum;
+      if (plan.changes.length > 0 && plan.checksum !== this.#printed) {
+        this.#printed = plan.checksum;
         this.#plan(plan, drift.length);
       }
     },
     onSource: () => {
-      this.#complaint = '';
+      this.#lastError = '';
     },
     onBadSource: (error) => {
-      const { say, paint } = this.#stage;
+      const { say, paint } = this.#demo;
       // It is read again now and then, and stays wrong until somebody mends it.
-      if (error.message !== this.#complaint) {
-        this.#complaint = error.message;
+      if (error.message !== this.#lastError) {
+        this.#lastError = error.message;
         const lines = error.message.split('\n').map((line) => `  ${printable(line)}`);
         say(paint.remove(`\nThe manifests are wrong, and the last good ones stay in force:\n${lines.join('\n')}\n`));
       }
     },
     onPassEnd: (end) => {
       this.#results(end);
-      this.#ends.happen(end);
+      this.#waiter.emit(end);
     },
   };
 
   /** Resolves with the first pass from now on that is as asked; false when none is in time. */
   until(isDone: (end: PassEnd) => boolean): Promise<boolean> {
-    return this.#ends.until(isDone);
+    return this.#waiter.until(isDone);
   }
 
   #plan(plan: Plan, drift: number): void {
-    const { say, paint, columns } = this.#stage;
+    const { say, paint, columns } = this.#demo;
     if (drift > 0) {
       say(paint.warn(`\nThe platform was changed behind the repository’s back (${counted(drift, 'change')}):\n`));
     }
@@ -66,7 +66,7 @@ export class Narrator {
   }
 
   #results({ results, requests, milliseconds }: PassEnd): void {
-    const { say, paint } = this.#stage;
+    const { say, paint } = this.#demo;
     const how = (status: ChangeResult['status']) => results.filter((result) => result.status === status);
     const applied = how('applied').length;
     if (applied > 0) {
@@ -80,11 +80,11 @@ export class Narrator {
 }
 
 /** Who takes part. */
-export interface Cast extends TicketCast, ClusterCast {
+export interface DemoParts extends TicketParts, ClusterParts {
   readonly repository: AcmeRepository;
-  readonly narrator: Narrator;
+  readonly passes: PassReporter;
   /** Somebody who changes the platform by hand. */
-  readonly somebody: Writer;
+  readonly otherUser: Writer;
 }
 
 /** A pass that found the platform as declared: nothing failed, and nothing is left to do. */
@@ -93,21 +93,24 @@ function isSettled({ outcome, plan, results }: PassEnd): boolean {
 }
 
 /** Plays the story. False as soon as a step did not happen. */
-export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
-  const { say, paint } = stage;
+export async function runStory(parts: DemoParts, demo: DemoContext): Promise<boolean> {
+  const { say, paint } = demo;
   const chapter = (number: number, title: string) => say(`\n${paint.strong(`${number}. ${title}`)}\n`);
   const steps: readonly (readonly [string, () => Promise<boolean | 'told'>])[] = [
-    ['A commit declares the organization, and the platform is made to match it', () => follow(cast)],
-    ['A commit renames a team, moves a section and adds a translation', () => change(cast, stage)],
-    ['Somebody renames the team by hand, and the daemon undoes it', () => drift(cast, stage)],
-    ['A mailbox and a helpdesk’s export are dropped, and clusters of issues appear', () => tellTickets(cast, stage)],
-    ['What hurts readers most becomes change requests, where a writer would look', () => tellOpenings(cast, stage)],
+    ['A commit declares the organization, and the platform is made to match it', () => follow(parts)],
+    ['A commit renames a team, moves a section and adds a translation', () => change(parts, demo)],
+    ['Somebody renames the team by hand, and the daemon undoes it', () => drift(parts, demo)],
+    ['A mailbox and a helpdesk’s export are dropped, and clusters of issues appear', () => ingestTickets(parts, demo)],
+    [
+      'What hurts readers most becomes change requests, where a writer would look',
+      () => openChangeRequests(parts, demo),
+    ],
   ];
   for (const [index, [title, play]] of steps.entries()) {
     chapter(index + 1, title);
     const outcome = await play();
     if (outcome === false) {
-      say(paint.remove(stage.signal.aborted ? '\nStopped.\n' : '\nThis did not happen within 30 s.\n'));
+      say(paint.remove(demo.signal.aborted ? '\nStopped.\n' : '\nThis did not happen within 30 s.\n'));
     }
     if (outcome !== true) {
       return false;
@@ -116,19 +119,19 @@ export async function playStory(cast: Cast, stage: Stage): Promise<boolean> {
   return true;
 }
 
-async function follow({ daemon, narrator, reader }: Cast): Promise<boolean> {
-  const settled = narrator.until(isSettled);
+async function follow({ daemon, passes, reader }: DemoParts): Promise<boolean> {
+  const settled = passes.until(isSettled);
   await daemon.start();
   return (await settled) && (await teamTitles(reader)).includes('Writers');
 }
 
-async function change({ repository, narrator, reader }: Cast, { say, paint }: Stage): Promise<boolean> {
+async function change({ repository, passes, reader }: DemoParts, { say, paint }: DemoContext): Promise<boolean> {
   await repository.renameTeam();
   await repository.moveSection();
   await repository.addTranslation();
   const commit = await repository.commit('Rename writers, move the changelog, add German');
   say(paint.faint(`   $ git commit -am "Rename writers, move the changelog, add German"   (${commit.slice(0, 7)})\n`));
-  const done = await narrator.until((end) => isSettled(end) && end.plan?.commit === commit);
+  const done = await passes.until((end) => isSettled(end) && end.plan?.commit === commit);
   const languages: string[] = [];
   for await (const translation of reader.pages(operations.listTranslations)) {
     languages.push(translation.language);
@@ -136,15 +139,15 @@ async function change({ repository, narrator, reader }: Cast, { say, paint }: St
   return done && (await teamTitles(reader)).includes('Docs writers') && languages.includes('de');
 }
 
-async function drift({ narrator, reader, somebody }: Cast, { say, paint }: Stage): Promise<boolean> {
+async function drift({ passes, reader, otherUser }: DemoParts, { say, paint }: DemoContext): Promise<boolean> {
   let teamId = '';
   for await (const team of reader.pages(operations.listTeams)) {
     teamId = team.title === 'Docs writers' ? team.id : teamId;
   }
-  const undone = narrator.until((end) =>
+  const undone = passes.until((end) =>
     end.results.some(({ address, status }) => address === 'team/writers' && status === 'applied'),
   );
-  await somebody.send(operations.updateTeam, { path: { teamId }, body: { title: 'Renamed by hand' } });
+  await otherUser.send(operations.updateTeam, { path: { teamId }, body: { title: 'Renamed by hand' } });
   say(paint.faint('   (somebody renames "Docs writers" to "Renamed by hand" on the platform)\n'));
   return (await undone) && (await teamTitles(reader)).includes('Docs writers');
 }

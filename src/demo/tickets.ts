@@ -3,14 +3,14 @@ import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
+import { type DemoContext, STEP_LIMIT } from './context.ts';
 import { type DropBox, TICKET_FILES } from './drop-box.ts';
-import type { IntakeNarrator } from './intake-narrator.ts';
-import { STEP_LIMIT, type Stage } from './stage.ts';
+import type { IntakeReporter } from './intake-reporter.ts';
 
 /** Who takes part in it. */
-export interface TicketCast {
+export interface TicketParts {
   readonly dropBox: DropBox;
-  readonly intake: IntakeNarrator;
+  readonly intake: IntakeReporter;
   readonly reader: Reader;
 }
 
@@ -19,7 +19,7 @@ type Cluster = Item<typeof operations.listConversationClusters>;
 /** Topics that the example files have. */
 const TOPICS = 3;
 /** Milliseconds from one look at the clusters to the next. */
-const LOOK_AGAIN = 150;
+const POLL_INTERVAL = 150;
 const IMPACTS = ['high', 'medium', 'low'];
 /** Columns that stand before a cluster's label, but for the indentation. */
 const BEFORE_LABEL = 31;
@@ -29,8 +29,11 @@ const PLACEHOLDER = /\[([A-Z]+)_\d+\]/g;
  * The chapter of conversations: files of tickets are dropped, what is private stays here, and clusters of issues appear
  * on the platform. False as soon as something did not happen, unless what did happen was told.
  */
-export async function tellTickets({ dropBox, intake, reader }: TicketCast, stage: Stage): Promise<boolean | 'told'> {
-  const { say, paint } = stage;
+export async function ingestTickets(
+  { dropBox, intake, reader }: TicketParts,
+  demo: DemoContext,
+): Promise<boolean | 'told'> {
+  const { say, paint } = demo;
   for (const file of TICKET_FILES) {
     say(
       `${file === TICKET_FILES[0] ? '' : '\n'}${paint.faint(`   $ cp examples/tickets/${file} ${dropBox.directory}`)}\n`,
@@ -41,14 +44,14 @@ export async function tellTickets({ dropBox, intake, reader }: TicketCast, stage
       return false;
     }
   }
-  if (!(await isPrivate(await conversationsOn(reader), dropBox, stage))) {
+  if (!(await isPrivate(await conversationsOn(reader), dropBox, demo))) {
     return 'told';
   }
-  const clusters = await clustersOn(reader, stage);
+  const clusters = await clustersOn(reader, demo);
   if (clusters === null) {
     return false;
   }
-  say(`\n  The platform has made issues of them, and clusters of what is alike:\n\n${clusterTable(clusters, stage)}`);
+  say(`\n  The platform has made issues of them, and clusters of what is alike:\n\n${clusterTable(clusters, demo)}`);
   return true;
 }
 
@@ -73,8 +76,8 @@ async function conversationsOn(reader: Reader): Promise<readonly Words[]> {
 }
 
 /** Tells whether any address of the files got through, and shows a line as it did. */
-async function isPrivate(conversations: readonly Words[], dropBox: DropBox, stage: Stage): Promise<boolean> {
-  const { say, paint } = stage;
+async function isPrivate(conversations: readonly Words[], dropBox: DropBox, demo: DemoContext): Promise<boolean> {
+  const { say, paint } = demo;
   const emails = await dropBox.emails();
   const seen = emails.filter((email) => conversations.some(({ all }) => all.includes(email)));
   if (seen.length > 0) {
@@ -94,7 +97,7 @@ function lineToShow(conversations: readonly Words[]): string {
 }
 
 /** Once every conversation was worked, the worst first; null when there are too few in time. */
-async function clustersOn(reader: Reader, { clock, signal }: Stage): Promise<readonly Cluster[] | null> {
+async function clustersOn(reader: Reader, { clock, signal }: DemoContext): Promise<readonly Cluster[] | null> {
   for (const until = clock.monotonic() + STEP_LIMIT; clock.monotonic() < until && !signal.aborted; ) {
     let isWorked = true;
     for await (const { processedAt } of reader.pages(operations.listConversations)) {
@@ -105,12 +108,12 @@ async function clustersOn(reader: Reader, { clock, signal }: Stage): Promise<rea
       const rank = ({ impact }: Cluster) => IMPACTS.indexOf(impact ?? '');
       return items.toSorted((a, b) => rank(a) - rank(b));
     }
-    await clock.sleep(LOOK_AGAIN, signal).catch(() => {});
+    await clock.sleep(POLL_INTERVAL, signal).catch(() => {});
   }
   return null;
 }
 
-function clusterTable(clusters: readonly Cluster[], { paint, columns }: Stage): string {
+function clusterTable(clusters: readonly Cluster[], { paint, columns }: DemoContext): string {
   const colour = { high: paint.remove, medium: paint.change, low: paint.faint };
   const rows = clusters.map(({ impact, stats, label }) => {
     const shade = colour[impact as keyof typeof colour] ?? paint.faint;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { layFields, readFields, type TypedField } from '../../src/commands/api/fields.ts';
+import { type FieldArgument, mergeFields, readFields } from '../../src/commands/api/fields.ts';
 import { readTarget } from '../../src/commands/api/target.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 
 const read = async (name: string) => {
   throw new Error(`${name} was read`);
 };
-const parse = async (typed: readonly TypedField[]) => layFields({}, await readFields(typed, read));
+const parse = async (typed: readonly FieldArgument[]) => mergeFields({}, await readFields(typed, read));
 
 /** Any name but those of brackets and equals signs, which are a key's own. */
 const key = fc.stringMatching(/^[^[\]=\s]{1,8}$/);
@@ -19,7 +19,7 @@ const body = fc.letrec((tie) => ({
 })).object;
 
 /** A value as it is typed: texts with `-f`, what is more than a text with `-F`. */
-function typed(name: string, value: unknown): readonly TypedField[] {
+function typed(name: string, value: unknown): readonly FieldArgument[] {
   if (Array.isArray(value)) {
     return value.length === 0
       ? [{ text: `${name}[]`, isTyped: false }]

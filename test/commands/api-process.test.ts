@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../scripts/docs.ts';
-import { suggest } from '../../src/commands/completion/suggest.ts';
+import { completeWords } from '../../src/commands/completion/complete.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { eventually, octavo } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -118,7 +118,7 @@ describe('octavo api as a process', () => {
 
 describe('completion', () => {
   const table = Object.values(operations);
-  const offered = (...line: readonly string[]) => suggest(commandLine(), table, line);
+  const offered = (...line: readonly string[]) => completeWords(commandLine(), table, line);
   const words = (...line: readonly string[]) => offered(...line).words.map(({ value }) => value);
 
   test.each([
@@ -151,7 +151,7 @@ describe('completion', () => {
     [['plan', '--base', 'x', '']],
     [['conversations', 'push', 'a', '']],
   ])("%j: file names are the shell's to know", (line) => {
-    expect(offered(...line)).toEqual({ words: [], areFiles: true, goesOn: false });
+    expect(offered(...line)).toEqual({ words: [], includesFiles: true, isPartial: false });
   });
 
   test('a hidden command is not offered', () => {
@@ -159,7 +159,7 @@ describe('completion', () => {
   });
 
   test('a path that goes on is followed by no space', () => {
-    expect(offered('api', 'GET', '/v1/orgs/o/te').goesOn).toBe(true);
-    expect(offered('api', 'GET', '/v1/orgs/o/sso').goesOn).toBe(false);
+    expect(offered('api', 'GET', '/v1/orgs/o/te').isPartial).toBe(true);
+    expect(offered('api', 'GET', '/v1/orgs/o/sso').isPartial).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { differences, readPlanFile, writePlanFile } from '../../src/commands/plan/plan-file.ts';
+import { findDifferences, readPlanFile, writePlanFile } from '../../src/commands/plan/plan-file.ts';
 import { canonicalJson, type Json } from '../../src/core/json.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 import { openWorkspace } from '../support/workspace.ts';
@@ -16,7 +16,7 @@ async function differencesOf(before: PlanCase, after: Partial<PlanCase>): Promis
   const { plan } = await planOf(before);
   const file = readPlanFile(writePlanFile({ declared, base: null } as never, plan), 'plan.json');
   const { plan: now } = await planOf({ ...before, ...after });
-  return differences(file, now, { approved: [], allowDeletes: 0, ...after.policy });
+  return findDifferences(file, now, { approved: [], allowDeletes: 0, ...after.policy });
 }
 
 describe('what waited when the plan was made, and would not wait now, is different', () => {

@@ -53,7 +53,7 @@ describe('paths of the platform', () => {
     const senders = sources.filter((file) => /\btransport\.(send|open)\(/.test(readFileSync(file, 'utf8')));
     expect(senders.sort()).toEqual([
       'src/commands/api/send.ts',
-      'src/commands/cli/setup.ts',
+      'src/commands/cli/session.ts',
       'src/platform/client.ts',
       'src/platform/http/transport.ts',
     ]);

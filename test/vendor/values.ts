@@ -1,6 +1,6 @@
 /** Collects the values that a schema allows by name, and the lengths of its texts, by the place in a request. */
 import type * as z from 'zod';
-import { jsonSchemaOf } from '../../src/commands/api/schema-words.ts';
+import { toJsonSchema } from '../../src/commands/api/schema-text.ts';
 import type { VendorDocument, VendorOperation } from './document.ts';
 import { type Named, resolve, type Schema } from './schema.ts';
 
@@ -45,7 +45,7 @@ export function ownPlaces(query: z.ZodType | null, body: z.ZodType | null): Plac
     [body, 'body'],
   ] as const) {
     if (schema !== null) {
-      collect({}, jsonSchemaOf(schema) as Node, place, places, 0);
+      collect({}, toJsonSchema(schema) as Node, place, places, 0);
     }
   }
   return places;

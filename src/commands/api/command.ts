@@ -9,35 +9,37 @@ import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
-import { type CommandContext, chooseOrganization, readConfig, untilAborted, withPlatform } from '../cli/setup.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import { type CommandContext, untilAborted } from '../cli/context.ts';
+import { withPlatform } from '../cli/session.ts';
 import { paintFor } from '../cli/terminal.ts';
-import { type ApiFlags, mustGoTogether, type Repeated } from './flags.ts';
+import { type ApiFlags, checkFlags, type RepeatableFlags } from './flags.ts';
 import { secretValues } from './headers.ts';
-import { openSelection } from './jq.ts';
+import { openJqFilter } from './jq.ts';
 import { listOperations } from './list.ts';
-import { AnswerWriter, colouredJson } from './output.ts';
-import { type Prepared, prepare } from './prepare.ts';
-import { sendAndShow, type Wanted } from './show.ts';
+import { colorJson, ResponseWriter } from './output.ts';
+import { type PreparedRequest, prepare } from './prepare.ts';
+import { type ShowOptions, sendAndShow } from './show.ts';
 
 /**
- * `octavo api`. Throws InterruptedError as soon as the process is asked to end; ends without an error when nobody
- * reads the answer any more and nothing has failed.
+ * Runs `octavo api`. Throws InterruptedError as soon as the process is stopped; succeeds when standard output is closed
+ * early and nothing has failed.
  */
 export async function apiCommand(
   words: readonly string[],
-  repeated: Repeated,
+  repeated: RepeatableFlags,
   flags: ApiFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { readerLeft } = context.terminal;
-  const signal = readerLeft === undefined ? context.signal : AbortSignal.any([context.signal, readerLeft]);
+  const { outputClosed } = context.terminal;
+  const signal = outputClosed === undefined ? context.signal : AbortSignal.any([context.signal, outputClosed]);
   try {
     return await runApi(words, repeated, flags, { ...context, signal });
   } catch (error) {
     if (context.signal.aborted) {
       throw new InterruptedError(context.stoppedBy?.(), { cause: error });
     }
-    if (readerLeft?.aborted === true && error instanceof CancelledError) {
+    if (outputClosed?.aborted === true && error instanceof CancelledError) {
       return EXIT.done;
     }
     throw error;
@@ -46,7 +48,7 @@ export async function apiCommand(
 
 async function runApi(
   words: readonly string[],
-  { fields, headers }: Repeated,
+  { fields, headers }: RepeatableFlags,
   flags: ApiFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
@@ -61,27 +63,27 @@ async function runApi(
   const { baseUrl } = config.platform;
   const request = await prepare(
     { words, method: flags.method, fields, headers, data: flags.data, isRaw: flags.raw === true },
-    { table, organization: organization.id, baseUrl, read: (name) => readNamed(name, context) },
+    { table, organization: organization.id, baseUrl, read: (name) => readInput(name, context) },
   );
   for (const secret of secretValues(request.headers)) {
     context.secrets?.add(secret);
   }
-  mustGoTogether(request, flags);
-  const selection = flags.jq === undefined ? null : await openSelection(flags.jq, context.signal);
+  checkFlags(request, flags);
+  const jqFilter = flags.jq === undefined ? null : await openJqFilter(flags.jq, context.signal);
   try {
-    return await carryOut({ request, flags, selection, context }, config, organization);
+    return await execute({ request, flags, jqFilter, context }, config, organization);
   } finally {
-    await selection?.close();
+    await jqFilter?.close();
   }
 }
 
-interface Wish extends Wanted {
+interface Invocation extends ShowOptions {
   readonly flags: ApiFlags;
 }
 
-/** Shows the request, asks, and sends it: as much of that as is wanted. */
-async function carryOut(wish: Wish, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
-  const { request, flags, context } = wish;
+/** Prints the request for a dry run; otherwise sends it, after confirmation where one is needed. */
+async function execute(invocation: Invocation, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
+  const { request, flags, context } = invocation;
   for (const note of request.notes) {
     context.terminal.err(`${printableLines(note)}\n`);
   }
@@ -90,16 +92,16 @@ async function carryOut(wish: Wish, config: Config, organization: OrganizationCo
     showRequest(request, url, flags, context);
     return EXIT.done;
   }
-  if (!(await isWanted(request, url, flags, context))) {
+  if (!(await confirm(request, url, flags, context))) {
     context.terminal.err('\nNot sent.\n');
     return EXIT.failed;
   }
-  const writer = new AnswerWriter(context, [organization.token, ...secretValues(request.headers)]);
-  await withPlatform(config, organization, context, (session) => sendAndShow({ ...wish, writer }, session));
+  const writer = new ResponseWriter(context, [organization.token, ...secretValues(request.headers)]);
+  await withPlatform(config, organization, context, (session) => sendAndShow({ ...invocation, writer }, session));
   return EXIT.done;
 }
 
-async function readNamed(name: string, { terminal, signal }: CommandContext): Promise<string> {
+async function readInput(name: string, { terminal, signal }: CommandContext): Promise<string> {
   if (name === '-') {
     if (terminal.input === undefined) {
       throw new ConfigError('cannot read from standard input here');
@@ -116,8 +118,8 @@ async function readNamed(name: string, { terminal, signal }: CommandContext): Pr
   }
 }
 
-/** Prints what would be sent, for `--dry-run`: without the token, and without the values of secret headers. */
-function showRequest(request: Prepared, url: string, { format }: ApiFlags, { terminal }: CommandContext): void {
+/** Prints the request of a dry run, without the token and the values of secret headers. */
+function showRequest(request: PreparedRequest, url: string, { format }: ApiFlags, { terminal }: CommandContext): void {
   const { method, body } = request;
   const json: unknown = maskUrlsIn(body === null ? null : JSON.parse(body));
   if (format === 'json') {
@@ -135,23 +137,23 @@ function showRequest(request: Prepared, url: string, { format }: ApiFlags, { ter
   terminal.err('Not sent (dry run).\n');
 }
 
-function shownHeaders({ headers }: Prepared): Readonly<Record<string, string>> {
+function shownHeaders({ headers }: PreparedRequest): Readonly<Record<string, string>> {
   const clean = createRedactor(secretValues(headers));
   const isSecret = (value: string) => secretValues(headers).includes(value);
   const entries = Object.entries(headers).map(([name, value]) => [name, isSecret(value) ? SECRET : clean(value)]);
   return Object.fromEntries(entries);
 }
 
-function requestText(request: Prepared, url: string, paint: ReturnType<typeof paintFor>): string {
+function requestText(request: PreparedRequest, url: string, paint: ReturnType<typeof paintFor>): string {
   const { method, body } = request;
   const headers = Object.entries(shownHeaders(request)).map(([name, value]) => `${paint.faint(`${name}:`)} ${value}\n`);
-  const text = body === null ? '' : `${colouredJson(shownJson(maskUrlsIn(JSON.parse(body))), paint)}\n`;
+  const text = body === null ? '' : `${colorJson(shownJson(maskUrlsIn(JSON.parse(body))), paint)}\n`;
   return `${paint.strong(method)} ${maskUrls(url)}\n${headers.join('')}${text}`;
 }
 
-/** Whether a person wants it: said beforehand, or now. Throws ConfigError where nobody can be asked. */
-async function isWanted(
-  request: Prepared,
+/** Returns true for a read, with `--yes`, and after confirmation. Throws ConfigError without a terminal to ask on. */
+async function confirm(
+  request: PreparedRequest,
   url: string,
   flags: ApiFlags,
   { terminal, signal }: CommandContext,
@@ -164,9 +166,9 @@ async function isWanted(
   }
   terminal.err(requestText(request, url, paintFor(terminal.isErrTerminal, terminal.env)));
   const answer = terminal.ask('\nSend it? Enter "yes" to confirm: ');
-  const said = await Promise.race([answer, untilAborted(signal).then(() => '')]);
+  const reply = await Promise.race([answer, untilAborted(signal).then(() => '')]);
   if (signal.aborted) {
     throw new CancelledError(`${request.name} was not sent`);
   }
-  return said.trim().toLowerCase() === 'yes';
+  return reply.trim().toLowerCase() === 'yes';
 }

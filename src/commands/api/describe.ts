@@ -1,132 +1,131 @@
+/** Lists the fields of an operation as `-f` names them, from the schemas that check them. */
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { Repeat } from '../../queue/model/request.ts';
-import { jsonSchemaOf, memberWords, optionsOf, type SchemaNode, schemaWords } from './schema-words.ts';
+import {
+  alternativesOf,
+  describeMember,
+  describeSchema,
+  itemSchema,
+  type SchemaNode,
+  toJsonSchema,
+  valueSchema,
+} from './schema-text.ts';
 
-/** One thing that can be sent, as `-f` names it. */
-export interface Field {
+/** A field of a query or a body. */
+export interface FieldDescription {
+  /** Its name as `-f` takes it, such as `scope[mode]`. */
   readonly name: string;
   readonly isRequired: boolean;
-  /** What it must be. */
-  readonly words: string;
+  /** The values that it takes, in words. */
+  readonly expected: string;
 }
 
-/** What an operation takes, for people. */
-export interface Described {
+/** The parameters and fields of an operation. */
+export interface OperationFields {
   readonly parameters: readonly string[];
-  readonly query: readonly Field[];
-  readonly body: readonly Field[];
+  readonly query: readonly FieldDescription[];
+  readonly body: readonly FieldDescription[];
 }
 
-/** What can be sent with an operation, from the schemas that check it. */
-export function describe({ path, query, body }: Operation): Described {
+/** Lists the parameters and fields of an operation. */
+export function describeFields({ path, query, body }: Operation): OperationFields {
   return {
-    parameters: parametersOf(path),
-    query: query === null ? [] : fieldsOf(jsonSchemaOf(query)),
-    body: body === null ? [] : fieldsOf(jsonSchemaOf(body)),
+    parameters: pathParameters(path),
+    query: query === null ? [] : fieldsOf(toJsonSchema(query)),
+    body: body === null ? [] : fieldsOf(toJsonSchema(body)),
   };
 }
 
-/** The names of a path's parameters, in order. */
-export function parametersOf(path: string): readonly string[] {
+/** The names of the parameters in a path, in order. */
+export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** Whether an answer that was lost is asked for again, in words. */
-export const REPEAT_WORDS: Readonly<Record<Repeat, string>> = {
+/** Retry behavior of an operation when a response is lost, in words. */
+export const RETRY_TEXT: Readonly<Record<Repeat, string>> = {
   safe: 'read-only; retried if there is no response',
   idempotent: 'idempotent; retried if there is no response',
   never: 'not idempotent; never retried, and may have taken effect if there is no response',
 };
 
-/** A field, and what the schema says of it. */
-interface Row extends Field {
+/** A field with the schemas of its value, from all alternatives. */
+interface Row extends FieldDescription {
   readonly nodes: readonly SchemaNode[];
 }
 
 function fieldsOf(root: SchemaNode): readonly Row[] {
-  const options = optionsOf(root);
+  const options = alternativesOf(root);
   const lists = options.filter(({ type }) => type === 'array');
   const rows = options.filter((option) => !lists.includes(option)).flatMap((option) => memberFields(option, '', true));
   return lists.length === 0 || rows.length === 0
     ? [...rows, ...lists.flatMap((list) => itemFields(list, '', true))]
-    : [...rows, { name: '[]', isRequired: false, words: 'or a list of these objects, with -d', nodes: [] }];
+    : [...rows, { name: '[]', isRequired: false, expected: 'or a list of these objects, with -d', nodes: [] }];
 }
 
-/** The members of an object, those of objects inside it included. */
+/** The members of an object, including those of nested objects. */
 function memberFields(node: SchemaNode, prefix: string, isNeeded: boolean): readonly Row[] {
-  const { properties = {}, required = [], additionalProperties } = node;
+  const { properties = {}, required = [] } = node;
   const fields = Object.entries(properties).flatMap(([key, member]) =>
-    placeFields(member as SchemaNode, prefix === '' ? key : `${prefix}[${key}]`, isNeeded && required.includes(key)),
+    valueFields(member as SchemaNode, prefix === '' ? key : `${prefix}[${key}]`, isNeeded && required.includes(key)),
   );
-  const isOpen = typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0;
-  return isOpen
-    ? [
-        ...fields,
-        {
-          name: `${prefix}[NAME]`,
-          isRequired: false,
-          words: schemaWords(additionalProperties as SchemaNode),
-          nodes: [],
-        },
-      ]
-    : fields;
+  const values = valueSchema(node);
+  return values === null
+    ? fields
+    : [...fields, { name: `${prefix}[NAME]`, isRequired: false, expected: describeSchema(values), nodes: [] }];
 }
 
-function placeFields(node: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
-  const options = optionsOf(node);
+function valueFields(node: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
+  const options = alternativesOf(node);
   const objects = options.filter(isStructured);
   const [only] = options;
   if (objects.length === 0 || only === undefined) {
-    return [{ name, isRequired, words: schemaWords(node), nodes: [node] }];
+    return [{ name, isRequired, expected: describeSchema(node), nodes: [node] }];
   }
   if (options.length === 1) {
-    return only.type === 'array' ? itemFields(only, name, isRequired) : memberFields(only, name, isRequired);
+    return partFields(only, name, isRequired);
   }
-  const inner = objects.flatMap((option) =>
-    option.type === 'array' ? itemFields(option, name, false) : memberFields(option, name, false),
-  );
-  return [
-    { name, isRequired, words: `either ${options.map((option) => choiceWords(option)).join(', or ')}`, nodes: [] },
-    ...merged(inner),
-  ];
+  const expected = `either ${options.map(describeAlternative).join(', or ')}`;
+  const inner = objects.flatMap((option) => partFields(option, name, false));
+  return [{ name, isRequired, expected, nodes: [] }, ...merged(inner)];
 }
 
-/** One row for each name: alternatives may have some of them in common. */
+function partFields(node: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
+  return node.type === 'array' ? itemFields(node, name, isRequired) : memberFields(node, name, isRequired);
+}
+
+/** Merges the rows of a name that several alternatives have. */
 function merged(rows: readonly Row[]): readonly Row[] {
   const byName = new Map<string, Row>();
   for (const row of rows) {
     const anyOf = [...(byName.get(row.name)?.nodes ?? []), ...row.nodes];
-    byName.set(row.name, { ...row, nodes: anyOf, words: anyOf.length > 1 ? schemaWords({ anyOf }) : row.words });
+    const expected = anyOf.length > 1 ? describeSchema({ anyOf }) : row.expected;
+    byName.set(row.name, { ...row, nodes: anyOf, expected });
   }
   return [...byName.values()];
 }
 
 function itemFields(list: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
-  const items = (typeof list.items === 'object' && !Array.isArray(list.items) ? list.items : {}) as SchemaNode;
+  const items = itemSchema(list);
   const least = (list.minItems ?? 0) > 0 ? `, at least ${list.minItems}` : '';
-  const options = optionsOf(items);
+  const options = alternativesOf(items);
   if (!options.some(isStructured)) {
-    return [{ name: `${name}[]`, isRequired, words: `${schemaWords(items)}${least}`, nodes: [items] }];
+    return [{ name: `${name}[]`, isRequired, expected: `${describeSchema(items)}${least}`, nodes: [items] }];
   }
-  return placeFields(items, `${name}[]`, isRequired);
+  return valueFields(items, `${name}[]`, isRequired);
 }
 
-/** Whether a value has parts that `-f` can name. */
-function isStructured({ type, title, properties, additionalProperties }: SchemaNode): boolean {
-  return (
-    title === undefined &&
-    (type === 'array' ||
-      (type === 'object' &&
-        (properties !== undefined ||
-          (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0))))
-  );
+/** Returns true for lists and objects whose members `-f` can name. */
+function isStructured(node: SchemaNode): boolean {
+  const { type, title, properties } = node;
+  const hasMembers = properties !== undefined || valueSchema(node) !== null;
+  return title === undefined && (type === 'array' || (type === 'object' && hasMembers));
 }
 
-/** What tells one alternative from the others: its members, with the values that are fixed. */
-function choiceWords(option: SchemaNode): string {
+/** Describes an alternative by its members, with their fixed values. */
+function describeAlternative(option: SchemaNode): string {
   if (option.type !== 'object' || option.title !== undefined) {
-    return schemaWords(option);
+    return describeSchema(option);
   }
   const members = Object.entries(option.properties ?? {});
-  return members.map(([name, member]) => memberWords(name, member as SchemaNode)).join(' and ');
+  return members.map(([name, member]) => describeMember(name, member as SchemaNode)).join(' and ');
 }

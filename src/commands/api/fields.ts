@@ -1,30 +1,31 @@
+/** Reads the fields of `-f` and `-F`, such as `scope[mode]=default`, and merges them into a request body. */
 import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { quote } from '../../core/text/suggest.ts';
 
-/** A field as it was typed. */
-export interface TypedField {
+/** A `-f` or `-F` argument. */
+export interface FieldArgument {
   /** `key=value`; `key[]` alone is an empty list. */
   readonly text: string;
-  /** Whether `true`, `3` and `null` are more than texts (`-F`). */
+  /** True for `-F`: `true`, `3`, `null` and `@file` are converted. */
   readonly isTyped: boolean;
 }
 
-/** A field with its value. */
-export interface Field {
-  /** `a[b][]` as `a`, `b` and null. */
+/** A parsed field. */
+export interface InputField {
+  /** The parsed key: `a[b][]` is `a`, `b` and null. */
   readonly path: readonly (string | null)[];
   readonly value: unknown;
-  /** Whether its value is a text because `-f` says so, and might have been meant as something else. */
+  /** True for values of `-f`, which are strings even where they look like a number or a boolean. */
   readonly isText: boolean;
 }
 
-/** Reads a file that `@name` names; `-` is what is piped in. */
-export type ReadNamed = (name: string) => Promise<string>;
+/** Reads the file of an `@name` value; `-` is standard input. */
+export type ReadInput = (name: string) => Promise<string>;
 
-/** What was typed with `-f` and `-F`, read. Throws ConfigError. */
-export async function readFields(typed: readonly TypedField[], read: ReadNamed): Promise<readonly Field[]> {
-  const fields: Field[] = [];
+/** Parses `-f` and `-F` arguments. Throws ConfigError. */
+export async function readFields(typed: readonly FieldArgument[], read: ReadInput): Promise<readonly InputField[]> {
+  const fields: InputField[] = [];
   for (const { text, isTyped } of typed) {
     const flag = isTyped ? '-F' : '-f';
     const equals = text.indexOf('=');
@@ -43,12 +44,12 @@ export async function readFields(typed: readonly TypedField[], read: ReadNamed):
   return fields;
 }
 
-/** What `key[]` without a value stands for. */
+/** The value of `key[]` without `=`. */
 const EMPTY_LIST = Object.freeze([]);
 
 const KEY = /^[^[\]=]+(\[[^[\]]*\])*$/;
 
-function readKey(key: string, flag: string): Field['path'] {
+function readKey(key: string, flag: string): InputField['path'] {
   if (!KEY.test(key)) {
     throw new ConfigError(`${flag} ${quote(key)}: expected a field name such as title, scope[mode] or members[]`);
   }
@@ -56,12 +57,12 @@ function readKey(key: string, flag: string): Field['path'] {
   return [name, ...rest.map((part) => (part === ']' ? null : part.slice(0, -1)))];
 }
 
-async function typedValue(text: string, read: ReadNamed): Promise<unknown> {
-  return text.startsWith('@') ? read(text.slice(1)) : literalOf(text);
+async function typedValue(text: string, read: ReadInput): Promise<unknown> {
+  return text.startsWith('@') ? read(text.slice(1)) : parseLiteral(text);
 }
 
-/** The boolean, number or null that a text is written like, else the text itself. */
-export function literalOf(text: string): unknown {
+/** Parses a boolean, a number or null; returns any other text unchanged. */
+export function parseLiteral(text: string): unknown {
   if (text === 'true' || text === 'false') {
     return text === 'true';
   }
@@ -71,98 +72,101 @@ export function literalOf(text: string): unknown {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** Lays fields over an object, in order. Throws ConfigError where two of them contradict. */
-export function layFields(over: Readonly<Record<string, unknown>>, fields: readonly Field[]): Record<string, unknown> {
+/** Merges fields into a copy of an object, in order. Throws ConfigError when two fields conflict. */
+export function mergeFields(
+  over: Readonly<Record<string, unknown>>,
+  fields: readonly InputField[],
+): Record<string, unknown> {
   const root: Record<string, unknown> = structuredClone(over);
   for (const field of fields) {
-    lay(root, field);
+    setField(root, field);
   }
   return root;
 }
 
-function lay(root: Record<string, unknown>, { path, value }: Field): void {
+function setField(root: Record<string, unknown>, { path, value }: InputField): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
     set(root, name ?? '', value);
     return;
   }
-  let place = new Place(root, name ?? '', nameOf(path));
+  let slot = new Slot(root, name ?? '', fieldName(path));
   for (const [index, step] of rest.entries()) {
     const isLast = index === rest.length - 1;
     if (step !== null) {
-      place = new Place(place.object(), step, nameOf(path));
+      slot = new Slot(slot.object(), step, fieldName(path));
     } else {
-      const list = place.list();
+      const list = slot.list();
       if (value === EMPTY_LIST && isLast) {
         return;
       }
-      place = new Place(list, isLast ? list.length : itemFor(list, rest[index + 1] ?? null), nameOf(path));
+      slot = new Slot(list, isLast ? list.length : itemFor(list, rest[index + 1] ?? null), fieldName(path));
     }
   }
-  place.put(value);
+  slot.put(value);
 }
 
-/** As gh has it: a member that the last object of a list has already begins the next object. */
+/** Index of the object that a member belongs to; as in `gh api`, a repeated member starts the next object. */
 function itemFor(list: readonly unknown[], member: string | null): number {
   const last = list.at(-1);
   return isObject(last) && member !== null && !Object.hasOwn(last, member) ? list.length - 1 : list.length;
 }
 
-/** A place in a list or an object that may be empty yet. */
-class Place {
-  readonly #holder: Record<string, unknown> | unknown[];
+/** A member of an object or an item of a list; it may not exist yet. */
+class Slot {
+  readonly #container: Record<string, unknown> | unknown[];
   readonly #key: string | number;
   readonly #field: string;
 
-  constructor(holder: Record<string, unknown> | unknown[], key: string | number, field: string) {
-    this.#holder = holder;
+  constructor(container: Record<string, unknown> | unknown[], key: string | number, field: string) {
+    this.#container = container;
     this.#key = key;
     this.#field = field;
   }
 
   put(value: unknown): void {
-    set(this.#holder, this.#key, value);
+    set(this.#container, this.#key, value);
   }
 
   object(): Record<string, unknown> {
-    const there = get(this.#holder, this.#key) ?? this.#begin({});
-    if (!isObject(there)) {
-      throw this.#contradiction();
+    const existing = get(this.#container, this.#key) ?? this.#create({});
+    if (!isObject(existing)) {
+      throw this.#conflict();
     }
-    return there;
+    return existing;
   }
 
   list(): unknown[] {
-    const there = get(this.#holder, this.#key) ?? this.#begin([]);
-    if (!Array.isArray(there)) {
-      throw this.#contradiction();
+    const existing = get(this.#container, this.#key) ?? this.#create([]);
+    if (!Array.isArray(existing)) {
+      throw this.#conflict();
     }
-    return there;
+    return existing;
   }
 
-  #begin<T>(value: T): T {
+  #create<T>(value: T): T {
     this.put(value);
     return value;
   }
 
-  #contradiction(): ConfigError {
+  #conflict(): ConfigError {
     return new ConfigError(
       `the field ${this.#field} conflicts with another field: its parent cannot be both a list and a value`,
     );
   }
 }
 
-function get(holder: Record<string, unknown> | unknown[], key: string | number): unknown {
-  return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined;
+function get(container: Record<string, unknown> | unknown[], key: string | number): unknown {
+  return Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : undefined;
 }
 
-/** Own members only, also for a name such as `__proto__`. */
-function set(holder: Record<string, unknown> | unknown[], key: string | number, value: unknown): void {
-  Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
+/** Defines an own member, also for a name such as `__proto__`. */
+function set(container: Record<string, unknown> | unknown[], key: string | number, value: unknown): void {
+  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** A key as it is typed. */
-export function nameOf(path: readonly (string | number | null)[]): string {
+/** Formats a path as a key, such as `a[b][]`. */
+export function fieldName(path: readonly (string | number | null)[]): string {
   return path
     .map((part, index) => (index === 0 ? String(part) : typeof part === 'string' ? `[${part}]` : '[]'))
     .join('');

@@ -1,20 +1,21 @@
+/** Finds the operation of a method and a path, and similar paths for error messages. */
 import { nearest } from '../../core/text/suggest.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 
-/** The methods that the platform has. */
+/** HTTP methods that the platform supports. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
+export type RequestMethod = (typeof METHODS)[number];
 
-/** The operation that a request is, or null. `path` is from `/v1`, with its parameters filled. */
-export function operationOf(table: readonly Operation[], method: Method, path: string): Operation | null {
-  const found = table.filter((operation) => operation.method === method && fits(operation.path, path));
-  // What is written out is meant more than what could be any id.
+/** Returns the operation of a request, or null. `path` starts with `/v1` and has its parameters filled in. */
+export function findOperation(table: readonly Operation[], method: RequestMethod, path: string): Operation | null {
+  const found = table.filter((operation) => operation.method === method && matchesTemplate(operation.path, path));
+  // The template with the fewest parameters is the most specific.
   return found.toSorted((a, b) => parameterCount(a.path) - parameterCount(b.path))[0] ?? null;
 }
 
 /**
- * Operations in the table whose paths also have a POST on the platform that is not in the table: it is sent like any
- * other unknown request, and not refused as a wrong method.
+ * Operations whose path supports a POST that the table does not have. Such a POST is sent as an unknown request and not
+ * refused as a wrong method.
  */
 const POST_UNLISTED: readonly string[] = [
   'getChangeRequestContent',
@@ -23,23 +24,23 @@ const POST_UNLISTED: readonly string[] = [
   'listOrganizations',
 ];
 
-/** Tells whether a request that is not in the table is nevertheless known to be an operation of the platform. */
-export function isUnlisted(method: Method, there: readonly Operation[]): boolean {
-  return method === 'POST' && there.some(({ name }) => POST_UNLISTED.includes(name));
+/** Returns true for a POST that the platform supports but the table does not have. */
+export function isUnlisted(method: RequestMethod, operationsOfPath: readonly Operation[]): boolean {
+  return method === 'POST' && operationsOfPath.some(({ name }) => POST_UNLISTED.includes(name));
 }
 
-/** The operations that a path has, whatever the method. */
-export function operationsAt(table: readonly Operation[], path: string): readonly Operation[] {
-  return table.filter((operation) => fits(operation.path, path));
+/** Returns the operations of a path, for all methods. */
+export function operationsWithPath(table: readonly Operation[], path: string): readonly Operation[] {
+  return table.filter((operation) => matchesTemplate(operation.path, path));
 }
 
-function fits(template: string, path: string): boolean {
+function matchesTemplate(template: string, path: string): boolean {
   const wanted = template.split('/');
   const given = path.split('/');
-  return wanted.length === given.length && wanted.every((part, index) => isSame(part, given[index] ?? ''));
+  return wanted.length === given.length && wanted.every((part, index) => matchesPart(part, given[index] ?? ''));
 }
 
-function isSame(wanted: string, given: string): boolean {
+function matchesPart(wanted: string, given: string): boolean {
   return isParameter(wanted) ? given !== '' : wanted === given;
 }
 
@@ -51,24 +52,24 @@ function parameterCount(template: string): number {
   return template.split('/').filter(isParameter).length;
 }
 
-/** The path that was probably meant: as long as this one, and one part of it is nearly the same. */
-export function nearestPath(table: readonly Operation[], path: string): string | null {
+/** Returns a known path of the same length in which a single segment differs slightly, or null. */
+export function similarPath(table: readonly Operation[], path: string): string | null {
   const given = path.split('/');
   const near = table
     .map((operation) => operation.path)
-    .filter((template) => isNear(template.split('/'), given))
+    .filter((template) => isSimilar(template.split('/'), given))
     .sort();
   return near[0] ?? null;
 }
 
-/** Shorter parts of a path are too near to everything. */
+/** Minimum length of a segment that is compared; shorter ones resemble too many others. */
 const SHORTEST = 3;
 
-function isNear(wanted: readonly string[], given: readonly string[]): boolean {
+function isSimilar(wanted: readonly string[], given: readonly string[]): boolean {
   if (wanted.length !== given.length) {
     return false;
   }
-  const wrong = wanted.flatMap((part, index) => (isSame(part, given[index] ?? '') ? [] : [index]));
+  const wrong = wanted.flatMap((part, index) => (matchesPart(part, given[index] ?? '') ? [] : [index]));
   const [only, second] = wrong;
   if (only === undefined || second !== undefined) {
     return false;

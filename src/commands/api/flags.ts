@@ -1,7 +1,7 @@
 /** The options of `octavo api`, and which of them can be combined. */
 import { ConfigError } from '../../core/errors.ts';
-import type { TypedField } from './fields.ts';
-import type { Prepared } from './prepare.ts';
+import type { FieldArgument } from './fields.ts';
+import type { PreparedRequest } from './prepare.ts';
 
 export interface ApiFlags {
   readonly method?: string;
@@ -21,16 +21,16 @@ export interface ApiFlags {
   readonly organization?: string;
 }
 
-/** What options give that can be repeated, in the order in which it was typed. */
-export interface Repeated {
+/** Values of repeatable options, in the order of the command line. */
+export interface RepeatableFlags {
   /** `-f` and `-F`. */
-  readonly fields: readonly TypedField[];
+  readonly fields: readonly FieldArgument[];
   /** `-H`. */
   readonly headers: readonly string[];
 }
 
-/** Throws ConfigError where flags contradict the request, or each other. */
-export function mustGoTogether({ name, method, operation }: Prepared, flags: ApiFlags): void {
+/** Throws ConfigError when flags conflict with the request or with each other. */
+export function checkFlags({ name, method, operation }: PreparedRequest, flags: ApiFlags): void {
   const { paginate, include, slurp, silent, jq } = flags;
   if (paginate === true && (method !== 'GET' || operation?.paginated === false)) {
     throw new ConfigError(`${name} is not a paginated list; leave out --paginate`);

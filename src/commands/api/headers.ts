@@ -1,7 +1,8 @@
+/** Reads the headers of `-H` and finds the secrets in them. */
 import { ConfigError } from '../../core/errors.ts';
 import { quote } from '../../core/text/suggest.ts';
 
-/** Headers that describe the connection or the message itself: the client sets them. */
+/** Headers that the client sets, because they describe the connection or the message. */
 const OWN = new Set([
   'accept-encoding',
   'connection',
@@ -18,16 +19,16 @@ const OWN = new Set([
 ]);
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** Printable Latin-1 and tabs: anything else cannot be sent, or would start another header. */
+/** Printable Latin-1 and tabs; other characters cannot be sent, or would start another header. */
 const VALUE = /^[\t\x20-\x7e\xa0-\xff]*$/;
 /** Headers whose values grant access. */
 const SECRET_NAME = /auth|cookie|token|secret|key|password|credential|signature|session/;
-/** The schemes of `Authorization` are not secret; what follows them is. */
+/** The scheme of `Authorization` is public; the value after it is secret. */
 const SCHEME = /^(\w+)\s+/;
 
 /**
- * Reads the headers that `-H` gives as `name: value`, by their names in lower case; the last of a name wins. Throws
- * ConfigError, whose message does not repeat a value.
+ * Parses `-H` arguments (`name: value`) to values by lower-case name; the last value of a name wins. Throws ConfigError;
+ * its message never contains a value.
  */
 export function readHeaders(given: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(given.map(readHeader));
@@ -52,7 +53,7 @@ function readHeader(text: string): readonly [name: string, value: string] {
   return [name, value];
 }
 
-/** The values of headers that must not be printed. */
+/** Returns header values that must not be printed. */
 export function secretValues(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers)
     .filter(([name]) => SECRET_NAME.test(name))

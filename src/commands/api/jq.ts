@@ -1,50 +1,49 @@
+/** Runs the jq program of `--jq` in a worker thread. */
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { JqResult } from 'jq-wasm';
 import { AppError, CancelledError, ConfigError } from '../../core/errors.ts';
 
-/** A jq program that is ready to run. */
-export interface Selection {
-  /** What it makes of values, one after the other. Throws SelectionError, and CancelledError when the signal aborts. */
-  select(values: readonly unknown[]): Promise<Selected>;
+/** A compiled jq program. */
+export interface JqFilter {
+  /** Runs the program on each value. Throws JqError, and CancelledError when the signal aborts. */
+  select(values: readonly unknown[]): Promise<JqOutput>;
   close(): Promise<void>;
 }
 
-export interface Selected {
+export interface JqOutput {
   readonly values: readonly unknown[];
-  /** What the program says besides, as with `debug`. */
-  readonly said: string;
+  /** Diagnostic output of the program, such as that of `debug`. */
+  readonly messages: string;
 }
 
-/** The program does not fit what was answered. */
-class SelectionError extends AppError {
+/** The program failed on the response. */
+class JqError extends AppError {
   readonly code = 'selection';
   readonly disposition = 'stall';
 }
 
-/** What jq exits with where the program itself is wrong. */
+/** Exit code of jq for a program that does not compile. */
 const NOT_COMPILED = 3;
 
-/**
- * Compiles a jq program, before anything is sent: a write should not be done and then not be shown. Throws ConfigError.
- */
-export async function openSelection(program: string, signal: AbortSignal): Promise<Selection> {
+/** Compiles a jq program before the request is sent, so that no write happens with a broken one. Throws ConfigError. */
+export async function openJqFilter(program: string, signal: AbortSignal): Promise<JqFilter> {
   const { run, close } = startJq(program, signal);
   const tried = await run('');
   if (tried.exitCode === NOT_COMPILED) {
     await close();
-    throw new ConfigError(`--jq: ${wordsOf(tried.stderr)}`);
+    throw new ConfigError(`--jq: ${errorText(tried.stderr)}`);
   }
   return {
     close,
     async select(values) {
       const { stdout, stderr, exitCode } = await run(values.map((value) => JSON.stringify(value)).join('\n'));
       if (exitCode !== 0 || /^jq: error/m.test(stderr)) {
-        throw new SelectionError(`--jq: ${wordsOf(stderr)}`);
+        throw new JqError(`--jq: ${errorText(stderr)}`);
       }
       const lines = stdout.split('\n').filter((line) => line !== '');
-      return { values: lines.map((line) => JSON.parse(line) as unknown), said: stderr };
+      return { values: lines.map((line) => JSON.parse(line) as unknown), messages: stderr };
     },
   };
 }
@@ -54,7 +53,7 @@ interface Thread {
   readonly close: () => Promise<void>;
 }
 
-/** What the thread does: what comes in is given to the program, and what that says goes back. */
+/** Source of the worker: runs the program on each message and posts the result. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const ready = require(workerData.jq).loadJq();
@@ -62,7 +61,7 @@ parentPort.on('message', async (input) => {
   parentPort.postMessage((await ready).raw(input, workerData.program, ['-c']));
 });`;
 
-/** Runs in a thread of its own: a program may be endless, and whoever waits must be able to end it. */
+/** Starts the worker. A thread can be terminated even when the program never ends. */
 function startJq(program: string, signal: AbortSignal): Thread {
   const jq = createRequire(import.meta.url).resolve('jq-wasm');
   const worker = new Worker(THREAD, { eval: true, workerData: { jq, program } });
@@ -86,8 +85,8 @@ function startJq(program: string, signal: AbortSignal): Thread {
   return { run, close };
 }
 
-/** jq's own words, without what is about its command line. */
-function wordsOf(stderr: string): string {
+/** Extracts the message of jq, without the parts about its command line. */
+function errorText(stderr: string): string {
   const line = stderr.split('\n').find((one) => one.includes('jq: error')) ?? stderr.split('\n')[0] ?? '';
   return line
     .replace(/^jq: error( \(at [^)]*\))?:\s*/, '')

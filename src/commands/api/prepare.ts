@@ -1,96 +1,112 @@
+/** Builds and checks the request of an `octavo api` command line. */
 import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { quote } from '../../core/text/suggest.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { Repeat, RequestClass } from '../../queue/model/request.ts';
-import { faultsOf } from './check.ts';
-import { readData } from './data.ts';
-import { type Field, layFields, literalOf, nameOf, type ReadNamed, readFields, type TypedField } from './fields.ts';
-import { isUnlisted, type Method, nearestPath, operationOf, operationsAt } from './find.ts';
+import { findProblems } from './check.ts';
+import {
+  type FieldArgument,
+  fieldName,
+  type InputField,
+  mergeFields,
+  parseLiteral,
+  type ReadInput,
+  readFields,
+} from './fields.ts';
+import { findOperation, isUnlisted, operationsWithPath, type RequestMethod, similarPath } from './find.ts';
 import { readHeaders } from './headers.ts';
 import { queryText, queryValues, routeFields } from './query.ts';
 import { fillPath, readTarget } from './target.ts';
 
-/** A request that is ready to be sent. */
-export interface Prepared {
-  /** For messages: the operation's name, else method and path. */
+/** A request that is ready to send. */
+export interface PreparedRequest {
+  /** Name in messages: the operation's name, else method and path. */
   readonly name: string;
-  readonly method: Method;
-  /** From `/v1`, encoded, with the query. */
+  readonly method: RequestMethod;
+  /** Encoded path from `/v1`, with the query. */
   readonly path: string;
   /** JSON text, or null. */
   readonly body: string | null;
-  /** Headers of `-H`, by their names in lower case. */
+  /** Headers of `-H` by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly class: RequestClass;
   readonly repeat: Repeat;
-  /** Null where the table has no such operation. */
+  /** Null for a request that is not a known operation. */
   readonly operation: Operation | null;
-  /** What a person should know before it is sent. */
+  /** Warnings to print before sending. */
   readonly notes: readonly string[];
 }
 
-/** What the command line says of a request. */
-export interface Wish {
+/** The parts of the command line that define a request. */
+export interface RequestArguments {
   readonly words: readonly string[];
   readonly method: string | undefined;
-  readonly fields: readonly TypedField[];
+  readonly fields: readonly FieldArgument[];
   readonly data: string | undefined;
-  /** What `-H` gives, as `name: value`. */
+  /** `-H` arguments. */
   readonly headers: readonly string[];
-  /** Whether it is sent whatever the table says of it. */
+  /** True with `--raw`: the request is sent unchecked. */
   readonly isRaw: boolean;
 }
 
-export interface Preparing {
+export interface PrepareOptions {
   readonly table: readonly Operation[];
   /** The organization's id, for placeholders. */
   readonly organization: string;
   readonly baseUrl: string;
-  readonly read: ReadNamed;
+  readonly read: ReadInput;
 }
 
 /**
- * Makes a request of a command line: names and placeholders are filled in, and what the table knows is checked. Throws
- * ConfigError that says all that is wrong.
+ * Builds a request from a command line: fills in placeholders and checks the fields of known operations. Throws
+ * ConfigError that lists every problem.
  */
-export async function prepare(wish: Wish, { table, organization, baseUrl, read }: Preparing): Promise<Prepared> {
-  const asked = readTarget(wish.words, { table, method: wish.method, baseUrl });
-  const given = await readFields(wish.fields, read);
-  const headers = readHeaders(wish.headers);
-  const { path, fields } = fillPath(asked, given, organization);
-  const operation = operationOf(table, asked.method, path);
-  const notes = operation === null && !asked.isUrl ? unknownNotes(asked.method, path, table, wish.isRaw) : [];
-  const routed = routeFields(asked.method, operation, fields);
-  const search = queryText(asked, routed.query);
-  const body = await bodyOf(asked.method, operation, routed.body, wish, read);
-  if (operation !== null && !wish.isRaw) {
-    const faults = bodyFaults(operation, body);
-    // The same body with the values that -F would have sent: what is wrong with both is not a matter of the flag.
-    const retyped = faults.length === 0 ? body : layTyped(body, routed.body);
-    const hints = typedHints(faults, bodyFaults(operation, retyped), routed.body);
-    mustFit(operation, [...queryFaults(operation, search), ...hints]);
+export async function prepare(
+  args: RequestArguments,
+  { table, organization, baseUrl, read }: PrepareOptions,
+): Promise<PreparedRequest> {
+  const target = readTarget(args.words, { table, method: args.method, baseUrl });
+  const given = await readFields(args.fields, read);
+  const headers = readHeaders(args.headers);
+  const { path, fields } = fillPath(target, given, organization);
+  const operation = findOperation(table, target.method, path);
+  const notes = operation === null && !target.isUrl ? unknownNotes(target.method, path, table, args.isRaw) : [];
+  const routed = routeFields(target.method, operation, fields);
+  const search = queryText(target, routed.query);
+  const body = await readBody(target.method, operation, routed.body, args, read);
+  if (operation !== null && !args.isRaw) {
+    const problems = bodyProblems(operation, body);
+    // Problems that disappear with the values of -F are caused by using -f.
+    const retyped = problems.length === 0 ? body : mergeTyped(body, routed.body);
+    const hints = addTypedHints(problems, bodyProblems(operation, retyped), routed.body);
+    refuseInvalid(operation, [...queryProblems(operation, search), ...hints]);
   }
   return {
-    name: operation?.name ?? `${asked.method} ${path}`,
-    method: asked.method,
+    name: operation?.name ?? `${target.method} ${path}`,
+    method: target.method,
     path: search === '' ? path : `${path}?${search}`,
     body: body === undefined ? null : JSON.stringify(body),
     headers,
-    class: operation?.class ?? (asked.method === 'GET' ? 'read' : 'write'),
-    repeat: operation?.repeat ?? (asked.method === 'GET' ? 'safe' : 'never'),
+    class: operation?.class ?? (target.method === 'GET' ? 'read' : 'write'),
+    repeat: operation?.repeat ?? (target.method === 'GET' ? 'safe' : 'never'),
     operation,
     notes,
   };
 }
 
-/** What is not in the table is sent with a note, and refused where it looks like a slip. */
-function unknownNotes(method: Method, path: string, table: readonly Operation[], isRaw: boolean): readonly string[] {
-  const found = operationsAt(table, path);
-  const there = isUnlisted(method, found) ? [] : found;
-  const near = there.length > 0 ? null : nearestPath(table, path);
-  if (!isRaw && there.length > 0) {
-    const has = there.map((operation) => `${operation.method} (${operation.name})`).join(', ');
+/** Returns the note for an unknown request. Throws ConfigError when it looks like a typing error. */
+function unknownNotes(
+  method: RequestMethod,
+  path: string,
+  table: readonly Operation[],
+  isRaw: boolean,
+): readonly string[] {
+  const found = operationsWithPath(table, path);
+  const supported = isUnlisted(method, found) ? [] : found;
+  const near = supported.length > 0 ? null : similarPath(table, path);
+  if (!isRaw && supported.length > 0) {
+    const has = supported.map((operation) => `${operation.method} (${operation.name})`).join(', ');
     throw new ConfigError(`no operation ${method} ${path}; this path supports ${has}; ${RAW}`);
   }
   if (!isRaw && near !== null) {
@@ -101,76 +117,98 @@ function unknownNotes(method: Method, path: string, table: readonly Operation[],
 
 const RAW = 'pass --raw to send it unchecked';
 
-async function bodyOf(
-  method: Method,
+async function readBody(
+  method: RequestMethod,
   operation: Operation | null,
-  fields: readonly Field[],
-  wish: Wish,
-  read: ReadNamed,
+  fields: readonly InputField[],
+  args: RequestArguments,
+  read: ReadInput,
 ): Promise<unknown> {
-  if (wish.data === undefined && fields.length === 0) {
-    // What the platform wants a body for has at least an empty one.
+  if (args.data === undefined && fields.length === 0) {
+    // An operation with a body is sent at least an empty object.
     return operation !== null && operation.body !== null ? {} : undefined;
   }
   if (method === 'GET') {
     throw new ConfigError('-d cannot be used with GET, which has no body; pass a method such as POST');
   }
-  const data = wish.data === undefined ? {} : await readData(wish.data, read);
+  const data = args.data === undefined ? {} : await readData(args.data, read);
   if (fields.length === 0) {
     return data;
   }
   if (!isObject(data)) {
     throw new ConfigError('-f can add fields only to an object, and -d is not an object');
   }
-  return layFields(data, fields);
+  return mergeFields(data, fields);
 }
 
-function queryFaults(operation: Operation, search: string): readonly string[] {
+/** Reads the body of `-d`: JSON, `@file`, or `-` for standard input. Throws ConfigError. */
+async function readData(data: string, read: ReadInput): Promise<unknown> {
+  const name = data === '-' ? '-' : data.startsWith('@') ? data.slice(1) : null;
+  const text = name === null ? data : await read(name);
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    // The original message quotes the input, which may be secret; the position is enough.
+    const at = /position (\d+)/.exec((error as Error).message)?.[1];
+    const where = at === undefined ? '' : ` (${positionText(text, Number(at))})`;
+    throw new ConfigError(
+      `-d is not valid JSON${where}; use -d '{"title":"Writers"}', -d @body.json, or -d - for standard input`,
+      { cause: error },
+    );
+  }
+}
+
+function positionText(text: string, position: number): string {
+  const lines = text.slice(0, position).split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+function queryProblems(operation: Operation, search: string): readonly string[] {
   if (operation.query === null) {
     const [extra] = new URLSearchParams(search).keys();
     return extra === undefined ? [] : [`${extra}: ${operation.name} has no query parameters`];
   }
-  return faultsOf(operation.query, queryValues(operation.query, search), 'the query');
+  return findProblems(operation.query, queryValues(operation.query, search), 'the query');
 }
 
-function bodyFaults(operation: Operation, body: unknown): readonly string[] {
+function bodyProblems(operation: Operation, body: unknown): readonly string[] {
   if (operation.body === null) {
     return body === undefined ? [] : [`${operation.name} has no body; leave out -f and -d`];
   }
-  return faultsOf(operation.body, body, 'the body');
+  return findProblems(operation.body, body, 'the body');
 }
 
-function mustFit(operation: Operation, faults: readonly string[]): void {
-  if (faults.length === 0) {
+function refuseInvalid(operation: Operation, problems: readonly string[]): void {
+  if (problems.length === 0) {
     return;
   }
-  const [only = '', second] = faults;
+  const [only = '', second] = problems;
   const more = `run octavo api --list ${operation.name} to show its fields, or ${RAW}`;
   throw new ConfigError(
     second === undefined
       ? `${operation.name} is not sent: ${only}${only.endsWith('?') ? '' : ';'} ${more}`
-      : `${operation.name} is not sent:\n${faults.map((line) => `  ${line}\n`).join('')}${more}`,
+      : `${operation.name} is not sent:\n${problems.map((line) => `  ${line}\n`).join('')}${more}`,
   );
 }
 
-/** A body whose text fields of `-f` have the values that `-F` would have given them. */
-function layTyped(body: unknown, fields: readonly Field[]): unknown {
-  const typed = fields.map((field) => (field.isText ? { ...field, value: literalOf(String(field.value)) } : field));
-  return isObject(body) ? layFields(body, typed) : body;
+/** Returns the body with the values that `-F` would send for the fields of `-f`. */
+function mergeTyped(body: unknown, fields: readonly InputField[]): unknown {
+  const typed = fields.map((field) => (field.isText ? { ...field, value: parseLiteral(String(field.value)) } : field));
+  return isObject(body) ? mergeFields(body, typed) : body;
 }
 
-/** Faults, with the advice to use `-F` where that would fix one of them. */
-function typedHints(
-  faults: readonly string[],
+/** Adds the advice to use `-F` to the problems that it would fix. */
+function addTypedHints(
+  problems: readonly string[],
   retyped: readonly string[],
-  fields: readonly Field[],
+  fields: readonly InputField[],
 ): readonly string[] {
-  return faults.map((fault) => {
-    const text = fields.find(({ path, isText }) => isText && fault.startsWith(`${nameOf(path)}: must be`));
-    if (text === undefined || retyped.includes(fault)) {
-      return fault;
+  return problems.map((problem) => {
+    const text = fields.find(({ path, isText }) => isText && problem.startsWith(`${fieldName(path)}: must be`));
+    if (text === undefined || retyped.includes(problem)) {
+      return problem;
     }
-    const field = quote(`${nameOf(text.path)}=${String(text.value)}`).slice(1, -1);
-    return `${fault}; -f sends strings; use -F ${field} to send the value`;
+    const field = quote(`${fieldName(text.path)}=${String(text.value)}`).slice(1, -1);
+    return `${problem}; -f sends strings; use -F ${field} to send the value`;
   });
 }

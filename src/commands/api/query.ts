@@ -1,43 +1,51 @@
+/** Splits fields between query and body, and builds the query string. */
 import type * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import { type Field, nameOf } from './fields.ts';
-import type { Method } from './find.ts';
-import { jsonSchemaOf, optionsOf, type SchemaNode } from './schema-words.ts';
-import { type Asked, encoded } from './target.ts';
+import { fieldName, type InputField } from './fields.ts';
+import type { RequestMethod } from './find.ts';
+import { alternativesOf, type SchemaNode, toJsonSchema } from './schema-text.ts';
+import { encodeText, type RequestTarget } from './target.ts';
 
-/** Where fields go. */
-export interface Routed {
-  readonly query: readonly Field[];
-  readonly body: readonly Field[];
+/** Fields of the query and of the body. */
+export interface RoutedFields {
+  readonly query: readonly InputField[];
+  readonly body: readonly InputField[];
 }
 
-/** Fields of a read go into its query, and those of a write into its body, but what only its query has. */
-export function routeFields(method: Method, operation: Operation | null, fields: readonly Field[]): Routed {
+/** Sends fields of a GET to the query, and others to the body unless only the query has the field. */
+export function routeFields(
+  method: RequestMethod,
+  operation: Operation | null,
+  fields: readonly InputField[],
+): RoutedFields {
   if (method === 'GET') {
     return { query: fields, body: [] };
   }
-  const inQuery = membersOf(operation?.query ?? null);
-  const inBody = membersOf(operation?.body ?? null);
-  const isQuery = ({ path: [name] }: Field) => inQuery.has(String(name)) && !inBody.has(String(name));
+  const inQuery = schemaMembers(operation?.query ?? null);
+  const inBody = schemaMembers(operation?.body ?? null);
+  const isQuery = ({ path: [name] }: InputField) => inQuery.has(String(name)) && !inBody.has(String(name));
   return { query: fields.filter(isQuery), body: fields.filter((field) => !isQuery(field)) };
 }
 
-function membersOf(schema: z.ZodType | null): ReadonlyMap<string, SchemaNode> {
-  const options = schema === null ? [] : optionsOf(jsonSchemaOf(schema));
+function schemaMembers(schema: z.ZodType | null): ReadonlyMap<string, SchemaNode> {
+  const options = schema === null ? [] : alternativesOf(toJsonSchema(schema));
   return new Map(options.flatMap(({ properties = {} }) => Object.entries(properties) as [string, SchemaNode][]));
 }
 
-/** The query of a path and fields together. Throws ConfigError for a field that no query can have. */
-export function queryText({ search, isUrl }: Pick<Asked, 'search' | 'isUrl'>, fields: readonly Field[]): string {
+/** Builds the query from that of the path and from fields. Throws ConfigError for a nested field. */
+export function queryText(
+  { search, isUrl }: Pick<RequestTarget, 'search' | 'isUrl'>,
+  fields: readonly InputField[],
+): string {
   if (isUrl && fields.length === 0) {
-    return encoded(search);
+    return encodeText(search);
   }
   const text = new URLSearchParams(search);
   for (const { path, value } of fields) {
     const [name = '', second] = path;
     if (path.length > 2 || (path.length === 2 && second !== null)) {
-      throw new ConfigError(`${nameOf(path)}: a query cannot have nested fields`);
+      throw new ConfigError(`${fieldName(path)}: a query cannot have nested fields`);
     }
     if (!Array.isArray(value)) {
       text.append(String(name), String(value));
@@ -46,14 +54,14 @@ export function queryText({ search, isUrl }: Pick<Asked, 'search' | 'isUrl'>, fi
   return text.toString();
 }
 
-/** A query as its schema sees it: numbers, flags and lists as such. */
+/** Parses a query to the types of its schema: numbers, booleans and lists. */
 export function queryValues(schema: z.ZodType, search: string): Readonly<Record<string, unknown>> {
-  const members = membersOf(schema);
+  const members = schemaMembers(schema);
   const text = new URLSearchParams(search);
   const entries = [...new Set(text.keys())].map((name) => {
     const node = members.get(name) ?? {};
     const all = text.getAll(name);
-    const list = optionsOf(node).find(({ type }) => type === 'array');
+    const list = alternativesOf(node).find(({ type }) => type === 'array');
     const [first = ''] = all;
     return [name, list === undefined && all.length === 1 ? asTyped(first, node) : all] as const;
   });
@@ -61,7 +69,7 @@ export function queryValues(schema: z.ZodType, search: string): Readonly<Record<
 }
 
 function asTyped(text: string, node: SchemaNode): unknown {
-  const types = optionsOf(node).map(({ type }) => type);
+  const types = alternativesOf(node).map(({ type }) => type);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) {
     return text === 'true';
   }

@@ -1,3 +1,4 @@
+/** Sends requests of `octavo api` through the queue and reads their responses. */
 import { type AppError, CancelledError, NotThePlatformError, RateLimitedError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { errorOf, notEvents, notJson } from '../../platform/http/errors.ts';
@@ -5,69 +6,66 @@ import { readEvents } from '../../platform/http/event-stream.ts';
 import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Reply } from '../../queue/model/request.ts';
-import type { PlatformSession } from '../cli/setup.ts';
-import type { Prepared } from './prepare.ts';
+import type { PlatformSession } from '../cli/session.ts';
+import type { PreparedRequest } from './prepare.ts';
 
-/** The body of a success. Other than JSON is only taken from outside of the API, such as a file that it links to. */
+/** Body of a successful response. Only URLs outside the API, such as linked files, may return other data than JSON. */
 export type Payload =
   | { readonly kind: 'empty' }
   | { readonly kind: 'json'; readonly json: unknown }
   | { readonly kind: 'bytes'; readonly bytes: Buffer };
 
-/** A success. */
-export interface Answered {
+/** A successful response. */
+export interface ApiResponse {
   readonly answer: HttpAnswer;
   readonly payload: Payload;
 }
 
 /** Listener for the progress of a request. */
-export interface Watch {
-  /** An attempt starts: until there is an answer, the request may have been carried out. */
+export interface RequestListener {
+  /** An attempt starts. Until it is answered, the request may have taken effect. */
   onSend(): void;
-  /** An answer has arrived, or the attempt has failed with an error that says whether it was carried out. */
+  /** A response has arrived, or the attempt has failed with an error that states whether it took effect. */
   onAnswer(): void;
-  /** An answer that is an error, before the error is thrown. */
+  /** Called with an error response before the error is thrown. */
   onRefused(answer: HttpAnswer): void;
-  /** The rate limit is used up; `after` is the wait in milliseconds, where that is known. */
+  /** The rate limit is exhausted; `after` is the wait in milliseconds, if known. */
   onLimited(after: number | null): void;
 }
 
-/**
- * Sends a request through the queue as a person's, with the retries that it bears. Throws AppError; `watch` is
- * told how it goes.
- */
+/** Sends a request with interactive priority, and retries it where that is safe. Throws AppError. */
 export async function send(
-  request: Prepared,
+  request: PreparedRequest,
   { connection, signal }: PlatformSession,
-  watch: Watch,
-): Promise<Answered> {
-  const isBinary = !isOfApi(request);
-  return throughQueue(request, { connection, signal }, watch, async (abort) => {
+  listener: RequestListener,
+): Promise<ApiResponse> {
+  const isBinary = !isApiRequest(request);
+  return throughQueue(request, { connection, signal }, listener, async (abort) => {
     const sent: HttpRequest = { ...messageOf(request), isBinary };
     const answer = await connection.transport.send(sent, abort);
     return { head: answer, answer, result: readAnswer(request, answer, connection) };
   });
 }
 
-function messageOf({ method, path, body, headers }: Prepared): HttpRequest {
+function messageOf({ method, path, body, headers }: PreparedRequest): HttpRequest {
   return { method, path, body, headers };
 }
 
-function isOfApi({ path }: Prepared): boolean {
+function isApiRequest({ path }: PreparedRequest): boolean {
   return /^\/v\d+(\/|$)/.test(path);
 }
 
 interface Attempt<T> {
   readonly head: Omit<HttpAnswer, 'body'>;
-  /** Null where the answer goes on as a stream. */
+  /** Null for a streamed response. */
   readonly answer: HttpAnswer | null;
   readonly result: Reply<T>['result'];
 }
 
 async function throughQueue<T>(
-  request: Prepared,
+  request: PreparedRequest,
   { connection, signal }: Pick<PlatformSession, 'connection' | 'signal'>,
-  watch: Watch,
+  listener: RequestListener,
   attempt: (signal: AbortSignal) => Promise<Attempt<T>>,
 ): Promise<T> {
   let last: HttpAnswer | null = null;
@@ -80,35 +78,35 @@ async function throughQueue<T>(
       signal,
       attempt: async (abort) => {
         last = null;
-        watch.onSend();
+        listener.onSend();
         const { head, answer, result } = await attempt(abort).catch((error: unknown) => {
-          // Cut off by the signal: nobody knows how far it got.
+          // After an abort it is unknown whether the request took effect.
           if (!abort.aborted) {
-            watch.onAnswer();
+            listener.onAnswer();
           }
           throw error;
         });
-        watch.onAnswer();
+        listener.onAnswer();
         last = answer;
         if (!result.ok && result.error instanceof RateLimitedError) {
-          watch.onLimited(result.error.after);
+          listener.onLimited(result.error.after);
         }
         return { headers: readRateHeaders(head.headers), receivedAt: head.receivedAt, result };
       },
     });
   } catch (error) {
     if (last !== null) {
-      watch.onRefused(last);
+      listener.onRefused(last);
     }
     throw error;
   }
 }
 
 function readAnswer(
-  request: Prepared,
+  request: PreparedRequest,
   answer: HttpAnswer,
   { origin, baseUrl }: PlatformSession['connection'],
-): Reply<Answered>['result'] {
+): Reply<ApiResponse>['result'] {
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
     const { retryAfter } = readRateHeaders(answer.headers);
@@ -117,13 +115,13 @@ function readAnswer(
   if (typeof body !== 'string') {
     return { ok: false, error: body };
   }
-  const payload = isOfApi(request) ? jsonPayload(body) : anyPayload(body);
+  const payload = isApiRequest(request) ? jsonPayload(body) : anyPayload(body);
   return payload === null
     ? { ok: false, error: notJson(request.name, answer, origin) }
     : { ok: true, value: { answer, payload } };
 }
 
-/** Null for what is not JSON. */
+/** Returns null for text that is not JSON. */
 function jsonPayload(text: string): Payload | null {
   if (text.trim() === '') {
     return { kind: 'empty' };
@@ -135,27 +133,29 @@ function jsonPayload(text: string): Payload | null {
   }
 }
 
-/** `body`: each character is a byte. */
+/** Reads a body of any type; each character of `body` is one byte. */
 function anyPayload(body: string): Payload {
   const bytes = Buffer.from(body, 'latin1');
   return jsonPayload(bytes.toString('utf8')) ?? { kind: 'bytes', bytes };
 }
 
 /** One page of a list. */
-export interface ListPage {
+export interface ResultPage {
   readonly items: readonly unknown[];
-  /** What the next page is asked for with; null at the end. */
+  /** Cursor of the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** Items of a page at most, where the request does not say. */
+/** Page size where the request sets none. */
 const PAGE_SIZE = '1000';
 
-/**
- * The pages of a list, each asked for once the one before is dealt with. Throws AppError; a cursor that repeats is an
- * error.
- */
-export async function* sendPages(request: Prepared, session: PlatformSession, watch: Watch): AsyncGenerator<ListPage> {
+/** Fetches a list page by page; each page only after the previous one is consumed. Throws AppError, also for a
+ * repeated cursor. */
+export async function* sendPages(
+  request: PreparedRequest,
+  session: PlatformSession,
+  listener: RequestListener,
+): AsyncGenerator<ResultPage> {
   const [path = '', search = ''] = request.path.split('?');
   const query = new URLSearchParams(search);
   if (!query.has('limit')) {
@@ -163,7 +163,7 @@ export async function* sendPages(request: Prepared, session: PlatformSession, wa
   }
   const seen = new Set<string>();
   for (;;) {
-    const { payload } = await send({ ...request, path: `${path}?${query}` }, session, watch);
+    const { payload } = await send({ ...request, path: `${path}?${query}` }, session, listener);
     const page = readPage(request, payload.kind === 'json' ? payload.json : undefined);
     yield page;
     if (page.next === null) {
@@ -177,7 +177,7 @@ export async function* sendPages(request: Prepared, session: PlatformSession, wa
   }
 }
 
-function readPage({ name }: Prepared, json: unknown): ListPage {
+function readPage({ name }: PreparedRequest, json: unknown): ResultPage {
   const items = isObject(json) ? json.items : undefined;
   if (!isObject(json) || !Array.isArray(items)) {
     throw new NotThePlatformError(`${name} does not return a list of items; leave out --paginate`);
@@ -186,15 +186,19 @@ function readPage({ name }: Prepared, json: unknown): ListPage {
   return { items, next: typeof next === 'string' && next !== '' ? next : null };
 }
 
-/** An answer that is streamed. */
-export interface Streamed {
+/** A streamed response. */
+export interface StreamedResponse {
   readonly head: Pick<HttpAnswer, 'status' | 'headers'>;
-  /** As they come; reading them to their end, or no further, closes the stream. Throws AppError. */
+  /** Events as they arrive. Ending the iteration closes the stream. Throws AppError. */
   readonly events: AsyncGenerator<unknown>;
 }
 
-/** Sends a request whose answer is a stream of events. Throws AppError. */
-export async function sendStreamed(request: Prepared, session: PlatformSession, watch: Watch): Promise<Streamed> {
+/** Sends a request whose response is a stream of events. Throws AppError. */
+export async function sendStreamed(
+  request: PreparedRequest,
+  session: PlatformSession,
+  listener: RequestListener,
+): Promise<StreamedResponse> {
   const { connection, signal } = session;
   const end = new AbortController();
   const cancel = () => end.abort(new CancelledError(`${request.name} was cancelled`));
@@ -204,7 +208,7 @@ export async function sendStreamed(request: Prepared, session: PlatformSession, 
     end.abort();
   };
   try {
-    const stream = await throughQueue<HttpStream>(request, session, watch, async (abort) => {
+    const stream = await throughQueue<HttpStream>(request, session, listener, async (abort) => {
       const answer = await connection.transport.open(messageOf(request), AbortSignal.any([abort, end.signal]));
       return 'chunks' in answer
         ? { head: answer, answer: null, result: { ok: true, value: answer } }
@@ -225,7 +229,7 @@ async function* closing<T>(events: AsyncIterable<T>, close: () => void): AsyncGe
   }
 }
 
-function notStreamed({ name }: Prepared, answer: HttpAnswer, origin: string): AppError {
+function notStreamed({ name }: PreparedRequest, answer: HttpAnswer, origin: string): AppError {
   const { status } = answer;
   return status >= 200 && status < 300
     ? notEvents(name, answer, origin)

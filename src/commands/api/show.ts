@@ -1,40 +1,41 @@
-/** Sends a request of `octavo api`, and writes the answer as the flags ask for it. */
+/** Sends a request of `octavo api` and prints the response as the flags specify. */
 import { AppError, TransientError } from '../../core/errors.ts';
 import { durationWords, printableLines } from '../../plan/render/words.ts';
 import type { HttpAnswer } from '../../platform/http/transport.ts';
-import type { CommandContext, PlatformSession } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
+import type { PlatformSession } from '../cli/session.ts';
 import type { ApiFlags } from './flags.ts';
-import type { Selection } from './jq.ts';
-import type { AnswerWriter } from './output.ts';
-import type { Prepared } from './prepare.ts';
-import { type ListPage, type Payload, send, sendPages, sendStreamed, type Watch } from './send.ts';
+import type { JqFilter } from './jq.ts';
+import type { ResponseWriter } from './output.ts';
+import type { PreparedRequest } from './prepare.ts';
+import { type Payload, type RequestListener, type ResultPage, send, sendPages, sendStreamed } from './send.ts';
 
-/** A request and how its answer is wanted. */
-export interface Wanted {
-  readonly request: Prepared;
+/** A request and the flags for its output. */
+export interface ShowOptions {
+  readonly request: PreparedRequest;
   readonly flags: Pick<ApiFlags, 'include' | 'paginate' | 'silent' | 'slurp'>;
-  readonly selection: Selection | null;
+  readonly jqFilter: JqFilter | null;
   readonly context: CommandContext;
 }
 
-interface Work extends Wanted {
-  readonly writer: AnswerWriter;
+interface ShowInput extends ShowOptions {
+  readonly writer: ResponseWriter;
 }
 
-/** The platform answered with something that the flags do not fit. */
+/** The flags cannot be applied to the response. */
 class UnfitAnswerError extends AppError {
   readonly code = 'unfit-answer';
   readonly disposition = 'stall';
 }
 
-/** Sends the request and writes the answer. Throws AppError; for a write whose answer is lost, a line says so first. */
-export async function sendAndShow(work: Work, session: PlatformSession): Promise<void> {
-  const { request, context } = work;
-  const progress = new Progress(context);
+/** Sends the request and prints the response; warns when a write may have taken effect. Throws AppError. */
+export async function sendAndShow(input: ShowInput, session: PlatformSession): Promise<void> {
+  const { request, context } = input;
+  const progress = new RequestProgress(context);
   try {
-    await showWhatComes(work, session, progress);
+    await showResponse(input, session, progress);
   } catch (error) {
-    const isLost = error instanceof TransientError ? error.maybeDone : progress.isUnderWay;
+    const isLost = error instanceof TransientError ? error.maybeDone : progress.isInFlight;
     if (request.repeat === 'never' && isLost) {
       context.terminal.err(`${request.name} may have taken effect; check before you send it again\n`);
     }
@@ -42,10 +43,10 @@ export async function sendAndShow(work: Work, session: PlatformSession): Promise
   }
 }
 
-/** What is known of a request while it is sent. */
-class Progress implements Watch {
+/** Collects the progress of a request while it is sent. */
+class RequestProgress implements RequestListener {
   readonly refused: HttpAnswer[] = [];
-  isUnderWay = false;
+  isInFlight = false;
   readonly #context: CommandContext;
 
   constructor(context: CommandContext) {
@@ -53,11 +54,11 @@ class Progress implements Watch {
   }
 
   onSend(): void {
-    this.isUnderWay = true;
+    this.isInFlight = true;
   }
 
   onAnswer(): void {
-    this.isUnderWay = false;
+    this.isInFlight = false;
   }
 
   onRefused(answer: HttpAnswer): void {
@@ -70,26 +71,26 @@ class Progress implements Watch {
   }
 }
 
-async function showWhatComes(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
-  const { request, flags } = work;
+async function showResponse(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
+  const { request, flags } = input;
   if (flags.paginate === true) {
-    return flags.slurp === true ? showAll(work, session, progress) : showPages(work, session, progress);
+    return flags.slurp === true ? showAll(input, session, progress) : showPages(input, session, progress);
   }
   try {
     await (request.operation?.streamed === true
-      ? showStream(work, session, progress)
-      : showAnswer(work, session, progress));
+      ? showStream(input, session, progress)
+      : showAnswer(input, session, progress));
   } catch (error) {
     for (const answer of progress.refused) {
-      // Whether it is read or not: the call has failed.
-      await showRefused(answer, work).catch(() => undefined);
+      // A failure to print the response must not replace the error of the call.
+      await showRefused(answer, input).catch(() => undefined);
     }
     throw error;
   }
 }
 
-async function showAnswer(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
-  const { request, flags, writer, context } = work;
+async function showAnswer(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
+  const { request, flags, writer, context } = input;
   const { answer, payload } = await send(request, session, progress);
   if (flags.include === true) {
     await writer.head(answer);
@@ -98,24 +99,24 @@ async function showAnswer(work: Work, session: PlatformSession, progress: Progre
     return;
   }
   if (payload.kind === 'empty') {
-    context.terminal.err(`${doneWords(request, answer.status)}\n`);
+    context.terminal.err(`${doneText(request, answer.status)}\n`);
   } else {
-    await showPayload(work, payload, String(answer.headers['content-type'] ?? ''));
+    await showPayload(input, payload, String(answer.headers['content-type'] ?? ''));
   }
 }
 
 async function showPayload(
-  work: Work,
+  input: ShowInput,
   payload: Exclude<Payload, { kind: 'empty' }>,
   contentType: string,
 ): Promise<void> {
-  const { request, selection, writer } = work;
+  const { request, jqFilter, writer } = input;
   if (payload.kind === 'json') {
-    return selection === null
+    return jqFilter === null
       ? writer.json(payload.json)
-      : writer.selected(await selected(work, selection, [payload.json]), true);
+      : writer.filtered(await applyFilter(input, jqFilter, [payload.json]), true);
   }
-  if (selection !== null) {
+  if (jqFilter !== null) {
     throw new UnfitAnswerError(`${request.name} does not return JSON; leave out --jq`);
   }
   if (!(await writer.bytes(payload.bytes, contentType))) {
@@ -123,24 +124,24 @@ async function showPayload(
   }
 }
 
-/** The status of a deletion says whether there was anything to delete. */
-function doneWords({ name, method }: Prepared, status: number): string {
+/** Confirms a request without a response body; the status of a deletion shows whether there was anything to delete. */
+function doneText({ name, method }: PreparedRequest, status: number): string {
   return method === 'DELETE' && status === 204 ? `${name}: nothing to delete (204)` : `${name}: done (${status})`;
 }
 
-/** The body of an error is the answer too, where it is JSON; a selection is not made for it. */
-async function showRefused(answer: HttpAnswer, { flags, selection, writer }: Work): Promise<void> {
+/** Prints an error response if it is JSON, and never filters it. */
+async function showRefused(answer: HttpAnswer, { flags, jqFilter, writer }: ShowInput): Promise<void> {
   if (flags.include === true) {
     await writer.head(answer);
   }
-  const isWanted = selection === null && flags.silent !== true && typeof answer.body === 'string';
-  const json = isWanted ? parsed(String(answer.body)) : undefined;
+  const isPrinted = jqFilter === null && flags.silent !== true && typeof answer.body === 'string';
+  const json = isPrinted ? parseJson(String(answer.body)) : undefined;
   if (json !== undefined) {
     await writer.json(json);
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -148,67 +149,67 @@ function parsed(text: string): unknown {
   }
 }
 
-async function showPages(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
-  const { request, context } = work;
+async function showPages(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
+  const { request, context } = input;
   let items = 0;
-  let next: ListPage['next'] = null;
+  let next: ResultPage['next'] = null;
   try {
     for await (const page of sendPages(request, session, progress)) {
-      await showItems(work, page.items);
+      await showItems(input, page.items);
       items += page.items.length;
       next = page.next;
     }
   } catch (error) {
-    // Nobody reads on where the reader left.
-    if (next !== null && context.terminal.readerLeft?.aborted !== true) {
+    // When standard output was closed early, nobody will continue.
+    if (next !== null && context.terminal.outputClosed?.aborted !== true) {
       context.terminal.err(`Stopped after ${items} items; continue with -f page=${next}\n`);
     }
     throw error;
   }
 }
 
-/** The items of all pages as one list, once all of them are there. */
-async function showAll(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
+/** Prints the items of all pages as one list, after the last page. */
+async function showAll(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
   const items: unknown[] = [];
-  for await (const page of sendPages(work.request, session, progress)) {
+  for await (const page of sendPages(input.request, session, progress)) {
     for (const item of page.items) {
       items.push(item);
     }
   }
-  if (work.flags.silent !== true) {
-    await showPayload(work, { kind: 'json', json: items }, 'application/json');
+  if (input.flags.silent !== true) {
+    await showPayload(input, { kind: 'json', json: items }, 'application/json');
   }
 }
 
-async function showStream(work: Work, session: PlatformSession, progress: Progress): Promise<void> {
-  const stream = await sendStreamed(work.request, session, progress);
-  if (work.flags.include === true) {
-    await work.writer.head(stream.head);
+async function showStream(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
+  const stream = await sendStreamed(input.request, session, progress);
+  if (input.flags.include === true) {
+    await input.writer.head(stream.head);
   }
   for await (const event of stream.events) {
-    await showItems(work, [event]);
+    await showItems(input, [event]);
   }
 }
 
-async function showItems(work: Work, items: readonly unknown[]): Promise<void> {
-  const { selection, flags, writer } = work;
+async function showItems(input: ShowInput, items: readonly unknown[]): Promise<void> {
+  const { jqFilter, flags, writer } = input;
   if (flags.silent === true) {
     return;
   }
-  await (selection === null ? writer.lines(items) : writer.selected(await selected(work, selection, items), false));
+  await (jqFilter === null ? writer.lines(items) : writer.filtered(await applyFilter(input, jqFilter, items), false));
 }
 
-async function selected(
-  { context }: Work,
-  selection: Selection,
+async function applyFilter(
+  { context }: ShowInput,
+  jqFilter: JqFilter,
   values: readonly unknown[],
 ): Promise<readonly unknown[]> {
   if (values.length === 0) {
     return values;
   }
-  const result = await selection.select(values);
-  if (result.said !== '') {
-    context.terminal.err(`${printableLines(result.said)}\n`);
+  const result = await jqFilter.select(values);
+  if (result.messages !== '') {
+    context.terminal.err(`${printableLines(result.messages)}\n`);
   }
   return result.values;
 }

@@ -1,37 +1,36 @@
+/** Reads the method and path of a request from the words of a command line, and fills in its placeholders. */
 import { ConfigError } from '../../core/errors.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import { parametersOf } from './describe.ts';
-import type { Field } from './fields.ts';
-import { METHODS, type Method } from './find.ts';
+import { pathParameters } from './describe.ts';
+import type { InputField } from './fields.ts';
+import { METHODS, type RequestMethod } from './find.ts';
 
-/** What was asked for on the command line, before anything is filled in. */
-export interface Asked {
-  readonly method: Method;
-  /** From `/v1`, with `{placeholders}`. */
+/** The requested method and path, before placeholders are filled in. */
+export interface RequestTarget {
+  readonly method: RequestMethod;
+  /** Path from `/v1`, with `{placeholders}`. */
   readonly path: string;
-  /** What follows the `?`. */
+  /** The query, without `?`. */
   readonly search: string;
-  /** Whether it was given as a whole URL, which is used as it is. */
+  /** True for a full URL, which is used unchanged. */
   readonly isUrl: boolean;
 }
 
-/** What words on the command line are read with. */
-export interface Reading {
+/** Known operations, and settings that affect the target. */
+export interface TargetOptions {
   readonly table: readonly Operation[];
   /** `--method`. */
   readonly method: string | undefined;
-  /** The platform's base URL, whose paths may be given whole. */
+  /** Base URL of the platform; full URLs must be below it. */
   readonly baseUrl: string;
 }
 
-/**
- * METHOD PATH, PATH alone, or the name of an operation with the ids that its path needs. Throws ConfigError.
- */
-export function readTarget(words: readonly string[], reading: Reading): Asked {
+/** Reads METHOD PATH, PATH alone, or an operation name with the ids of its path. Throws ConfigError. */
+export function readTarget(words: readonly string[], options: TargetOptions): RequestTarget {
   const [first, ...rest] = words;
   if (first === undefined) {
     throw new ConfigError(
@@ -39,23 +38,23 @@ export function readTarget(words: readonly string[], reading: Reading): Asked {
     );
   }
   if (isPath(first)) {
-    noMore(rest);
-    return { method: methodOf(reading.method ?? 'GET'), ...splitPath(first, reading.baseUrl) };
+    refuseExtra(rest);
+    return { method: parseMethod(options.method ?? 'GET'), ...splitPath(first, options.baseUrl) };
   }
   const [second] = rest;
-  if (METHODS.some((method) => method === first.toUpperCase()) || isRequest(first, second, reading.table)) {
-    const method = methodOf(first);
+  if (METHODS.some((method) => method === first.toUpperCase()) || isMethodAndPath(first, second, options.table)) {
+    const method = parseMethod(first);
     if (second === undefined) {
       throw new ConfigError(`${method} needs a path, such as /v1/orgs/{organization}/teams`);
     }
-    noMore(rest.slice(1));
-    return { method, ...splitPath(second, reading.baseUrl) };
+    refuseExtra(rest.slice(1));
+    return { method, ...splitPath(second, options.baseUrl) };
   }
-  return namedTarget(first, rest, reading);
+  return namedTarget(first, rest, options);
 }
 
-/** Whether a path follows a word that names no operation: then it is meant as a method. */
-function isRequest(first: string, second: string | undefined, table: readonly Operation[]): boolean {
+/** Returns true when a path follows a word that is not an operation name, so the word must be a method. */
+function isMethodAndPath(first: string, second: string | undefined, table: readonly Operation[]): boolean {
   const lower = first.toLowerCase();
   return second !== undefined && isPath(second) && !table.some(({ name }) => name.toLowerCase() === lower);
 }
@@ -64,14 +63,14 @@ function isPath(word: string): boolean {
   return word.includes('/');
 }
 
-function noMore(words: readonly string[]): void {
+function refuseExtra(words: readonly string[]): void {
   const [extra] = words;
   if (extra !== undefined) {
     throw new ConfigError(`${quote(extra)} is an extra argument; pass fields with -f and a body with -d`);
   }
 }
 
-function methodOf(word: string): Method {
+function parseMethod(word: string): RequestMethod {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method === undefined) {
     throw new ConfigError(`${quote(word)} is not a supported method; use one of ${METHODS.join(', ')}`);
@@ -79,16 +78,16 @@ function methodOf(word: string): Method {
   return method;
 }
 
-function namedTarget(name: string, ids: readonly string[], { table, method }: Reading): Asked {
+function namedTarget(name: string, ids: readonly string[], { table, method }: TargetOptions): RequestTarget {
   const names = table.map((operation) => operation.name);
   const operation = table.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (operation === undefined) {
-    throw new ConfigError(`no operation ${quote(name)}${didYouMean(name, names, whereToLook(name, names))}`);
+    throw new ConfigError(`no operation ${quote(name)}${didYouMean(name, names, howToSearch(name, names))}`);
   }
-  if (method !== undefined && methodOf(method) !== operation.method) {
+  if (method !== undefined && parseMethod(method) !== operation.method) {
     throw new ConfigError(`${operation.name} is a ${operation.method} operation, not ${method.toUpperCase()}`);
   }
-  const open = parametersOf(operation.path).filter((parameter) => parameter !== ORGANIZATION);
+  const open = pathParameters(operation.path).filter((parameter) => parameter !== ORGANIZATION);
   if (ids.length > open.length) {
     const takes = open.length === 0 ? 'no id' : open.join(', ');
     throw new ConfigError(
@@ -96,14 +95,14 @@ function namedTarget(name: string, ids: readonly string[], { table, method }: Re
     );
   }
   const path = ids.reduce(
-    (filled, id, index) => filled.replace(`{${open[index]}}`, encodedId(open[index] ?? '', id)),
+    (filled, id, index) => filled.replace(`{${open[index]}}`, encodeId(open[index] ?? '', id)),
     operation.path,
   );
   return { method: operation.method, path, search: '', isUrl: false };
 }
 
-/** A word of an operation's name is how its name is looked for. */
-function whereToLook(word: string, names: readonly string[]): string {
+/** Hint for an unknown operation: the only name that contains the word, or the command to search with. */
+function howToSearch(word: string, names: readonly string[]): string {
   const [only, second] = names.filter((name) => name.toLowerCase().includes(word.toLowerCase()));
   if (only !== undefined && second === undefined) {
     return `; did you mean ${quote(only)}?`;
@@ -112,16 +111,16 @@ function whereToLook(word: string, names: readonly string[]): string {
   return `; run octavo api --list${filter} to list operations, or start a path with /`;
 }
 
-/** The parameter that the configuration knows. */
+/** The path parameter that is filled in from the configuration. */
 const ORGANIZATION = 'organizationId';
-/** What else it may be called. */
+/** Names that placeholders may use for it. */
 const ORGANIZATION_NAMES = [ORGANIZATION, 'organization', 'org', 'orgId'];
 
-type PathParts = Omit<Asked, 'method'>;
+type PathParts = Omit<RequestTarget, 'method'>;
 
 function splitPath(word: string, baseUrl: string): PathParts {
   const isUrl = /^https?:\/\//i.test(word);
-  const own = isUrl ? belowBase(word, baseUrl) : word;
+  const own = isUrl ? pathBelowBase(word, baseUrl) : word;
   const [before = '', ...after] = own.split('?');
   const path = `/${before.replace(/^\/+/, '')}`;
   if (path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) {
@@ -131,17 +130,17 @@ function splitPath(word: string, baseUrl: string): PathParts {
   return isUrl ? { path, search, isUrl } : { path: versionedPath(path), search, isUrl };
 }
 
-/** Adds `/v1` where no version is given, and removes slashes at the end. */
+/** Adds `/v1` if the path has no version, and removes trailing slashes. */
 function versionedPath(path: string): string {
   const versioned = /^\/v\d+(\/|$)/.test(path) ? path : `/v1${path}`;
   return versioned === '/v1' || versioned === '/v1/' ? '/v1/' : withoutTrailingSlashes(versioned);
 }
 
 /**
- * The path and the query of a URL, without its fragment. Throws ConfigError for a URL that is not below the base URL:
- * the token is sent nowhere else.
+ * Returns the path and query of a URL, without its fragment. Throws ConfigError for a URL that is not below the base
+ * URL, because the token is sent nowhere else.
  */
-function belowBase(word: string, baseUrl: string): string {
+function pathBelowBase(word: string, baseUrl: string): string {
   const [, authority = '', rest = ''] = /^(https?:\/\/[^/\\?#]*)([^#]*)/i.exec(word) ?? [];
   const base = URL.parse(baseUrl);
   const url = URL.parse(authority);
@@ -154,18 +153,18 @@ function belowBase(word: string, baseUrl: string): string {
   return rest.slice(prefix.length);
 }
 
-/** A path without placeholders, and the fields that did not fill any. */
-export interface Filled {
+/** A path without placeholders, and the remaining fields. */
+export interface FilledPath {
   readonly path: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly InputField[];
 }
 
 /**
- * Fills `{placeholders}` and, where the path is not that of a whole URL, `:placeholders` from fields of that name, the
- * organization also from the configuration.
+ * Fills `{placeholders}` from fields of the same name, and the organization also from the configuration. `:placeholders`
+ * are filled only outside of full URLs.
  */
-export function fillPath({ path, isUrl }: PathParts, fields: readonly Field[], organization: string): Filled {
-  const used = new Set<Field>();
+export function fillPath({ path, isUrl }: PathParts, fields: readonly InputField[], organization: string): FilledPath {
+  const used = new Set<InputField>();
   const value = (name: string): string => {
     const field = fields.find((one) => one.path.length === 1 && one.path[0] === name);
     if (field !== undefined) {
@@ -176,31 +175,31 @@ export function fillPath({ path, isUrl }: PathParts, fields: readonly Field[], o
       return organization;
     }
     throw new ConfigError(
-      `${name} is missing; pass the id after the operation name, in the path, or with -f ${name}=ID${nearName(name, fields)}`,
+      `${name} is missing; pass the id after the operation name, in the path, or with -f ${name}=ID${similarName(name, fields)}`,
     );
   };
   const parts = path.split('/').map((part) => {
     const name = /^\{(\w+)\}$/.exec(part)?.[1] ?? (isUrl ? undefined : /^:(\w+)$/.exec(part)?.[1]);
-    return name === undefined ? part : encodedId(name, value(name));
+    return name === undefined ? part : encodeId(name, value(name));
   });
-  return { path: encoded(parts.join('/')), fields: fields.filter((field) => !used.has(field)) };
+  return { path: encodeText(parts.join('/')), fields: fields.filter((field) => !used.has(field)) };
 }
 
-function nearName(name: string, fields: readonly Field[]): string {
+function similarName(name: string, fields: readonly InputField[]): string {
   const names = fields.map((field) => String(field.path[0]));
   const near = nearest(name, names);
   return near === null ? '' : `; ${quote(near)} was given`;
 }
 
-/** An id as one part of a path. Dots cannot be encoded, and nothing at all would name what holds it. */
-function encodedId(name: string, id: string): string {
+/** Encodes an id as one segment of a path. Throws ConfigError for dots, which cannot be encoded, and an empty id. */
+function encodeId(name: string, id: string): string {
   if (id === '' || id === '.' || id === '..') {
     throw new ConfigError(`${quote(id)} is not an id for {${name}}`);
   }
   return encodeURIComponent(id);
 }
 
-/** Encodes the characters that a path or a query cannot contain; what is encoded stays so. */
-export function encoded(part: string): string {
+/** Encodes characters that a path or a query cannot contain; existing escapes are kept. */
+export function encodeText(part: string): string {
   return part.replaceAll(/[^\w\-.~!$&'()*+,;=:@/%?]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
 }

@@ -1,11 +1,13 @@
+/** Options that commands share, and parsers of option values. The parsers throw InvalidArgumentError. */
+/** Options that commands share, and parsers of option values. The parsers throw InvalidArgumentError. */
 import { InvalidArgumentError } from 'commander';
 import { readDuration } from '../../config/values.ts';
 import type { ExitCode } from '../../core/errors.ts';
 
-/** Told what the process exits with. */
+/** Sets the exit code of the process. */
 export type SetExitCode = (code: ExitCode) => void;
 
-/** Options that most commands have. */
+/** `--config`. */
 export const CONFIG = [
   '--config <file>',
   'Configuration file (default: OCTAVO_CONFIG, then the environment, then config.yaml)',
@@ -17,7 +19,7 @@ export const SCOPE = [
   'Scope of the manifest directory when an organization has several (default: its path in the repository)',
 ] as const;
 
-/** A whole number, for commander. Throws InvalidArgumentError, as the others here do. */
+/** Parses a whole number. */
 export function count(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) {
@@ -26,7 +28,7 @@ export function count(text: string): number {
   return value;
 }
 
-/** A whole number up to `most`. */
+/** Returns a parser of whole numbers up to `most`. */
 export function upTo(most: number): (text: string) => number {
   return (text) => {
     const value = count(text);
@@ -37,12 +39,12 @@ export function upTo(most: number): (text: string) => number {
   };
 }
 
-/** A time such as 30s, in milliseconds; 0 too. */
+/** Parses a duration such as 30s, or 0, to milliseconds. */
 export function durationOrZero(text: string): number {
   return text === '0' ? 0 : duration(text);
 }
 
-/** A time such as 30d, in milliseconds. */
+/** Parses a duration such as 30d to milliseconds. */
 export function duration(text: string): number {
   const milliseconds = readDuration(text);
   if (milliseconds === undefined) {

@@ -10,30 +10,30 @@ import { findJob } from '../../forge/pull-request.ts';
 import { repositoryAround, resolveRef } from '../../git/commit-info.ts';
 import { readTreeAt } from '../../git/tree-at.ts';
 
-/** The name of a configuration that nobody has to name. */
+/** Name of the configuration file that is read without `--config`. */
 export const DEFAULT_CONFIG = 'config.yaml';
 
-/** The largest configuration that is read without having been named, in bytes. */
+/** Size limit of a configuration that was found and not named, in bytes. */
 const LARGEST_FOUND = 1_048_576;
 
-/** Variables that stand for a configuration. Where one is set, a file that is merely found is not read. */
+/** Variables that replace a configuration file. If one is set, a file that was found and not named is ignored. */
 const OWN_VARIABLES = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'] as const;
 
-/** Folders that the forges check a repository out into. */
+/** Variables with the directory that a forge checks the repository out into. */
 const CHECKOUT_VARIABLES = ['GITHUB_WORKSPACE', 'CI_PROJECT_DIR', 'BITBUCKET_CLONE_DIR'] as const;
 
 /** A configuration file and how its neighbors are read. */
 export interface ConfigSource {
   readonly text: string;
-  /** The folder that relative paths start from. */
+  /** The folder that relative paths are resolved against. */
   readonly folder: string;
   readonly trust: ConfigTrust;
-  /** Reads a file that the configuration names, by its absolute path. Throws where it cannot be read. */
+  /** Reads a file that the configuration refers to, by absolute path. Throws if it cannot be read. */
   readonly read: (path: string) => Promise<string> | string;
 }
 
-/** What a command says about its configuration. */
-export interface ConfigWish {
+/** Inputs that decide which configuration a command reads. */
+export interface ConfigLookup {
   /** The file that `--config` or `OCTAVO_CONFIG` names. */
   readonly named: string | undefined;
   readonly cwd: string;
@@ -42,39 +42,39 @@ export interface ConfigWish {
   readonly manifests?: string;
 }
 
-/** The file to read, or null with the reason why the one that is there is not read; null without one: none is there. */
+/** The file to read, or null; `ignored` is the reason for not reading an existing file. */
 export type ChosenConfig =
   | { readonly source: ConfigSource; readonly ignored?: undefined }
   | { readonly source: null; readonly ignored: string | null };
 
 /**
- * The configuration of a command. A file that is named is read wherever it is. `config.yaml` in the working directory
- * is read only where no variable stands for a configuration, and never from the repository of a pull request. A named
- * file inside the repository of a pull request is read from the commit that the pull request starts from: its author
- * must not choose where tokens go. Throws ConfigError.
+ * Chooses the configuration of a command. A named file is read from any location. `config.yaml` in the working directory
+ * is read only if no variable replaces it, and never from the repository of a pull request. A named file inside the
+ * repository of a pull request is read from the base commit, because the author of the pull request must not choose
+ * where tokens are sent. Throws ConfigError.
  */
-export async function chooseConfig(wish: ConfigWish): Promise<ChosenConfig> {
-  const path = resolve(wish.cwd, wish.named ?? DEFAULT_CONFIG);
-  if (wish.named !== undefined) {
-    return { source: await readNamed(path, wish.named, wish) };
+export async function chooseConfig(lookup: ConfigLookup): Promise<ChosenConfig> {
+  const path = resolve(lookup.cwd, lookup.named ?? DEFAULT_CONFIG);
+  if (lookup.named !== undefined) {
+    return { source: await readNamed(path, lookup.named, lookup) };
   }
   if (!existsSync(path)) {
     return { source: null, ignored: null };
   }
-  const isSet = OWN_VARIABLES.find((name) => (wish.env[name] ?? '').trim() !== '');
+  const isSet = OWN_VARIABLES.find((name) => (lookup.env[name] ?? '').trim() !== '');
   if (isSet !== undefined) {
     return { source: null, ignored: `${isSet} is set` };
   }
-  if ((await pullRequestAround(path, wish)) !== null) {
+  if ((await inPullRequest(path, lookup)) !== null) {
     return { source: null, ignored: 'the pull request may have changed it' };
   }
   return { source: readFound(path) };
 }
 
-async function readNamed(path: string, name: string, wish: ConfigWish): Promise<ConfigSource> {
-  const pull = await pullRequestAround(path, wish);
+async function readNamed(path: string, name: string, lookup: ConfigLookup): Promise<ConfigSource> {
+  const pull = await inPullRequest(path, lookup);
   const read = async (file: string) => {
-    const changed = await pullRequestAround(file, wish);
+    const changed = await inPullRequest(file, lookup);
     return changed === null ? readText(file) : fromBase(changed);
   };
   try {
@@ -91,7 +91,7 @@ async function readNamed(path: string, name: string, wish: ConfigWish): Promise<
 
 function readFound(path: string): ConfigSource {
   const found = lstatSync(path);
-  // A link could lead to any file of this machine.
+  // A symbolic link could point to any file of this machine.
   if (!found.isFile() || found.size > LARGEST_FOUND) {
     const what = found.isFile() ? `larger than ${LARGEST_FOUND / 1_048_576} MiB` : 'not a regular file';
     throw new ConfigError(`${DEFAULT_CONFIG} is ${what}; pass --config ${DEFAULT_CONFIG} to read it anyway`);
@@ -106,7 +106,7 @@ function readFound(path: string): ConfigSource {
   }
 }
 
-/** A configuration, and any file that it names, in bytes. */
+/** Size limit of a named configuration and of each file that it refers to, in bytes. */
 const LARGEST_NAMED = 16 * 1_048_576;
 
 function readText(path: string): string {
@@ -121,28 +121,28 @@ function unreadable(name: string, error: unknown): ConfigError {
 }
 
 /** A file inside the repository that a pull request changes. */
-interface ChangedPlace {
+interface ChangedFile {
   readonly root: string;
   /** The file's path inside the repository, with slashes. */
   readonly inside: string;
-  /** A commit or a branch, as the forge names it; null where it does not. */
+  /** Commit or branch that the pull request is based on; null if the forge does not provide it. */
   readonly base: string | null;
 }
 
-/** Where a file is inside the repository of the pull request that this job is for; null where it is not in there. */
-async function pullRequestAround(path: string, wish: ConfigWish): Promise<ChangedPlace | null> {
-  const roots = repositoriesOf(wish);
+/** Locates a file inside the repository of the pull request that this job runs for; null if it is outside. */
+async function inPullRequest(path: string, lookup: ConfigLookup): Promise<ChangedFile | null> {
+  const roots = findRepositories(lookup);
   const real = realpathOr(path);
-  const place = placeIn(path, roots) ?? (real === null ? null : placeIn(real, roots));
+  const place = locateInRepository(path, roots) ?? (real === null ? null : locateInRepository(real, roots));
   if (place === null) {
     return null;
   }
-  const { proposal } = await findJob(wish.env, async (event) => readText(event));
+  const { proposal } = await findJob(lookup.env, async (event) => readText(event));
   return proposal === null ? null : { ...place, base: proposal.base };
 }
 
-/** Every repository around the working directory, the manifests and the forge's checkout. */
-function repositoriesOf({ cwd, manifests, env }: ConfigWish): ReadonlySet<string> {
+/** Finds every repository that contains the working directory, the manifests or the forge's checkout. */
+function findRepositories({ cwd, manifests, env }: ConfigLookup): ReadonlySet<string> {
   const checkouts = CHECKOUT_VARIABLES.flatMap((name) => env[name] || []);
   const starts = [cwd, ...(manifests === undefined ? [] : [resolve(cwd, manifests)]), ...checkouts];
   const roots = new Set<string>();
@@ -158,10 +158,13 @@ function repositoriesOf({ cwd, manifests, env }: ConfigWish): ReadonlySet<string
 }
 
 /**
- * By the folders that the path names, so that no link in it leads out: a link is as much a part of the pull request as
- * a file.
+ * Locates a file by resolving each parent folder of its path, so that symbolic links, which the pull request may have
+ * added, cannot point outside unnoticed.
  */
-function placeIn(path: string, roots: ReadonlySet<string>): { readonly root: string; readonly inside: string } | null {
+function locateInRepository(
+  path: string,
+  roots: ReadonlySet<string>,
+): { readonly root: string; readonly inside: string } | null {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const real = realpathOr(folder);
     if (real !== null && roots.has(real)) {
@@ -181,8 +184,8 @@ function realpathOr(path: string): string | null {
   }
 }
 
-/** The file as it is in the commit that the pull request starts from. Throws ConfigError. */
-async function fromBase({ root, inside, base }: ChangedPlace): Promise<string> {
+/** Reads the file from the base commit of the pull request. Throws ConfigError. */
+async function fromBase({ root, inside, base }: ChangedFile): Promise<string> {
   const commit = base === null ? null : await resolveRef(root, base);
   if (commit === null) {
     throw new ConfigError(
@@ -202,7 +205,7 @@ async function fromBase({ root, inside, base }: ChangedPlace): Promise<string> {
   }
 }
 
-/** Reads what a configuration names, before it is loaded: `names` are absolute paths. */
+/** Reads files that a configuration refers to, before it is loaded; failures are returned as errors. */
 export async function readAllNamed(
   source: ConfigSource,
   names: Iterable<string>,

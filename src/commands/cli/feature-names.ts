@@ -1,6 +1,6 @@
 import type { Features, PlatformVersion } from '../../emulator/emulator.ts';
 
-/** What versions of the platform differ in, as the command line calls it. */
+/** Names of platform features on the command line. */
 export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   changeRequestDrafts: 'change-request-drafts',
   changeRequestLinks: 'change-request-links',
@@ -34,5 +34,5 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   traditionalChinese: 'traditional-chinese',
 };
 
-/** The versions of the platform that the embedded one can be, the oldest first. */
+/** Versions that the embedded platform can emulate, oldest first. */
 export const PLATFORM_NAMES: readonly PlatformVersion[] = ['0.146', '0.167', '0.181', '0.201'];

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { ConfigError, messageOf } from '../../core/errors.ts';
 
-/** Writes a file that only its owner may read. Throws ConfigError. */
+/** Writes a file with mode 600. Throws ConfigError. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { mode: 0o600 });

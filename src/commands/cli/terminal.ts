@@ -5,31 +5,32 @@ import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../../plan/render/text-layout.ts';
 
-/** Where a command writes, and what it is told. Passed in, so that commands can be tested without a process. */
+/** Input and output of a command. Passed in, so that commands can be tested without a process. */
 export interface Terminal {
-  /** The answer. */
+  /** Writes to standard output, which has only the result. */
   readonly out: (text: string) => void;
-  /** The same for an answer that is not text; absent where that cannot be written. */
+  /** Writes binary data to standard output; absent where that is not possible. */
   readonly outBytes?: (bytes: Uint8Array) => void;
-  /** Everything else that is meant for a person. */
+  /** Writes messages to standard error. */
   readonly err: (text: string) => void;
-  /** Whether a person is looking at the answer, and at the rest. */
+  /** True if standard output is a terminal. */
   readonly isOutTerminal: boolean;
+  /** True if standard error is a terminal. */
   readonly isErrTerminal: boolean;
   readonly columns: number;
-  /** Asks a person; null where nobody can be asked. */
+  /** Asks a question on the terminal; null without one. */
   readonly ask: ((question: string) => Promise<string>) | null;
-  /** Resolves once what was written as the answer is taken; absent where that is at once. */
+  /** Resolves when standard output has drained; absent where writes are synchronous. */
   readonly drained?: () => Promise<void>;
-  /** Aborts when nobody reads the answer any more, as after `| head`: what is written then goes nowhere. */
-  readonly readerLeft?: AbortSignal;
-  /** All of what is piped in; absent where nothing can be. Rejects when the signal aborts. */
+  /** Aborts when standard output is closed by its reader, as after `| head`; later writes are discarded. */
+  readonly outputClosed?: AbortSignal;
+  /** Reads standard input to its end; absent where there is none. Rejects when the signal aborts. */
   readonly input?: (signal: AbortSignal) => Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }
 
-/** Columns where nothing says how many there are. */
+/** Width where the terminal does not report one. */
 const DEFAULT_COLUMNS = 100;
 
 /** Returns a painter that uses color only on a terminal, and not when `NO_COLOR` is set. */
@@ -50,11 +51,11 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
   };
 }
 
-/** The terminal of this process. `readerLeft` aborts when standard output is closed by its reader. */
-export function processTerminal(readerLeft: AbortSignal): Terminal {
+/** Returns the terminal of this process. `outputClosed` aborts when standard output is closed by its reader. */
+export function processTerminal(outputClosed: AbortSignal): Terminal {
   const { stdin, stdout, stderr } = process;
   const write = (output: string | Uint8Array) => {
-    if (!readerLeft.aborted) {
+    if (!outputClosed.aborted) {
       stdout.write(output);
     }
   };
@@ -69,11 +70,11 @@ export function processTerminal(readerLeft: AbortSignal): Terminal {
     ask: asks ? ask : null,
     drained: async () => {
       if (stdout.writableNeedDrain) {
-        // It fails where the reader leaves meanwhile, which is reported elsewhere.
+        // Fails if the output is closed meanwhile; `outputClosed` reports that.
         await once(stdout, 'drain').catch(() => undefined);
       }
     },
-    readerLeft,
+    outputClosed,
     input: (signal) => text(addAbortSignal(signal, stdin)),
     env: process.env,
     cwd: process.cwd(),
@@ -82,9 +83,9 @@ export function processTerminal(readerLeft: AbortSignal): Terminal {
 
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // While it reads, Ctrl-C is a key: passed on as the signal that it is elsewhere.
+  // While readline is active, Ctrl-C is a key and not a signal; send the signal.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  // Ctrl-C and Ctrl-D answer too: not with a yes.
+  // Ctrl-C and Ctrl-D count as an empty answer.
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     return await Promise.race([lines.question(question).catch(() => ''), closed]);

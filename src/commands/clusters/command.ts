@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { oneLine } from '../../server/cluster-log.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { askClusters, type ClusterFlags } from './control.ts';
 
 /** `octavo clusters list`. */

@@ -15,13 +15,9 @@ import { oneLine } from '../../server/cluster-log.ts';
 import { answers, callControl, controlSocketPath } from '../../server/control.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
-import {
-  type CommandContext,
-  chooseOrganization,
-  type PlatformSession,
-  readTrustedConfig,
-  withPlatform,
-} from '../cli/setup.ts';
+import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { type PlatformSession, withPlatform } from '../cli/session.ts';
 
 export interface ClusterFlags {
   readonly config?: string;

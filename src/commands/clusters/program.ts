@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { CONFIG, ORGANIZATION, type SetExitCode } from '../cli/arguments.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 
 /** Registers the `clusters` commands. */
 export function clusterCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {

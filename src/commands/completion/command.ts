@@ -1,31 +1,33 @@
+/** Runs `octavo completion`, and `octavo complete` for its scripts. */
+/** Runs `octavo completion`, and `octavo complete` for its scripts. */
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { completeWords } from './complete.ts';
 import { readLine } from './line.ts';
 import { SCRIPTS, type Shell } from './scripts.ts';
-import { suggest } from './suggest.ts';
 
-/** `octavo completion`. */
+/** Prints the completion script of a shell. */
 export function completionCommand(shell: Shell, { terminal }: CommandContext): ExitCode {
   terminal.out(SCRIPTS[shell]);
   return EXIT.done;
 }
 
-/** What the lines of the answer end with, as bits. */
-const GOES_ON = 2;
+/** Bits of the directive in the last line of the output. */
+const NO_SPACE = 2;
 const NO_FILES = 4;
 
-/** What a script passes on. */
+/** Options that a completion script passes. */
 export interface CompleteFlags {
   readonly shell: Shell;
-  /** Of bash: `COMP_WORDBREAKS`. */
+  /** `COMP_WORDBREAKS` of bash. */
   readonly breaks?: string;
 }
 
 /**
- * `octavo complete -- LINE`, which the scripts call: prints a line for each suggestion, with its description after a
- * tab, and one with a colon and what else the shell has to know. `line` is the command line up to the cursor.
+ * Prints completions for `octavo complete -- LINE`: one line each, with the description after a tab, and a last line
+ * `:DIRECTIVE`. `line` is the command line up to the cursor.
  */
 export function completeCommand(
   program: Command,
@@ -34,8 +36,8 @@ export function completeCommand(
   { terminal }: CommandContext,
 ): ExitCode {
   const typed = readLine(line, shell, breaks);
-  const { words, areFiles, goesOn } = suggest(program, Object.values(operations), typed.words);
-  const directive = (goesOn ? GOES_ON : 0) + (areFiles ? 0 : NO_FILES);
+  const { words, includesFiles, isPartial } = completeWords(program, Object.values(operations), typed.words);
+  const directive = (isPartial ? NO_SPACE : 0) + (includesFiles ? 0 : NO_FILES);
   const lines = words.flatMap(({ value, description }) => {
     const inserted = typed.insert(value);
     return inserted === null ? [] : [`${inserted}\t${description}`];

@@ -1,20 +1,20 @@
-/** Reads a command line that is still being typed, as a shell would: nothing in it is expanded or run. */
+/** Parses an unfinished command line as a shell would, without expanding or running anything in it. */
 import type { Shell } from './scripts.ts';
 
 /** A command line up to the cursor. */
 export interface TypedLine {
-  /** The words after the name of the command, without their quotes; the last one is being typed, and may be empty. */
+  /** The unquoted words after the command name; the last one is incomplete and may be empty. */
   readonly words: readonly string[];
   /**
-   * A value of the last word as the shell takes it: what was typed stays as it is, and what follows is quoted the same
-   * way. Null where that cannot be written.
+   * Quotes a completion of the last word for the shell: the typed part is kept, and the rest is quoted the same way. Null
+   * if that is not possible.
    */
   insert(value: string): string | null;
 }
 
 type Quote = "'" | '"' | null;
 
-/** The last word. `raw` is how it is typed, from `from` on the part that the shell replaces. */
+/** A word; `raw` is its typed form, of which the shell replaces the part after `from`. */
 interface Word {
   text: string;
   raw: string;
@@ -22,7 +22,7 @@ interface Word {
   isOpen: boolean;
 }
 
-/** `breaks`: characters that separate words for the shell's completion only (`COMP_WORDBREAKS` of bash). */
+/** Parses a line. `breaks`: characters that separate words only in completion (`COMP_WORDBREAKS` of bash). */
 export function readLine(line: string, shell: Shell, breaks = ''): TypedLine {
   const words: Word[] = [];
   let word: Word = emptyWord();
@@ -62,7 +62,7 @@ function emptyWord(): Word {
   return { text: '', raw: '', from: 0, isOpen: false };
 }
 
-/** Whether a backslash before a character is not a character itself. */
+/** Returns true if a backslash escapes the next character. */
 function isEscape(quote: Quote, next: string | undefined, shell: Shell): boolean {
   if (next === undefined || quote === null) {
     return next !== undefined;
@@ -72,7 +72,7 @@ function isEscape(quote: Quote, next: string | undefined, shell: Shell): boolean
 
 function insertion(value: string, { text, raw, from }: Word, quote: Quote, shell: Shell): string | null {
   if (shell === 'fish') {
-    // It compares and inserts what is meant, whatever the quotes.
+    // fish compares and inserts unquoted values.
     return value;
   }
   const added = value.slice(text.length);

@@ -1,9 +1,9 @@
-/** Scripts that complete command lines of Octavo: each passes on what was typed, and offers what `octavo complete` says. */
+/** Completion scripts for shells; each passes the typed line to `octavo complete` and offers its output. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** For bash from 3.2 on, without bash-completion. Nothing that was typed is evaluated. */
+/** Works with bash 3.2 and later, without bash-completion. Does not evaluate the typed line. */
 const BASH = `# bash completion for octavo
 _octavo() {
   local reply directive=0 one word=\${COMP_WORDS[COMP_CWORD]}
@@ -68,5 +68,5 @@ complete --command octavo --erase
 complete --command octavo --no-files --arguments '(__octavo_complete)'
 `;
 
-/** What a shell runs to complete command lines of Octavo. */
+/** Completion script by shell. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

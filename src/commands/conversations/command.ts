@@ -4,7 +4,7 @@ import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { largest } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { senderWords } from '../../server/conversation-log.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { askDesk, type ConversationFlags } from './control.ts';
 
 /** `octavo conversations status`. */

@@ -14,7 +14,8 @@ import type { Writer } from '../../platform/client.ts';
 import { answers, callControl, controlSocketPath } from '../../server/control.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
-import { type CommandContext, chooseOrganization, readTrustedConfig } from '../cli/setup.ts';
+import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 
 export interface ConversationFlags {
   readonly config?: string;

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LISTED } from '../../conversations/polling/listing.ts';
 import { CONFIG, duration, ORGANIZATION, type SetExitCode, upTo } from '../cli/arguments.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 
 /** Registers the `conversations` commands and `redact`. */
 export function conversationCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {

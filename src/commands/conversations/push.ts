@@ -21,7 +21,9 @@ import { answers, callControl } from '../../server/control.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import { openMemoryStore } from '../../store/memory.ts';
 import type { NewContent } from '../../store/outbox.ts';
-import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { withPlatform } from '../cli/session.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
 import { type ConversationFlags, placeOf, withDesk } from './control.ts';
 

@@ -10,8 +10,9 @@ import { asUtf8, fileInput } from '../../conversations/sources/files/formats/inp
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
+import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
 import { DEFAULT_CONFIG } from '../cli/config-source.ts';
-import { type CommandContext, chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { paintFor } from '../cli/terminal.ts';
 
 interface RedactCommandOptions {

@@ -5,54 +5,58 @@ import { loadConfig } from '../../config/load.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { makeAcmeRepository } from '../../demo/acme-repository.ts';
-import { OpeningNarrator } from '../../demo/clusters.ts';
+import { ClusterReporter } from '../../demo/clusters.ts';
+import type { DemoContext } from '../../demo/context.ts';
 import { makeDropBox } from '../../demo/drop-box.ts';
-import { IntakeNarrator } from '../../demo/intake-narrator.ts';
-import type { Stage } from '../../demo/stage.ts';
-import { type Cast, Narrator, playStory } from '../../demo/story.ts';
+import { IntakeReporter } from '../../demo/intake-reporter.ts';
+import { type DemoParts, PassReporter, runStory } from '../../demo/story.ts';
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { paintFor } from '../cli/terminal.ts';
 
-/** `octavo demo`: all of it on the embedded platform, told as it happens; then it follows whatever is committed. */
+/** Runs `octavo demo`: demonstrates Octavo on the embedded platform, then keeps applying commits until it is stopped. */
 export async function demoCommand(flags: { readonly once?: boolean }, context: CommandContext): Promise<ExitCode> {
   const { terminal, clock } = context;
-  // What goes on until it is stopped stops when nobody reads it any more.
-  const ends = flags.once === true ? [] : [terminal.readerLeft].filter((end) => end !== undefined);
+  // Without --once, a closed standard output ends the command too.
+  const ends = flags.once === true ? [] : [terminal.outputClosed].filter((end) => end !== undefined);
   const signal = AbortSignal.any([context.signal, ...ends]);
-  const stage: Stage = {
+  const demo: DemoContext = {
     say: terminal.out,
     paint: paintFor(terminal.isOutTerminal, terminal.env),
     columns: terminal.columns - 4,
     clock,
     signal,
   };
-  // Whatever was begun is ended, in the opposite order, also where something later cannot begin.
-  await using ending = new AsyncDisposableStack();
-  const cast = await gather(stage, context, ending);
-  introduce(cast, stage);
-  if (!(await playStory(cast, stage))) {
+  // Everything that was started is stopped in reverse order, also if a later part fails to start.
+  await using cleanup = new AsyncDisposableStack();
+  const parts = await startDemo(demo, context, cleanup);
+  introduce(parts, demo);
+  if (!(await runStory(parts, demo))) {
     return signal.aborted && flags.once !== true ? EXIT.done : EXIT.failed;
   }
   if (flags.once === true) {
-    stage.say(`\n${stage.paint.strong('The demonstration is complete.')}\n`);
+    demo.say(`\n${demo.paint.strong('The demonstration is complete.')}\n`);
   } else {
-    await stayUp(cast, stage);
+    await stayUp(parts, demo);
   }
   return EXIT.done;
 }
 
-/** Everybody who takes part, on a machine that has nothing but git. */
-async function gather(stage: Stage, context: CommandContext, ending: AsyncDisposableStack): Promise<Cast> {
+/** Starts the parts of the demonstration; the machine needs only git. */
+async function startDemo(
+  demo: DemoContext,
+  context: CommandContext,
+  cleanup: AsyncDisposableStack,
+): Promise<DemoParts> {
   const { clock, random, version, root } = context;
   const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-'));
-  ending.defer(() => rm(directory, { recursive: true, force: true }));
+  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   const emulator = await startEmulator({ clock, latency: 20 });
-  ending.defer(() => emulator.close());
+  cleanup.defer(() => emulator.close());
   const connection = openConnection({
     baseUrl: emulator.url,
     token: emulator.token,
@@ -61,12 +65,12 @@ async function gather(stage: Stage, context: CommandContext, ending: AsyncDispos
     clock,
     random,
   });
-  ending.defer(() => connection.close());
+  cleanup.defer(() => connection.close());
   const repository = await makeAcmeRepository(new URL('examples/acme/', root), join(directory, 'acme'));
   const dropBox = await makeDropBox(new URL('examples/tickets/', root), join(directory, 'drop'));
-  const narrator = new Narrator(stage);
-  const intake = new IntakeNarrator(stage);
-  const openings = new OpeningNarrator(stage);
+  const passes = new PassReporter(demo);
+  const intake = new IntakeReporter(demo);
+  const openings = new ClusterReporter(demo);
   const config = demoConfig(emulator, {
     repository: repository.directory,
     drop: dropBox.directory,
@@ -80,32 +84,32 @@ async function gather(stage: Stage, context: CommandContext, ending: AsyncDispos
     log,
     version,
     dryRun: false,
-    events: () => narrator.events,
+    events: () => passes.events,
     conversationEvents: () => intake.events,
     clusterEvents: () => openings.events,
   });
-  ending.defer(() => daemon.stop());
+  cleanup.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;
   return {
     emulator,
     repository,
     daemon,
-    narrator,
+    passes,
     dropBox,
     intake,
     reader: openReader(connection, client),
-    somebody: openWriter(connection, client),
+    otherUser: openWriter(connection, client),
   };
 }
 
-function introduce({ emulator, repository }: Cast, { say, paint }: Stage): void {
+function introduce({ emulator, repository }: DemoParts, { say, paint }: DemoContext): void {
   say(`${paint.strong('Octavo')}: apply a git repository to an organization.\n\n`);
   say(`  Embedded platform: ${emulator.url}\n`);
   say(`  Git repository, created from examples/acme: ${repository.directory}\n`);
 }
 
-async function stayUp(cast: Cast, { say, paint, clock, signal }: Stage): Promise<void> {
-  const { repository, dropBox, daemon, emulator } = cast;
+async function stayUp(parts: DemoParts, { say, paint, clock, signal }: DemoContext): Promise<void> {
+  const { repository, dropBox, daemon, emulator } = parts;
   say(
     [
       '',
@@ -126,23 +130,23 @@ async function stayUp(cast: Cast, { say, paint, clock, signal }: Stage): Promise
     ].join('\n'),
   );
   while (!signal.aborted) {
-    await clock.sleep(LOOK_AT_CLUSTERS, signal).catch(() => {});
+    await clock.sleep(CLUSTER_INTERVAL, signal).catch(() => {});
     await daemon.lookAtClusters();
   }
 }
 
-/** Milliseconds from one look at the clusters to the next. */
-const LOOK_AT_CLUSTERS = 3000;
+/** Milliseconds between two runs of cluster automation. */
+const CLUSTER_INTERVAL = 3000;
 
-/** Where the daemon finds what it needs. */
-interface Places {
+/** Paths of the daemon. */
+interface DemoPaths {
   readonly repository: string;
   readonly drop: string;
   readonly store: string;
 }
 
-/** The daemon's configuration, as a user would write it, but quick to look: every second, and every 3 s for drift. */
-function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
+/** The configuration of the daemon: it polls every second and checks for drift every 3 seconds. */
+function demoConfig(emulator: Emulator, { repository, drop, store }: DemoPaths) {
   const text = JSON.stringify({
     platform: { baseUrl: emulator.url, token: emulator.token, user: 'ana@acme.example' },
     organizations: [
@@ -156,7 +160,7 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: Places) {
         },
         clusters: {
           enabled: true,
-          // The story looks when it is their turn, and then again and again.
+          // The demonstration runs cluster automation itself.
           schedule: '0 0 1 1 *',
           select: { impact: ['high', 'medium'] },
           routes: [{ label: 'sso|saml', space: 'onboarding' }],

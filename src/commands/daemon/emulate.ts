@@ -9,8 +9,8 @@ import {
   type RateLimits,
   startEmulator,
 } from '../../emulator/emulator.ts';
+import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { FEATURE_NAMES } from '../cli/feature-names.ts';
-import { type CommandContext, untilAborted } from '../cli/setup.ts';
 
 export interface EmulateFlags {
   readonly host: string;
@@ -22,7 +22,7 @@ export interface EmulateFlags {
   /** `60/2s` or `60/2s:first-call`. */
   readonly limit?: string;
   readonly faults?: number;
-  /** A version of the platform to be. */
+  /** Version to emulate. */
   readonly platform?: PlatformVersion;
   /** Features that are on, by the names of {@link FEATURE_NAMES}. */
   readonly with?: readonly string[];
@@ -30,7 +30,7 @@ export interface EmulateFlags {
   readonly without?: readonly string[];
 }
 
-/** `octavo emulate`: the embedded platform, until it is asked to end. */
+/** Runs `octavo emulate`: the embedded platform, until the process is stopped. */
 export async function emulateCommand(flags: EmulateFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal, clock, signal } = context;
   const emulator = await start(flags.port, {
@@ -65,13 +65,13 @@ export async function emulateCommand(flags: EmulateFlags, context: CommandContex
   return EXIT.done;
 }
 
-/** These features, on or off. */
+/** Turns the named features on or off. */
 function featuresNamed(names: readonly string[] = [], isOn: boolean): EmulatorOptions['features'] {
   const features = Object.entries(FEATURE_NAMES).filter(([, name]) => names.includes(name));
   return Object.fromEntries(features.map(([feature]) => [feature, isOn]));
 }
 
-/** What does not let it start is the port, or a file that is no state of it. */
+/** Starts the platform. Throws ConfigError for a port in use, or a state file that cannot be read. */
 async function start(port: number, options: EmulatorOptions): Promise<Emulator> {
   try {
     return await startEmulator(options);
@@ -86,7 +86,7 @@ async function start(port: number, options: EmulatorOptions): Promise<Emulator> 
   }
 }
 
-/** A seed, in bytes. */
+/** Size limit of a seed, in bytes. */
 const LARGEST_SEED = 256 * 1_048_576;
 
 async function readSeed(path: string, name: string): Promise<EmulatorState> {
@@ -97,7 +97,7 @@ async function readSeed(path: string, name: string): Promise<EmulatorState> {
   }
 }
 
-/** `60/2s`: so many requests in each window of so many seconds. */
+/** Parses a limit: `60/2s` is 60 requests per window of 2 seconds. */
 function readLimit(text: string): RateLimits {
   const match = /^(\d+)\/(\d+(?:\.\d+)?)s(?::(fixed|first-call))?$/.exec(text);
   if (match === null) {

@@ -1,21 +1,22 @@
-/** `octavo health`: asks the daemon of a configuration whether it is healthy, for the health check of a container. */
+/** Runs `octavo health`, the health check of a container. */
 import { request } from 'undici';
 import { z } from 'zod';
 import type { ListenAddress } from '../../config/values.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import { type CommandContext, readConfigWithoutSecrets } from '../cli/setup.ts';
+import { readConfigWithoutSecrets } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 
 export interface HealthFlags {
-  /** Whether organizations must have been synchronized once, too. */
+  /** Also requires a completed first synchronization of every organization. */
   readonly ready?: boolean;
   readonly config?: string;
 }
 
-/** How long an answer may take, in milliseconds. */
+/** Timeout of the request, in milliseconds. */
 const TIMEOUT = 4_000;
 const answer = z.object({ reasons: z.array(z.string()).catch([]) }).catch({ reasons: [] });
 
-/** Exits 0 where the daemon answers that it is healthy, and 1 with its reasons otherwise. Reads no secret. */
+/** Returns 0 if the daemon reports that it is healthy, otherwise prints its reasons and returns 1. Reads no secret. */
 export async function healthCommand(flags: HealthFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const { server } = await readConfigWithoutSecrets(flags.config, '', context);
@@ -32,7 +33,7 @@ export async function healthCommand(flags: HealthFlags, context: CommandContext)
   }
 }
 
-/** A daemon that listens on every address is asked on the loopback address. */
+/** URL of the daemon; for one that listens on all addresses, that of the loopback address. */
 function addressOf({ host, port }: ListenAddress, path: string): string {
   if (port === 0) {
     throw new ConfigError('server.listen has port 0, which selects a different port at every start; set a port');

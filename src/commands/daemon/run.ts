@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
-import { type CommandContext, readTrustedConfig, untilAborted } from '../cli/setup.ts';
+import { readTrustedConfig } from '../cli/config.ts';
+import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
 import { nextCommand } from '../plan/next-command.ts';
 
@@ -12,7 +13,7 @@ export interface RunFlags {
   readonly dryRun?: boolean;
 }
 
-/** `octavo run`: the daemon, until it is asked to end; with `--once` one pass of each organization and one poll of its sources. */
+/** Runs the daemon until the process is stopped; with `--once`, one pass of each organization and one poll of its sources. */
 export async function runCommand(flags: RunFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
@@ -20,7 +21,7 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   }
   const log = createLogger({ ...config.log, secrets: config.secrets });
   const { clock, random, version } = context;
-  // The log is read in other folders than the daemon runs in.
+  // Logs are read in other directories than that of the daemon, so commands in them need an absolute path.
   const file = flags.config === undefined ? undefined : resolve(context.terminal.cwd, flags.config);
   const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
   const dryRun = flags.dryRun === true;

@@ -6,12 +6,14 @@ import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../../queue/model/snapshot.ts';
 import { ownUser } from '../../reconcile/observe/own-user.ts';
-import { type CommandContext, type PlatformSession, readConfig, withPlatform } from '../cli/setup.ts';
+import { readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { paintFor } from '../cli/terminal.ts';
-import { conversationFindings } from './context.ts';
-import { FEATURES, type Finding, good, linkListings, siteFindings } from './probes.ts';
+import { conversationFindings } from './conversation-checks.ts';
+import { FEATURES, type Finding, good, linkListings, siteFindings } from './feature-checks.ts';
 
-/** `octavo doctor`: whether the platform can be reached, what the token may do, and what the platform has. */
+/** Runs `octavo doctor`: checks the connection, the permissions of the token and the features of the platform. */
 export async function doctorCommand(flags: { readonly config?: string }, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const config = await readConfig(flags.config, context);
@@ -20,36 +22,36 @@ export async function doctorCommand(flags: { readonly config?: string }, context
   for (const organization of config.organizations) {
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
     for (const finding of await withPlatform(config, organization, context, (session) =>
-      examine(config, organization, session),
+      runChecks(config, organization, session),
     )) {
-      terminal.out(`  ${mark(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
+      terminal.out(`  ${label(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
       exit = finding.verdict === 'bad' ? EXIT.failed : exit;
     }
   }
   return exit;
 }
 
-function mark({ verdict }: Finding, paint: Paint): string {
+function label({ verdict }: Finding, paint: Paint): string {
   return { good: paint.create('ok  '), warn: paint.change('note'), bad: paint.remove('bad ') }[verdict];
 }
 
-async function examine(
+async function runChecks(
   config: Config,
   organization: OrganizationConfig,
   { connection, signal, explain }: PlatformSession,
 ): Promise<readonly Finding[]> {
   const reader = openReader(connection, { organization: organization.id, priority: 'person', signal });
-  const ask = async (what: string, look: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> => {
+  const check = async (what: string, run: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> => {
     try {
-      return [await look()].flat();
+      return [await run()].flat();
     } catch (error) {
       return [{ verdict: 'bad', what, detail: messageOf(explain(error)) }];
     }
   };
-  const platform = await ask('platform', async () =>
+  const platform = await check('platform', async () =>
     good('platform', versionWords(await reader.get(operations.getVersion))),
   );
-  const token = await ask('token', async () =>
+  const token = await check('token', async () =>
     good('token', organizationWords(await reader.get(operations.getOrganization))),
   );
   if (token.some(({ verdict }) => verdict === 'bad')) {
@@ -57,15 +59,15 @@ async function examine(
   }
   const probe = new ConversationsProbe();
   const findings = await Promise.all([
-    ask('permissions', () => permissionsOf(reader, organization, probe)),
-    ask('platform.user', () => userOf(config, reader)),
-    ask('sites', () => siteFindings(reader)),
+    check('permissions', () => checkPermissions(reader, organization, probe)),
+    check('platform.user', () => checkUser(config, reader)),
+    check('sites', () => siteFindings(reader)),
     ...FEATURES.map((each) => each(reader)),
-    ask('conversations', () => conversationFindings(reader, organization.conversations, probe)),
-    ask('link listings', () => linkListings(reader)),
+    check('conversations', () => conversationFindings(reader, organization.conversations, probe)),
+    check('link listings', () => linkListings(reader)),
   ]);
   const { ahead, budgets } = connection.queue.snapshot();
-  return [...platform, ...token, clockOf(ahead), limitOf(budgets), ...findings.flat()];
+  return [...platform, ...token, checkClock(ahead), rateLimitFinding(budgets), ...findings.flat()];
 }
 
 function versionWords({
@@ -82,7 +84,7 @@ function organizationWords({ title }: { readonly title: string }): string {
   return `accepted, for ${title}`;
 }
 
-async function permissionsOf(
+async function checkPermissions(
   reader: Reader,
   { source, conversations, clusters }: OrganizationConfig,
   probe: ConversationsProbe,
@@ -92,20 +94,20 @@ async function permissionsOf(
   if (permissions === null || permissions === undefined) {
     return { verdict: 'warn', what, detail: 'the platform does not report the permissions of the token' };
   }
-  // Context records, which take the place of conversations, need no permission of their own.
+  // Context records, which replace conversations, need no separate permission.
   const ingests = conversations.sources.length > 0 && (await probe.has(reader)) ? ['ingestConversations'] : [];
   const isWithoutManifests = source === null && (conversations.sources.length > 0 || clusters.enabled);
   const drafts = clusters.enabled ? ['createContent'] : [];
   const own = isWithoutManifests ? drafts : ['admin', 'createContent', 'listMembers', 'listTeams'];
   const needed = [...own, ...ingests];
-  const lacking = needed.filter((name) => permissions[name] === false);
-  return lacking.length === 0
+  const missing = needed.filter((name) => permissions[name] === false);
+  return missing.length === 0
     ? { verdict: 'good', what, detail: 'the token has all permissions that Octavo needs' }
-    : { verdict: 'bad', what, detail: `the token lacks: ${lacking.join(', ')}` };
+    : { verdict: 'bad', what, detail: `the token lacks: ${missing.join(', ')}` };
 }
 
-/** Only with the user known can a plan be refused that would lock the daemon out. */
-async function userOf(config: Config, reader: Reader): Promise<Finding> {
+/** Checks that the user of the token is known; otherwise plans that lock it out cannot be refused. */
+async function checkUser(config: Config, reader: Reader): Promise<Finding> {
   const what = 'platform.user';
   const caller = await ownUser(reader);
   const user = config.platform.user ?? caller;
@@ -126,7 +128,7 @@ async function userOf(config: Config, reader: Reader): Promise<Finding> {
   return { verdict: 'bad', what, detail: `${user} is not a member of the organization` };
 }
 
-function clockOf(ahead: number | null): Finding {
+function checkClock(ahead: number | null): Finding {
   const what = 'clock';
   if (ahead === null) {
     return { verdict: 'warn', what, detail: 'the platform does not report its time' };
@@ -141,7 +143,7 @@ function clockOf(ahead: number | null): Finding {
       };
 }
 
-function limitOf(budgets: readonly BudgetSnapshot[]): Finding {
+function rateLimitFinding(budgets: readonly BudgetSnapshot[]): Finding {
   const known = budgets.filter((budget) => budget.limit !== null);
   const words = known.map(({ classes, limit, window }) => {
     const span = window === null ? '' : ` in ${Math.round(window / 1000)} s`;

@@ -7,8 +7,8 @@ import { RemoteBranches } from '../../git/remote-branch.ts';
 import { readTreeAt } from '../../git/tree-at.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
-import type { CommandContext } from '../cli/setup.ts';
-import { type DriftFlags, type DriftPlace, type FoundDrift, pathInTree } from './drift.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { type DriftFlags, type DriftTarget, type FoundDrift, pathInTree } from './drift.ts';
 
 export interface DriftPullFlags extends DriftFlags {
   /** The branch that the pull request goes to; the remote's default one where it is not said. */
@@ -65,7 +65,7 @@ export async function manifestsAt(
   commit: string,
   { config, out }: DriftFlags,
   { terminal }: CommandContext,
-): Promise<DriftPlace> {
+): Promise<DriftTarget> {
   const tree = await readTreeAt(directory, commit, folder === '' ? '.' : folder);
   const own =
     config === undefined ? {} : { config: relative(resolve(terminal.cwd, out), resolve(terminal.cwd, config)) };
@@ -77,7 +77,7 @@ export async function manifestsAt(
 export async function treeWith(
   { directory, folder }: DriftRepository,
   commit: string,
-  place: DriftPlace,
+  place: DriftTarget,
   { drift }: FoundDrift,
 ): Promise<MadeTree | null> {
   if (drift.texts.size === 0) {

@@ -22,7 +22,8 @@ import { commitTree, type MadeTree } from '../../git/make-commit.ts';
 import type { Drift } from '../../import/drift/drifted.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';
-import { type CommandContext, chooseOrganization, readConfig } from '../cli/setup.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { scopeOf } from '../plan/planning.ts';
 import { findDrift } from './drift.ts';
 import {
@@ -54,18 +55,18 @@ const ROUNDS = 5;
 export async function driftPullRequest(flags: DriftPullFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = context;
   const organization = chooseOrganization(await readConfig(flags.config, context, flags.out), flags.organization);
-  const pulls = flags.dryRun === true ? null : pullsOf(context);
+  const pulls = flags.dryRun === true ? null : openPullRequests(context);
   const repository = await openDriftRepository(flags, context);
   const scope = scopeOf(flags, organization) ?? scopeOfFolder(repository.folder);
   const branches = { from: driftBranch(organization.id, scope), into: repository.onto };
-  const base = flags.base ?? (await appliedOf(repository, organization.id, scope));
+  const base = flags.base ?? (await appliedBase(repository, organization.id, scope));
   const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, context);
   for (let round = 0; round < ROUNDS; round += 1) {
     signal.throwIfAborted();
-    const said = await run.attempt(pulls);
-    if (said !== null) {
+    const outcome = await run.attempt(pulls);
+    if (outcome !== null) {
       terminal.out(run.lines.map((line) => `${line}\n`).join(''));
-      terminal.err(`${said}\n`);
+      terminal.err(`${outcome}\n`);
       return EXIT.done;
     }
   }
@@ -75,7 +76,7 @@ export async function driftPullRequest(flags: DriftPullFlags, context: CommandCo
 }
 
 /** `applied` where something of the scope was recorded as applied. Throws SourceError. */
-async function appliedOf(
+async function appliedBase(
   { directory, folder }: DriftRepository,
   organization: string,
   scope: string,
@@ -87,7 +88,7 @@ async function appliedOf(
 }
 
 /** Throws ConfigError outside of a CI job, and where there is no token. */
-function pullsOf({ terminal, secrets, signal, version }: CommandContext): Pulls {
+function openPullRequests({ terminal, secrets, signal, version }: CommandContext): Pulls {
   const at = findRepository(terminal.env);
   if (at === null) {
     throw new ConfigError(
@@ -208,7 +209,7 @@ class DriftRun {
     const text = driftPull(report, pulls.longest, { isTaken: false });
     try {
       const { pull, became } = await keepPull(pulls, this.#branches, text, this.#clock);
-      return `${nameOf(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
+      return `${pullRequestName(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
     } catch (error) {
       this.#context.terminal.err(
         `${from} was pushed but has no pull request yet; open one manually or run the command again.\n`,
@@ -230,7 +231,7 @@ class DriftRun {
       const text = driftPull(report, pulls.longest, { isTaken: true });
       await keepPull(pulls, this.#branches, text, this.#clock);
     }
-    const where = open === null ? '' : `; ${nameOf(open)} explains it`;
+    const where = open === null ? '' : `; ${pullRequestName(open)} explains it`;
     return `${this.#branches.from} has other commits and is kept unchanged${where}. Merge or delete the branch`;
   }
 
@@ -244,14 +245,14 @@ class DriftRun {
       return tip === undefined ? 'No drift to write' : `No drift to write; deleted ${this.#branches.from}`;
     }
     await this.#close(pulls, open, report);
-    return `No drift to write; closed ${nameOf(open)} at ${pulls.label}`;
+    return `No drift to write; closed ${pullRequestName(open)} at ${pulls.label}`;
   }
 
   async #close(pulls: Pulls, open: OpenPull, report: DriftReport): Promise<void> {
     try {
       await pulls.comment(open.number, goneComment(report));
     } catch (error) {
-      this.#context.terminal.err(`No comment on ${nameOf(open)}: ${messageOf(error)}.\n`);
+      this.#context.terminal.err(`No comment on ${pullRequestName(open)}: ${messageOf(error)}.\n`);
     }
     await steadily(this.#clock, () => pulls.close(open.number));
   }
@@ -262,7 +263,7 @@ class DriftRun {
   }
 }
 
-function nameOf({ number, url }: OpenPull): string {
+function pullRequestName({ number, url }: OpenPull): string {
   return `Pull request ${number}${url === null ? '' : ` (${url})`}`;
 }
 

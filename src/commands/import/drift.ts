@@ -11,7 +11,9 @@ import { createManifestLoader } from '../../manifests/loader.ts';
 import { computePlan } from '../../plan/plan.ts';
 import { differingTexts } from '../../plan/render/field-text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { withPlatform } from '../cli/session.ts';
 import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
 import { planLive, planningInput } from '../plan/planning.ts';
 
@@ -28,7 +30,7 @@ export interface DriftFlags {
 }
 
 /** Manifests that drift is written into. */
-export interface DriftPlace {
+export interface DriftTarget {
   readonly tree: FileTree;
   /** Where they lie, as problems and sources say it. */
   readonly root: string;
@@ -54,12 +56,12 @@ export async function importDrift(flags: DriftFlags, context: CommandContext): P
     await writeTexts(drift, before, terminal.cwd);
   }
   terminal.out([...drift.fields.map(fieldLine), ...drift.places.map(placeLine)].join(''));
-  terminal.err(`${tellDrift(drift)}\n`);
+  terminal.err(`${summaryText(drift)}\n`);
   return EXIT.done;
 }
 
 /** Plans over the manifests of a place, and finds how they come to say what there is. */
-export async function findDrift(place: DriftPlace, flags: DriftFlags, context: CommandContext): Promise<FoundDrift> {
+export async function findDrift(place: DriftTarget, flags: DriftFlags, context: CommandContext): Promise<FoundDrift> {
   const config = await readConfig(flags.config, context, flags.out);
   const organization = chooseOrganization(config, flags.organization);
   const { input, planned } = await withPlatform(config, organization, context, async (session) => {
@@ -99,7 +101,7 @@ export function pathInTree(root: string, path: string): string {
 /** What the folder declares once these texts are in it. */
 async function declaredWith(
   texts: ReadonlyMap<string, string>,
-  { tree, root }: DriftPlace,
+  { tree, root }: DriftTarget,
   { out, config }: DriftFlags,
   { terminal }: CommandContext,
 ) {
@@ -113,7 +115,7 @@ async function declaredWith(
 }
 
 /** The manifests that changes come from, by the path that their sources name. */
-async function textsOf(changes: readonly Change[], { tree, root }: DriftPlace): Promise<ReadonlyMap<string, string>> {
+async function textsOf(changes: readonly Change[], { tree, root }: DriftTarget): Promise<ReadonlyMap<string, string>> {
   const paths = new Set(changes.flatMap(({ source }) => (source === null ? [] : [source.file])));
   const read = async (path: string) => Buffer.from(await tree.read(pathInTree(root, path))).toString('utf8');
   return new Map(await Promise.all([...paths].map(async (path) => [path, await read(path)] as const)));
@@ -142,7 +144,7 @@ function placeLine({ action, file, line, address }: DriftedPlace): string {
   return `${action === 'delete' ? '-' : '→'} ${printable(`${file}:${line}  ${address}`)}\n`;
 }
 
-function tellDrift({ fields, places, left }: Drift): string {
+function summaryText({ fields, places, left }: Drift): string {
   const gone = places.filter(({ action }) => action === 'delete').length;
   const moved = places.length - gone;
   const done = [

@@ -13,13 +13,9 @@ import { findManifestFiles, isConfig } from '../../manifests/files/manifest-file
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
-import {
-  type CommandContext,
-  chooseOrganization,
-  type PlatformSession,
-  readConfig,
-  withPlatform,
-} from '../cli/setup.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { openFolder } from '../plan/desired.ts';
 import { readWithProgress } from '../plan/progress.ts';
 import { importDrift } from './drift.ts';
@@ -54,7 +50,7 @@ export async function importCommand(flags: ImportFlags, context: CommandContext)
     const drift = { ...flags, kinds: choice.kinds };
     return flags.pullRequest === true ? driftPullRequest(drift, context) : importDrift(drift, context);
   }
-  const place = await placeOf(flags, terminal.cwd);
+  const place = await findTarget(flags, terminal.cwd);
   const config = await readConfig(flags.config, context, flags.out);
   const organization = chooseOrganization(config, flags.organization);
   const existing = await existingIn(place);
@@ -72,7 +68,7 @@ export async function importCommand(flags: ImportFlags, context: CommandContext)
     await writeImported(place.root, files);
     terminal.out(files.map((file) => `${file.before === null ? '+' : '~'} ${relativeTo(place, file)}\n`).join(''));
   }
-  terminal.err(`${tellImported(imported, read, existing)}\n`);
+  terminal.err(`${summaryText(imported, read, existing)}\n`);
   return EXIT.done;
 }
 
@@ -122,7 +118,7 @@ function checkSites({ sites }: Choice, { observation }: ReadAll): void {
 }
 
 /** Where an import goes. */
-interface Place {
+interface ImportTarget {
   /** The folder of the manifests, on disk. */
   readonly root: string;
   /** The same, as it is called in messages. */
@@ -133,7 +129,7 @@ interface Place {
   readonly load: { readonly root: string; readonly config?: string };
 }
 
-async function placeOf({ out, unmanaged, config }: ImportFlags, cwd: string): Promise<Place> {
+async function findTarget({ out, unmanaged, config }: ImportFlags, cwd: string): Promise<ImportTarget> {
   const managed = unmanaged === true ? '.' : (unmanaged ?? out);
   const [root, target] = [resolve(cwd, managed), resolve(cwd, out)];
   const folder = relative(root, target);
@@ -170,7 +166,7 @@ const NOTHING: FileTree = {
 };
 
 /** What the manifests of a folder declare; null where there are none. Throws DesiredStateError. */
-async function existingIn({ tree, load }: Place): Promise<Existing | null> {
+async function existingIn({ tree, load }: ImportTarget): Promise<Existing | null> {
   const files = await findManifestFiles(tree, await tree.list(), load.config ?? null);
   const read = async (path: string) => Buffer.from(await tree.read(path)).toString('utf8');
   const isManifest = await Promise.all(files.map(async ({ path }) => !isConfig(path, await read(path))));
@@ -194,7 +190,7 @@ function readFrom(
 }
 
 /** The schema that the first line of each manifest names, where that is not there yet. */
-async function editorFiles({ root }: Place, files: readonly ImportedFile[]): Promise<readonly ImportedFile[]> {
+async function editorFiles({ root }: ImportTarget, files: readonly ImportedFile[]): Promise<readonly ImportedFile[]> {
   const isThere = (await stat(join(root, SCHEMA_PATH)).catch(() => null)) !== null;
   return isThere || files.every(({ before }) => before !== null)
     ? []
@@ -214,7 +210,7 @@ function shownFile({ path, text, addresses }: ImportedFile): string {
     : `--- ${printable(path)}${addresses.length === 0 ? ' (separate file)' : ''}\n${printableLines(text)}\n`;
 }
 
-function relativeTo({ shown }: Place, { path, addresses }: ImportedFile): string {
+function relativeTo({ shown }: ImportTarget, { path, addresses }: ImportedFile): string {
   const entries = addresses.length === 0 ? '' : `  ${entriesWords(addresses.length)}`;
   return `${shown === '.' ? '' : `${shown.replace(/\/$/, '')}/`}${printable(path)}${entries}`;
 }
@@ -223,12 +219,12 @@ function entriesWords(count: number): string {
   return count === 1 ? '1 entry' : `${count} entries`;
 }
 
-function tellImported({ files, left }: Imported, { unread }: ReadAll, existing: Existing | null): string {
+function summaryText({ files, left }: Imported, { unread }: ReadAll, existing: Existing | null): string {
   const count = files.reduce((sum, { addresses }) => sum + addresses.length, 0);
-  const besides = existing === null ? '' : `; existing declarations are unchanged`;
+  const existingText = existing === null ? '' : `; existing declarations are unchanged`;
   return [
     ...unread.map(({ kind, reason }) => `${kind} could not be read and was skipped: ${printable(reason)}`),
     ...left.map(({ kind, title, reason }) => `skipped: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
-    count === 0 ? `Nothing to import${besides}` : `Imported ${entriesWords(count)}${besides}`,
+    count === 0 ? `Nothing to import${existingText}` : `Imported ${entriesWords(count)}${existingText}`,
   ].join('\n');
 }

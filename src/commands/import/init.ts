@@ -11,7 +11,7 @@ import { SCHEMA_PATH } from '../../import/text/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { printable } from '../../plan/render/words.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { nextCommand } from '../plan/next-command.ts';
 import { importCommand } from './import.ts';
 
@@ -89,7 +89,7 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
   if (found !== null && !found.isDirectory()) {
     throw new ConfigError(`${folder} is not a directory; pass a directory for the repository`);
   }
-  const forge = await forgeOf(root, flags, context);
+  const forge = await findForgeName(root, flags, context);
   await mkdir(root, { recursive: true });
   if (repositoryAround(root) === null) {
     await initRepository(root);
@@ -105,13 +105,13 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
   await writeNew(repository, EDITOR_FILE, context);
   if (workflow !== null) {
     await writeNew(repository, workflow, context);
-    await offerDrift(forge, manifests, repository, { ...flags, install }, context);
+    await writeDriftWorkflow(forge, manifests, repository, { ...flags, install }, context);
   }
   if (forge === 'bitbucket' && manifests === '.') {
     // The one workflow that would be read as a manifest.
     await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, context);
   }
-  if (!hadManifests && (await isToImport(flags, context))) {
+  if (!hadManifests && (await shouldImport(flags, context))) {
     // Of the flags, "drift" asks for a workflow here, and for something else there.
     const { config, organization } = flags;
     const named = {
@@ -127,7 +127,11 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
   return EXIT.done;
 }
 
-async function forgeOf(root: string, { forge }: InitFlags, { terminal }: CommandContext): Promise<ForgeName | null> {
+async function findForgeName(
+  root: string,
+  { forge }: InitFlags,
+  { terminal }: CommandContext,
+): Promise<ForgeName | null> {
   if (forge !== undefined) {
     return forge === 'none' ? null : forge;
   }
@@ -154,7 +158,7 @@ function nearestFolder(path: string): string {
 }
 
 /** The workflow for drift, where it is one of its own; else where it is, or that there is none. */
-async function offerDrift(
+async function writeDriftWorkflow(
   forge: ForgeName | null,
   folder: string,
   repository: string,
@@ -220,7 +224,7 @@ async function hasManifests(root: string): Promise<boolean> {
 }
 
 /** A token that is there is used, unless a person who is asked does not want it. */
-async function isToImport(flags: InitFlags, { terminal }: CommandContext): Promise<boolean> {
+async function shouldImport(flags: InitFlags, { terminal }: CommandContext): Promise<boolean> {
   const { OCTAVO_TOKEN = '' } = terminal.env;
   if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
     return false;

@@ -10,7 +10,7 @@ import { printable } from '../../plan/render/words.ts';
  */
 export async function writeImported(root: string, files: readonly ImportedFile[]): Promise<void> {
   for (const { path } of files) {
-    await mustHavePlace(root, path);
+    await checkParents(root, path);
   }
   const order = (file: ImportedFile) => (file.addresses.length === 0 ? 0 : file.before === null ? 1 : 2);
   for (const file of files.toSorted((a, b) => order(a) - order(b))) {
@@ -28,7 +28,7 @@ export async function writeImported(root: string, files: readonly ImportedFile[]
 }
 
 /** What lies on the way to a file must be folders, and inside the root: what lies elsewhere is read by no plan. */
-async function mustHavePlace(root: string, path: string): Promise<void> {
+async function checkParents(root: string, path: string): Promise<void> {
   const within = await realpath(root).catch(() => null);
   const parts = path.split('/').slice(0, -1);
   for (let length = 1; within !== null && length <= parts.length; length += 1) {

@@ -5,7 +5,7 @@ import { isIn } from '../../git/make-commit.ts';
 import { printable } from '../../plan/render/words.ts';
 import { idsOf, recordApplied, type ScopedFolder } from '../../reconcile/applied.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { isAwaited } from './apply-summary.ts';
 import type { CommandInput } from './planning.ts';
 
@@ -24,7 +24,7 @@ export async function openRecord(
   const { scope, folder } = place;
   const ref = appliedRef(organization, scope);
   if (isFile) {
-    await mustNotTakeBack(refs, place, { commit, baseCommit });
+    await refuseOlderCommit(refs, place, { commit, baseCommit });
   }
   return async ({ results, bindings, pending }) => {
     // What is paused or pending was not applied: recorded as if it were, the next plan would take it for something else.
@@ -41,7 +41,7 @@ export async function openRecord(
 }
 
 /** An old plan file may still be the plan, where both change nothing: what was recorded since would lose its owner. */
-async function mustNotTakeBack(
+async function refuseOlderCommit(
   refs: AppliedRefs,
   { organization, scope, repository }: ScopedFolder,
   { commit, baseCommit }: Pick<CommandInput, 'commit' | 'baseCommit'>,

@@ -10,7 +10,8 @@ import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import { planFollowUp } from '../../reconcile/follow-up.ts';
 import type { Planned } from '../../reconcile/planning.ts';
 import { unfinishedWork, type Waited, type Work, waitForWork } from '../../reconcile/wait.ts';
-import { type CommandContext, type PlatformSession, RequestCount } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { isAwaited, resultLine } from './apply-summary.ts';
 import { APPLY_PARALLEL, type CommandInput } from './planning.ts';
 import { showProgress, showWaiting } from './progress.ts';
@@ -26,7 +27,7 @@ export interface RunOptions {
 type Pending = Plan['pending'];
 
 /** The result of an apply as a whole. */
-export interface Ended extends ApplyResult {
+export interface ApplyOutcome extends ApplyResult {
   readonly exit: ExitCode;
 }
 
@@ -40,7 +41,7 @@ export async function runApply(
   { connection, signal }: PlatformSession,
   options: RunOptions,
   context: CommandContext,
-): Promise<Ended> {
+): Promise<ApplyOutcome> {
   const { terminal, clock } = context;
   const count = new RequestCount();
   const run = new Run(input, planned, signal, options, context);

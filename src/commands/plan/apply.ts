@@ -11,14 +11,16 @@ import { counted } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { readElsewhere } from '../../reconcile/applied.ts';
 import type { PlanningInput } from '../../reconcile/planning.ts';
-import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { withPlatform } from '../cli/session.ts';
 import { openRecord } from './apply-record.ts';
 import { runApply } from './apply-run.ts';
 import { isAwaited } from './apply-summary.ts';
 import { openRefs } from './desired.ts';
-import { approval } from './next-command.ts';
+import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
-import { differences, type PlanFile, readPlanFile } from './plan-file.ts';
+import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
 import {
   APPLY_PARALLEL,
   type CommandInput,
@@ -46,12 +48,12 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
     const input =
       file === null
         ? await planningInput({ folder: target, config, organization, queue: connection.queue }, flags, context)
-        : await inputOfFile(file, target, { config, organization, connection }, flags, context);
+        : await inputFromFile(file, target, { config, organization, connection }, flags, context);
     const planned = await planLive(input, session, context.terminal);
-    mustStillBe(file, planned.plan, input.policy);
-    mustBeApproved(flags, planned.plan);
+    refuseStalePlan(file, planned.plan, input.policy);
+    checkApproval(flags, planned.plan);
     const record = flags.record === true ? await openRecord(input, file !== null, context) : null;
-    context.terminal.err(renderPlan(planned.plan, 'text', approval(target, flags), toErr(context)));
+    context.terminal.err(renderPlan(planned.plan, 'text', approvalFor(target, flags), withErrAsOut(context)));
     const confirmed = await confirmation(planned.plan, flags, context);
     if (confirmed === 'no') {
       context.terminal.err('\nNot applied.\n');
@@ -85,7 +87,7 @@ async function planFileAt(path: string, name: string): Promise<PlanFile | null> 
 /** A plan file, in bytes. */
 const LARGEST_PLAN = 256 * 1_048_576;
 
-async function inputOfFile(
+async function inputFromFile(
   file: PlanFile,
   target: string,
   { config, organization, connection }: FileContext,
@@ -104,7 +106,7 @@ async function inputOfFile(
   }
   return {
     ...file,
-    ...(await recordedBeside(file, target, flags, context)),
+    ...(await readRecorded(file, target, flags, context)),
     kinds,
     policy: policyOf(config, organization, flags, context),
     estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
@@ -118,7 +120,7 @@ interface FileContext {
 }
 
 /** What the repository around a plan file, or else around the working directory, records of the organization. */
-async function recordedBeside(
+async function readRecorded(
   { organization, scope, folder }: PlanFile,
   target: string,
   { record }: ApplyFlags,
@@ -135,11 +137,11 @@ async function recordedBeside(
 }
 
 /** A plan file is applied only if it still is the plan. */
-function mustStillBe(file: PlanFile | null, plan: Plan, policy: PlanningInput['policy']): void {
+function refuseStalePlan(file: PlanFile | null, plan: Plan, policy: PlanningInput['policy']): void {
   if (file === null) {
     return;
   }
-  const lines = differences(file, plan, policy).map((line) => `  ${line}`);
+  const lines = findDifferences(file, plan, policy).map((line) => `  ${line}`);
   if (file.checksum !== plan.checksum || lines.length > 0) {
     throw new RefusedPlanError(
       ['the plan file is stale: the plan has changed since it was created', ...lines].join('\n'),
@@ -147,7 +149,7 @@ function mustStillBe(file: PlanFile | null, plan: Plan, policy: PlanningInput['p
   }
 }
 
-function mustBeApproved(flags: ApplyFlags, plan: Plan): void {
+function checkApproval(flags: ApplyFlags, plan: Plan): void {
   const { approve } = flags;
   if (approve !== undefined && approve !== plan.checksum && approve !== plan.heldChecksum) {
     const held = plan.heldChecksum === null ? '' : ` and its held changes have ${plan.heldChecksum}`;
@@ -184,17 +186,18 @@ async function confirmation(
         : `--approve ${approve} covers only the held changes, but ${count} ${rest.length === 1 ? 'is' : 'are'} not held; pass --yes to apply ${rest.length === 1 ? 'it' : 'them'} too`,
     );
   }
-  const besides = due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
+  const approvedToo =
+    due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
   const isAwaiting = wait > 0 && plan.pending.some(isAwaited);
   const later = isAwaiting ? `, and pending changes once they are ready,` : '';
-  const said = await terminal.ask(
-    `\nApply ${count}${besides}${later} to ${plan.organization}? Enter "yes" to confirm: `,
+  const answer = await terminal.ask(
+    `\nApply ${count}${approvedToo}${later} to ${plan.organization}? Enter "yes" to confirm: `,
   );
-  return said.trim().toLowerCase() === 'yes' ? 'all' : 'no';
+  return answer.trim().toLowerCase() === 'yes' ? 'all' : 'no';
 }
 
 /** The plan goes where a person looks; the answer of `apply` is its result. */
-function toErr(context: CommandContext): CommandContext {
+function withErrAsOut(context: CommandContext): CommandContext {
   const { terminal } = context;
   return { ...context, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };
 }

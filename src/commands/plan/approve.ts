@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { callControl, controlSocketPath } from '../../server/control.ts';
-import { type CommandContext, readTrustedConfig } from '../cli/setup.ts';
+import { readTrustedConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 
 /** `octavo approve CHECKSUM`: approves the plan that the daemon holds, and no other. */
 export async function approveCommand(

@@ -12,7 +12,8 @@ import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.
 import { headOf, mergeBase } from '../../git/commit-info.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
-import { type CommandContext, chooseOrganization, readConfigWithoutSecrets } from '../cli/setup.ts';
+import { chooseOrganization, readConfigWithoutSecrets } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { scopeAt } from './desired.ts';
 import { scopeOf } from './planning.ts';
 
@@ -30,7 +31,7 @@ export interface PlanComment {
   /** The base where the command line names none; undefined where the job is for no pull request. */
   base(folder: string): Promise<string | undefined>;
   /** Shows the plan; false where it should be there and is not, though the token may write it. */
-  show(plan: Plan, approval: Approval): Promise<boolean>;
+  show(plan: Plan, approvalFor: Approval): Promise<boolean>;
   /** Shows that there is no plan, and why, so that the one of an earlier commit is not taken for it. Never throws. */
   showFailure(error: unknown, folder: string, flags: ConfigFlags): Promise<void>;
 }
@@ -50,23 +51,23 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
     return { base: async () => undefined, show: async () => true, showFailure: async () => undefined };
   }
   secrets?.add(pull.token ?? '');
-  const place = new CommentPlace(job, pull, context);
+  const publisher = new PlanPublisher(job, pull, context);
   return {
-    base: (folder) => baseOf(resolve(terminal.cwd, folder), pull),
-    show: (plan, approval) =>
-      place.show(plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approval)),
+    base: (folder) => findBase(resolve(terminal.cwd, folder), pull),
+    show: (plan, approvalFor) =>
+      publisher.show(plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approvalFor)),
     showFailure: async (error, folder, flags) => {
-      const of = await ownerOf(folder, flags, context);
+      const of = await readOwner(folder, flags, context);
       if (of !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
         const body = (marker: Marker, room: Room) => failureComment(message, pull.head, marker, room);
-        await place.show(of, failureStatus(of), body);
+        await publisher.show(of, failureStatus(of), body);
       }
     },
   };
 }
 
-async function baseOf(folder: string, { base }: PullRequest): Promise<string | undefined> {
+async function findBase(folder: string, { base }: PullRequest): Promise<string | undefined> {
   const head = base === null ? null : await headOf(folder);
   if (base === null || head === null) {
     return undefined;
@@ -82,7 +83,7 @@ async function baseOf(folder: string, { base }: PullRequest): Promise<string | u
 }
 
 /** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
-async function ownerOf(folder: string, flags: ConfigFlags, context: CommandContext): Promise<Owner | null> {
+async function readOwner(folder: string, flags: ConfigFlags, context: CommandContext): Promise<PlanOwner | null> {
   try {
     const config = await readConfigWithoutSecrets(flags.config, flags.organization ?? '', context, folder);
     const organization = chooseOrganization(config, flags.organization);
@@ -95,10 +96,10 @@ async function ownerOf(folder: string, flags: ConfigFlags, context: CommandConte
 }
 
 /** What a comment and a status are of. */
-type Owner = Pick<Plan, 'organization' | 'scope'>;
+type PlanOwner = Pick<Plan, 'organization' | 'scope'>;
 
 /** The comment of one pull request, and what stands in for it. */
-class CommentPlace {
+class PlanPublisher {
   readonly #job: CiJob;
   readonly #pull: PullRequest;
   readonly #context: CommandContext;
@@ -118,7 +119,7 @@ class CommentPlace {
   }
 
   async show(
-    { organization, scope }: Owner,
+    { organization, scope }: PlanOwner,
     status: CommitStatus,
     body: (marker: Marker, room: Room) => string,
   ): Promise<boolean> {
@@ -128,9 +129,9 @@ class CommentPlace {
     const summary = () => body(marker, { longest: LONGEST_SUMMARY, runUrl });
     const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
     if (forge === null) {
-      const why =
+      const reason =
         this.#pull.forge === 'bitbucket' ? 'Octavo does not comment on Bitbucket' : `${tokenVariable} is not set`;
-      await this.#standIn(why, summary());
+      await this.#showInstead(reason, summary());
       return true;
     }
     const isShown = await this.#comment(forge, marker, body(marker, { longest: forge.longest, runUrl }), summary);
@@ -149,7 +150,7 @@ class CommentPlace {
       );
       return true;
     } catch (error) {
-      await this.#standIn(messageOf(error), summary());
+      await this.#showInstead(messageOf(error), summary());
       return isMissingPermission(error);
     }
   }
@@ -164,18 +165,18 @@ class CommentPlace {
   }
 
   /** Says why there is no comment, and shows the plan where there is a place for it. */
-  async #standIn(why: string, markdown: string): Promise<void> {
+  async #showInstead(reason: string, markdown: string): Promise<void> {
     const { terminal } = this.#context;
     const { summaryFile } = this.#job;
     if (summaryFile === null) {
-      terminal.err(`No comment: ${why}. The plan is in the output of this job.\n`);
+      terminal.err(`No comment: ${reason}. The plan is in the output of this job.\n`);
       return;
     }
     try {
       await appendFile(summaryFile, `${markdown}\n`);
-      terminal.err(`No comment: ${why}. The plan is in the job summary instead.\n`);
+      terminal.err(`No comment: ${reason}. The plan is in the job summary instead.\n`);
     } catch (error) {
-      terminal.err(`No comment: ${why}. No job summary: ${messageOf(error)}.\n`);
+      terminal.err(`No comment: ${reason}. No job summary: ${messageOf(error)}.\n`);
     }
   }
 }

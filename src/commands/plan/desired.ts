@@ -28,14 +28,14 @@ export async function loadFolder(cwd: string, folder: string, config?: string): 
   const path = await folderAt(cwd, folder);
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
   // Git looks at the files while they are read here.
-  const looked = headOf(path);
+  const reading = headOf(path);
   const state = await loadTree(openFolder(path), relative(cwd, path), own);
-  const head = await looked;
+  const head = await reading;
   return { state, commit: head === null || head.dirty ? null : head.commit };
 }
 
 /** The addresses that the manifests of a folder declare, whatever else is wrong with them. */
-export async function surveyFolder(cwd: string, folder: string): Promise<readonly Address[]> {
+export async function declaredAddresses(cwd: string, folder: string): Promise<readonly Address[]> {
   const path = await folderAt(cwd, folder);
   return createManifestLoader(kinds).survey(openFolder(path));
 }

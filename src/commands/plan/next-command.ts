@@ -3,13 +3,13 @@ import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 
 /** What the command that has just run was told, and the next one needs too. */
-export interface ToldFlags {
+export interface TargetFlags {
   readonly config?: string | undefined;
   readonly organization?: string | undefined;
 }
 
 /** `octavo`, the words of a command, and the options that say which platform and organization it is about. */
-export function nextCommand(words: readonly string[], { config, organization }: ToldFlags): string {
+export function nextCommand(words: readonly string[], { config, organization }: TargetFlags): string {
   return shellCommand([
     'octavo',
     ...words,
@@ -19,7 +19,7 @@ export function nextCommand(words: readonly string[], { config, organization }: 
 }
 
 /** What a plan was made from, as far as approving it needs it. */
-export interface ApprovalFlags extends ToldFlags {
+export interface ApprovalFlags extends TargetFlags {
   readonly base?: string | undefined;
   readonly scope?: string | undefined;
   readonly record?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface ApprovalFlags extends ToldFlags {
 }
 
 /** How to approve what is held of a plan: `target` is the folder or the plan file. */
-export function approval(target: string, flags: ApprovalFlags, when = ''): Approval {
+export function approvalFor(target: string, flags: ApprovalFlags, when = ''): Approval {
   const { base, scope, record, yes } = flags;
   return {
     when,

@@ -63,14 +63,14 @@ export function readPlanFile(text: string, name: string): PlanFile {
     });
   }
   if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
-    throw notOfThisVersion(name);
+    throw wrongVersion(name);
   }
   const { seal, plan = null, folder = null, declared = null, base = null } = parsed as Record<string, Json>;
   if (seal !== sealOf({ plan, folder, declared, base })) {
     throw new RefusedPlanError(`${name} was altered after it was created; create a new plan`);
   }
   if (!shape.safeParse(parsed).success) {
-    throw notOfThisVersion(name);
+    throw wrongVersion(name);
   }
   const head = plan as unknown as PlanFile & { base: string | null };
   const resources = declared as unknown as Declared[];
@@ -89,7 +89,7 @@ export function readPlanFile(text: string, name: string): PlanFile {
   };
 }
 
-function notOfThisVersion(name: string): ConfigError {
+function wrongVersion(name: string): ConfigError {
   return new ConfigError(`${name} is not a plan file of this version (${FORMAT}); create one with octavo plan --out`);
 }
 
@@ -98,13 +98,13 @@ function sealOf(content: Readonly<Record<'plan' | 'folder' | 'declared' | 'base'
 }
 
 /** What somebody let past damage control, knowing of it. */
-export interface LetPast {
+export interface Overrides {
   readonly approved: readonly string[];
   readonly allowDeletes: number;
 }
 
 /** What is different between the plan of a file and the plan now, a line for each change. */
-export function differences(file: PlanFile, now: Plan, letPast: LetPast): readonly string[] {
+export function findDifferences(file: PlanFile, now: Plan, overrides: Overrides): readonly string[] {
   const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const gone = [...before.keys()].filter((id) => !after.has(id)).map((id) => `no longer needed: ${id}`);
@@ -115,16 +115,22 @@ export function differences(file: PlanFile, now: Plan, letPast: LetPast): readon
       return same !== undefined && canonicalJson(same.fields) !== canonicalJson(change.fields);
     })
     .map(([id]) => `current values have changed: ${id}`);
-  return [...gone, ...added, ...other, ...released(before, after, letPast), ...wholeReleased(file, now, letPast)];
+  return [
+    ...gone,
+    ...added,
+    ...other,
+    ...releasedChanges(before, after, overrides),
+    ...releasedPlan(file, now, overrides),
+  ];
 }
 
 type Shown = PlanFile['changes'][number];
 
 /** Changes that were shown to wait, and would be applied now: time has passed, or the configuration is another. */
-function released(
+function releasedChanges(
   before: ReadonlyMap<string, Shown>,
   after: ReadonlyMap<string, Shown>,
-  { approved }: LetPast,
+  { approved }: Overrides,
 ): readonly string[] {
   return [...after].flatMap(([id, { held, paused }]) => {
     const shown = before.get(id);
@@ -136,9 +142,9 @@ function released(
   });
 }
 
-function wholeReleased({ verdict }: PlanFile, now: Plan, { approved, allowDeletes }: LetPast): readonly string[] {
-  const isLetPast = verdict.state === 'held' && (approved.length > 0 || allowDeletes > 0);
-  return verdict.state === 'ready' || now.verdict.state !== 'ready' || isLetPast
+function releasedPlan({ verdict }: PlanFile, now: Plan, { approved, allowDeletes }: Overrides): readonly string[] {
+  const isOverridden = verdict.state === 'held' && (approved.length > 0 || allowDeletes > 0);
+  return verdict.state === 'ready' || now.verdict.state !== 'ready' || isOverridden
     ? []
     : [`the plan is no longer ${verdict.state} as a whole`];
 }

@@ -8,10 +8,12 @@ import { renderPlanMarkdown } from '../../plan/render/markdown.ts';
 import { renderPlanText } from '../../plan/render/text.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { printable } from '../../plan/render/words.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { writePrivateFile } from '../cli/private-file.ts';
-import { type CommandContext, chooseOrganization, readConfig, withPlatform } from '../cli/setup.ts';
+import { withPlatform } from '../cli/session.ts';
 import { paintFor } from '../cli/terminal.ts';
-import { type ApprovalFlags, approval, nextCommand } from './next-command.ts';
+import { type ApprovalFlags, approvalFor, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
 import { type CommandInput, type PlanningFlags, planLive, planningInput } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
@@ -26,7 +28,7 @@ export interface PlanFlags extends PlanningFlags {
 }
 
 /** A plan and what it was made from. */
-interface Made {
+interface PlanResult {
   readonly input: CommandInput;
   readonly plan: Plan;
 }
@@ -34,22 +36,22 @@ interface Made {
 /** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
 export async function planCommand(folder: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
   if (flags.comment !== true) {
-    const { plan } = await planAndSay(folder, flags, approval(flags.out ?? folder, withoutBase(flags)), context);
+    const { plan } = await planAndPrint(folder, flags, approvalFor(flags.out ?? folder, withoutBase(flags)), context);
     return exitCodeOf(plan, flags);
   }
   // The forges' clients are loaded only where they are needed.
   const { openPlanComment } = await import('./comment.ts');
   const comment = await openPlanComment(context);
-  const how = approvalOfComment(folder, flags);
+  const approval = approvalOfComment(folder, flags);
   let plan: Plan;
   try {
     const base = flags.base ?? (await comment.base(folder));
-    ({ plan } = await planAndSay(folder, base === undefined ? flags : { ...flags, base }, how, context));
+    ({ plan } = await planAndPrint(folder, base === undefined ? flags : { ...flags, base }, approval, context));
   } catch (error) {
     await comment.showFailure(error, folder, flags);
     throw error;
   }
-  const isShown = await comment.show(plan, how);
+  const isShown = await comment.show(plan, approval);
   return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
 }
 
@@ -62,31 +64,36 @@ function withoutBase({ base, scope, ...flags }: PlanFlags): ApprovalFlags {
 function approvalOfComment(folder: string, flags: PlanFlags): Approval {
   const { config, organization, scope, base } = flags;
   return base === undefined
-    ? approval(folder, { config, organization, scope, base: 'applied', record: true }, 'once merged, ')
-    : approval(folder, { config, organization, scope, base });
+    ? approvalFor(folder, { config, organization, scope, base: 'applied', record: true }, 'once merged, ')
+    : approvalFor(folder, { config, organization, scope, base });
 }
 
-async function planAndSay(folder: string, flags: PlanFlags, how: Approval, context: CommandContext): Promise<Made> {
+async function planAndPrint(
+  folder: string,
+  flags: PlanFlags,
+  approval: Approval,
+  context: CommandContext,
+): Promise<PlanResult> {
   const { terminal } = context;
   const { snapshot } = flags;
-  const made = await (snapshot === undefined
+  const result = await (snapshot === undefined
     ? planOverPlatform(folder, flags, context)
     : planOverSnapshot(folder, { ...flags, snapshot }, context));
   if (flags.out !== undefined) {
-    await writePrivateFile(resolve(terminal.cwd, flags.out), writePlanFile(made.input, made.plan));
+    await writePrivateFile(resolve(terminal.cwd, flags.out), writePlanFile(result.input, result.plan));
     terminal.err(
       `Saved the plan to ${printable(flags.out)}; apply it with: ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
     );
   }
-  terminal.out(renderPlan(made.plan, flags.format, how, context));
-  return made;
+  terminal.out(renderPlan(result.plan, flags.format, approval, context));
+  return result;
 }
 
 function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
   return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 
-async function planOverPlatform(folder: string, flags: PlanFlags, context: CommandContext): Promise<Made> {
+async function planOverPlatform(folder: string, flags: PlanFlags, context: CommandContext): Promise<PlanResult> {
   const config = await readConfig(flags.config, context, folder);
   const organization = chooseOrganization(config, flags.organization);
   return withPlatform(config, organization, context, async (session) => {
@@ -101,16 +108,16 @@ async function planOverPlatform(folder: string, flags: PlanFlags, context: Comma
 }
 
 /** A plan in the format asked for. */
-export function renderPlan(plan: Plan, format: PlanFormat, how: Approval, { terminal }: CommandContext): string {
+export function renderPlan(plan: Plan, format: PlanFormat, approval: Approval, { terminal }: CommandContext): string {
   if (format === 'json') {
     return `${shownJson(planToJson(plan))}\n`;
   }
   if (format === 'markdown') {
-    return renderPlanMarkdown(plan, how);
+    return renderPlanMarkdown(plan, approval);
   }
   return renderPlanText(plan, {
     columns: terminal.columns,
     paint: paintFor(terminal.isOutTerminal, terminal.env),
-    approval: how,
+    approval,
   });
 }

@@ -3,12 +3,12 @@ import type { Change, ChangeResult } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
-import { type PlatformSession, RequestCount } from '../cli/setup.ts';
+import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
 import { elapsed } from './apply-summary.ts';
 
 /** Shows how an apply goes: one line that changes on a terminal, a line for each result elsewhere. */
-export interface Progress {
+export interface ApplyProgress {
   start(change: Change): void;
   /** The platform works on a change in the background. */
   wait(change: Change): void;
@@ -116,7 +116,7 @@ function isLive(terminal: Terminal): boolean {
 const GATHER = 50;
 
 /** Makes the progress for this terminal; `total` is how many changes there are. */
-export function showProgress(terminal: Terminal, total: number): Progress {
+export function showProgress(terminal: Terminal, total: number): ApplyProgress {
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const live = isLive(terminal);
   let ended = 0;

@@ -11,14 +11,10 @@ import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '..
 import { paceEstimate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
 import { SECRET } from '../../redact.ts';
+import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { writePrivateFile } from '../cli/private-file.ts';
-import {
-  type CommandContext,
-  chooseOrganization,
-  readConfig,
-  readConfigWithoutSecrets,
-  withPlatform,
-} from '../cli/setup.ts';
+import { withPlatform } from '../cli/session.ts';
 import { nextCommand } from './next-command.ts';
 import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, planningInput } from './planning.ts';
 import { readWithProgress } from './progress.ts';

@@ -8,7 +8,7 @@ import { toGitHub } from '../../report/github.ts';
 import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';
 import { toSarif } from '../../report/sarif.ts';
-import type { CommandContext } from '../cli/setup.ts';
+import type { CommandContext } from '../cli/context.ts';
 import { loadFolder } from './desired.ts';
 
 /** Formats that other programs read: they name files from the repository's root. */

@@ -1,3 +1,5 @@
+/** Checks of `octavo doctor` for features that differ between versions of the platform. */
+/** Checks of `octavo doctor` for features that differ between versions of the platform. */
 import { messageOf, RejectedError } from '../../core/errors.ts';
 import type { Reader } from '../../platform/client.ts';
 import {
@@ -8,31 +10,31 @@ import {
   type StructureItem,
 } from '../../platform/operations/index.ts';
 
-/** One thing that was looked at. */
+/** Result of a check. */
 export interface Finding {
   readonly verdict: 'good' | 'warn' | 'bad';
   readonly what: string;
   readonly detail: string;
 }
 
-/** Looks at one thing, by reading alone. What cannot be read is a finding too. */
-export type Probe = (reader: Reader) => Promise<Finding>;
+/** Checks one feature with reads only. A failed read is a finding, too. */
+export type FeatureCheck = (reader: Reader) => Promise<Finding>;
 
 /** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
-export const FEATURES: readonly Probe[] = [
+export const FEATURES: readonly FeatureCheck[] = [
   feature('spaces', (reader) => reader.get(operations.listSpaces, { query: { limit: 1 } }), 'spaces can be listed'),
   feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
   feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
   feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
 ];
 
-/** A feature is there where its read does not answer 404. */
+/** Returns a check that reports a feature as missing if its read responds with 404. */
 function feature(
   what: string,
   read: (reader: Reader) => Promise<unknown>,
   has: string,
   lacks = 'not supported by this platform',
-): Probe {
+): FeatureCheck {
   return async (reader) => {
     try {
       await read(reader);
@@ -53,7 +55,7 @@ export function note(what: string, detail: string): Finding {
   return { verdict: 'warn', what, detail };
 }
 
-/** What shows on a site alone, of which the first is looked at. */
+/** Checks features that only a site shows, on the first site. */
 export async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
   const { items } = await reader.get(operations.listSites, { query: { limit: 1 } });
   const [site] = items;
@@ -81,14 +83,14 @@ export async function siteFindings(reader: Reader): Promise<readonly Finding[]> 
     : note('agentsContext', 'not supported by this platform (removed in 0.167); leave it out of manifests');
   return [
     sites,
-    // No read tells of those operations; the first move in a pass finds out, whatever is said here.
+    // Only a write shows which operations exist; the first move in a pass finds out, regardless of this finding.
     groups.verdict === 'warn' ? good(groups.what, groups.detail) : groups,
     agents,
     ...structureFindings(structure),
   ];
 }
 
-/** What the items of a structure tell of the version. */
+/** Derives features from the items of a site structure. */
 function structureFindings(structure: readonly StructureItem[]): readonly Finding[] {
   const items = [...itemsOf(structure)];
   const [space] = items.filter(isSiteSpace);
@@ -124,18 +126,18 @@ function* itemsOf(items: readonly StructureItem[]): Generator<StructureItem> {
   }
 }
 
-/** Listings of links show on a space alone, of which the first is asked. */
+/** Checks link listings, which only a space has, on the first space. */
 export async function linkListings(reader: Reader): Promise<readonly Finding[]> {
   const { items } = await reader.get(operations.listSpaces, { query: { limit: 1 } });
   const spaceId = items[0]?.id;
   if (spaceId === undefined) {
     return [];
   }
-  const probe = feature(
+  const check = feature(
     'link listings',
     (each) => each.get(operations.listSpaceLinks, { path: { spaceId }, query: { limit: 1 } }),
     'links and backlinks can be listed',
     'not supported by this platform (removed in 0.201); not needed by Octavo',
   );
-  return [await probe(reader)];
+  return [await check(reader)];
 }

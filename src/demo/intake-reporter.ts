@@ -1,24 +1,24 @@
 import type { ConversationEvents, IntakeCounts } from '../conversations/model/events.ts';
 import { counted, printable } from '../plan/render/words.ts';
-import { Moments, type Stage } from './stage.ts';
+import { type DemoContext, EventWaiter } from './context.ts';
 
 /** Conversations so far. */
-export interface Tally {
+export interface IntakeTotals {
   /** What was to be sent of what was found. */
   readonly taken: number;
   readonly sent: number;
 }
 
 /** Tells what becomes of conversations, and lets the story wait for it. Numbers only: nothing else is told to it. */
-export class IntakeNarrator {
-  readonly #stage: Stage;
-  readonly #moments: Moments<Tally>;
-  #tally: Tally = { taken: 0, sent: 0 };
-  #complaint = '';
+export class IntakeReporter {
+  readonly #demo: DemoContext;
+  readonly #waiter: EventWaiter<IntakeTotals>;
+  #totals: IntakeTotals = { taken: 0, sent: 0 };
+  #lastError = '';
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
-    this.#moments = new Moments(stage);
+  constructor(demo: DemoContext) {
+    this.#demo = demo;
+    this.#waiter = new EventWaiter(demo);
   }
 
   /** What the daemon is to tell. */
@@ -27,33 +27,33 @@ export class IntakeNarrator {
       // What was rejected is told one by one.
       if (taken.found > taken.rejected) {
         this.#taken(taken);
-        this.#count({ ...this.#tally, taken: this.#tally.taken + taken.waiting });
+        this.#count({ ...this.#totals, taken: this.#totals.taken + taken.waiting });
       }
     },
     onSent: ({ items }) => {
-      const { say, paint } = this.#stage;
+      const { say, paint } = this.#demo;
       say(`  ${paint.create('✓')} ${counted(items, 'conversation')} sent\n`);
-      this.#count({ ...this.#tally, sent: this.#tally.sent + items });
+      this.#count({ ...this.#totals, sent: this.#totals.sent + items });
     },
-    onRejected: ({ place, reason }) => this.#complain(`${place}: ${reason}`),
-    onRefused: ({ key, reason }) => this.#complain(`${key} is refused: ${reason}`),
+    onRejected: ({ place, reason }) => this.#printError(`${place}: ${reason}`),
+    onRefused: ({ key, reason }) => this.#printError(`${key} is refused: ${reason}`),
     onPollEnd: ({ error }) => {
       // The folder is looked at every second, and stays wrong until somebody mends it.
-      if (error !== null && error.message !== this.#complaint) {
-        this.#complain(error.message);
+      if (error !== null && error.message !== this.#lastError) {
+        this.#printError(error.message);
       }
-      this.#complaint = error?.message ?? '';
+      this.#lastError = error?.message ?? '';
     },
   };
 
   /** Resolves when more was taken than now, and all of it is sent; false when that is not so in time. */
   async allSent(): Promise<boolean> {
-    const before = this.#tally.taken;
-    return this.#moments.until(({ taken, sent }) => taken > before && sent >= taken);
+    const before = this.#totals.taken;
+    return this.#waiter.until(({ taken, sent }) => taken > before && sent >= taken);
   }
 
   #taken({ waiting, unchanged, skipped, redacted }: IntakeCounts): void {
-    const { say, paint } = this.#stage;
+    const { say, paint } = this.#demo;
     const known = unchanged > 0 ? `, ${unchanged} unchanged` : '';
     say(`\n  ${paint.create('✓')} ${counted(waiting, 'conversation')} taken in${known}\n`);
     for (const [name, counts] of [
@@ -65,13 +65,13 @@ export class IntakeNarrator {
     }
   }
 
-  #count(tally: Tally): void {
-    this.#tally = tally;
-    this.#moments.happen(tally);
+  #count(totals: IntakeTotals): void {
+    this.#totals = totals;
+    this.#waiter.emit(totals);
   }
 
-  #complain(message: string): void {
-    const { say, paint } = this.#stage;
+  #printError(message: string): void {
+    const { say, paint } = this.#demo;
     say(`  ${paint.remove('✗')} ${printable(message)}\n`);
   }
 }

@@ -1,16 +1,18 @@
+/** Completes command lines from the definitions of commands and operations. */
+/** Completes command lines from the definitions of commands and operations. */
 import type { Command, Option } from 'commander';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { METHODS } from '../api/find.ts';
-import { fieldSuggestions, requestSuggestions } from './api-words.ts';
-import { offered, plain, type Suggestions } from './suggestions.ts';
+import { fieldSuggestions, requestSuggestions } from './api-completions.ts';
+import { type Completions, matching, withoutDescriptions } from './completions.ts';
 
-const NOTHING: Suggestions = { words: [], areFiles: false, goesOn: false };
-const FILES: Suggestions = { words: [], areFiles: true, goesOn: false };
+const NOTHING: Completions = { words: [], includesFiles: false, isPartial: false };
+const FILES: Completions = { words: [], includesFiles: true, isPartial: false };
 
-/** What may stand in the place of the last word; the others come before it. Nothing is read, and nothing asked. */
-export function suggest(program: Command, table: readonly Operation[], line: readonly string[]): Suggestions {
+/** Completes the last word of a line, offline and without reading files. */
+export function completeWords(program: Command, table: readonly Operation[], line: readonly string[]): Completions {
   const word = line.at(-1) ?? '';
-  const { command, words, pending } = follow(program, line.slice(0, -1));
+  const { command, words, pending } = locateCommand(program, line.slice(0, -1));
   if (pending !== null) {
     return optionValue(pending, { command, table, words, word });
   }
@@ -19,7 +21,7 @@ export function suggest(program: Command, table: readonly Operation[], line: rea
   }
   const commands = command.commands.filter((one) => !isHidden(one));
   if (commands.length > 0 && words.length === 0) {
-    return offered(
+    return matching(
       commands.map((one) => ({ value: one.name(), description: one.description() })),
       word,
     );
@@ -29,26 +31,26 @@ export function suggest(program: Command, table: readonly Operation[], line: rea
   }
   const argument = command.registeredArguments[words.length] ?? command.registeredArguments.at(-1);
   if (argument?.argChoices !== undefined) {
-    return offered(plain(argument.argChoices), word);
+    return matching(withoutDescriptions(argument.argChoices), word);
   }
   return argument !== undefined && isFile(argument.name()) ? FILES : NOTHING;
 }
 
-/** Commander marks what help leaves out, and tells it in no other way. */
+/** Commander has no public property for hidden commands. */
 function isHidden(command: Command): boolean {
   return (command as unknown as { readonly _hidden?: boolean })._hidden === true;
 }
 
-interface Followed {
+interface CommandPosition {
   readonly command: Command;
-  /** What is no option: arguments, after the names of the commands. */
+  /** Arguments, without options and command names. */
   readonly words: readonly string[];
-  /** The option whose value comes next. */
+  /** The option whose value is the next word. */
   readonly pending: Option | null;
 }
 
-/** Goes along a command line to where it leads. */
-function follow(program: Command, line: readonly string[]): Followed {
+/** Finds the command, its arguments and a pending option at the end of a line. */
+function locateCommand(program: Command, line: readonly string[]): CommandPosition {
   let command = program;
   let words: string[] = [];
   let pending: Option | null = null;
@@ -68,22 +70,22 @@ function follow(program: Command, line: readonly string[]): Followed {
   return { command, words, pending };
 }
 
-interface Place {
+interface Position {
   readonly command: Command;
   readonly table: readonly Operation[];
   readonly words: readonly string[];
   readonly word: string;
 }
 
-function optionValue(option: Option, { command, table, words, word }: Place): Suggestions {
+function optionValue(option: Option, { command, table, words, word }: Position): Completions {
   if (option.argChoices !== undefined) {
-    return offered(plain(option.argChoices), word);
+    return matching(withoutDescriptions(option.argChoices), word);
   }
   if (command.name() === 'api' && ['--field', '--typed-field'].includes(option.long ?? '')) {
     return fieldSuggestions(table, words, word);
   }
   if (option.long === '--method') {
-    return offered(plain(METHODS), word);
+    return matching(withoutDescriptions(METHODS), word);
   }
   return isFile(option.flags) ? FILES : NOTHING;
 }
@@ -92,7 +94,7 @@ function isFile(name: string): boolean {
   return /\b(file|files|dir|dir-or-plan)\b/.test(name);
 }
 
-function optionNames(command: Command, word: string): Suggestions {
+function optionNames(command: Command, word: string): Completions {
   const help = { value: '--help', description: 'Show help' };
   const names = command.options
     .filter(({ hidden }) => !hidden)
@@ -100,5 +102,5 @@ function optionNames(command: Command, word: string): Suggestions {
       [long, short].flatMap((value) => (value === undefined || value === null ? [] : [{ value, description }])),
     );
   const wanted = word.startsWith('--') ? names.filter(({ value }) => value.startsWith('--')) : names;
-  return offered([...wanted, help], word);
+  return matching([...wanted, help], word);
 }

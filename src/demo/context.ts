@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Paint } from '../plan/render/text-layout.ts';
 
 /** What the story is told with. */
-export interface Stage {
+export interface DemoContext {
   readonly say: (text: string) => void;
   readonly paint: Paint;
   readonly columns: number;
@@ -14,23 +14,23 @@ export interface Stage {
 export const STEP_LIMIT = 30_000;
 
 /** What happens, one by one, and can be waited for. */
-export class Moments<T> {
-  readonly #stage: Stage;
-  readonly #listeners = new Set<(moment: T) => void>();
+export class EventWaiter<T> {
+  readonly #demo: DemoContext;
+  readonly #listeners = new Set<(event: T) => void>();
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(demo: DemoContext) {
+    this.#demo = demo;
   }
 
-  happen(moment: T): void {
+  emit(event: T): void {
     for (const listener of this.#listeners) {
-      listener(moment);
+      listener(event);
     }
   }
 
   /** Resolves with the first moment from now on that is as asked; false when none is in time. */
-  until(isDone: (moment: T) => boolean): Promise<boolean> {
-    const { clock, signal } = this.#stage;
+  until(isDone: (event: T) => boolean): Promise<boolean> {
+    const { clock, signal } = this.#demo;
     const settled = new AbortController();
     return new Promise((resolve) => {
       const settle = (done: boolean) => {
@@ -38,8 +38,8 @@ export class Moments<T> {
         settled.abort();
         resolve(done);
       };
-      const listener = (moment: T) => {
-        if (isDone(moment)) {
+      const listener = (event: T) => {
+        if (isDone(event)) {
           settle(true);
         }
       };

@@ -2,7 +2,7 @@ import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { Reader } from '../../platform/client.ts';
 import { type ConversationsProbe, saysNotThere } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
-import { type Finding, good, note } from './probes.ts';
+import { type Finding, good, note } from './feature-checks.ts';
 
 const WHAT = 'conversations';
 

@@ -1,0 +1,167 @@
+/** Connects a command to the platform: queue, transport, and giving up when the platform never responds. */
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
+import type { ClientOptions } from '../../platform/client.ts';
+import { type Connection, openConnection } from '../../platform/connection.ts';
+import type { QueueEvent } from '../../queue/model/snapshot.ts';
+import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
+import type { CommandContext } from './context.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Milliseconds that requests in flight have to finish when a session is closed. */
+const DRAIN_TIMEOUT = 5000;
+
+/** A connection to the platform for the duration of a command. */
+export interface PlatformSession {
+  readonly connection: Connection;
+  /** Aborts when the process is stopped, or when the platform has never responded. */
+  readonly signal: AbortSignal;
+  /** Replaces the error of a cancelled request with the reason, when the platform has never responded. */
+  explain(error: unknown): unknown;
+}
+
+/** Opens a session, runs `work` with it, and closes it. */
+export async function withPlatform<T>(
+  config: Config,
+  organization: OrganizationConfig,
+  context: CommandContext,
+  work: (session: PlatformSession) => Promise<T>,
+): Promise<T> {
+  const monitor = new ConnectivityMonitor(new URL(config.platform.baseUrl).origin, context.terminal);
+  const connection = connect(config, organization, context, monitor);
+  // When the process is stopped, requests in flight may finish; waiting requests are cancelled.
+  const onEnd = () => void connection.queue.drain(DRAIN_TIMEOUT);
+  context.signal.addEventListener('abort', onEnd, { once: true });
+  try {
+    return await work({
+      connection,
+      signal: AbortSignal.any([context.signal, monitor.signal]),
+      explain: (error) => monitor.explain(error),
+    });
+  } catch (error) {
+    throw monitor.explain(error);
+  } finally {
+    context.signal.removeEventListener('abort', onEnd);
+    await connection.close();
+  }
+}
+
+function connect(
+  config: Config,
+  organization: OrganizationConfig,
+  context: CommandContext,
+  monitor: ConnectivityMonitor,
+): Connection {
+  const { timeout, baseUrl } = config.platform;
+  const { clock, random } = context;
+  const { concurrency, deadline } = config.queue;
+  const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent: monitor.onEvent });
+  const connection = openConnection({
+    baseUrl,
+    token: organization.token,
+    userAgent: `octavo/${context.version}`,
+    concurrency,
+    clock,
+    random,
+    timeouts: { headers: timeout, body: timeout },
+    queue,
+  });
+  const watched = async <T extends { readonly status: number }>(answering: Promise<T>, signal: AbortSignal) => {
+    try {
+      const answer = await answering;
+      if (answer.status >= 500) {
+        monitor.noteFailure(new TransientError(`${connection.origin} responded with status ${answer.status}`, false));
+      }
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) {
+        monitor.noteFailure(error);
+      }
+      throw error;
+    }
+  };
+  const transport: Connection['transport'] = {
+    send: (request, signal) => watched(connection.transport.send(request, signal), signal),
+    open: (request, signal) => watched(connection.transport.open(request, signal), signal),
+  };
+  return {
+    ...connection,
+    transport,
+    async close() {
+      await queue.drain(DRAIN_TIMEOUT);
+      await connection.close();
+    },
+  };
+}
+
+/** Counts the requests that a client sends. */
+export class RequestCount {
+  reads = 0;
+  writes = 0;
+
+  readonly onRequest: NonNullable<ClientOptions['onRequest']> = (operation) => {
+    if (operation.method === 'GET') {
+      this.reads += 1;
+    } else {
+      this.writes += 1;
+    }
+  };
+}
+
+/**
+ * Ends a command when the platform has never responded, with the reason; a daemon would keep retrying. Once the platform
+ * has responded, outages are reported and waited out.
+ */
+class ConnectivityMonitor {
+  readonly #gaveUp = new AbortController();
+  readonly #origin: string;
+  readonly #terminal: Terminal;
+  #answered = false;
+  #failures = 0;
+  #lastError: unknown = null;
+
+  constructor(origin: string, terminal: Terminal) {
+    this.#origin = origin;
+    this.#terminal = terminal;
+  }
+
+  /** Aborts when the command gives up on the platform. */
+  get signal(): AbortSignal {
+    return this.#gaveUp.signal;
+  }
+
+  readonly onEvent = (event: QueueEvent): void => {
+    if (event.kind === 'attempt') {
+      this.#answered ||= ['answered', 'rejected', 'refused'].includes(event.outcome);
+    } else if (event.kind === 'breaker' && event.state === 'open') {
+      this.#onOutage();
+    }
+  };
+
+  /** Stores the error of the latest failed attempt, for messages. */
+  noteFailure(reason: unknown): void {
+    this.#lastError = reason;
+  }
+
+  /** Replaces the cancellation that giving up causes with an error that has the reason. */
+  explain(error: unknown): unknown {
+    return this.#gaveUp.signal.aborted && error instanceof CancelledError ? this.#gaveUpError() : error;
+  }
+
+  #onOutage(): void {
+    this.#failures += 1;
+    if (this.#answered || this.#failures === 1) {
+      this.#terminal.err(`${this.#problem()}; retrying\n`);
+    } else {
+      this.#gaveUp.abort();
+    }
+  }
+
+  #problem(): string {
+    return this.#lastError === null ? `${this.#origin} does not respond` : messageOf(this.#lastError);
+  }
+
+  #gaveUpError(): AppError {
+    return new TransientError(`${this.#problem()}; gave up after several attempts`, false, { cause: this.#lastError });
+  }
+}
