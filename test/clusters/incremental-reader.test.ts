@@ -147,19 +147,19 @@ function read(
   let requests = 0;
   for (let goesOn = true; goesOn; requests += 1) {
     const { items, isLast } = platform.page(requests * size, size);
-    goesOn = reading.take(items, isLast);
+    goesOn = reading.addPage(items, isLast);
     // Not for ever: what comes faster than it is read is never read to its end.
     if (requests < 3) {
       between?.();
     }
   }
-  for (const id of reading.toAsk) {
+  for (const id of reading.idsToFetch) {
     const row = platform.rows.find((each) => each.id === id);
-    reading.takeOne(id, row === undefined ? null : platform.view(row));
+    reading.addCluster(id, row === undefined ? null : platform.view(row));
     requests += 1;
   }
   const passing = reading.judged.filter(({ verdict }) => verdict.passes).map(({ cluster }) => cluster.id);
-  return { passing, requests, state: reading.remember(settled) };
+  return { passing, requests, state: reading.toState(settled) };
 }
 
 function allPassing(platform: Platform, asked: SelectionRule): Set<string> {
@@ -275,16 +275,16 @@ describe('a reading that ends early', () => {
     expect(read(platform, other, first.state, new Set(), 1_000).requests).toBe(3);
     const reading = new IncrementalReader(asked, first.state, platform.now);
     const oldestFirst = platform.rows.slice(0, 1_000).map((row) => platform.view(row));
-    expect(reading.take(oldestFirst, false)).toBe(true);
+    expect(reading.addPage(oldestFirst, false)).toBe(true);
     const untold = new IncrementalReader(asked, first.state, platform.now);
-    expect(untold.take([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
+    expect(untold.addPage([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
   });
 
   test('remembers what was newest when it began: what is updated meanwhile may stand where it was read already', () => {
     const reading = new IncrementalReader(asked, null, NOW);
-    reading.take([someCluster({ updatedAt: NOW - DAY })], false);
-    reading.take([someCluster({ id: 'c_2', updatedAt: NOW })], true);
-    expect(reading.remember(new Set()).newest).toBe(NOW - DAY);
+    reading.addPage([someCluster({ updatedAt: NOW - DAY })], false);
+    reading.addPage([someCluster({ id: 'c_2', updatedAt: NOW })], true);
+    expect(reading.toState(new Set()).newest).toBe(NOW - DAY);
   });
 
   test('forgets one that is gone', () => {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { pickRepresentatives } from '../../src/clusters/decide/representatives.ts';
-import { createRouting, indexSpaces, needsSearch, route, type TargetSpace } from '../../src/clusters/decide/route.ts';
+import {
+  chooseSpace,
+  createRouting,
+  indexSpaces,
+  needsSearch,
+  type TargetSpace,
+} from '../../src/clusters/decide/route.ts';
 import {
   buildSearchQuery,
   pickRelatedPages,
@@ -93,7 +99,13 @@ describe('route', () => {
       'sp_api',
       'the default',
     ],
-    ['the default where nothing is found', { defaultSpace: 'api' }, [], 'sp_api', 'the default; the search found nothing'],
+    [
+      'the default where nothing is found',
+      { defaultSpace: 'api' },
+      [],
+      'sp_api',
+      'the default; the search found nothing',
+    ],
     [
       'the default where nothing allowed is found',
       { search: { spaces: ['guides'] }, defaultSpace: 'api' },
@@ -143,7 +155,7 @@ describe('route', () => {
       'no route matches; the search found nothing; the default names old, which is locked',
     ],
   ])('chooses %s', (_, settings, found, id, why) => {
-    const chosen = route(someCluster(), createRouting(settingsOf(settings)), SPACES, found);
+    const chosen = chooseSpace(someCluster(), createRouting(settingsOf(settings)), SPACES, found);
     expect([chosen.space?.id ?? null, chosen.why]).toEqual([id, why]);
   });
 

@@ -1,7 +1,8 @@
 import type { Redaction } from '../../src/clusters/model/redaction.ts';
 import type { Names } from '../../src/clusters/read/spaces.ts';
-import { type ClientObserver, ClusterAutomation } from '../../src/clusters/run/automation.ts';
+import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
 import type { ClusterEvents, RunEnd } from '../../src/clusters/run/events.ts';
+import type { ClientObserver } from '../../src/clusters/run/session.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { TransientError } from '../../src/core/errors.ts';

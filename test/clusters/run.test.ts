@@ -527,10 +527,10 @@ describe('reviewers', () => {
 });
 
 describe('spaces that the settings name', () => {
-  const place = { file: 'config.yaml', line: 12, column: 18, address: 'organizations[0].clusters.default' };
+  const place = { file: 'config.yaml', line: 12, column: 18, address: 'organizations[0].clusters.defaultSpace' };
   const named = { ...settings({ defaultSpace: 'guide' }), spaceNames: [{ name: 'guide', place }] };
   const unknown =
-    'config.yaml:12:18: organizations[0].clusters.default: "guide" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?';
+    'config.yaml:12:18: organizations[0].clusters.defaultSpace: "guide" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?';
 
   test('are refused with their place where manifests and platform are there and know none', async () => {
     const platform = new ClusterPlatform();

@@ -1,11 +1,5 @@
 import { append } from '../../core/lists.ts';
-import type { ClusterIssue } from '../model/cluster.ts';
-
-const WEIGHTS: ReadonlyMap<string | null, number> = new Map([
-  ['high', 3],
-  ['medium', 2],
-  ['low', 1],
-]);
+import { type ClusterIssue, impactWeight } from '../model/cluster.ts';
 
 /**
  * The issues that say most about a cluster, at most so many: those of the highest impact first, among them one of each
@@ -13,12 +7,15 @@ const WEIGHTS: ReadonlyMap<string | null, number> = new Map([
  */
 export function pickRepresentatives(issues: readonly ClusterIssue[], most: number): readonly ClusterIssue[] {
   const sorted = [...issues].sort(
-    (a, b) => weightOf(b) - weightOf(a) || (b.createdAt ?? 0) - (a.createdAt ?? 0) || (a.id < b.id ? -1 : 1),
+    (a, b) =>
+      impactWeight(b.impact) - impactWeight(a.impact) ||
+      (b.createdAt ?? 0) - (a.createdAt ?? 0) ||
+      (a.id < b.id ? -1 : 1),
   );
   const heard = new Set<string>();
   const result: ClusterIssue[] = [];
-  for (const weight of new Set(sorted.map(weightOf))) {
-    const group = sorted.filter((issue) => weightOf(issue) === weight);
+  for (const weight of new Set(sorted.map(({ impact }) => impactWeight(impact)))) {
+    const group = sorted.filter((issue) => impactWeight(issue.impact) === weight);
     const first = group.filter(({ conversation }) => {
       const isNew = conversation === null || !heard.has(conversation.id);
       heard.add(conversation?.id ?? '');
@@ -27,8 +24,4 @@ export function pickRepresentatives(issues: readonly ClusterIssue[], most: numbe
     append(result, [...first, ...group.filter((issue) => !first.includes(issue))]);
   }
   return result.slice(0, most);
-}
-
-function weightOf({ impact }: ClusterIssue): number {
-  return WEIGHTS.get(impact) ?? 0;
 }

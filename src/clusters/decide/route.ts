@@ -74,7 +74,7 @@ export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spa
  * else the default. A space that cannot be used is skipped, and the reason is reported. A declared space that does not
  * exist yet is waited for. `ranked` is null when no search was made. See docs/clusters.md.
  */
-export function route(
+export function chooseSpace(
   cluster: IssueCluster,
   routing: Routing,
   spaces: Spaces,

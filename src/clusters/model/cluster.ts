@@ -90,6 +90,17 @@ export interface IssueAnswer {
     | undefined;
 }
 
+const IMPACT_WEIGHTS: ReadonlyMap<string | null, number> = new Map([
+  ['high', 3],
+  ['medium', 2],
+  ['low', 1],
+]);
+
+/** Weight of an impact for sorting; 0 for an unknown one. */
+export function impactWeight(impact: string | null): number {
+  return IMPACT_WEIGHTS.get(impact) ?? 0;
+}
+
 /** What the platform answered, in either of its shapes. What it does not tell is empty, and none of it is required. */
 export function toCluster(answer: ClusterAnswer): IssueCluster {
   return {

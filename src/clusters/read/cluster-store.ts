@@ -4,89 +4,89 @@ import type { Note } from '../../store/store.ts';
 import type { Redaction } from '../model/redaction.ts';
 import type { ReaderState } from './incremental-reader.ts';
 
-/** Ways to list all change requests of an organization; see `listRequests`. */
+/** Ways to list all change requests of an organization; see `ChangeRequestLists`. */
 export const LIST_MODES = ['statuses', 'status', 'all', 'spaces'] as const;
 export type ListMode = (typeof LIST_MODES)[number];
 
 const numbers = { issues: z.number(), conversations: z.number(), impact: z.string().nullable() };
 
 /**
- * A change request that was made here for a cluster, or was begun. It is written down before it is asked for, so that
- * a lost answer is looked for and the request is never made again.
+ * A change request that Octavo created for a cluster, or began to create. It is stored before it is requested: when the
+ * answer is lost, Octavo searches for the change request and never requests it twice.
  */
-const entry = z.object({
+const ownRequest = z.object({
   cluster: z.string(),
   label: z.string(),
-  /** A random word that its description carries: whose it is, where two daemons are at one cluster. */
+  /** Random word in its description. Tells change requests of two daemons for one cluster apart. */
   claim: z.string(),
-  /** The change request's id; null until an answer or a list has told it. */
+  /** Id of the change request; null until an answer or a list contains it. */
   id: z.string().nullable(),
-  /** The space's id. */
+  /** Id of the space. */
   space: z.string(),
   subject: z.string(),
   url: z.string().nullable(),
-  /** Its revision when it was created; null: not known. */
+  /** Revision at creation; null if unknown. */
   revision: z.string().nullable().default(null),
-  /** When it was begun, in milliseconds since the epoch, by the platform's time. */
+  /** Time of the request, in milliseconds since the epoch of the platform's clock. */
   at: z.number(),
   state: z.enum(['begun', 'draft', 'open', 'merged', 'archived']),
-  /** Whether a person asked for it, whom no limit holds back. */
+  /** Requested by a person; limits do not apply. */
   isManual: z.boolean(),
-  /** Why it is in this space. */
+  /** Reason for the space. */
   why: z.string(),
-  /** Whether the reviewers are still to be asked. */
+  /** Reviews are still to be requested. */
   reviewersDue: z.boolean(),
-  /** What its readers were told last, and when. */
-  told: z.object({ ...numbers, at: z.number() }),
-  /** The cluster's numbers as they were read last. */
+  /** Numbers that its description or last progress comment reported, and when. */
+  reported: z.object({ ...numbers, at: z.number() }),
+  /** Numbers of the cluster as last read. */
   seen: z.object(numbers),
-  /** Whether the cluster is still to be muted, as it was merged. */
+  /** The cluster is still to be muted after the merge. */
   muteDue: z.boolean(),
-  /** Since when the platform does not have it any more, as when its space was deleted; null: it has it. */
+  /** Time since when the platform no longer has it, for example because its space was deleted; null if it exists. */
   missingSince: z.number().nullable(),
 });
-export type OwnRequest = z.output<typeof entry>;
+export type OwnRequest = z.output<typeof ownRequest>;
 
-/** Why nothing is opened for a cluster as it is: it is looked at again when it, or the settings, are not as they were. */
-const settled = z.object({
+/** Lasting reason why nothing is opened for a cluster. Checked again when the cluster or the settings change. */
+const knownSkip = z.object({
   updatedAt: z.number().nullable(),
   issues: z.number(),
   at: z.number(),
   reason: z.enum(['unrouted', 'archived', 'merged']),
   why: z.string(),
 });
-export type KnownSkip = z.output<typeof settled>;
+export type KnownSkip = z.output<typeof knownSkip>;
 
 const reading: z.ZodType<ReaderState> = z.object({
   rule: z.string(),
   newest: z.number().nullable(),
   waiting: z.record(z.string(), z.number()),
   total: z.number(),
-  wholeAt: z.number(),
+  fullAt: z.number(),
 });
 
 const memory = z.object({
   format: z.literal(1),
-  /** The version of the redaction that texts in it passed. */
+  /** Version of the redaction rules that its texts passed. */
   redactedBy: z.string().default(''),
-  /** The settings that all of this was found out with: under others, clusters are looked at anew. */
+  /** Hash of the settings behind these results. Other settings make all clusters be checked again. */
   settings: z.string(),
   reading: reading.nullable(),
-  /** In the order they were begun. */
-  entries: z.array(entry),
-  /** Change requests that gave way, the newest last: they were not archived by hand. */
+  /** In the order of creation. */
+  entries: z.array(ownRequest),
+  /** Superseded change requests, newest last. They were not archived by a person. */
   superseded: z.array(z.object({ id: z.string(), cluster: z.string() })),
-  /** How many issues a cluster had when a change request of it was first seen to be merged, by that one's id. */
+  /** Number of issues of the cluster when its change request was first seen merged, by change request id. */
   merges: z.record(z.string(), z.number()),
-  settled: z.record(z.string(), settled),
-  /** How the platform lists all change requests, and when that was found out; null: not known. */
+  skips: z.record(z.string(), knownSkip),
+  /** Way in which the platform lists all change requests, and when it was detected; null if unknown. */
   listing: z
     .object({ mode: z.enum(LIST_MODES), since: z.number() })
     .nullable()
     .default(null),
-  /** When all change requests were listed last, in milliseconds since the epoch. */
+  /** Time of the last list of all change requests, in milliseconds since the epoch. */
   listedAt: z.number().nullable().default(null),
-  /** Whether the last list had a draft of Octavo that is not known here: it is archived after an hour. */
+  /** The last list had a draft of Octavo that is not stored here. Such a draft is archived after an hour. */
   hasStrayDrafts: z.boolean().default(false),
   /** See `StampSkew`. */
   skew: z.object({ milliseconds: z.number(), isExact: z.boolean() }).nullable().default(null),
@@ -101,19 +101,19 @@ const NOTHING: Memory = {
   entries: [],
   superseded: [],
   merges: {},
-  settled: {},
+  skips: {},
   listing: null,
   listedAt: null,
   hasStrayDrafts: false,
   skew: null,
 };
 
-/** What is over and done with: no more of it is kept. */
-const MOST = 2000;
+/** Number of finished entries to keep. */
+const MAX_FINISHED = 2000;
 
 /**
- * What is remembered of an organization's clusters, in one note. It is a help: without it the platform's own lists
- * tell which clusters have a change request. A change is on disk when its promise resolves; all throw StoreError.
+ * Stored state of an organization's clusters, in one note. An optimization: without it, the platform's lists show which
+ * clusters have a change request. A change is on disk when its promise resolves. Every write throws StoreError.
  */
 export class ClusterStore {
   readonly #note: Note;
@@ -127,8 +127,8 @@ export class ClusterStore {
   }
 
   /**
-   * What is noted; what cannot be read is as if nothing were. What was found out under other settings than these is
-   * forgotten; what was redacted by other rules is redacted again. `keeps` false: nothing is written.
+   * Opens the stored state; state that cannot be read counts as empty. Results under other settings are dropped, and
+   * texts redacted by other rules are redacted again. `keeps` false: nothing is written.
    */
   static async open(
     note: Note,
@@ -138,34 +138,44 @@ export class ClusterStore {
     const read = memory.safeParse(await note.read());
     const known = read.success ? read.data : { ...NOTHING, redactedBy: redaction.version };
     const isOther = known.settings !== settings;
-    const current = isOther ? { ...known, settings, reading: null, settled: {} } : known;
-    const book = new ClusterStore(note, keeps, current);
+    const current = isOther ? { ...known, settings, reading: null, skips: {} } : known;
+    const store = new ClusterStore(note, keeps, current);
     if (current.redactedBy !== redaction.version) {
-      await book.#keep(redacted(current, redaction));
+      await store.#keep(redacted(current, redaction));
     }
-    return book;
+    return store;
   }
 
   get memory(): Memory {
     return this.#memory;
   }
 
-  /** Those that are neither merged nor archived, and those that are but still have something due. */
-  get live(): readonly OwnRequest[] {
+  /** Change requests that are neither merged nor archived, or that still have an action due. */
+  get active(): readonly OwnRequest[] {
     return this.#memory.entries.filter((each) => !isOver(each));
   }
 
-  /** The entry of a change request; null where it is not known here. */
-  byId(id: string): OwnRequest | null {
+  /** The stored change request with this id; null if there is none. */
+  findById(id: string): OwnRequest | null {
     return this.#memory.entries.find((each) => each.id === id) ?? null;
   }
 
-  /** The one of a cluster that may still be opened, or is open. */
-  liveOf(cluster: string): OwnRequest | null {
-    return this.live.find((each) => each.cluster === cluster) ?? null;
+  /** Ids of own drafts. A list that lacks one of them is incomplete. */
+  get draftIds(): ReadonlySet<string> {
+    return new Set(this.active.flatMap(({ id, state }) => (id !== null && state === 'draft' ? [id] : [])));
   }
 
-  /** Nothing is written where nothing is changed by it. */
+  /** Number of issues at the merge, by the id of the change request. */
+  get issuesAtMerge(): ReadonlyMap<string, number> {
+    return new Map(Object.entries(this.#memory.merges));
+  }
+
+  /** The active change request of a cluster; null if there is none. */
+  findActive(cluster: string): OwnRequest | null {
+    return this.active.find((each) => each.cluster === cluster) ?? null;
+  }
+
+  /** Applies a change; writes nothing if it changes nothing. */
   async change(change: Partial<Omit<Memory, 'format' | 'entries' | 'superseded'>>): Promise<void> {
     const next = { ...this.#memory, ...change, merges: newest({ ...this.#memory.merges, ...change.merges }) };
     if (JSON.stringify(next) !== JSON.stringify(this.#memory)) {
@@ -173,7 +183,7 @@ export class ClusterStore {
     }
   }
 
-  /** Adds an entry, or puts it in the place of the one with its claim; `change` is kept with it. */
+  /** Adds a change request, or replaces the one with its claim. `change` is written with it. */
   async put(added: OwnRequest, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
     const { entries } = this.#memory;
     const index = entries.findIndex(({ claim }) => claim === added.claim);
@@ -182,7 +192,7 @@ export class ClusterStore {
     await this.#keep({ ...this.#memory, ...change, merges, entries: bounded(next) });
   }
 
-  /** Puts entries in the places of those with their claims. */
+  /** Replaces change requests by their claims. */
   async putAll(changed: readonly OwnRequest[]): Promise<void> {
     const byClaim = new Map(changed.map((each) => [each.claim, each]));
     if (changed.length > 0) {
@@ -191,14 +201,14 @@ export class ClusterStore {
     }
   }
 
-  /** Forgets an entry; of one that gave way the id is kept. */
+  /** Removes a change request; the id of a superseded one is kept. */
   async remove(gone: OwnRequest, { superseded }: { readonly superseded: boolean }): Promise<void> {
     const { entries, superseded: before } = this.#memory;
     const ids = superseded && gone.id !== null ? [...before, { id: gone.id, cluster: gone.cluster }] : before;
     await this.#keep({
       ...this.#memory,
       entries: entries.filter(({ claim }) => claim !== gone.claim),
-      superseded: ids.slice(-MOST),
+      superseded: ids.slice(-MAX_FINISHED),
     });
   }
 
@@ -210,7 +220,7 @@ export class ClusterStore {
   }
 }
 
-/** Labels, subjects and reasons come from tickets, and older rules may have left something in them. */
+/** Redacts stored labels, subjects and reasons again: they come from tickets, and the rules have changed. */
 function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 'text'>): Memory {
   const entries = known.entries.map((each) => ({
     ...each,
@@ -218,21 +228,21 @@ function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 
     subject: text(each.subject),
     why: text(each.why),
   }));
-  const settled = Object.entries(known.settled).map(([id, each]) => [id, { ...each, why: text(each.why) }] as const);
-  return { ...known, entries, settled: Object.fromEntries(settled), redactedBy: version };
+  const skips = Object.entries(known.skips).map(([id, each]) => [id, { ...each, why: text(each.why) }] as const);
+  return { ...known, entries, skips: Object.fromEntries(skips), redactedBy: version };
 }
 
 function isOver({ state, muteDue }: OwnRequest): boolean {
   return (state === 'merged' || state === 'archived') && !muteDue;
 }
 
-/** The oldest are forgotten first. */
+/** Drops the oldest finished change requests. */
 function bounded(entries: readonly OwnRequest[]): OwnRequest[] {
   const over = entries.filter(isOver);
-  const gone = new Set(over.slice(0, Math.max(0, over.length - MOST)));
+  const gone = new Set(over.slice(0, Math.max(0, over.length - MAX_FINISHED)));
   return entries.filter((each) => !gone.has(each));
 }
 
 function newest(merges: Memory['merges']): Memory['merges'] {
-  return Object.fromEntries(Object.entries(merges).slice(-MOST));
+  return Object.fromEntries(Object.entries(merges).slice(-MAX_FINISHED));
 }

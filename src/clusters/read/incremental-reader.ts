@@ -1,45 +1,47 @@
+import { NotThePlatformError } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
 import { evaluateCluster, type SelectionRule, type Verdict } from '../decide/select.ts';
 import type { IssueCluster } from '../model/cluster.ts';
+import type { ClusterPage, ClusterSource } from '../model/source.ts';
 
-/** What is remembered of a reading, in the note. */
+/** State that the next reading continues from. */
 export interface ReaderState {
-  /** The rule that was asked. */
+  /** Hash of the selection rule. */
   readonly rule: string;
-  /** The newest `updatedAt` when the reading began; null: none was told. */
+  /** Newest `updatedAt` of the first page; null if unknown. */
   readonly newest: number | null;
-  /** Clusters that may pass without having been updated, and from when on: 0 at any moment. */
+  /** Clusters that may be selected without an update, with the time from which; 0 for any time. */
   readonly waiting: Readonly<Record<string, number>>;
-  /** How many clusters there are, as far as is known. */
+  /** Number of clusters, as far as known. */
   readonly total: number;
-  /** When everything was read last. */
-  readonly wholeAt: number;
+  /** Time of the last full reading. */
+  readonly fullAt: number;
 }
 
 const HOUR = 3_600_000;
 const WEEK = 168 * HOUR;
-/** Everything is read so often, whatever is remembered: heals what is not documented of the platform. */
-const WHOLE_EVERY = 24 * HOUR;
-/** Stamps may be written a little before they are seen. */
+/** Interval of full readings, which correct for undocumented behavior of the platform. */
+const FULL_INTERVAL = 24 * HOUR;
+/** Overlap with the last reading, because timestamps may be written shortly before they become visible. */
 const OVERLAP = 600_000;
 
-/** A cluster and what the rule says of it. */
+/** A cluster with the verdict of the selection rule. */
 export interface JudgedCluster {
   readonly cluster: IssueCluster;
   readonly verdict: Verdict;
 }
 
 /**
- * One reading of the clusters, newest-updated first, that ends as early as is sound. Pages go in with `take` as long as
- * it asks for more, then the clusters of `toAsk` one by one; then `judged` holds every cluster that passes, except
- * those that were settled.
+ * Reading of the clusters, newest-updated first, that stops as early as is safe. Add pages with `addPage` while it returns
+ * true, then each cluster of `idsToFetch`. After that, `judged` contains every selected cluster, except those passed to
+ * `toState` as lasting.
  *
- * Why it is sound: let N be the newest `updatedAt` of the reading before, in its first page. What was updated since
- * that page was read has a later stamp, and stands before all that has an earlier one. So whatever stands behind the
- * first stamp before N is as it was when it was judged before, under the same rule. Its verdict may differ only by
- * time passing or by what is not known to leave a stamp, and those are the waiting ones, who are asked one by one.
- * Where a rise over some weeks is asked, a cluster that was not updated within them has no issue in them, and does not
- * rise until it is updated. A list in another order than was asked for is read to its end.
+ * Why stopping is safe: let N be the newest `updatedAt` on the first page of the previous reading. Everything updated since
+ * then has a later timestamp and comes first in the list. Everything after the first timestamp before N is unchanged since
+ * it was evaluated under the same rule. Its verdict can change only through time, or through changes that may leave no
+ * timestamp. Those clusters are in `waiting` and are fetched one by one. If the rule requires a rise over some weeks, a
+ * cluster without an update in these weeks has no issue in them, and cannot rise before its next update. A list in another
+ * order is read to its end.
  */
 export class IncrementalReader {
   readonly #rule: SelectionRule;
@@ -54,20 +56,20 @@ export class IncrementalReader {
   #pages = 0;
   #pageSize = 1;
   #isComplete = false;
-  /** What was not read does not rise, and cannot without an update. */
+  /** The clusters that were not read do not rise, and cannot without an update. */
   #isPastRise = false;
 
-  /** `before`: what the last reading left; one under another rule, or too old, counts as none. */
+  /** `before`: state of the last reading; ignored if it is under another rule or too old. */
   constructor(rule: SelectionRule, before: ReaderState | null, now: number) {
-    const isOld = before === null || now - before.wholeAt >= WHOLE_EVERY || now < before.wholeAt;
+    const isOld = before === null || now - before.fullAt >= FULL_INTERVAL || now < before.fullAt;
     this.#rule = rule;
     this.#before = before?.rule === rule.hash ? before : null;
     this.#isWhole = isOld && before !== null;
     this.#now = now;
   }
 
-  /** Takes the next page; `isLast` where no other follows. Whether the next page is needed. */
-  take(page: readonly IssueCluster[], isLast: boolean): boolean {
+  /** Adds the next page; `isLast` if no other follows. Returns whether the next page is needed. */
+  addPage(page: readonly IssueCluster[], isLast: boolean): boolean {
     for (const cluster of page) {
       this.#follow(cluster.updatedAt);
       this.#evaluateCluster(cluster);
@@ -81,13 +83,13 @@ export class IncrementalReader {
     return !isLast && !this.#mayStop();
   }
 
-  /** Clusters that were not read and may pass by now: each is to be asked for by its id. */
-  get toAsk(): readonly string[] {
+  /** Clusters that were not read and may be selected by now. Each must be fetched by its id. */
+  get idsToFetch(): readonly string[] {
     return this.#isComplete || this.#isPastRise ? [] : this.#due();
   }
 
-  /** Takes one that was asked for; null where it is not there any more. */
-  takeOne(id: string, cluster: IssueCluster | null): void {
+  /** Adds a cluster that was fetched by id; null if it no longer exists. */
+  addCluster(id: string, cluster: IssueCluster | null): void {
     if (cluster === null) {
       this.#gone.add(id);
     } else {
@@ -95,16 +97,16 @@ export class IncrementalReader {
     }
   }
 
-  /** Everything that was looked at, in the order it was read. */
+  /** Every cluster that was read, in order. */
   get judged(): readonly JudgedCluster[] {
     return [...this.#judged.values()];
   }
 
   /**
-   * What to remember. `settled` are those that pass and need not be looked at again until they are updated: they have
-   * a change request, or had one.
+   * Returns the state for the next reading. `lasting`: selected clusters that need no check before their next update,
+   * because they have or had a change request.
    */
-  remember(settled: ReadonlySet<string>): ReaderState {
+  toState(lasting: ReadonlySet<string>): ReaderState {
     const waiting: Record<string, number> = {};
     for (const [id, due] of this.#isComplete || this.#isPastRise ? [] : Object.entries(this.#before?.waiting ?? {})) {
       if (!this.#judged.has(id) && !this.#gone.has(id)) {
@@ -113,13 +115,13 @@ export class IncrementalReader {
     }
     for (const { cluster, verdict } of this.#judged.values()) {
       const due = dueOf(verdict);
-      if (due !== null && !(verdict.passes && settled.has(cluster.id))) {
+      if (due !== null && !(verdict.passes && lasting.has(cluster.id))) {
         waiting[cluster.id] = due;
       }
     }
     const total = this.#isComplete ? this.#judged.size : Math.max(this.#before?.total ?? 0, this.#judged.size);
-    const wholeAt = this.#isComplete ? this.#now : (this.#before?.wholeAt ?? this.#now);
-    return { rule: this.#rule.hash, newest: this.#newest, waiting, total, wholeAt };
+    const fullAt = this.#isComplete ? this.#now : (this.#before?.fullAt ?? this.#now);
+    return { rule: this.#rule.hash, newest: this.#newest, waiting, total, fullAt };
   }
 
   #evaluateCluster(cluster: IssueCluster): void {
@@ -136,7 +138,7 @@ export class IncrementalReader {
       return false;
     }
     const { risingWeeks: rising } = this.#rule.settings;
-    // One week more than is asked: the newest week of a pulse may be one that goes on, or the last that is over.
+    // One more week than required: the newest week of a pulse may be the current or the last complete one.
     if (rising > 0 && this.#last < this.#now - (rising + 1) * WEEK) {
       this.#isPastRise = true;
       return true;
@@ -161,11 +163,47 @@ function newestOf(page: readonly IssueCluster[]): number | null {
   return stamps.length === 0 ? null : largest(stamps);
 }
 
-/** From when on the verdict may be another one without an update; null: never. */
+/** Time from which the verdict may change without an update; null for never. */
 function dueOf(verdict: Verdict): number | null {
   if (verdict.passes) {
     return 0;
   }
   const times = verdict.reasons.map(({ until }) => until);
   return times.includes(null) ? null : largest(times.map((until) => until ?? 0));
+}
+
+/**
+ * Reads the clusters newest-updated first, as far as is needed; null if the platform has none (404 on their list).
+ * `before` null: reads all of them. `now` is called after the first answer, which tells the platform's time. Throws
+ * AppError.
+ */
+export async function readClusters(
+  source: Pick<ClusterSource, 'page' | 'one'>,
+  rule: SelectionRule,
+  before: ReaderState | null,
+  now: () => number,
+): Promise<IncrementalReader | null> {
+  let answer: ClusterPage | null = await source.page(null);
+  if (answer === null) {
+    return null;
+  }
+  const reader = new IncrementalReader(rule, before, now());
+  const seen = new Set<string>();
+  let page: string | null = null;
+  do {
+    answer ??= await source.page(page);
+    if (answer === null) {
+      return null;
+    }
+    page = reader.addPage(answer.clusters, answer.next === null) ? answer.next : null;
+    if (page !== null && seen.has(page)) {
+      throw new NotThePlatformError('listConversationClusters: the platform names the same next page twice');
+    }
+    seen.add(page ?? '');
+    answer = null;
+  } while (page !== null);
+  for (const id of reader.idsToFetch) {
+    reader.addCluster(id, await source.one(id));
+  }
+  return reader;
 }

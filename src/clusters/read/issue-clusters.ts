@@ -23,17 +23,14 @@ export class IssueClusters implements ClusterSource {
   async page(page: string | null): Promise<ClusterPage | null> {
     const query = { ...NEWEST_FIRST, ...(page === null ? {} : { page }) };
     const answer = await nullIfNotFound(
-      page === null,
       this.#reader.get(operations.listConversationClusters, { query }),
+      page === null,
     );
     return answer === null ? null : { clusters: answer.items.map(toCluster), next: answer.next?.page ?? null };
   }
 
   async one(clusterId: string): Promise<IssueCluster | null> {
-    const answer = await nullIfNotFound(
-      true,
-      this.#reader.get(operations.getConversationCluster, { path: { clusterId } }),
-    );
+    const answer = await nullIfNotFound(this.#reader.get(operations.getConversationCluster, { path: { clusterId } }));
     return answer === null ? null : toCluster(answer);
   }
 

@@ -39,7 +39,7 @@ export class SiteTopics implements ClusterSource {
 
   /** Returns all topics: their list is not paginated and has no order. Source: docs/platform-notes.md#topics */
   async page(): Promise<ClusterPage | null> {
-    const answer = await nullIfNotFound(true, this.#reader.get(operations.listSiteTopics, { path: this.#path }));
+    const answer = await nullIfNotFound(this.#reader.get(operations.listSiteTopics, { path: this.#path }));
     if (answer === null) {
       return null;
     }
@@ -52,7 +52,7 @@ export class SiteTopics implements ClusterSource {
 
   async one(siteTopicId: string): Promise<IssueCluster | null> {
     const path = { ...this.#path, siteTopicId };
-    const answer = await nullIfNotFound(true, this.#reader.get(operations.getSiteTopic, { path }));
+    const answer = await nullIfNotFound(this.#reader.get(operations.getSiteTopic, { path }));
     return answer === null ? null : topicToCluster(answer, await this.#open({ topic: siteTopicId }), this.#clock.now());
   }
 
@@ -75,7 +75,7 @@ export class SiteTopics implements ClusterSource {
   async requestsOf(topic: string): Promise<readonly ChangeRequestItem[]> {
     const query = { ...this.listQuery, status: [...STATUSES], topic };
     try {
-      return await collect(this.#reader.pages(operations.listOrganizationChangeRequests, { query }));
+      return await Array.fromAsync(this.#reader.pages(operations.listOrganizationChangeRequests, { query }));
     } catch (error) {
       if (error instanceof RejectedError) {
         return [];
@@ -89,8 +89,8 @@ export class SiteTopics implements ClusterSource {
     const input = { path: this.#path, query: { ...filter, status: 'open' as const } };
     const { pages } = this.#reader;
     const tries = [
-      ['findings', () => collect(pages(operations.listSiteFindings, input))],
-      ['issues', () => collect(pages(operations.listSiteIssues, input))],
+      ['findings', () => Array.fromAsync(pages(operations.listSiteFindings, input))],
+      ['issues', () => Array.fromAsync(pages(operations.listSiteIssues, input))],
     ] as const;
     // The one that is known first; the platform may have become another one since.
     for (const [name, list] of this.#name.is === 'issues' ? tries.toReversed() : tries) {
@@ -102,14 +102,6 @@ export class SiteTopics implements ClusterSource {
     }
     return null;
   }
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) {
-    all.push(item);
-  }
-  return all;
 }
 
 function nullWhereNotThere(error: unknown): null {

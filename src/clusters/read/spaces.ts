@@ -105,7 +105,7 @@ export async function readSpaces(
   }
   const keys = new Map([...bound].map(([key, id]) => [id, key]));
   const gone = [...bound].filter(([, id]) => !there.has(id)).map(([key, id]) => absent(key, id, 'deleted', false));
-  const found = indexSpaces([...gone, ...answers.map((answer) => toRouteSpace(answer, keys.get(answer.id) ?? null))]);
+  const found = indexSpaces([...gone, ...answers.map((answer) => toTargetSpace(answer, keys.get(answer.id) ?? null))]);
   const why = declared === null ? 'unknown because the manifests cannot be read' : 'declared but not created yet';
   const later = missing
     .filter((name) => !found.has(name) && declared?.has(name) !== false)
@@ -150,53 +150,37 @@ async function listSpaces(
   names: Names,
   recorded: ReadonlyMap<string, string>,
 ): Promise<readonly SpaceAnswer[]> {
-  try {
-    const spaces: SpaceAnswer[] = [];
-    for await (const space of reader.pages(operations.listSpaces)) {
-      spaces.push(space);
-    }
-    return spaces;
-  } catch (error) {
-    if (!isNotFound(error)) {
-      throw error;
-    }
+  const listed = await nullIfNotFound(Array.fromAsync(reader.pages(operations.listSpaces)));
+  if (listed !== null) {
+    return listed;
   }
   const [declared, observed] = [await names.declared(), names.observed()];
   const idOf = (name: string) => recorded.get(name) ?? declared?.get(name)?.id ?? observed.get(name) ?? name;
   const ids = new Set(namesIn(config).map(idOf));
-  const answers = await Promise.all([...ids].map((id) => spaceOf(reader, id)));
+  const answers = await Promise.all(
+    [...ids].map((spaceId) => nullIfNotFound(reader.get(operations.getSpace, { path: { spaceId } }))),
+  );
   return answers.filter((answer) => answer !== null);
 }
 
-async function spaceOf(reader: Reader, spaceId: string): Promise<SpaceAnswer | null> {
-  try {
-    return await reader.get(operations.getSpace, { path: { spaceId } });
-  } catch (error) {
-    if (isNotFound(error)) {
-      return null;
-    }
-    throw error;
-  }
-}
-
-/** Whether the platform answered that there is no such thing. */
+/** Returns whether the platform answered with status 404. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof RejectedError && error.status === 404;
 }
 
-/** Null for a 404, where that has a meaning. */
-export async function nullIfNotFound<T>(hasMeaning: boolean, read: Promise<T>): Promise<T | null> {
+/** Returns null for status 404 if `isExpected`; throws every other error. */
+export async function nullIfNotFound<T>(read: Promise<T>, isExpected = true): Promise<T | null> {
   try {
     return await read;
   } catch (error) {
-    if (hasMeaning && isNotFound(error)) {
+    if (isExpected && isNotFound(error)) {
       return null;
     }
     throw error;
   }
 }
 
-function toRouteSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): TargetSpace {
+function toTargetSpace({ id, title, deletedAt, editMode }: SpaceAnswer, key: string | null): TargetSpace {
   const isDeleted = (deletedAt ?? null) !== null;
   const why = isDeleted ? 'deleted' : editMode === 'locked' ? 'locked' : null;
   return { id, title: oneLine(title ?? '') || id, key, usable: why === null, waits: false, why };

@@ -2,206 +2,192 @@ import { z } from 'zod';
 import { ConfigError, RejectedError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { decideReopen } from '../decide/reopen-policy.ts';
-import type { Route, TargetSpace } from '../decide/route.ts';
+import type { TargetSpace } from '../decide/route.ts';
 import { isOfCluster } from '../model/change-request.ts';
 import type { IssueCluster } from '../model/cluster.ts';
-import { clusterKey } from '../model/ownership-marker.ts';
 import { NO_CLUSTERS } from '../model/source.ts';
-import type { JudgedCluster } from '../read/incremental-reader.ts';
+import { type JudgedCluster, readClusters } from '../read/incremental-reader.ts';
 import { unknownSpaceMessage } from '../read/spaces.ts';
 import type { ClusterAutomation } from './automation.ts';
-import { compareSeverity, decideOpening, findReachedLimit } from './choice.ts';
-import { readCluster, readClusters } from './clusters.ts';
-import type { RunContext } from './context.ts';
-import { follow } from './follow.ts';
-import { begin } from './open.ts';
-import { type Proposal, prepare } from './prepare.ts';
-import { listRequests, type RequestList, withOwnRequests } from './requests.ts';
-import { Reviewers } from './reviewers.ts';
-import { draftIds, settleDrafts } from './settle.ts';
+import type { ListedRequest, RequestList } from './change-request-lists.ts';
+import { compareSeverity } from './opening-rules.ts';
+import type { Proposal } from './proposals.ts';
+import type { ClusterSession } from './session.ts';
 
 const cluster = z.string().min(1);
 const dryRun = z.boolean();
 
-/** What a person may ask about clusters, of a daemon or, where none runs, of the platform itself. */
+/** Schema of a request about clusters, which a daemon handles or, if none runs, the command itself. */
 export const clusterRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('list') }),
-  /** `space`: where, by the key of a manifest or by id; null: where the routes say. */
+  /** `space`: manifest key or id of the target space; null to use the routes. */
   z.strictObject({ about: z.literal('open'), cluster, space: z.string().min(1).nullable(), dryRun }),
   z.strictObject({ about: z.literal('mute'), cluster, muted: z.boolean(), dryRun }),
 ]);
 export type ClusterRequest = z.output<typeof clusterRequest>;
 
-/** Clusters of which a list says where they would go: each may take two requests. */
-const MOST_ROUTED = 50;
+/** Number of clusters whose target space a list looks up: each may take two requests. */
+const MAX_ROUTED = 50;
 
 /**
- * Answers a question. Throws ConfigError for what is not there, RejectedError for what may not be, and AppError for
- * what the platform and the state file may come to.
+ * Handles a request. Throws ConfigError for something that does not exist, RejectedError for something that is not
+ * allowed, and AppError for errors of the platform and the state file.
  */
 export async function handleClusterRequest(
   automation: ClusterAutomation,
-  question: ClusterRequest,
+  request: ClusterRequest,
 ): Promise<JsonObject> {
-  switch (question.about) {
+  switch (request.about) {
     case 'list':
-      return automation.use('person', true, listAll);
+      return automation.use({ dryRun: true, silent: true }, listClusters);
     case 'open':
-      return automation.use('person', question.dryRun, (context) => openOne(context, question));
+      return automation.use(request, (session) => openCluster(session, request));
     default:
-      return automation.use('person', question.dryRun, (context) => muteOne(context, question));
+      return automation.use(request, (session) => muteCluster(session, request));
   }
 }
 
-async function listAll(context: RunContext): Promise<JsonObject> {
-  const silent = { ...context, events: {} };
-  const reading = await readClusters(silent, null);
-  if (reading === null) {
-    throw noClusters(silent);
+async function listClusters(session: ClusterSession): Promise<JsonObject> {
+  const { source, rule, clock, tracker } = session;
+  const reader = await readClusters(source, rule, null, () => clock.now());
+  if (reader === null) {
+    throw noClusters(session);
   }
-  const listing = await listed(silent);
-  const sorted = reading.judged.toSorted(
+  const list = await tracker.listAll();
+  const sorted = reader.judged.toSorted(
     (a, b) => Number(b.verdict.passes) - Number(a.verdict.passes) || compareSeverity(a.cluster, b.cluster),
   );
-  const planned = [...listing.requests];
+  const planned = [...list.requests];
   const clusters: JsonObject[] = [];
   let routed = 0;
   for (const judged of sorted) {
-    const told = tell(silent, judged, listing);
-    const looks = told.opens && routed < MOST_ROUTED;
-    routed += looks ? 1 : 0;
-    const prepared = looks ? await prepare(silent, judged.cluster) : null;
-    const space = prepared?.route.space ?? null;
-    const limit = space === null ? null : findReachedLimit(silent, planned, space.id);
-    const opens = space !== null && limit === null;
-    if (opens && prepared !== null) {
-      planned.push({
-        ...PLANNED,
-        cluster: clusterKey(judged.cluster.id),
-        space: space.id,
-        createdAt: silent.clock.now(),
-      });
-    }
+    const why = whyNotOpened(session, judged, list);
+    const isRouted = why === null && routed < MAX_ROUTED;
+    routed += isRouted ? 1 : 0;
     clusters.push({
-      ...told.about,
-      opens,
-      why:
-        prepared === null
-          ? told.why
-          : space === null
-            ? `${nowhere(prepared.route)}: ${prepared.route.why}`
-            : (limit?.why ?? 'opens'),
-      space: space === null ? null : { id: space.id, key: space.key, title: space.title },
-      route: prepared?.route.why ?? null,
-      subject: prepared?.subject ?? null,
+      ...describeCluster(judged, list),
+      ...(isRouted
+        ? await describeTarget(session, judged.cluster, planned)
+        : { opens: false, why: why ?? 'selected; space not looked up', space: null, route: null, subject: null }),
     });
   }
   return { clusters };
 }
 
-function nowhere(route: Route): string {
-  return route.space === null && route.waits ? 'waiting' : 'unrouted';
+/** Returns why a cluster gets no change request, as far as that is known without its space; null if it may get one. */
+function whyNotOpened(
+  { rules }: ClusterSession,
+  { cluster, verdict }: JudgedCluster,
+  list: RequestList,
+): string | null {
+  if (!verdict.passes) {
+    return verdict.reasons.map(({ words }) => words).join('; ');
+  }
+  const skip = rules.findSkip(cluster, list);
+  return skip === null || skip.reason === 'unrouted' ? null : skip.why;
 }
 
-const PLANNED = {
-  id: '',
-  status: 'draft',
-  subject: '',
-  url: null,
-  updatedAt: 0,
-  superseded: false,
-  isEmptyMerge: false,
-  isDescribed: true,
-  isDraftSubject: true,
-} as const;
-
-/** The change requests that there are, with what has become of those that were made here. */
-async function listed(context: RunContext): Promise<RequestList> {
-  return follow(context, await listRequests(context, draftIds(context)));
-}
-
-/** What is known of a cluster before a space is looked for. */
-function tell(context: RunContext, { cluster: one, verdict }: JudgedCluster, listing: RequestList) {
-  const { id, label, impact, muted, issues, conversations, createdAt, updatedAt, url } = one;
-  const requests = listing.requests.filter((request) => isOfCluster(request, id) && !request.superseded);
-  const choice = decideOpening(context, one, listing);
-  const reasons = verdict.passes ? [] : verdict.reasons.map(({ words }) => words);
-  const isUnrouted = !choice.may && choice.reason === 'unrouted';
-  const opens = verdict.passes && (choice.may || isUnrouted);
+function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList): JsonObject {
+  const { id, label, impact, muted, issues, conversations, createdAt, updatedAt, url } = cluster;
+  const requests = list.requests.filter((request) => isOfCluster(request, id) && !request.superseded);
   return {
-    opens,
-    why: !verdict.passes ? reasons.join('; ') : choice.may || isUnrouted ? 'selected; space not looked up' : choice.why,
-    about: {
-      ...{ id, label, impact, muted, issues, conversations, url },
-      createdAt: timeText(createdAt),
-      updatedAt: timeText(updatedAt),
-      passes: verdict.passes,
-      reasons,
-      changeRequests: requests.map(({ id: request, space, status, url: address }) => ({
-        ...{ id: request, space, status },
-        url: address,
-      })),
-    },
+    ...{ id, label, impact, muted, issues, conversations, url },
+    createdAt: toIsoTime(createdAt),
+    updatedAt: toIsoTime(updatedAt),
+    passes: verdict.passes,
+    reasons: verdict.passes ? [] : verdict.reasons.map(({ words }) => words),
+    changeRequests: requests.map((request) => ({
+      ...{ id: request.id, space: request.space, status: request.status, url: request.url },
+    })),
   };
 }
 
-function timeText(time: number | null): string | null {
+/** Describes the target space of a cluster, and adds its change request to those that are planned. */
+async function describeTarget(
+  { rules, proposals }: ClusterSession,
+  cluster: IssueCluster,
+  planned: ListedRequest[],
+): Promise<JsonObject> {
+  const { route, subject } = await proposals.prepare(cluster);
+  const found = rules.findSpace(route, planned);
+  const isFull = 'reason' in found;
+  if (!isFull) {
+    planned.push(rules.plan(cluster.id, found.id));
+  }
+  return {
+    opens: !isFull,
+    why: !isFull ? 'opens' : route.space === null ? `${found.reason}: ${found.why}` : found.why,
+    space: route.space && describeSpace(route.space),
+    route: route.why,
+    subject,
+  };
+}
+
+function describeSpace({ id, key, title }: TargetSpace): JsonObject {
+  return { id, key, title };
+}
+
+function toIsoTime(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-async function openOne(context: RunContext, question: Extract<ClusterRequest, { about: 'open' }>): Promise<JsonObject> {
-  const one = await clusterAt(context, question.cluster);
-  if (one.muted) {
-    throw new RejectedError(`${question.cluster} is muted; unmute it first with octavo clusters unmute`, 409);
+async function openCluster(
+  session: ClusterSession,
+  request: Extract<ClusterRequest, { about: 'open' }>,
+): Promise<JsonObject> {
+  const { lists, tracker, proposals } = session;
+  const found = await findCluster(session, request.cluster);
+  if (found.muted) {
+    throw new RejectedError(`${request.cluster} is muted; unmute it first with octavo clusters unmute`, 409);
   }
-  const listing = await withOwnRequests(context, one.id, await listed(context));
-  const there = standing(context, one, listing);
-  if (there !== null) {
-    return { ...there, cluster: one.id, label: one.label };
+  const list = await lists.withLinked(found.id, await tracker.listAll());
+  const existing = findExisting(session, found, list);
+  if (existing !== null) {
+    return { ...existing, cluster: found.id, label: found.label };
   }
-  const prepared = await prepare(context, one, await spaceNamed(context, question.space));
-  const { space, why } = prepared.route;
+  const proposal = await proposals.prepare(found, await findNamedSpace(session, request.space));
+  const { space, why } = proposal.route;
   if (space === null) {
-    throw new RejectedError(`no space found for ${one.id}: ${why}; decideOpening one with --space`, 409);
+    throw new RejectedError(`no space found for ${found.id}: ${why}; choose one with --space`, 409);
   }
-  const told = {
-    ...{ cluster: one.id, label: one.label, subject: prepared.subject, why },
-    space: { id: space.id, key: space.key, title: space.title },
+  return {
+    ...{ cluster: found.id, label: found.label, subject: proposal.subject, why },
+    space: describeSpace(space),
+    ...(await createAndOpen(session, proposal, space)),
   };
-  return context.writer === null
-    ? { outcome: 'would open', ...told }
-    : { ...told, ...(await claim(context, prepared, space)) };
 }
 
-/** What stands in the way of a wish; null: nothing does. One that was merged does not: whoever asks knows of it. */
-function standing(context: RunContext, { id, issues }: IssueCluster, { requests }: RequestList): JsonObject | null {
-  const own = context.book.liveOf(id);
-  if (own !== null && own.state === 'begun') {
-    throw new RejectedError(
-      `the response to the creation of a change request for ${id} was lost; the next run looks for it`,
-      409,
-    );
+/** Returns the change request that blocks another one; null if there is none. A merged one does not block a person. */
+function findExisting(
+  { store }: ClusterSession,
+  { id, issues }: IssueCluster,
+  { requests }: RequestList,
+): JsonObject | null {
+  if (store.findActive(id)?.state === 'begun') {
+    const reason = `the response to the creation of a change request for ${id} was lost; the next run looks for it`;
+    throw new RejectedError(reason, 409);
   }
-  const of = requests.filter((request) => isOfCluster(request, id));
-  const fate = decideReopen(of, { issues, issuesAtMerge: new Map(), reopenGrowth: 0 });
-  if (!fate.may && fate.request.status === 'archived') {
-    throw new RejectedError(`${id} ${fate.why}; unarchive it on the platform`, 409);
+  const own = requests.filter((request) => isOfCluster(request, id));
+  const decision = decideReopen(own, { issues, issuesAtMerge: new Map(), reopenGrowth: 0 });
+  if (decision.may) {
+    return null;
   }
-  const request = fate.may ? null : fate.request;
-  return request === null
-    ? null
-    : { outcome: 'is there', changeRequest: request.id, status: request.status, url: request.url };
+  const { status, url, id: changeRequest } = decision.request;
+  if (status === 'archived') {
+    throw new RejectedError(`${id} ${decision.why}; unarchive it on the platform`, 409);
+  }
+  return { outcome: 'is there', changeRequest, status, url };
 }
 
-async function spaceNamed(context: RunContext, name: string | null): Promise<TargetSpace | undefined> {
+async function findNamedSpace({ spaces }: ClusterSession, name: string | null): Promise<TargetSpace | undefined> {
   if (name === null) {
     return undefined;
   }
-  const known = await context.spaces();
-  const spaces = known.has(name) ? known : await context.spaces(name);
-  const space = spaces.get(name);
+  const known = await spaces();
+  const all = known.has(name) ? known : await spaces(name);
+  const space = all.get(name);
   if (space === undefined) {
-    throw new ConfigError(unknownSpaceMessage(name, [...spaces.keys()]));
+    throw new ConfigError(unknownSpaceMessage(name, [...all.keys()]));
   }
   if (!space.usable) {
     throw new RejectedError(`${name} cannot be used: ${space.why ?? 'not usable'}`, 409);
@@ -209,58 +195,55 @@ async function spaceNamed(context: RunContext, name: string | null): Promise<Tar
   return space;
 }
 
-async function claim(context: RunContext, prepared: Proposal, space: TargetSpace): Promise<JsonObject> {
-  const begun = await begin(context, prepared, space, true);
-  if (begun.is === 'refused') {
-    throw new RejectedError(begun.why, 409);
+async function createAndOpen(
+  { writes, store }: ClusterSession,
+  proposal: Proposal,
+  space: TargetSpace,
+): Promise<JsonObject> {
+  if (writes === null) {
+    return { outcome: 'would open' };
   }
-  const { id } = prepared.cluster;
-  const { opened, superseded } = await settleDrafts(context, null, new Map([[id, prepared]]));
-  const reviewers = new Reviewers(context);
-  for (const entry of opened.filter(({ reviewersDue }) => reviewersDue)) {
-    await reviewers.ask(entry, false);
+  const result = await writes.creator.create(proposal, space, true);
+  if (result.is === 'refused') {
+    throw new RejectedError(result.why, 409);
   }
-  const open = context.book.liveOf(id);
-  if (open?.state === 'open') {
-    return { outcome: 'opened', changeRequest: open.id, url: open.url };
+  const { id } = proposal.cluster;
+  const { opened, superseded } = await writes.drafts.settle(null, new Map([[id, proposal]]));
+  await writes.reviewers.requestFor(opened);
+  const own = store.findActive(id);
+  if (own?.state === 'open') {
+    return { outcome: 'opened', changeRequest: own.id, url: own.url };
   }
   const lost = superseded.find(({ request }) => isOfCluster(request, id));
-  if (lost !== undefined) {
-    return { outcome: 'gave way', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
-  }
-  return { outcome: 'begun', changeRequest: open?.id ?? null, url: open?.url ?? null };
+  return lost === undefined
+    ? { outcome: 'begun', changeRequest: own?.id ?? null, url: own?.url ?? null }
+    : { outcome: 'gave way', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
 }
 
-async function muteOne(
-  context: RunContext,
-  { cluster: clusterId, muted }: Extract<ClusterRequest, { about: 'mute' }>,
+async function muteCluster(
+  session: ClusterSession,
+  { cluster: id, muted }: Extract<ClusterRequest, { about: 'mute' }>,
 ): Promise<JsonObject> {
-  const before = await clusterAt(context, clusterId);
-  const { writer } = context;
-  if (writer === null || before.muted === muted) {
-    return { cluster: clusterId, label: before.label, muted: before.muted, changes: before.muted !== muted };
-  }
-  return {
-    cluster: clusterId,
-    label: before.label,
-    muted: await context.source.mute(writer, clusterId, muted),
-    changes: true,
-  };
+  const { source, writes } = session;
+  const before = await findCluster(session, id);
+  const changes = before.muted !== muted;
+  const now = writes !== null && changes ? await source.mute(writes.writer, id, muted) : before.muted;
+  return { cluster: id, label: before.label, muted: now, changes };
 }
 
-async function clusterAt(context: RunContext, id: string): Promise<IssueCluster> {
-  const found = await readCluster(context, id);
+async function findCluster(session: ClusterSession, id: string): Promise<IssueCluster> {
+  const found = await session.source.one(id);
   if (found !== null) {
     return found;
   }
-  const page = await context.source.page(null);
+  const page = await session.source.page(null);
   if (page === null) {
-    throw noClusters(context);
+    throw noClusters(session);
   }
   const hint = page.clusters.length === 0 ? 'the platform has none' : 'run octavo clusters list to see them';
   throw new ConfigError(`issue cluster ${JSON.stringify(id)} not found; ${hint}`);
 }
 
-function noClusters({ source }: RunContext): RejectedError {
+function noClusters({ source }: ClusterSession): RejectedError {
   return new RejectedError(NO_CLUSTERS[source.kind], 404);
 }

@@ -1,19 +1,20 @@
-import type { AppError } from '../../core/errors.ts';
+import { type AppError, AuthError, RejectedError } from '../../core/errors.ts';
+import { type Redaction, redactError } from '../model/redaction.ts';
 import type { ClusterSource } from '../model/source.ts';
 import type { OwnRequest } from '../read/cluster-store.ts';
 
-/** Why nothing is opened for a cluster that passes, for logs and metrics. */
+/** Reason why nothing is opened for a selected cluster, for logs and metrics. */
 export type SkipReason =
-  /** A change request of it is open, or a draft. */
+  /** It has an open change request or a draft. */
   | 'exists'
-  /** Its change request was archived by hand. */
+  /** A person archived its change request. */
   | 'archived'
   /** Its change request was merged, and it has not grown enough since. */
   | 'merged'
   | 'muted'
-  /** No route, no search result and no default says a space that can be written to. */
+  /** No route, search result or default gives a space that can be written to. */
   | 'unrouted'
-  /** It goes to a space that is declared and not there yet. */
+  /** Its space is declared but does not exist yet. */
   | 'waiting'
   | 'limit-run'
   | 'limit-open'
@@ -22,7 +23,7 @@ export type SkipReason =
   /** The platform refused it. */
   | 'failed';
 
-/** A change request of a cluster, as it is told of. */
+/** A change request of a cluster, as events report it. */
 export interface ChangeRequestEvent {
   readonly cluster: string;
   readonly label: string;
@@ -33,44 +34,44 @@ export interface ChangeRequestEvent {
   readonly url: string | null;
 }
 
-/** What is told of a change request that was made here. */
+/** Converts an own change request to the form that events report. */
 export function toEvent({ cluster, label, id, space, url }: OwnRequest): ChangeRequestEvent {
   return { cluster, label, request: id ?? '', space, url };
 }
 
-/** How a run ended, in numbers. */
+/** Outcome of a run, with counts. */
 export interface RunEnd {
   readonly outcome: 'done' | 'failed' | 'unsupported';
   readonly error: AppError | Error | null;
-  /** What was looked at, as far as that was found out. */
+  /** Source of the clusters; null if unknown. */
   readonly source: ClusterSource['kind'] | null;
-  /** Clusters that were read, and how many of those pass. */
+  /** Number of clusters that were read, and of those that were selected. */
   readonly read: number;
   readonly passing: number;
   readonly opened: number;
   readonly superseded: number;
   readonly commented: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
-  /** Change requests of Octavo that are open now, as far as is known. */
+  /** Number of Octavo's change requests that are open, as far as known. */
   readonly open: number;
   readonly requests: number;
   readonly milliseconds: number;
   readonly dryRun: boolean;
 }
 
-/** What can be told while issue clusters become change requests. */
+/** Listeners for events of the cluster automation. */
 export interface ClusterEvents {
   onOpened?(opened: ChangeRequestEvent & { readonly why: string }): void;
-  /** In a dry run. */
+  /** Called in a dry run instead of `onOpened`. */
   onWouldOpen?(
     opened: Omit<ChangeRequestEvent, 'request' | 'url'> & { readonly subject: string; readonly why: string },
   ): void;
-  /** `isEmpty`: without any edit, so that the cluster may get another. */
+  /** `isEmpty`: merged without any edit, so another one may be opened for the cluster. */
   onMerged?(merged: ChangeRequestEvent & { readonly isEmpty: boolean }): void;
   onArchived?(archived: ChangeRequestEvent): void;
-  /** Somebody opened it again. */
+  /** A person reopened it. */
   onReopened?(reopened: ChangeRequestEvent): void;
-  /** A draft was archived, because another one came first or a limit was reached. */
+  /** A draft was archived because an earlier one exists or a limit was reached. */
   onSuperseded?(superseded: ChangeRequestEvent & { readonly why: string }): void;
   onCommented?(commented: ChangeRequestEvent): void;
   onMuted?(muted: { readonly cluster: string; readonly label: string }): void;
@@ -80,7 +81,50 @@ export interface ClusterEvents {
     readonly reason: SkipReason;
     readonly why: string;
   }): void;
-  /** Something that is worth a person's look, and stops nothing else. */
+  /** A problem that a person should check and that stops nothing else. */
   onTrouble?(trouble: { readonly cluster: string | null; readonly message: string }): void;
   onRunEnd?(end: RunEnd): void;
+}
+
+/** Adds redaction of messages to listeners. `own`: words of the configuration, such as emails, that stay. */
+export function redactEvents(events: ClusterEvents, redaction: Redaction, own: readonly string[]): ClusterEvents {
+  return {
+    ...events,
+    onSkipped: (skipped) => events.onSkipped?.({ ...skipped, why: redaction.text(skipped.why) }),
+    onTrouble: ({ cluster, message }) =>
+      events.onTrouble?.({ cluster, message: redactExcept(message, own, redaction) }),
+    onRunEnd: (end) => events.onRunEnd?.({ ...end, error: redactError(end.error, redaction) }),
+  };
+}
+
+function redactExcept(message: string, own: readonly string[], redaction: Redaction): string {
+  const kept = own.find((word) => word !== '' && message.includes(word));
+  return kept === undefined
+    ? redaction.text(message)
+    : message
+        .split(kept)
+        .map((piece) => redactExcept(piece, own, redaction))
+        .join(kept);
+}
+
+/** Returns whether the platform refused this one request, so that others may succeed. */
+export function isRefusal(error: unknown): error is RejectedError | AuthError {
+  return error instanceof RejectedError || error instanceof AuthError;
+}
+
+/** Runs `work` for one cluster. Reports a refusal of the platform as trouble and returns null. */
+export async function nullIfRefused<T>(
+  { onTrouble }: Pick<ClusterEvents, 'onTrouble'>,
+  cluster: string,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isRefusal(error)) {
+      throw error;
+    }
+    onTrouble?.({ cluster, message: error.message });
+    return null;
+  }
 }

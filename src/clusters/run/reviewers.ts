@@ -1,57 +1,85 @@
-import { AuthError, RejectedError } from '../../core/errors.ts';
+import type { Reader, Writer } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { OwnRequest } from '../read/cluster-store.ts';
-import { isNotFound } from '../read/spaces.ts';
-import type { RunContext } from './context.ts';
+import type { ClusterStore, OwnRequest } from '../read/cluster-store.ts';
+import { type Names, nullIfNotFound } from '../read/spaces.ts';
+import { type ClusterEvents, isRefusal } from './events.ts';
 
 const TEAM = 'team/';
 
-/** Asks for reviews, by users who are looked up once. */
+/** What `Reviewers` works with. */
+interface ReviewerParts {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly names: Pick<Names, 'recorded'>;
+  readonly store: ClusterStore;
+  readonly events: Pick<ClusterEvents, 'onTrouble'>;
+  /** Email addresses, and teams as `team/KEY`. */
+  readonly reviewers: readonly string[];
+}
+
+/** Requests reviews from the configured users, who are looked up once. */
 export class Reviewers {
-  readonly #context: RunContext;
+  readonly #parts: ReviewerParts;
   #users: Promise<readonly string[]> | null = null;
 
-  constructor(context: RunContext) {
-    this.#context = context;
+  constructor(parts: ReviewerParts) {
+    this.#parts = parts;
   }
 
-  /**
-   * Asks the configured reviewers. `isAgain`: they may have been asked before, and who was is not asked a second time.
-   * What the platform refuses is told and not tried again. Throws AppError.
-   */
-  async ask(entry: OwnRequest, isAgain: boolean): Promise<void> {
-    const { writer, book, events } = this.#context;
-    const path = { spaceId: entry.space, changeRequestId: entry.id ?? '' };
+  /** Requests reviews of change requests that are new and still lack them. Throws AppError. */
+  async requestFor(opened: readonly OwnRequest[]): Promise<void> {
+    for (const own of opened.filter(({ reviewersDue }) => reviewersDue)) {
+      await this.#request(own, false);
+    }
+  }
+
+  /** Requests reviews of open change requests that still lack them, from users who were not asked. Throws AppError. */
+  async requestMissing(): Promise<void> {
+    const isDue = ({ state, reviewersDue, missingSince }: OwnRequest) =>
+      state === 'open' && reviewersDue && missingSince === null;
+    for (const own of this.#parts.store.active.filter(isDue)) {
+      await this.#request(own, true);
+    }
+  }
+
+  /** A refusal of the platform is reported, and the request is not repeated. */
+  async #request(own: OwnRequest, isRepeated: boolean): Promise<void> {
+    const { writer, store, events } = this.#parts;
+    const path = { spaceId: own.space, changeRequestId: own.id ?? '' };
     try {
-      this.#users ??= this.#lookUp();
-      const asked = isAgain ? await this.#asked(path) : new Set<string>();
-      const users = (await this.#users).filter((user) => !asked.has(user));
+      this.#users ??= this.#findUsers();
+      const requested = isRepeated ? await this.#requestedUsers(path) : new Set<string>();
+      const users = (await this.#users).filter((user) => !requested.has(user));
       if (users.length > 0) {
-        await writer?.send(operations.requestReviewers, { path, body: { users } });
+        await writer.send(operations.requestReviewers, { path, body: { users } });
       }
     } catch (error) {
-      if (!(error instanceof RejectedError || error instanceof AuthError)) {
+      if (!isRefusal(error)) {
         throw error;
       }
-      events.onTrouble?.({ cluster: entry.cluster, message: `cannot request reviews: ${error.message}` });
+      events.onTrouble?.({ cluster: own.cluster, message: `cannot request reviews: ${error.message}` });
     }
-    await book.put({ ...entry, reviewersDue: false });
+    await store.put({ ...own, reviewersDue: false });
   }
 
-  async #asked(path: { readonly spaceId: string; readonly changeRequestId: string }): Promise<ReadonlySet<string>> {
-    const asked = new Set<string>();
-    for await (const { user } of this.#context.reader.pages(operations.listRequestedReviewers, { path })) {
-      asked.add(user?.id ?? '');
+  async #requestedUsers(path: {
+    readonly spaceId: string;
+    readonly changeRequestId: string;
+  }): Promise<ReadonlySet<string>> {
+    const requested = new Set<string>();
+    for await (const { user } of this.#parts.reader.pages(operations.listRequestedReviewers, { path })) {
+      requested.add(user?.id ?? '');
     }
-    return asked;
+    return requested;
   }
 
-  async #lookUp(): Promise<readonly string[]> {
+  async #findUsers(): Promise<readonly string[]> {
     const users = new Set<string>();
-    for (const name of this.#context.config.changeRequest.reviewers) {
-      const found = await this.#usersOf(name);
+    for (const name of this.#parts.reviewers) {
+      const search = name.startsWith(TEAM) ? this.#findTeam(name.slice(TEAM.length)) : this.#findMember(name);
+      const found = (await nullIfNotFound(search)) ?? [];
       if (found.length === 0) {
-        this.#context.events.onTrouble?.({ cluster: null, message: `${name} is not a possible reviewer` });
+        this.#parts.events.onTrouble?.({ cluster: null, message: `${name} is not a possible reviewer` });
       }
       for (const id of found) {
         users.add(id);
@@ -60,20 +88,9 @@ export class Reviewers {
     return [...users];
   }
 
-  async #usersOf(name: string): Promise<readonly string[]> {
-    try {
-      return name.startsWith(TEAM) ? await this.#team(name.slice(TEAM.length)) : await this.#member(name);
-    } catch (error) {
-      if (isNotFound(error)) {
-        return [];
-      }
-      throw error;
-    }
-  }
-
-  /** A team's members, by the key of its manifest or by its id. */
-  async #team(name: string): Promise<readonly string[]> {
-    const { reader, names } = this.#context;
+  /** Finds the members of a team, by the key of its manifest or by its id. */
+  async #findTeam(name: string): Promise<readonly string[]> {
+    const { reader, names } = this.#parts;
     const teamId = (await names.recorded('team')).get(name) ?? name;
     const users: string[] = [];
     for await (const { organization } of reader.pages(operations.listTeamMembers, { path: { teamId } })) {
@@ -82,9 +99,9 @@ export class Reviewers {
     return users;
   }
 
-  async #member(email: string): Promise<readonly string[]> {
+  async #findMember(email: string): Promise<readonly string[]> {
     const query = { search: email };
-    for await (const { id, user } of this.#context.reader.pages(operations.listMembers, { query })) {
+    for await (const { id, user } of this.#parts.reader.pages(operations.listMembers, { query })) {
       if (user?.email?.toLowerCase() === email.toLowerCase()) {
         return [user.id ?? id];
       }

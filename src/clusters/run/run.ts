@@ -1,290 +1,258 @@
-import { AuthError, RejectedError } from '../../core/errors.ts';
-import type { Route, TargetSpace } from '../decide/route.ts';
+import type { ClustersConfig } from '../../config/clusters.ts';
+import type { TargetSpace } from '../decide/route.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import { clusterKey } from '../model/ownership-marker.ts';
-import type { Memory, OwnRequest } from '../read/cluster-store.ts';
-import type { IncrementalReader } from '../read/incremental-reader.ts';
-import { compareSeverity, decideOpening, findReachedLimit, isAsKnown } from './choice.ts';
-import { readClusters } from './clusters.ts';
-import type { RunContext } from './context.ts';
-import type { RunEnd, SkipReason } from './events.ts';
-import { look } from './look.ts';
-import { begin } from './open.ts';
-import { type Proposal, prepare, routeBefore } from './prepare.ts';
-import { muteMerged, postProgressComments, recordNumbers } from './progress-comments.ts';
-import { type ListedRequest, type RequestList, withOwnRequests } from './requests.ts';
-import { Reviewers } from './reviewers.ts';
-import { completeOpened, draftIds, settleDrafts } from './settle.ts';
+import type { Memory } from '../read/cluster-store.ts';
+import { type IncrementalReader, readClusters } from '../read/incremental-reader.ts';
+import type { ListedRequest, RequestList } from './change-request-lists.ts';
+import { isRefusal, type RunEnd, type SkipReason } from './events.ts';
+import { recordNumbers } from './follow-ups.ts';
+import { compareSeverity, isUnchanged, type Skip } from './opening-rules.ts';
+import type { Proposal } from './proposals.ts';
+import type { ClusterSession } from './session.ts';
 
-/** What a run did, in numbers. */
+/** Counts of a run. */
 export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'superseded' | 'commented' | 'skipped' | 'open'>;
 
 /**
  * Runs the automation once over an organization's clusters. Returns null when the platform has none. Throws AppError;
- * what was done until then is kept, and the next run continues from there. See docs/clusters.md.
+ * what was done until then is stored, and the next run continues from there. See docs/clusters.md.
  */
-export async function runClusters(context: RunContext): Promise<RunNumbers | null> {
-  return new Run(context).go();
+export async function runClusters(
+  session: ClusterSession,
+  config: Pick<ClustersConfig, 'limits' | 'progressComments'>,
+): Promise<RunNumbers | null> {
+  return new Run(session, config).go();
 }
 
 class Run {
-  readonly #context: RunContext;
+  readonly #session: ClusterSession;
+  readonly #config: Pick<ClustersConfig, 'limits' | 'progressComments'>;
   readonly #skipped = new Map<string, SkipReason>();
-  readonly #settled: Record<string, Memory['settled'][string]> = {};
-  /** Clusters that need not be looked at again before they are updated. */
+  readonly #skips: Record<string, Memory['skips'][string]> = {};
+  /** Clusters that need no check before their next update. */
   readonly #lasting = new Set<string>();
-  /** Clusters that cost requests and came to nothing. */
-  #inVain = 0;
+  /** Clusters that cost requests without a result. */
+  #failedAttempts = 0;
   #opened = 0;
   #superseded = 0;
   #commented = 0;
 
-  constructor(context: RunContext) {
-    this.#context = context;
+  constructor(session: ClusterSession, config: Pick<ClustersConfig, 'limits' | 'progressComments'>) {
+    this.#session = session;
+    this.#config = config;
   }
 
   async go(): Promise<RunNumbers | null> {
-    const { book } = this.#context;
-    // 1. The clusters, as far as they may have changed.
-    const reading = await readClusters(this.#context, book.memory.reading);
-    if (reading === null) {
+    const { source, rule, store, clock, tracker, rules, writes } = this.#session;
+    // 1. Read the clusters that may have changed.
+    const reader = await readClusters(source, rule, store.memory.reading, () => clock.now());
+    if (reader === null) {
       return null;
     }
-    await recordNumbers(this.#context, reading.judged);
-    const passing = reading.judged
+    await recordNumbers(store, reader.judged);
+    const selected = reader.judged
       .flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : []))
       .sort(compareSeverity);
-    // 2. What there is already; where nothing is new, only what became of what is open.
-    const { listing, superseded } = await look(this.#context, passing);
-    this.#superseded += superseded;
-    // 3. Which of them may be opened.
-    const candidates = passing.filter((cluster) => this.#mayBegin(cluster, listing));
-    if (listing !== null) {
-      // 4. Claims, and what becomes of them.
-      const prepared = await this.#begin(candidates, listing);
-      await this.#settle(prepared, listing);
+    // 2. Track the change requests that exist. Without news, only what happened to open ones.
+    const mayOpen = () => selected.some((cluster) => rules.findSkip(cluster, null) === null);
+    const list = await tracker.listIfNeeded(selected.length > 0, mayOpen);
+    if (list !== null && writes !== null) {
+      this.#superseded += (await writes.drafts.archiveAbandoned(list)).length;
     }
-    // 5. What is due to those that are open or merged.
-    await this.#tend();
-    await this.#remember(reading, passing, listing);
-    return this.#numbers(reading, passing);
+    // 3. Choose the clusters that may get a change request.
+    const candidates = selected.filter((cluster) => this.#isCandidate(cluster, list));
+    if (list !== null) {
+      // 4. Create drafts, then open those whose claim is valid.
+      await this.#settle(await this.#createDrafts(candidates, list), list);
+    }
+    // 5. Follow up on open and merged change requests.
+    await this.#followUp();
+    await this.#remember(reader, selected, list);
+    return this.#numbers(reader, selected);
   }
 
-  #mayBegin(cluster: IssueCluster, listing: RequestList | null): boolean {
-    const choice = decideOpening(this.#context, cluster, listing);
-    if (choice.may) {
-      return true;
+  #isCandidate(cluster: IssueCluster, list: RequestList | null): boolean {
+    const skip = this.#session.rules.findSkip(cluster, list);
+    if (skip !== null) {
+      this.#skip(cluster, skip);
     }
-    this.#skip(cluster, choice.reason, choice.why, choice.lasts);
-    return false;
+    return skip === null;
   }
 
-  #skip(cluster: IssueCluster, reason: SkipReason, why: string, lasts = false): void {
-    const { events, clock, book } = this.#context;
+  #skip(cluster: IssueCluster, { reason, why, lasts }: Skip): void {
+    const { events, clock, store } = this.#session;
     const { id, label, updatedAt, issues } = cluster;
     this.#skipped.set(id, reason);
     if (lasts) {
       this.#lasting.add(id);
     }
     if (lasts && (reason === 'unrouted' || reason === 'archived' || reason === 'merged')) {
-      const known = book.memory.settled[id];
-      const isKnown = known?.reason === reason && isAsKnown(known, cluster);
-      this.#settled[id] = isKnown ? known : { updatedAt, issues, at: clock.now(), reason, why };
+      const known = store.memory.skips[id];
+      const isKnown = known?.reason === reason && isUnchanged(known, cluster);
+      this.#skips[id] = isKnown ? known : { updatedAt, issues, at: clock.now(), reason, why };
     }
     events.onSkipped?.({ cluster: id, label, reason, why });
   }
 
-  /** Begins as many as there is room for. What was begun is in the answer, by cluster. */
-  async #begin(candidates: readonly IssueCluster[], listing: RequestList): Promise<ReadonlyMap<string, Proposal>> {
-    const { config, book } = this.#context;
-    const unfinished = book.live.filter(({ state, isManual }) => !isManual && (state === 'draft' || state === 'begun'));
-    const prepared = new Map<string, Proposal>();
-    const planned: ListedRequest[] = [...listing.requests];
+  /** Creates as many drafts as the limits allow, and returns their contents by cluster. */
+  async #createDrafts(candidates: readonly IssueCluster[], list: RequestList): Promise<ReadonlyMap<string, Proposal>> {
+    const { store, rules } = this.#session;
+    const unfinished = store.active.filter(
+      ({ state, isManual }) => !isManual && (state === 'draft' || state === 'begun'),
+    );
+    const created = new Map<string, Proposal>();
+    const planned: ListedRequest[] = [...list.requests];
     for (const cluster of candidates) {
-      if (unfinished.length + prepared.size >= config.limits.maxPerRun) {
-        this.#skip(cluster, 'limit-run', `limit reached: ${config.limits.maxPerRun} in a run`);
-        continue;
-      }
-      if (this.#inVain >= MOST_IN_VAIN) {
-        this.#skip(cluster, 'limit-run', `${MOST_IN_VAIN} others were tried in vain in this run`);
-        continue;
-      }
-      const limit = findReachedLimit(this.#context, planned, null);
+      const limit = this.#findRunLimit(unfinished.length + created.size) ?? rules.findReachedLimit(planned, null);
       if (limit !== null) {
-        this.#skip(cluster, limit.reason, limit.why);
+        this.#skip(cluster, limit);
         continue;
       }
-      const begun = await this.#beginOne(cluster, planned, listing);
-      if (begun !== null) {
-        prepared.set(cluster.id, begun);
-        planned.push(plannedRequest(this.#context, begun));
+      const proposal = await this.#createDraft(cluster, planned, list);
+      if (proposal !== null) {
+        created.set(cluster.id, proposal);
+        planned.push(rules.plan(cluster.id, proposal.route.space?.id ?? ''));
       }
     }
-    return prepared;
+    return created;
   }
 
-  async #beginOne(
+  #findRunLimit(count: number): Skip | null {
+    const { maxPerRun } = this.#config.limits;
+    const why =
+      count >= maxPerRun
+        ? `limit reached: ${maxPerRun} in a run`
+        : this.#failedAttempts >= MAX_FAILED_ATTEMPTS
+          ? `${MAX_FAILED_ATTEMPTS} others failed in this run`
+          : null;
+    return why === null ? null : { reason: 'limit-run', why, lasts: false };
+  }
+
+  async #createDraft(
     cluster: IssueCluster,
     planned: readonly ListedRequest[],
-    listing: RequestList,
+    list: RequestList,
   ): Promise<Proposal | null> {
-    // Where no search is needed to know the space, that there is no room costs nothing.
-    const early = await routeBefore(this.#context, cluster);
-    if (early !== null && this.#roomIn(cluster, early, planned) === null) {
+    const { rules, lists, proposals } = this.#session;
+    // If no search is needed for the space, a full space costs no request.
+    const route = await proposals.routeWithoutSearch(cluster);
+    const early = route === null ? null : rules.findSpace(route, planned);
+    if (early !== null && 'reason' in early) {
+      this.#skip(cluster, early);
       return null;
     }
     try {
-      const known = await withOwnRequests(this.#context, cluster.id, listing);
-      if (known !== listing && !this.#mayBegin(cluster, known)) {
-        this.#inVain += 1;
+      const linked = await lists.withLinked(cluster.id, list);
+      if (linked !== list && !this.#isCandidate(cluster, linked)) {
+        this.#failedAttempts += 1;
         return null;
       }
-      const prepared = await prepare(this.#context, cluster);
-      const space = this.#roomIn(cluster, prepared.route, planned);
-      const begun = space === null ? null : await this.#claim(prepared, space);
-      this.#inVain += begun === null ? 1 : 0;
-      return begun;
+      const proposal = await proposals.prepare(cluster);
+      const space = rules.findSpace(proposal.route, planned);
+      const failure = 'reason' in space ? space : await this.#claim(proposal, space);
+      if (failure === null) {
+        return proposal;
+      }
+      this.#skip(cluster, failure);
     } catch (error) {
-      if (!(error instanceof RejectedError || error instanceof AuthError)) {
+      if (!isRefusal(error)) {
         throw error;
       }
-      this.#inVain += 1;
-      this.#skip(cluster, 'failed', error.message);
-      return null;
+      this.#skip(cluster, { reason: 'failed', why: error.message, lasts: false });
     }
+    this.#failedAttempts += 1;
+    return null;
   }
 
-  /** The space, where there is one and room in it. */
-  #roomIn(cluster: IssueCluster, route: Route, planned: readonly ListedRequest[]): TargetSpace | null {
-    const { space } = route;
-    if (space === null) {
-      this.#skip(cluster, route.waits ? 'waiting' : 'unrouted', route.why, !route.waits);
+  /** Creates the draft, or reports it in a dry run. Returns why that failed, or null. */
+  async #claim(proposal: Proposal, space: TargetSpace): Promise<Skip | null> {
+    const { writes, events } = this.#session;
+    if (writes === null) {
+      const { cluster, subject, route } = proposal;
+      events.onWouldOpen?.({ cluster: cluster.id, label: cluster.label, space: space.id, subject, why: route.why });
       return null;
     }
-    const limit = findReachedLimit(this.#context, planned, space.id);
-    if (limit !== null) {
-      this.#skip(cluster, limit.reason, limit.why);
-    }
-    return limit === null ? space : null;
+    const result = await writes.creator.create(proposal, space, false);
+    return result.is === 'refused' ? { reason: 'failed', why: result.why, lasts: false } : null;
   }
 
-  async #claim(prepared: Proposal, space: TargetSpace): Promise<Proposal | null> {
-    const { writer, events } = this.#context;
-    const { cluster, subject, route } = prepared;
-    if (writer === null) {
-      const { id, label } = cluster;
-      events.onWouldOpen?.({ cluster: id, label, space: space.id, subject, why: route.why });
-      return prepared;
-    }
-    const begun = await begin(this.#context, prepared, space, false);
-    if (begun.is === 'refused') {
-      this.#skip(cluster, 'failed', begun.why);
-      return null;
-    }
-    return prepared;
-  }
-
-  async #settle(prepared: ReadonlyMap<string, Proposal>, listing: RequestList): Promise<void> {
-    const { writer } = this.#context;
-    if (writer === null) {
-      this.#opened = prepared.size;
+  async #settle(created: ReadonlyMap<string, Proposal>, list: RequestList): Promise<void> {
+    const { writes, store } = this.#session;
+    if (writes === null) {
+      this.#opened = created.size;
       return;
     }
-    await completeOpened(this.#context, listing);
-    if (prepared.size === 0 && draftIds(this.#context).size === 0) {
+    await writes.drafts.completeOpened(list);
+    if (created.size === 0 && store.draftIds.size === 0) {
       return;
     }
-    const { opened, superseded } = await settleDrafts(this.#context, prepared.size === 0 ? listing : null, prepared);
+    const { opened, superseded } = await writes.drafts.settle(created.size === 0 ? list : null, created);
     this.#opened = opened.length;
     this.#superseded += superseded.length;
-    const reviewers = new Reviewers(this.#context);
-    for (const entry of opened.filter(({ reviewersDue }) => reviewersDue)) {
-      await reviewers.ask(entry, false);
-    }
+    await writes.reviewers.requestFor(opened);
   }
 
-  async #tend(): Promise<void> {
-    const { book, writer } = this.#context;
-    const reviewers = new Reviewers(this.#context);
-    const isDue = ({ state, reviewersDue, missingSince }: OwnRequest) =>
-      state === 'open' && reviewersDue && missingSince === null;
-    for (const entry of writer === null ? [] : book.live.filter(isDue)) {
-      await reviewers.ask(entry, true);
+  async #followUp(): Promise<void> {
+    const { writes } = this.#session;
+    if (writes !== null) {
+      await writes.reviewers.requestMissing();
+      this.#commented = this.#config.progressComments ? await writes.followUps.postProgressComments() : 0;
+      await writes.followUps.muteMerged();
     }
-    this.#commented = await postProgressComments(this.#context);
-    await muteMerged(this.#context);
   }
 
   async #remember(
-    reading: IncrementalReader,
-    passing: readonly IssueCluster[],
-    listing: RequestList | null,
+    reader: IncrementalReader,
+    selected: readonly IssueCluster[],
+    list: RequestList | null,
   ): Promise<void> {
-    const { book, clock } = this.#context;
-    for (const { id } of passing) {
-      if (book.liveOf(id)?.state === 'open') {
+    const { store, clock } = this.#session;
+    for (const { id } of selected) {
+      if (store.findActive(id)?.state === 'open') {
         this.#lasting.add(id);
       }
     }
-    const { settled } = book.memory;
-    const read = new Set(reading.judged.map(({ cluster }) => cluster.id));
-    const kept = Object.entries(settled).filter(([id, { at }]) => !read.has(id) && clock.now() - at < DAY);
-    await book.change({
-      reading: reading.remember(this.#lasting),
-      settled: { ...Object.fromEntries(kept), ...this.#settled },
-      merges: mergesOf(passing, listing, book.memory.merges),
+    const { skips, merges } = store.memory;
+    const read = new Set(reader.judged.map(({ cluster }) => cluster.id));
+    const kept = Object.entries(skips).filter(([id, { at }]) => !read.has(id) && clock.now() - at < DAY);
+    await store.change({
+      reading: reader.toState(this.#lasting),
+      skips: { ...Object.fromEntries(kept), ...this.#skips },
+      merges: newMerges(selected, list, merges),
     });
   }
 
-  #numbers({ judged }: IncrementalReader, passing: readonly IssueCluster[]): RunNumbers {
+  #numbers({ judged }: IncrementalReader, selected: readonly IssueCluster[]): RunNumbers {
     const skipped: Partial<Record<SkipReason, number>> = {};
     for (const reason of this.#skipped.values()) {
       skipped[reason] = (skipped[reason] ?? 0) + 1;
     }
     return {
       read: judged.length,
-      passing: passing.length,
+      passing: selected.length,
       opened: this.#opened,
       superseded: this.#superseded,
       commented: this.#commented,
       skipped,
-      open: this.#context.book.live.filter(({ state }) => state === 'open').length,
+      open: this.#session.store.active.filter(({ state }) => state === 'open').length,
     };
   }
 }
 
 const DAY = 86_400_000;
-/** A token that may not, or spaces that are full, keep no run busy with all the clusters that there are. */
-const MOST_IN_VAIN = 20;
+/** Bounds the requests of a run whose token is not allowed to write, or whose spaces are full. */
+const MAX_FAILED_ATTEMPTS = 20;
 
-/** What is about to be made, as a list would show it. */
-function plannedRequest({ clock }: RunContext, { cluster, route, subject }: Proposal): ListedRequest {
-  const at = clock.now();
-  return {
-    id: '',
-    space: route.space?.id ?? '',
-    cluster: clusterKey(cluster.id),
-    status: 'draft',
-    subject,
-    url: null,
-    createdAt: at,
-    updatedAt: at,
-    superseded: false,
-    isEmptyMerge: false,
-    isDescribed: true,
-    isDraftSubject: true,
-  };
-}
-
-/** How many issues clusters have whose change requests are first seen to be merged now, whoever made them. */
-function mergesOf(
-  passing: readonly IssueCluster[],
-  listing: RequestList | null,
+/** Number of issues of clusters whose change requests are now seen merged for the first time, whoever made them. */
+function newMerges(
+  selected: readonly IssueCluster[],
+  list: RequestList | null,
   known: Memory['merges'],
 ): Memory['merges'] {
-  const issues = new Map(passing.map((cluster) => [clusterKey(cluster.id), cluster.issues]));
+  const issues = new Map(selected.map((cluster) => [clusterKey(cluster.id), cluster.issues]));
   return Object.fromEntries(
-    (listing?.requests ?? []).flatMap(({ id, status, cluster }) => {
+    (list?.requests ?? []).flatMap(({ id, status, cluster }) => {
       const count = status === 'merged' && known[id] === undefined ? issues.get(cluster) : undefined;
       return count === undefined ? [] : [[id, count]];
     }),

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { createNames } from '../../clusters/read/spaces.ts';
-import { type ClientObserver, ClusterAutomation } from '../../clusters/run/automation.ts';
+import { ClusterAutomation } from '../../clusters/run/automation.ts';
 import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
+import type { ClientObserver } from '../../clusters/run/session.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
 import type { JsonObject } from '../../core/json.ts';
