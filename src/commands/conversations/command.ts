@@ -5,11 +5,11 @@ import { largest } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { askDesk, type ConversationFlags } from './control.ts';
+import { type ConversationFlags, callConversations } from './control.ts';
 
 /** `octavo conversations status`. */
 export async function statusCommand(flags: ConversationFlags, context: CommandContext): Promise<ExitCode> {
-  const answer = await askDesk({ about: 'status' }, flags, context);
+  const answer = await callConversations({ about: 'status' }, flags, context);
   if (flags.format === 'json') {
     context.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
   } else {
@@ -107,7 +107,7 @@ export async function deadCommand(
       : does === 'show'
         ? { about: 'letter', key: key ?? '' }
         : { about: does, ...filter };
-  const answer = await askDesk(question, flags, context);
+  const answer = await callConversations(question, flags, context);
   context.terminal.out(flags.format === 'json' || does === 'show' ? `${shownJson(answer)}\n` : deadText(does, answer));
   return EXIT.done;
 }
@@ -140,7 +140,7 @@ export async function resyncCommand(
   context: CommandContext,
 ): Promise<ExitCode> {
   const since = context.clock.now() - flags.since;
-  await askDesk({ about: 'resync', source, since }, flags, context);
+  await callConversations({ about: 'resync', source, since }, flags, context);
   const from = new Date(since).toISOString().slice(0, 16);
   context.terminal.out(
     `The next poll of ${source} starts from ${from}Z. Unchanged conversations are not sent again.\n`,

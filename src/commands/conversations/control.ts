@@ -24,7 +24,7 @@ export interface ConversationFlags {
 }
 
 /** What a command works with: the configuration, and the daemon's socket where one may answer. */
-export interface Place {
+export interface StatePlace {
   readonly config: Config;
   readonly organization: OrganizationConfig;
   readonly store: string;
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /** Asks the daemon where one runs, and the state file itself where none does. Throws what `handleConversationRequest` throws. */
-export async function askDesk(
+export async function callConversations(
   question: ConversationRequest,
   flags: ConversationFlags,
   context: CommandContext,
@@ -42,30 +42,30 @@ export async function askDesk(
     const organization = place.organization.id;
     return callControl(place.socket, { ask: 'conversations', organization, question });
   }
-  return withDesk(place, null, {}, context, ({ answer }) => answer(question));
+  return withIngestion(place, null, {}, context, ({ answer }) => answer(question));
 }
 
 /** Where conversations are kept, by the configuration. Throws ConfigError. */
-export async function placeOf(flags: ConversationFlags, context: CommandContext): Promise<Place> {
+export async function placeOf(flags: ConversationFlags, context: CommandContext): Promise<StatePlace> {
   const config = await readTrustedConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
   const store = resolve(context.terminal.cwd, config.store.path);
   return { config, organization, store, socket: controlSocketPath(store) };
 }
 
-export interface OpenDesk {
+export interface OpenIngestion {
   readonly ingestion: Ingestion;
   /** `own` ends it besides the person who asked. */
   answer(question: ConversationRequest, own?: AbortSignal): Promise<JsonObject>;
 }
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
-export async function withDesk<T>(
-  { organization, store: path }: Place,
+export async function withIngestion<T>(
+  { organization, store: path }: StatePlace,
   writer: Writer | null,
   events: ConversationEvents,
   { clock, random, version, signal }: CommandContext,
-  work: (desk: OpenDesk) => Promise<T>,
+  work: (desk: OpenIngestion) => Promise<T>,
 ): Promise<T> {
   const { conversations } = organization;
   const { site } = conversations;

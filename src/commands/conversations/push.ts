@@ -25,7 +25,7 @@ import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
-import { type ConversationFlags, placeOf, withDesk } from './control.ts';
+import { type ConversationFlags, placeOf, withIngestion } from './control.ts';
 
 export interface PushFlags extends ConversationFlags {
   readonly dryRun?: boolean;
@@ -77,7 +77,7 @@ export async function pushCommand(
           `${printable(key)}: refused by the platform and kept as a dead letter: ${printable(reason)}\n`,
         ),
     };
-    return withDesk(place, writer, events, context, async ({ ingestion, answer }) => {
+    return withIngestion(place, writer, events, context, async ({ ingestion, answer }) => {
       const pushed = await ingestion.sendWhile((own) => answer(question, own));
       const state = await ingestion.sender?.sendDue();
       const exit = tellPushed(pushed, `${sent} sent`, flags, context);

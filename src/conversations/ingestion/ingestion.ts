@@ -67,7 +67,7 @@ export interface IngestionStatus {
 }
 
 /** Milliseconds after which a single poll is looked after without having told anything. */
-const LOOK_AGAIN = 1000;
+const CHECK_INTERVAL = 1000;
 
 /** An organization's conversations, from their sources to the platform. */
 export class Ingestion {
@@ -185,7 +185,7 @@ export class Ingestion {
         const why = state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its quiet period';
         ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }
-      await this.#work.wait(seen, LOOK_AGAIN, clock, this.#stopping.signal);
+      await this.#work.wait(seen, CHECK_INTERVAL, clock, this.#stopping.signal);
     }
     const result = await taken;
     await this.sender?.sendDue();

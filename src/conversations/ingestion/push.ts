@@ -1,7 +1,7 @@
 import { AppError, CancelledError, messageOf, SourceError } from '../../core/errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import { fileInput } from '../sources/files/formats/input.ts';
-import { type FileRecord, LARGEST_BATCH, type ReadOptions, sizeOf } from '../sources/files/formats/record.ts';
+import { LARGEST_BATCH, type ReadOptions, sizeOf, type TicketRecord } from '../sources/files/formats/record.ts';
 import { readTickets } from '../sources/files/read-tickets.ts';
 import { appendRejects, rejectFileOf } from '../sources/files/reject-file.ts';
 
@@ -33,7 +33,7 @@ const BATCH = 100;
  */
 export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
   const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
-  let batch: FileRecord[] = [];
+  let batch: TicketRecord[] = [];
   let size = 0;
   let listed = 0;
   let threads = 0;

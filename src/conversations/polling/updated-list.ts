@@ -6,7 +6,7 @@ export interface Listed {
   readonly updated_at: string;
 }
 
-export interface ListPage<T> {
+export interface UpdatedPage<T> {
   readonly items: readonly T[];
   /** The path of the next page; null: there is none. */
   readonly next: string | null;
@@ -20,13 +20,13 @@ export interface UpdatedList<T> {
   readonly label: string;
   /** The path of the first page. */
   first(since: string): string;
-  page(path: string): Promise<ListPage<T>>;
+  page(path: string): Promise<UpdatedPage<T>>;
   /** Pages that the provider gives out of one list. */
   readonly mostPages: number;
 }
 
 /** Records that follow one another, and the time from which a list has all that is behind them, inclusively. */
-export interface Stretch<T> {
+export interface PageStretch<T> {
   readonly items: readonly T[];
   readonly since: string;
   readonly at: number;
@@ -51,7 +51,10 @@ const STRETCH = 20;
  *
  * Throws RejectedError where an instant has more pages than the provider gives.
  */
-export async function* scanUpdated<T extends Listed>(list: UpdatedList<T>, from: string): AsyncGenerator<Stretch<T>> {
+export async function* scanUpdated<T extends Listed>(
+  list: UpdatedList<T>,
+  from: string,
+): AsyncGenerator<PageStretch<T>> {
   for (let since = from; ; ) {
     const path = list.first(since);
     const page = await list.page(path);
@@ -73,7 +76,7 @@ export async function* scanUpdated<T extends Listed>(list: UpdatedList<T>, from:
 }
 
 /** A page in pieces, each with the time that is safe once it is stored. */
-function* stretches<T extends Listed>(page: ListPage<T>, since: string): Generator<Stretch<T>> {
+function* stretches<T extends Listed>(page: UpdatedPage<T>, since: string): Generator<PageStretch<T>> {
   let reached = since;
   for (let start = 0; start < page.items.length; start += STRETCH) {
     const items = page.items.slice(start, start + STRETCH);
@@ -87,8 +90,8 @@ async function* scanInstant<T extends Listed>(
   list: UpdatedList<T>,
   since: string,
   path: string,
-  first: ListPage<T>,
-): AsyncGenerator<Stretch<T>, string> {
+  first: UpdatedPage<T>,
+): AsyncGenerator<PageStretch<T>, string> {
   const paths = [path];
   let page = first;
   for (let end: string | null = since; page.next !== null && end !== null && !isLater(end, since); ) {
@@ -105,7 +108,7 @@ async function* scanInstant<T extends Listed>(
   }
   let reached: string | null = null;
   for (const [back, each] of paths.reverse().entries()) {
-    const again: ListPage<T> = back === 0 ? page : await list.page(each);
+    const again: UpdatedPage<T> = back === 0 ? page : await list.page(each);
     reached ??= endOf(list, again);
     for (const stretch of stretches(again, since)) {
       // The time moves on when the first page is done, and not before.
@@ -118,7 +121,7 @@ async function* scanInstant<T extends Listed>(
 }
 
 /** The time of a page's last record; null: it has none. Throws where the order is not the one that was asked for. */
-function endOf<T extends Listed>({ label }: UpdatedList<T>, { items }: ListPage<T>): string | null {
+function endOf<T extends Listed>({ label }: UpdatedList<T>, { items }: UpdatedPage<T>): string | null {
   for (const [index, { updated_at: time }] of items.entries()) {
     const before = items[index - 1];
     if (Number.isNaN(Date.parse(time)) || (before !== undefined && isLater(before.updated_at, time))) {

@@ -5,7 +5,7 @@ import type { RecentVersions } from './recent-versions.ts';
 import { type Listed, scanUpdated, type UpdatedList } from './updated-list.ts';
 
 /** How far a list has been read. Both times are ISO 8601, `since` as the provider wrote it. */
-export type Reached = {
+export type PollPosition = {
   readonly since: string;
   /** Where the first poll began: no lookback goes behind it. */
   readonly floor: string;
@@ -13,7 +13,7 @@ export type Reached = {
 
 export interface UpdatedPoll<T extends Listed> {
   readonly list: UpdatedList<T>;
-  readonly reached: Reached;
+  readonly reached: PollPosition;
   /** How far it goes back again, in milliseconds. */
   readonly lookback: number;
   readonly seen: RecentVersions;
@@ -27,9 +27,9 @@ export interface UpdatedPoll<T extends Listed> {
   readonly signal: AbortSignal;
 }
 
-export interface Progress {
+export interface PollProgress {
   readonly found: readonly SourceRecord[];
-  readonly reached: Reached;
+  readonly reached: PollPosition;
   readonly batch: number;
 }
 
@@ -40,7 +40,7 @@ export interface Progress {
 export const SETTLING = 600_000;
 
 /** Reads what changed, piece by piece; where nothing is new, nothing comes. */
-export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>): AsyncGenerator<Progress> {
+export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>): AsyncGenerator<PollProgress> {
   const { list, lookback, seen, idOf, read, signal, isWanted = () => true } = poll;
   const { floor } = poll.reached;
   let { reached, batch } = poll;
@@ -65,7 +65,7 @@ export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>): Asyn
   }
 }
 
-function startOf({ since, floor }: Reached, lookback: number): string {
+function startOf({ since, floor }: PollPosition, lookback: number): string {
   return wholeSeconds(Math.max(Date.parse(since) - lookback, Date.parse(floor)));
 }
 
@@ -75,7 +75,7 @@ function wholeSeconds(time: number): string {
 }
 
 /** What a cursor says was reached; where it says nothing of use, the start at `since`, milliseconds since the epoch. */
-export function reachedOf(cursor: Json | undefined, since: number): Reached {
+export function positionOf(cursor: Json | undefined, since: number): PollPosition {
   const start = wholeSeconds(Math.max(0, since));
   if (!isObject(cursor) || !isTime(cursor.since) || !isTime(cursor.floor)) {
     return { since: start, floor: start };

@@ -1,10 +1,10 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { ConfigError } from '../../core/errors.ts';
-import type { Finding } from './model/found.ts';
+import type { PrivateValue } from './model/found.ts';
 
 /** What may stay: exact values however they are written, `@domain` for all its addresses, networks as `10.0.0.0/8`. */
-export type AllowList = (found: Pick<Finding, 'type' | 'key'>) => boolean;
+export type AllowList = (found: Pick<PrivateValue, 'type' | 'key'>) => boolean;
 
 /** Throws ConfigError for an empty entry and for a network that is none. */
 export function allowList(entries: readonly string[], regions: readonly string[]): AllowList {

@@ -1,8 +1,8 @@
-import { type Finding, PLACEHOLDER } from './model/found.ts';
+import { PLACEHOLDER, type PrivateValue } from './model/found.ts';
 
 /** Gives equal values of one conversation equal placeholders, in order of first appearance. */
 export interface Placeholders {
-  for(found: Finding): string;
+  for(found: PrivateValue): string;
 }
 
 /** `texts`: the conversation as it came. Placeholders that stand there already are not given again. */

@@ -22,14 +22,14 @@ import { findSsns } from './contacts/ssn.ts';
 import { findStreetAddresses } from './contacts/street-addresses.ts';
 import { findAccessLinks } from './credentials/access-links.ts';
 import { findSecrets } from './credentials/secrets.ts';
-import type { Finder, Finding } from './model/found.ts';
+import type { Finder, PrivateValue } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
 import { findNamedFiles } from './names/file-names.ts';
-import { nobody, peopleOf } from './names/people.ts';
+import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
-import { cutSubject, type Field, fieldsOf, nameAt } from './ticket-fields.ts';
+import { cutSubject, fieldsOf, nameAt, type TicketField } from './ticket-fields.ts';
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
@@ -80,7 +80,7 @@ export function createConversationRedactor(
 ): ExplainingRedactor {
   const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
   const scanFor = scansFor(options);
-  const survey = (fields: readonly Field[], people: readonly Person[]) => surveyWith(scanFor, fields, people);
+  const survey = (fields: readonly TicketField[], people: readonly Person[]) => surveyWith(scanFor, fields, people);
   const version = createHash('sha256')
     .update(canonicalJson({ rules: RULES, patterns: patterns.map((each) => ({ ...each })), allow, regions, off }))
     .digest('hex')
@@ -118,9 +118,9 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
   };
   return (people, announced) => {
     const own = off.includes('person')
-      ? nobody
-      : peopleOf(people, (name) => isAllowed({ type: 'person', key: name }), announced);
-    const ownerOf = (email: Finding) => (isAllowed(email) ? undefined : own.ownerOf(email.key));
+      ? noPeople
+      : createPeopleMatcher(people, (name) => isAllowed({ type: 'person', key: name }), announced);
+    const ownerOf = (email: PrivateValue) => (isAllowed(email) ? undefined : own.ownerOf(email.key));
     const emails: Finder = (text) => emailsOf(findEmails(text), ownerOf, off.includes('email'));
     const order = REDACTION_TYPES.flatMap((type): readonly Finder[] => {
       if (type === 'email') {
@@ -139,11 +139,11 @@ function noId(): never {
 
 /** The addresses of the ticket's own people are theirs, like their names. */
 function emailsOf(
-  found: readonly Finding[],
-  ownerOf: (email: Finding) => string | undefined,
+  found: readonly PrivateValue[],
+  ownerOf: (email: PrivateValue) => string | undefined,
   isOff: boolean,
-): readonly Finding[] {
-  return found.flatMap((email): readonly Finding[] => {
+): readonly PrivateValue[] {
+  return found.flatMap((email): readonly PrivateValue[] => {
     const owner = ownerOf(email);
     if (owner === undefined) {
       return isOff ? [] : [email];
@@ -162,7 +162,7 @@ interface Survey {
 const NAME_ROUNDS = 4;
 
 /** Surveys the fields until no text announces a name that was not looked for, so that redaction is idempotent. */
-function surveyWith(scanFor: ScanFor, fields: readonly Field[], people: readonly Person[]): Survey {
+function surveyWith(scanFor: ScanFor, fields: readonly TicketField[], people: readonly Person[]): Survey {
   let names = announcedNames(fields.flatMap(({ text }) => spellings(text)));
   let survey = surveyOf(fields, scanFor(people, names));
   for (let round = 1; round < NAME_ROUNDS; round += 1) {
@@ -185,13 +185,13 @@ function spellings(text: string): readonly string[] {
   return seen === text ? [text] : [text, seen];
 }
 
-function surveyOf(fields: readonly Field[], scan: Scan): Survey {
+function surveyOf(fields: readonly TicketField[], scan: Scan): Survey {
   const placeholders = placeholdersFor(fields.map(({ text }) => text));
   const explained = fields.map((field) => explainField(field, scan, placeholders));
   return { explained, again: (text) => explainField({ place: '', kind: 'text', text }, scan, placeholders).redacted };
 }
 
-function explainField({ place, kind, text }: Field, scan: Scan, placeholders: Placeholders): Explained {
+function explainField({ place, kind, text }: TicketField, scan: Scan, placeholders: Placeholders): Explained {
   const found = scanText(text, scan);
   const spans = (kind === 'url' ? spansOfUrl(text, found) : found).map((each) => ({
     type: each.type,
@@ -205,7 +205,7 @@ function explainField({ place, kind, text }: Field, scan: Scan, placeholders: Pl
 
 function redactTicket(
   ticket: Ticket,
-  survey: (fields: readonly Field[], people: readonly Person[]) => Survey,
+  survey: (fields: readonly TicketField[], people: readonly Person[]) => Survey,
 ): ReturnType<Redactor['redact']> {
   const fields = fieldsOf(ticket);
   const { explained, again } = survey(fields, ticket.people);

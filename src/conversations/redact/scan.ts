@@ -1,11 +1,11 @@
-import { type Finder, type Finding, settle } from './model/found.ts';
+import { type Finder, type PrivateValue, settle } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 
 /** What a scan looks for, and what it leaves. */
 export interface Scan {
   /** In order: where two find the same, the first one names it. */
   readonly finders: readonly Finder[];
-  readonly isAllowed: (found: Finding) => boolean;
+  readonly isAllowed: (found: PrivateValue) => boolean;
 }
 
 /** Rounds at most: each finds what only shows once something beside it is gone. Two are usual, more is a made-up text. */
@@ -20,7 +20,7 @@ const REACH = 600;
  * All that is to be taken out of a text, in order and apart. The lines around what was found are looked at again until
  * nothing is found there: so that redacting what is redacted changes nothing.
  */
-export function scanText(text: string, scan: Scan): readonly Finding[] {
+export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
   let spans = scanStretch(text, scan);
   let fresh = spans;
   for (let round = 1; round < ROUNDS && fresh.length > 0; round += 1) {
@@ -40,7 +40,7 @@ export function scanText(text: string, scan: Scan): readonly Finding[] {
   return spans;
 }
 
-function scanStretch(text: string, { finders, isAllowed }: Scan): readonly Finding[] {
+function scanStretch(text: string, { finders, isAllowed }: Scan): readonly PrivateValue[] {
   const view = viewOf(text);
   const all = finders.flatMap((find) => find(view.text));
   const allowed = all.filter((found) => isAllowed(found));
@@ -97,7 +97,7 @@ function lineEnd(text: string, place: number): number {
 /** A text with its spans replaced, each by the same placeholder, and where its other characters come from. */
 function draftOf(
   text: string,
-  spans: readonly Finding[],
+  spans: readonly PrivateValue[],
 ): { readonly text: string; origin(at: number): number; at(origin: number): number } {
   const drafted = replaceSpans(text, spans, ({ label }) => `[${label}_1]`);
   const starts: { readonly draft: number; readonly origin: number }[] = [{ draft: 0, origin: 0 }];

@@ -1,14 +1,14 @@
 import type { Ticket } from '../model/ticket.ts';
 
 /** A text of a ticket. In an address (`url`) not everything is looked at, and placeholders are encoded. */
-export interface Field {
+export interface TicketField {
   readonly place: string;
   readonly kind: 'text' | 'url';
   readonly text: string;
 }
 
 /** The texts of a ticket, in the order in which placeholders are numbered. */
-export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly Field[] {
+export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly TicketField[] {
   return [
     { place: 'subject', kind: 'text', text: subject.trim() },
     ...parts.map(({ body }, index) => ({ place: `parts[${index}]`, kind: 'text' as const, text: body })),

@@ -1,4 +1,4 @@
-import type { Finding } from './model/found.ts';
+import type { PrivateValue } from './model/found.ts';
 
 const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
 /** What is taken out of the path of a ticket's address; what looks like a number there is the ticket's own. */
@@ -8,7 +8,7 @@ const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person', 'patt
  * What is taken out of the address of a ticket: all that is found in its user info, query and fragment, and of its path
  * what is no number. The host stays: without it the address leads nowhere.
  */
-export function spansOfUrl(url: string, found: readonly Finding[]): readonly Finding[] {
+export function spansOfUrl(url: string, found: readonly PrivateValue[]): readonly PrivateValue[] {
   const match = HEAD.exec(url);
   if (match === null) {
     return found;

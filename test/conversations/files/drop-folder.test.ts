@@ -19,7 +19,7 @@ import { type DropFolderOptions, openDropFolder } from '../../../src/conversatio
 import { type Dropped, FolderReader } from '../../../src/conversations/sources/files/folder-reader.ts';
 import { fileInput } from '../../../src/conversations/sources/files/formats/input.ts';
 import { LARGEST_BATCH } from '../../../src/conversations/sources/files/formats/record.ts';
-import { isSettled, isUnfinishedName, lookAt } from '../../../src/conversations/sources/files/settled.ts';
+import { isSettled, isUnfinishedName, readFileStat } from '../../../src/conversations/sources/files/settled.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { outline } from './inputs.ts';
 
@@ -83,14 +83,14 @@ async function poll(source: ReturnType<typeof open>, from: Position = START, mos
 describe('when a file is settled', () => {
   const stats = { size: 5, mtime: 1000, inode: 1 };
   it('once it was not written to for long enough, as its own time says or as was seen', () => {
-    const first = lookAt(undefined, stats, 1500);
+    const first = readFileStat(undefined, stats, 1500);
     expect(isSettled(first, 1500, 2000)).toBe(false);
     expect(isSettled(first, 3000, 2000)).toBe(true);
     // A clock that was set back, or another machine's: what is seen counts.
-    const ahead = lookAt(undefined, { ...stats, mtime: 1e9 }, 1500);
-    expect(isSettled(lookAt(ahead, { ...stats, mtime: 1e9 }, 3400), 3400, 2000)).toBe(false);
-    expect(isSettled(lookAt(ahead, { ...stats, mtime: 1e9 }, 3500), 3500, 2000)).toBe(true);
-    expect(lookAt(first, { ...stats, size: 6 }, 3500).since).toBe(3500);
+    const ahead = readFileStat(undefined, { ...stats, mtime: 1e9 }, 1500);
+    expect(isSettled(readFileStat(ahead, { ...stats, mtime: 1e9 }, 3400), 3400, 2000)).toBe(false);
+    expect(isSettled(readFileStat(ahead, { ...stats, mtime: 1e9 }, 3500), 3500, 2000)).toBe(true);
+    expect(readFileStat(first, { ...stats, size: 6 }, 3500).since).toBe(3500);
   });
 
   it.each(['.x.json', 'x.json.tmp', 'x.part', '~x.csv', 'x.json~', 'x.crdownload'])(

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileInput } from '../../../src/conversations/sources/files/formats/input.ts';
 import { linesOf } from '../../../src/conversations/sources/files/formats/lines.ts';
-import type { FileRecord } from '../../../src/conversations/sources/files/formats/record.ts';
+import type { TicketRecord } from '../../../src/conversations/sources/files/formats/record.ts';
 import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
 import { appendRejects, rejectFileOf } from '../../../src/conversations/sources/files/reject-file.ts';
 import { SourceError } from '../../../src/core/errors.ts';
@@ -15,7 +15,7 @@ const record = '{"id":"a","parts":[{"role":"user","body":"x"}]}';
 const zip = Buffer.from([0x50, 0x4b, 3, 4, 20, 0, 0, 0, 8, 0, 1, 2]);
 
 async function readPath(path: string): Promise<string[]> {
-  const found: FileRecord[] = [];
+  const found: TicketRecord[] = [];
   for await (const each of readTickets(path, { account: 'acme' })) {
     found.push(each);
   }
@@ -99,7 +99,7 @@ describe('a file on the disk', () => {
     const to = rejectFileOf(path);
     expect(to).toBe(`${path}.rejects.ndjson`);
     expect(rejectFileOf(path, '/elsewhere')).toBe('/elsewhere/x.ndjson.rejects.ndjson');
-    const records: FileRecord[] = (await read('x.ndjson', `${record}\n{"secret":`)).map((found, index) => ({
+    const records: TicketRecord[] = (await read('x.ndjson', `${record}\n{"secret":`)).map((found, index) => ({
       index,
       found,
     }));

@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { isHeading, labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 
@@ -48,7 +48,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=T
 
 /** Dates of birth, by the words around them: other dates are nobody's. The words are looked for first. */
 export const findBirthDates: Finder = (text) => {
-  const found: Finding[] = [];
+  const found: PrivateValue[] = [];
   let done = 0;
   for (const { index } of text.matchAll(DIGITS)) {
     const before = text[index - 1] ?? ' ';
@@ -65,7 +65,7 @@ export const findBirthDates: Finder = (text) => {
 };
 
 /** Dates in the columns of a table whose headings announce them. */
-function inColumns(text: string): readonly Finding[] {
+function inColumns(text: string): readonly PrivateValue[] {
   return cellsUnder(text, (heading) => isHeading(heading, LABELS)).flatMap(({ cell: { text: key, start, end } }) => {
     const isDate = [FIGURES, NAMED].some((pattern) => {
       pattern.lastIndex = 0;

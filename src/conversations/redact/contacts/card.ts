@@ -1,5 +1,5 @@
-import { runsOf, stretchesFrom } from '../model/digits.ts';
-import type { Finder, Finding } from '../model/found.ts';
+import { findDigitRuns, sequencesFrom } from '../model/digits.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 
 /** How the numbers of an issuer begin, and how long they are (ISO/IEC 7812; Maestro by its known prefixes). */
 const ISSUERS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
@@ -20,10 +20,10 @@ const SEPARATOR = /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/;
 
 /** Payment cards: an issuer's prefix and length, and Luhn's check digit (ISO/IEC 7812-1, annex B). */
 export const findCards: Finder = (text) => {
-  const found: Finding[] = [];
-  for (const run of runsOf(text, SEPARATOR, 8)) {
+  const found: PrivateValue[] = [];
+  for (const run of findDigitRuns(text, SEPARATOR, 8)) {
     for (let first = 0; first < run.groups.length; first += 1) {
-      const card = stretchesFrom(text, run, first, FEWEST, MOST).find(
+      const card = sequencesFrom(text, run, first, FEWEST, MOST).find(
         ({ digits, sizes, start, end }) => isShaped(sizes) && isAlone(text, start, end) && isCard(digits),
       );
       if (card !== undefined) {

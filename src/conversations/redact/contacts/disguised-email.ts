@@ -1,6 +1,6 @@
 /** Finds addresses that are spelled out: `ana (at) example (dot) com`, `ana arroba gmail punto com`, `ana=40example.com`. */
 
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { email, isDomain } from './email-domain.ts';
 
 /** The words for @ and for a full stop, as people read an address aloud. */
@@ -51,7 +51,7 @@ const PROSE =
 
 export const findDisguisedEmails: Finder = (text) => [...spelledOut(text), ...quotedPrintable(text)];
 
-function spelledOut(text: string): readonly Finding[] {
+function spelledOut(text: string): readonly PrivateValue[] {
   return [
     ...around(text, BRACKETED),
     ...(text.includes('@') ? around(text, SIGN) : []),
@@ -86,8 +86,8 @@ function isSpoken(text: string): boolean {
 const ASCII_TAIL =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[a-z0-9][a-z0-9._%+ -]*$/iu;
 
-function around(text: string, pattern: RegExp): readonly Finding[] {
-  const found: Finding[] = [];
+function around(text: string, pattern: RegExp): readonly PrivateValue[] {
+  const found: PrivateValue[] = [];
   for (const match of text.matchAll(pattern)) {
     const from = match.index + match[0].length;
     DOMAIN.lastIndex = from;
@@ -161,7 +161,7 @@ const QUOTED =
   /(?<![\p{L}\p{N}._%+=-])((?:[\p{L}\p{N}._%+-]|=(?:2[BDE]|5F|[89A-F][0-9A-F])){1,64})=40((?:[\p{L}\p{N}.-]|=2[DE]|=\r?\n){3,253})/giu;
 
 /** Addresses in quoted-printable, where an @ is `=40`. */
-function quotedPrintable(text: string): readonly Finding[] {
+function quotedPrintable(text: string): readonly PrivateValue[] {
   if (!text.includes('=40')) {
     return [];
   }

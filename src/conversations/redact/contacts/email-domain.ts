@@ -1,11 +1,11 @@
 /** Tells real e-mail domains from names that only look like one, and makes the result of a finder of addresses. */
 import { parse } from 'tldts';
-import type { Finding } from '../model/found.ts';
+import type { PrivateValue } from '../model/found.ts';
 
 /** Not in any list of public suffixes, and yet what addresses end in: reserved names (RFC 2606) and private networks. */
 const PRIVATE_SUFFIXES = new Set(['example', 'test', 'invalid', 'local', 'internal', 'lan', 'corp']);
 
-export function email(start: number, end: number, key: string): Finding {
+export function email(start: number, end: number, key: string): PrivateValue {
   return { type: 'email', label: 'EMAIL', start, end, key: key.normalize('NFC').toLowerCase() };
 }
 

@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { findDisguisedEmails } from './disguised-email.ts';
 import { email, isDomain } from './email-domain.ts';
 
@@ -19,8 +19,8 @@ const ASCII_TAIL =
 /** Addresses: `local@domain` with a real public suffix, in any script, and disguised ones such as `local (at) domain (dot) com`. */
 export const findEmails: Finder = (text) => [...plain(text), ...findDisguisedEmails(text)];
 
-function plain(text: string): readonly Finding[] {
-  const found: Finding[] = [];
+function plain(text: string): readonly PrivateValue[] {
+  const found: PrivateValue[] = [];
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     const first = startOfLocal(text, at);
     const domain = first === at ? null : domainAfter(text, at + 1);

@@ -1,5 +1,5 @@
 import { countrySpecs, isValidIBAN } from 'ibantools';
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 
 const START = /(?<![A-Za-z0-9])(?:IBAN[ :]{0,2})?([A-Za-z]{2}[ -]?\d{2})/dg;
 /** Between two characters of an account number. */
@@ -7,7 +7,7 @@ const SEPARATOR = /^(?:[ .-]{1,2}|\s?\r?\n[ >]{0,4})/;
 
 /** International bank account numbers: the length of the country and the check digits (ISO 13616, mod 97). */
 export const findIbans: Finder = (text) => {
-  const found: Finding[] = [];
+  const found: PrivateValue[] = [];
   for (const { 1: head, indices } of text.matchAll(START)) {
     const start = indices?.[1]?.[0] ?? 0;
     const length = countrySpecs[(head ?? '').slice(0, 2).toUpperCase()]?.chars;

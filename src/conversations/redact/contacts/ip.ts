@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 
 const FOUR =
@@ -46,12 +46,12 @@ function versionColumns(text: string): readonly number[] {
 const VERSION_HEADING =
   /(?:^|[ _])(?:versions?|releases?|version(?:en|e|i|es|ão)|versión|wersja|verze|версия|версія|sürüm|バージョン|版本|버전)$/iu;
 
-function ip(start: number, value: string): Finding {
+function ip(start: number, value: string): PrivateValue {
   return { type: 'ip', label: 'IP', start, end: start + value.length, key: value.toLowerCase() };
 }
 
 /** The end of a sentence may be a colon; `a::b` of a programming language is no address. */
-function six({ 0: whole, 1: address = '', index }: RegExpExecArray): Finding | null {
+function six({ 0: whole, 1: address = '', index }: RegExpExecArray): PrivateValue | null {
   const value = address.replace(/(?<!:):$/, '');
   const isAddress = isIPv6(value) && /\d/.test(value) && !/^::1?$/.test(value);
   return isAddress ? { ...ip(index + whole.length - address.length, value), key: canonical(value) } : null;

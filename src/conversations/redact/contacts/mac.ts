@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 
 const PAIRS = /(?<![\w:.-])[0-9A-F]{2}([:-])(?:[0-9A-F]{2}\1){4}[0-9A-F]{2}(?![\w:-]|\.\d)/gi;
 /** As network devices print it: `0011.2233.4455`. */
@@ -20,7 +20,7 @@ const macsOf: Finder = (text) => [
   ...[...text.matchAll(QUADS)].filter(([value]) => /[a-f]/i.test(value)).flatMap((match) => mac(match)),
 ];
 
-function mac({ index, 0: value }: RegExpExecArray): readonly Finding[] {
+function mac({ index, 0: value }: RegExpExecArray): readonly PrivateValue[] {
   const key = value.replaceAll(/[:.-]/g, '').toLowerCase();
   const isSample = SAMPLES.has(key) || /^(.)\1+$/.test(key);
   return isSample ? [] : [{ type: 'mac', label: 'MAC', start: index, end: index + value.length, key }];

@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { isHeading, labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { passesLuhn } from './card.ts';
@@ -35,7 +35,7 @@ const HEAD = /(?<![\p{L}\p{N}_./-])[A-Z]{0,6}-?$/iu;
 
 /** Numbers of identity papers, taxes and insurances, by the label before them, which is looked for first. */
 export const findNationalIds: Finder = (text) => {
-  const found: Finding[] = [];
+  const found: PrivateValue[] = [];
   let done = 0;
   for (const { index: digit } of text.matchAll(DIGITS)) {
     const index = digit < done ? -1 : startOfNumber(text, digit);
@@ -54,7 +54,7 @@ export const findNationalIds: Finder = (text) => {
 };
 
 /** Numbers in the columns of a table whose headings announce them. */
-function inColumns(text: string): readonly Finding[] {
+function inColumns(text: string): readonly PrivateValue[] {
   return cellsUnder(text, (heading) => isHeading(heading, LABELS)).flatMap(
     ({ cell: { text: value, start, end }, heading }) => {
       VALUE.lastIndex = 0;

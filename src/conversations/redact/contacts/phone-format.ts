@@ -2,7 +2,7 @@
 
 import type { PhoneNumber } from 'libphonenumber-js/max';
 import { largest } from '../../../core/lists.ts';
-import type { Stretch } from '../model/digits.ts';
+import type { DigitSequence } from '../model/digits.ts';
 
 /** Up to this many groups, any split of a number is accepted whose prefix identifies it. */
 const GROUPS = 5;
@@ -11,7 +11,7 @@ const GROUPS = 5;
  * Whether a number without a plus is grouped as numbers of its country are: as the country writes them, in coarser
  * groups, or in finer ones of two digits at least; with `isExact` only as the country writes them.
  */
-export function isWrittenSo(number: PhoneNumber, { digits, sizes }: Stretch, isExact: boolean): boolean {
+export function matchesFormat(number: PhoneNumber, { digits, sizes }: DigitSequence, isExact: boolean): boolean {
   if (sizes.length === 1 || (digits.startsWith('0') && sizes.length <= GROUPS && !sizes.slice(1).includes(1))) {
     return true;
   }

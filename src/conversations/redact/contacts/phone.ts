@@ -7,10 +7,10 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 import { ConfigError } from '../../../core/errors.ts';
-import { runsOf, type Stretch, stretchesFrom } from '../model/digits.ts';
-import type { Finder, Finding } from '../model/found.ts';
+import { type DigitSequence, findDigitRuns, sequencesFrom } from '../model/digits.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { contextOf, type PhoneContext } from './phone-context.ts';
-import { isLikeAmount, isLikeList, isLikeVersion, isRound, isWrittenSo } from './phone-format.ts';
+import { isLikeAmount, isLikeList, isLikeVersion, isRound, matchesFormat } from './phone-format.ts';
 
 /** The fewest and most digits of a number (E.164, and the prefix for calls abroad). */
 const FEWEST = 7;
@@ -52,12 +52,12 @@ const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
 export function phoneFinder(regions: readonly string[]): Finder {
   const countries = regions.map((region) => countryOf(region));
   return (text) => {
-    const found: Finding[] = [];
-    for (const run of runsOf(text, SEPARATOR, 8)) {
+    const found: PrivateValue[] = [];
+    for (const run of findDigitRuns(text, SEPARATOR, 8)) {
       for (let first = 0; first < run.groups.length; first += 1) {
         const phone = phoneFrom(
           text,
-          stretchesFrom(text, run, first, FEWEST, MOST),
+          sequencesFrom(text, run, first, FEWEST, MOST),
           countries,
           found.at(-1)?.end ?? -1,
         );
@@ -115,15 +115,15 @@ function countryOf(region: string): Country {
   };
 }
 
-function phoneFrom(text: string, stretches: readonly Stretch[], countries: readonly Country[], lastEnd: number) {
-  for (const stretch of stretches) {
-    const place = placeOf(text, stretch, lastEnd);
-    const number = place === null ? null : numberOf(stretch, place, countries);
+function phoneFrom(text: string, sequences: readonly DigitSequence[], countries: readonly Country[], lastEnd: number) {
+  for (const sequence of sequences) {
+    const place = placeOf(text, sequence, lastEnd);
+    const number = place === null ? null : numberOf(sequence, place, countries);
     if (place !== null && number !== null) {
       const extension = EXTENSION.exec(text.slice(place.end, place.end + 20))?.[0].length ?? 0;
       const end = place.end + extension;
-      const found: Finding = { type: 'phone', label: 'PHONE', start: place.start, end, key: number };
-      return { found, last: stretch.last };
+      const found: PrivateValue = { type: 'phone', label: 'PHONE', start: place.start, end, key: number };
+      return { found, last: sequence.last };
     }
   }
   return null;
@@ -138,7 +138,7 @@ interface Place {
 }
 
 /** Where the whole number stands, with its plus and its brackets; null where it is a piece of something else. */
-function placeOf(text: string, { start: first, end, sizes }: Stretch, lastEnd: number): Place | null {
+function placeOf(text: string, { start: first, end, sizes }: DigitSequence, lastEnd: number): Place | null {
   if (sizes.length > GROUPS || sizes.filter((size) => size === 1).length > SINGLES) {
     return null;
   }
@@ -185,63 +185,70 @@ function isInTable(text: string, start: number, end: number): boolean {
 }
 
 /** The number as E.164, or its digits where no country of the settings has it; null where it is none. */
-function numberOf(stretch: Stretch, place: Place, countries: readonly Country[]): string | null {
+function numberOf(sequence: DigitSequence, place: Place, countries: readonly Country[]): string | null {
   if (place.isInternational) {
     const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
     return number?.isPossible() === true ? number.number : null;
   }
-  const abroad = /^(?:00|011)([1-9]\d{6,14})$/.exec(stretch.digits)?.[1];
+  const abroad = /^(?:00|011)([1-9]\d{6,14})$/.exec(sequence.digits)?.[1];
   const number = abroad === undefined ? undefined : parsePhoneNumberFromString(`+${abroad}`);
-  const isLong = stretch.digits.length >= LABELLED_FEWEST;
-  const isTold = stretch.digits.length >= TOLD && place.context.isCalled;
-  const possible = countries.filter(({ mayBe }) => isTold || mayBe(stretch.digits));
+  const isLong = sequence.digits.length >= LABELLED_FEWEST;
+  const isTold = sequence.digits.length >= TOLD && place.context.isCalled;
+  const possible = countries.filter(({ mayBe }) => isTold || mayBe(sequence.digits));
   const mayBe = number !== undefined || possible.length > 0 || (isLong && place.context.isLabelled);
-  if (!mayBe || isSomethingElse(place, stretch)) {
+  if (!mayBe || isSomethingElse(place, sequence)) {
     return null;
   }
   if (number?.isValid() === true) {
     return number.number;
   }
   for (const country of possible) {
-    const own = ownNumber(stretch, place, country);
+    const own = ownNumber(sequence, place, country);
     if (own !== null) {
       return own.number;
     }
   }
-  const isAnyones = isLong && place.context.isLabelled && !isLikeVersion(place.written, stretch.sizes);
-  return isAnyones ? stretch.digits : null;
+  const isAnyones = isLong && place.context.isLabelled && !isLikeVersion(place.written, sequence.sizes);
+  return isAnyones ? sequence.digits : null;
 }
 
-function ownNumber(stretch: Stretch, place: Place, country: Country): PhoneNumber | null {
-  const own = parsePhoneNumberFromString(stretch.digits, country.code);
+function ownNumber(sequence: DigitSequence, place: Place, country: Country): PhoneNumber | null {
+  const own = parsePhoneNumberFromString(sequence.digits, country.code);
   if (own === undefined) {
     return null;
   }
-  const isTold = stretch.digits.length >= TOLD && place.context.isCalled;
-  const isOwn = own.isValid() ? isMeant(own, stretch, place, country) : isTold && own.isPossible();
+  const isTold = sequence.digits.length >= TOLD && place.context.isCalled;
+  const isOwn = own.isValid() ? isMeant(own, sequence, place, country) : isTold && own.isPossible();
   return isOwn ? own : null;
 }
 
 /** Whether a valid number is meant as one: what announces it, or the way in which it is written. */
-function isMeant(own: PhoneNumber, stretch: Stretch, { written, context }: Place, { hasTrunkZero }: Country): boolean {
+function isMeant(
+  own: PhoneNumber,
+  sequence: DigitSequence,
+  { written, context }: Place,
+  { hasTrunkZero }: Country,
+): boolean {
   if (context.isCalled) {
     return true;
   }
-  if (stretch.sizes.length === 1) {
-    const isDialled = stretch.digits.startsWith('0') && stretch.digits.length >= TRUNK_FEWEST;
+  if (sequence.sizes.length === 1) {
+    const isDialled = sequence.digits.startsWith('0') && sequence.digits.length >= TRUNK_FEWEST;
     const isMobile = own.getType() === 'MOBILE';
-    const isBare = (!hasTrunkZero || isMobile) && stretch.digits.length >= BARE_FEWEST;
+    const isBare = (!hasTrunkZero || isMobile) && sequence.digits.length >= BARE_FEWEST;
     return context.isAlone || (context.isCell && isDialled) || ((isDialled || isBare) && context.isProse);
   }
-  const isExact = hasTrunkZero && !stretch.digits.startsWith('0') && !written.includes('(');
-  if (!isWrittenSo(own, stretch, isExact) || (isLikeAmount(written) && !context.isAlone && !context.isLast)) {
+  const isExact = hasTrunkZero && !sequence.digits.startsWith('0') && !written.includes('(');
+  if (!matchesFormat(own, sequence, isExact) || (isLikeAmount(written) && !context.isAlone && !context.isLast)) {
     return false;
   }
   // Few digits in groups are many things.
-  return stretch.digits.length >= GROUPED_FEWEST || context.isAlone || context.isCell || stretch.digits.startsWith('0');
+  return (
+    sequence.digits.length >= GROUPED_FEWEST || context.isAlone || context.isCell || sequence.digits.startsWith('0')
+  );
 }
 
-function isSomethingElse({ written, context }: Place, { sizes }: Stretch): boolean {
+function isSomethingElse({ written, context }: Place, { sizes }: DigitSequence): boolean {
   if (DATED.test(written)) {
     return true;
   }

@@ -1,5 +1,5 @@
 /** Finds postal addresses by the label before them, on one line or on several, or by a phrase such as "I live at". */
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { isAddressLabel } from './postal-labels.ts';
 
@@ -18,7 +18,7 @@ const LINES = 5;
 
 /** Postal addresses, by the label before them: up to the end of the line, of the cell or of the quotes. */
 export const findAddresses: Finder = (text) => {
-  const found: Finding[] = [];
+  const found: PrivateValue[] = [];
   let done = 0;
   for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
     const isOnLine = sign !== '\n';
@@ -48,7 +48,7 @@ export const findAddresses: Finder = (text) => {
 };
 
 /** Addresses in the columns of a table whose headings announce them. */
-function inColumns(text: string): readonly Finding[] {
+function inColumns(text: string): readonly PrivateValue[] {
   return cellsUnder(
     text,
     (heading, headings) => isAddressLabel(`${heading}:`, heading.length + 1) && !isTechnicalTable(headings),

@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 
 const WRITTEN = /(?<![A-Za-z0-9_.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![A-Za-z0-9_]|[-.]\w)/g;
 /** Nine digits alone are many things: only where the text says what they are. */
@@ -17,7 +17,7 @@ export const findSsns: Finder = (text) => [
   ),
 ];
 
-function ssn(start: number, end: number, digits: string): readonly Finding[] {
+function ssn(start: number, end: number, digits: string): readonly PrivateValue[] {
   const isPossible =
     !/^(?:000|666|9)/.test(digits) && digits.slice(3, 5) !== '00' && digits.slice(5) !== '0000' && !SAMPLES.has(digits);
   return isPossible ? [{ type: 'ssn', label: 'SSN', start, end, key: digits }] : [];

@@ -1,5 +1,5 @@
 /** Finds postal addresses that no label announces, such as those of signatures: a street with a number, and a postal code with a place. */
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 
 /** Words for a street, in languages that write them apart or at the end of its name. */
 const STREET =
@@ -85,7 +85,7 @@ export const findStreetAddresses: Finder = (text) => [
   ),
 ];
 
-function byCode(text: string, code: RegExp, before: RegExp): readonly Finding[] {
+function byCode(text: string, code: RegExp, before: RegExp): readonly PrivateValue[] {
   return [...text.matchAll(code)].flatMap(({ index, 0: place }) => {
     const street = before.exec(text.slice(Math.max(0, index - REACH), index));
     const value = street?.[1] ?? '';
@@ -105,7 +105,7 @@ function isStreet(value: string, place: string, text: string, end: number): bool
   return STREET.test(value) || (isAlone && !/^(?:19|20)\d\d(?!\d)/.test(place) && !/^\d{4} (?![A-Z]{2} )/.test(place));
 }
 
-function addressAt(text: string, start: number, end: number): Finding {
+function addressAt(text: string, start: number, end: number): PrivateValue {
   const key = text.slice(start, end).replaceAll(/\s+/g, ' ').toLowerCase();
   return { type: 'address', label: 'ADDRESS', start, end, key };
 }

@@ -1,6 +1,6 @@
 /** Finds links that grant access to anyone who has them: attachments, signed URLs, file shares, invitations and password resets. */
 
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { ACCESS_HOSTS } from './access-hosts.ts';
 
 /** The longest link that is looked at, in characters. */
@@ -32,7 +32,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
 
 /** Links that are keys: taken out from where the key begins, so that the host still says what it was. */
 export const findAccessLinks: Finder = (text) => {
-  const found: Finding[] = [];
+  const found: PrivateValue[] = [];
   const take = (from: number) => {
     LINK.lastIndex = from;
     const match = LINK.exec(text);
@@ -64,7 +64,7 @@ export const findAccessLinks: Finder = (text) => {
   return found;
 };
 
-function secret(text: string, start: number, end: number): Finding {
+function secret(text: string, start: number, end: number): PrivateValue {
   return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) };
 }
 

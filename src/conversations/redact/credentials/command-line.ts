@@ -1,6 +1,7 @@
 /** Finds credentials in the options of well-known commands: `mysql -px`, `sshpass -p x`, `curl -u name:x`. */
-import type { Stretch } from './key-shapes.ts';
+
 import { isExpression, isPlaceholder } from './non-secrets.ts';
+import type { TextSpan } from './spans.ts';
 
 interface Tool {
   /** Names of the command, separated by `|`. */
@@ -106,7 +107,7 @@ const MAY_HAVE_OPTIONS =
 const LONGEST = 4000;
 
 /** Pure, and in time linear in the text: each option is searched from its command to the next one. */
-export function findCommandSecrets(text: string): readonly Stretch[] {
+export function findCommandSecrets(text: string): readonly TextSpan[] {
   if (!MAY_HAVE_OPTIONS.test(text)) {
     return [];
   }
@@ -129,7 +130,7 @@ function endOfCommand(text: string, from: number, until: number): number {
   return until;
 }
 
-function credentialsIn(command: string, option: RegExp, offset: number): readonly Stretch[] {
+function credentialsIn(command: string, option: RegExp, offset: number): readonly TextSpan[] {
   return [...command.matchAll(option)].flatMap((match) => {
     const group = match.findLastIndex((part, index) => index > 0 && part !== undefined);
     const [start, end] = match.indices?.[group] ?? [0, 0];

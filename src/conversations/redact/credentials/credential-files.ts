@@ -1,16 +1,16 @@
 /** Finds credentials in excerpts of files: Docker, npm, Kubernetes, netrc, PostgreSQL, HTML forms, XML settings. */
 import { isBasicCredentials } from './http-headers.ts';
-import type { Stretch } from './key-shapes.ts';
 import { isEnvironment, isPlaceholder, isProse } from './non-secrets.ts';
-import { stretchesOf } from './stretches.ts';
+import type { TextSpan } from './spans.ts';
+import { matchSpans } from './spans.ts';
 
-export function findFileSecrets(text: string): readonly Stretch[] {
+export function findFileSecrets(text: string): readonly TextSpan[] {
   return [
-    ...(text.includes('auth') ? stretchesOf(ENCODED_AUTH, text, isBasicCredentials) : []),
-    ...(text.includes('-key-data') ? stretchesOf(KEY_DATA, text, (value) => !isPlaceholder(value)) : []),
-    ...(text.includes('login') ? stretchesOf(NETRC, text, (value) => !isPlaceholder(value)) : []),
-    ...stretchesOf(PGPASS, text, (value) => !isPlaceholder(value)),
-    ...OTHERS.flatMap((pattern) => stretchesOf(pattern, text, (value) => !isPlaceholder(value) && !isProse(value))),
+    ...(text.includes('auth') ? matchSpans(ENCODED_AUTH, text, isBasicCredentials) : []),
+    ...(text.includes('-key-data') ? matchSpans(KEY_DATA, text, (value) => !isPlaceholder(value)) : []),
+    ...(text.includes('login') ? matchSpans(NETRC, text, (value) => !isPlaceholder(value)) : []),
+    ...matchSpans(PGPASS, text, (value) => !isPlaceholder(value)),
+    ...OTHERS.flatMap((pattern) => matchSpans(pattern, text, (value) => !isPlaceholder(value) && !isProse(value))),
     ...kubernetesSecrets(text),
     ...inputs(text),
   ];
@@ -59,7 +59,7 @@ const DATA = /(?<=\n)[ \t]{0,8}(?:stringData|data):[ \t]{0,4}\r?(?=\n)/g;
 const NEAR = 2000;
 
 /** The values of a Kubernetes secret, whatever their names. */
-function kubernetesSecrets(text: string): readonly Stretch[] {
+function kubernetesSecrets(text: string): readonly TextSpan[] {
   const kinds = text.includes('Secret') ? [...text.matchAll(SECRET_KIND)].map(({ index }) => index) : [];
   if (kinds.length === 0) {
     return [];
@@ -73,8 +73,8 @@ function kubernetesSecrets(text: string): readonly Stretch[] {
   });
 }
 
-function entries(text: string, from: number): readonly Stretch[] {
-  const found: Stretch[] = [];
+function entries(text: string, from: number): readonly TextSpan[] {
+  const found: TextSpan[] = [];
   for (let at = from; text[at] === '\n' || text[at] === '\r'; at = endOfLine(text, at + 1)) {
     DATA_ENTRY.lastIndex = at + 1;
     const match = DATA_ENTRY.exec(text);
@@ -101,7 +101,7 @@ const SECRET_ATTRIBUTE =
 const VALUE_ATTRIBUTE =
   /(?:^|\s)(?:value|content)\s{0,2}=\s{0,2}(?:"([^"]{1,512})"|'([^']{1,512})'|([^\s"'>]{1,512}))/d;
 
-function inputs(text: string): readonly Stretch[] {
+function inputs(text: string): readonly TextSpan[] {
   return [...text.matchAll(ELEMENT)].flatMap(({ 1: attributes = '', indices }) => {
     const match = SECRET_ATTRIBUTE.test(attributes) ? VALUE_ATTRIBUTE.exec(attributes) : null;
     const group = match === null ? 0 : match.findLastIndex((part) => part !== undefined);

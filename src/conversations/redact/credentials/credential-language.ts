@@ -1,5 +1,5 @@
 /** Credential names of one language, and the words that link them to a value. */
-export interface Language {
+export interface CredentialLanguage {
   readonly language: string;
   /** Alternatives are separated by `|`. A trailing star marks a stem: up to six letters of inflection may follow. */
   readonly password: string;

@@ -1,7 +1,7 @@
-import type { Language } from './credential-language.ts';
+import type { CredentialLanguage } from './credential-language.ts';
 
 /** Credential names of languages that are written in the Latin script. */
-export const LATIN_LANGUAGES: readonly Language[] = [
+export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
   {
     language: 'en',
     password:

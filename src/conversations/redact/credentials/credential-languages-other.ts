@@ -1,7 +1,7 @@
-import type { Language } from './credential-language.ts';
+import type { CredentialLanguage } from './credential-language.ts';
 
 /** Credential names of languages that are written in other scripts than the Latin one. */
-export const OTHER_LANGUAGES: readonly Language[] = [
+export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
   {
     language: 'sr',
     password: 'лозинка|лозинку|лозинке|шифра|шифру',

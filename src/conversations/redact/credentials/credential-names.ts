@@ -1,9 +1,9 @@
 /** Names of passwords, PINs, keys and tokens in all languages, and the words that link them to a value. */
-import type { Language } from './credential-language.ts';
+import type { CredentialLanguage } from './credential-language.ts';
 import { LATIN_LANGUAGES } from './credential-languages-latin.ts';
 import { OTHER_LANGUAGES } from './credential-languages-other.ts';
 
-const LANGUAGES: readonly Language[] = [...LATIN_LANGUAGES, ...OTHER_LANGUAGES];
+const LANGUAGES: readonly CredentialLanguage[] = [...LATIN_LANGUAGES, ...OTHER_LANGUAGES];
 
 export type NameKind = 'password' | 'pin' | 'token';
 
@@ -32,7 +32,7 @@ export const LINK_WORDS: ReadonlyMap<string, readonly string[]> = byWord(({ is =
 /** Possessives, each with the languages that have it. */
 export const POSSESSIVES: ReadonlyMap<string, readonly string[]> = byWord(({ mine = '' }) => mine);
 
-function byWord(list: (language: Language) => string): ReadonlyMap<string, readonly string[]> {
+function byWord(list: (language: CredentialLanguage) => string): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, string[]>();
   for (const each of LANGUAGES) {
     for (const word of alternatives(list(each))) {

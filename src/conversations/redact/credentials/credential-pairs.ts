@@ -1,111 +1,21 @@
 /** Finds passwords, keys and tokens by the name before them: `password: …`, `"token": "…"`, `la contraseña es …`. */
-
 import { type Folded, fold } from '../model/fold.ts';
-import { CREDENTIAL_NAMES, type CredentialName, LINK_WORDS, POSSESSIVES } from './credential-names.ts';
-import { type Candidate, isSecretValue, type Link } from './credential-values.ts';
-import type { Stretch } from './key-shapes.ts';
+import { LINK_WORDS } from './credential-names.ts';
+import {
+  AFTER_ENGLISH,
+  AFTER_NAME,
+  AFTER_STEM,
+  ALL_NAMES,
+  ASCII_NAMES,
+  GLUED,
+  NAMES,
+  OTHER_LETTERS,
+} from './credential-patterns.ts';
+import { type CredentialCandidate, isSecretValue, type Link } from './credential-values.ts';
+import type { TextSpan } from './spans.ts';
 
 /** Names that are too short to be part of a longer word. */
 const WHOLE_WORDS = new Set(['pin', 'psk', 'mdp', 'sig', 'pw', 'pass']);
-/** Names of which the table has no row: the first only with a sign behind it, and not in `compass` or `bypass`. */
-const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name) => ({
-  name,
-  language: 'en',
-  kind: name === 'creds' ? 'token' : 'password',
-  isStem: false,
-}));
-
-const NAMES: ReadonlyMap<string, readonly CredentialName[]> = Map.groupBy(
-  [...CREDENTIAL_NAMES, ...SHORT_NAMES],
-  ({ name }) => fold(name.replaceAll('\u200c', '')).text,
-);
-const byLength = (a: string, b: string) => b.length - a.length || (a < b ? -1 : 1);
-const isAscii = (name: string) => /^[ -~]+$/.test(name);
-const anyOf = (names: readonly string[]) =>
-  names
-    .toSorted(byLength)
-    .map((name) => escapeLiteral(name))
-    .join('|');
-const ASCII_NAMES = new RegExp(anyOf([...NAMES.keys()].filter(isAscii)), 'g');
-/** Names that start with another letter are tried only where there is one. */
-const ALL_NAMES = new RegExp(
-  `${anyOf([...NAMES.keys()].filter((name) => isAscii(name.slice(0, 1))))}|(?=[^ -~\\s])(?:${anyOf([...NAMES.keys()].filter((name) => !isAscii(name.slice(0, 1))))})`,
-  'g',
-);
-
-/** Letters that folding does not make ASCII; most texts have none, only dashes and quotation marks. */
-const OTHER_LETTERS = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefc]/;
-
-function escapeLiteral(literal: string): string {
-  return literal.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
-}
-
-/** Words as they read when folded, the longest first. */
-function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean): string {
-  return [...words.keys()]
-    .filter((word) => GLUED.test(word) === isGlued)
-    .map((word) => escapeLiteral(fold(word).text))
-    .toSorted(byLength)
-    .join('|');
-}
-
-/** Scripts that put no space between a name, a particle and a value. */
-const GLUED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
-
-/** Quotes and emphasis around names and values; a backslash where JSON is inside a string. */
-const AROUND = '[\\\\"\'`*_]{0,4}';
-const TAG =
-  '<\\/?(?:b|i|u|em|strong|span|p|div|td|th|tr|br|dd|dt|li|code|pre|font|label|a|tt|kbd|samp|small|mark|h[1-6])(?:\\s[^<>\\r\\n]{0,120})?\\s?\\/?>';
-/** Spaces, and the start of a line that is quoted in a reply. */
-const GAP = '\\s{0,4}(?:\\n[ \\t]{0,3}(?:>[ \\t]?){1,4})?';
-const TAGS = `(?:${GAP}${TAG}){0,6}`;
-const PREPOSITION =
-  'for|to|on|of|at|in|fur|vom|von|zum|zur|pour|de|du|des|au|del|do|da|no|na|para|per|della|dello|al|w|ke|voor|til|till|pro|dla|k|u|ze|для|от|до|від|з|к|на|за|icin|に|の';
-const BETWEEN = [
-  `${TAGS}(?:\\s{0,4}|[ \\t]{5,32})(?:->|→|=>|:=|={1,3}|:)(?:[ \\t]{5,32})?${GAP}${TAGS}${GAP}`,
-  // The text of an element: <password>…</password>
-  '>\\s{0,4}(?:<!\\[cdata\\[)?',
-  `${TAGS}\\s{1,2}(?<is>${folded(LINK_WORDS, false)})(?:\\s(?:now|still|jetzt|agora|ahora|теперь))?(?:\\s(?:set|changed|reset))?(?:\\sto)?(?:\\s{0,2}:)?\\s{1,2}${TAGS}`,
-  `\\s{0,2}(?:${folded(LINK_WORDS, true)})\\s{0,2}(?::\\s{0,2})?`,
-  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t][-–—][ \\t](?=[^\\s]{0,40}\\p{L})|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
-  // A list of names and values, such as the environment of a container, or the attributes of an element.
-  '["\',]{0,3}\\s{1,20}["\']?value["\']?\\s{0,3}[:=]\\s{0,4}',
-  `\\s{0,4}\\|\\s{0,4}`,
-  '\\t{1,4}',
-  `(?:\\s{0,3}${TAG}){1,6}\\s{0,3}`,
-  '\\(\\s?(?=["\'`])',
-  '(?<=["\'`]),\\s{0,3}(?=["\'`])',
-  '\\s{1,2}[-–—]\\s{1,2}',
-  '[ \\t]',
-  '(?<=[^\\x00-\\x7f])(?=[!-~])',
-  '(?=[“„«‹‘‚「『])',
-].join('|');
-const QUOTED =
-  '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s\\\\)\\]])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
-/** The text of an element, which may have spaces: <password>…</password> */
-const ELEMENT = '(?<=[>[])([^<>\\r\\n\\]]{1,256})(?=<\\/|\\]\\]>)';
-/** A quotation mark inside a value is part of it; one at its end is not. */
-const BARE = '((?:[^\\s"\'`<>“”„«»「」]|(?<=[\\w!@#$%^&*])["\'`](?=[\\w!@#$%^&*])){1,512})';
-/** Environments and versions at the end of a name: `DB_PASSWORD_PROD`, `password2`. */
-const SUFFIX =
-  '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
-
-/** Words of other languages that qualify a name which they share with English: "password temporanea", "token de acces". */
-const QUALIFIERS =
-  "(?:temporane[ao]|temporaire|temporal|temporari[ao]|provis[a-z]{4,6}|inicial|initiale?|iniziale|sementara|tymczasow[ey]|docasne|actuel|attuale|atual|aktuell|d[ei] acces[os]{0,2}|d'acces|akses|dostepu|доступа|доступу|за достъп|دسترسی)";
-/** Other languages put adjectives and the like behind the name: "mot de passe temporaire", "hasło dostępu". */
-const qualified = (words: string) =>
-  `(?<kind>\\s${words}(?=\\s{0,2}(?:[([][^()[\\]\\r\\n]{1,40}[)\\]])?${AROUND}(?:${GAP}${TAG}){0,2}\\s{0,2}(?:[:=|\\t]|->|→)|\\s{0,2}<\\/t[dh]>|\\s(?:${folded(LINK_WORDS, false)})[\\s:]))?`;
-const ANY_WORDS = "[\\p{L}\\p{M}'\\u200c-]{2,14}(?:\\s[\\p{L}\\p{M}'\\u200c-]{2,14}){0,2}";
-
-const after = (inflection: string, qualifiers: string) =>
-  new RegExp(
-    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:(?:${folded(POSSESSIVES, false)})(?![\\p{L}\\p{M}])|${folded(POSSESSIVES, true)}))?${qualified(qualifiers)}(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:(?<=:)[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
-    'dyu',
-  );
-const AFTER_ENGLISH = after('s?', QUALIFIERS);
-const AFTER_NAME = after('s?', ANY_WORDS);
-const AFTER_STEM = after('\\p{L}{0,6}', ANY_WORDS);
 
 /** English words that mean "is" elsewhere: they link only a name of a language that has them. */
 const ENGLISH_WORDS = new Set(['to', 'on', 'da', 'ni', 'e', 'er']);
@@ -120,8 +30,8 @@ const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 const CHANGED = /(?<![A-Za-z])(?:chang|set|reset|updat)[a-z]{0,5} (?:[A-Za-z]{1,20} ){0,4}$/i;
 
 /** Pure, and in time linear in the text. */
-export function findPairs(text: string, view: Folded): readonly Stretch[] {
-  const found: Stretch[] = [];
+export function findPairs(text: string, view: Folded): readonly TextSpan[] {
+  const found: TextSpan[] = [];
   const names = OTHER_LETTERS.test(view.text) ? ALL_NAMES : ASCII_NAMES;
   names.lastIndex = 0;
   for (let match = names.exec(view.text); match !== null; match = names.exec(view.text)) {
@@ -136,7 +46,7 @@ export function findPairs(text: string, view: Folded): readonly Stretch[] {
 }
 
 interface Pair {
-  readonly secret: Stretch | undefined;
+  readonly secret: TextSpan | undefined;
   /** Where the search goes on, in the folded text. */
   readonly resume: number;
 }
@@ -178,7 +88,7 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   }
   const rest = view.text.slice(end, end + 40);
   const place = view.place(start, end);
-  const candidate: Candidate = {
+  const candidate: CredentialCandidate = {
     kind: first.kind,
     isPlural: view.text[at + name.length] === 's',
     value: text.slice(place.start, place.end),

@@ -3,7 +3,7 @@ import { append } from '../../../core/lists.ts';
 import { type Folded, fold } from '../model/fold.ts';
 import { CREDENTIAL_NAMES, type NameKind } from './credential-names.ts';
 import { isSecretValue } from './credential-values.ts';
-import type { Stretch } from './key-shapes.ts';
+import type { TextSpan } from './spans.ts';
 
 const KINDS: ReadonlyMap<string, NameKind> = new Map(
   CREDENTIAL_NAMES.filter(({ isStem }) => !isStem).map(({ name, kind }) => [fold(name).text, kind]),
@@ -15,7 +15,7 @@ const HEADING = new RegExp(
 /** The longest line that is read as a row, in characters. */
 const LONGEST_ROW = 2000;
 
-interface Cell extends Stretch {
+interface Cell extends TextSpan {
   readonly text: string;
 }
 
@@ -26,11 +26,11 @@ interface Table {
 }
 
 /** Pure, and in time linear in the text: each line is split at most twice. */
-export function findTableSecrets(text: string, view: Folded): readonly Stretch[] {
+export function findTableSecrets(text: string, view: Folded): readonly TextSpan[] {
   if (!text.includes('\n') || !HEADING.test(`\n${view.text}`)) {
     return [];
   }
-  const found: Stretch[] = [];
+  const found: TextSpan[] = [];
   let table: Table | undefined;
   let from = 0;
   while (from < text.length) {
@@ -86,7 +86,7 @@ function cellsOf(line: string, separator: string, from: number): readonly Cell[]
     : cells;
 }
 
-function secretsIn(cells: readonly Cell[], columns: ReadonlyMap<number, NameKind>): readonly Stretch[] {
+function secretsIn(cells: readonly Cell[], columns: ReadonlyMap<number, NameKind>): readonly TextSpan[] {
   return [...columns].flatMap(([index, kind]) => {
     const cell = cells[index];
     if (cell === undefined || /\s/.test(cell.text)) {

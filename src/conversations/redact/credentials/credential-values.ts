@@ -9,7 +9,7 @@ import { isAlgorithm, isEnvironment, isExpression, isPlaceholder, isProse, isSen
  */
 export type Link = 'strong' | 'sign' | 'word' | 'cell' | 'line' | 'option' | 'space';
 
-export interface Candidate {
+export interface CredentialCandidate {
   readonly kind: NameKind;
   /** The name is a plural: `tokens`. */
   readonly isPlural: boolean;
@@ -20,7 +20,7 @@ export interface Candidate {
   readonly rest: string;
 }
 
-export function isSecretValue(candidate: Candidate): boolean {
+export function isSecretValue(candidate: CredentialCandidate): boolean {
   const { kind, value, isQuoted } = candidate;
   if (!/[\p{L}\p{N}]/u.test(value) || isPlaceholder(value) || isAlgorithm(value) || isProseValue(candidate)) {
     return false;
@@ -37,13 +37,13 @@ function signAfter(rest: string): string {
 }
 
 /** A quoted value in mixed case is no word of prose. */
-function isProseValue({ value, isQuoted }: Candidate): boolean {
+function isProseValue({ value, isQuoted }: CredentialCandidate): boolean {
   return isQuoted ? (isProse(value) && value === value.toLowerCase()) || isSentence(value) : isProse(value);
 }
 
 const ADDRESS = /^(?:https?:\/\/|(?:~|\.{1,2})?\/[\w.-]+(?:\/|$)|[A-Za-z]:\\)/i;
 
-function isPassword({ value, isQuoted, link, rest }: Candidate): boolean {
+function isPassword({ value, isQuoted, link, rest }: CredentialCandidate): boolean {
   const hasDigit = /\d/.test(value);
   if (link === 'space') {
     return value.length >= 6 && ((hasDigit && /\p{L}/u.test(value)) || isOddlyCased(value)) && !/[/:]/.test(value);
@@ -75,7 +75,7 @@ function isOddlyCased(value: string): boolean {
 }
 
 /** Four digits or more, also in groups; in some languages the word means a password as well. */
-function isPin(candidate: Candidate): boolean {
+function isPin(candidate: CredentialCandidate): boolean {
   const { value, link, rest } = candidate;
   if (/\d/.test(value) && /\p{L}/u.test(value) && value.length >= 8 && /^(?:sign|cell|line|word)$/.test(link)) {
     return isPassword({ ...candidate, link: 'word' });
@@ -83,7 +83,7 @@ function isPin(candidate: Candidate): boolean {
   return link !== 'space' && /^\d{4,12}$/.test(value) && !/^(?:px|ms|\.\d|[ -]?(?:chars|characters|bytes))/.test(rest);
 }
 
-function isToken({ value, isPlural, isQuoted, link }: Candidate): boolean {
+function isToken({ value, isPlural, isQuoted, link }: CredentialCandidate): boolean {
   if (/^https?:\/\//i.test(value) || ADDRESS.test(value)) {
     return false;
   }

@@ -1,21 +1,22 @@
 /** Finds credentials in HTTP headers: Authorization with any scheme, bearer and basic credentials, cookies. */
-import type { Stretch } from './key-shapes.ts';
+
 import { isAlgorithm, isExpression, isPlaceholder, isProse } from './non-secrets.ts';
-import { stretchesOf } from './stretches.ts';
+import type { TextSpan } from './spans.ts';
+import { matchSpans } from './spans.ts';
 
 /** The words of which each header has one: most texts have none of them. */
 const HEADER_WORD = /authorization|bearer|basic|digest|cookie/i;
 
-export function findHeaderSecrets(text: string): readonly Stretch[] {
+export function findHeaderSecrets(text: string): readonly TextSpan[] {
   if (!HEADER_WORD.test(text)) {
     return [];
   }
   return [
     ...authorizations(text),
-    ...stretchesOf(BEARER, text, isBearer),
-    ...stretchesOf(BASIC, text, isBasicCredentials),
-    ...stretchesOf(DIGEST, text, () => true),
-    ...stretchesOf(COOKIE, text, isCookie),
+    ...matchSpans(BEARER, text, isBearer),
+    ...matchSpans(BASIC, text, isBasicCredentials),
+    ...matchSpans(DIGEST, text, () => true),
+    ...matchSpans(COOKIE, text, isCookie),
   ];
 }
 
@@ -30,8 +31,8 @@ const DIGEST =
   /(?=(?:response|cnonce|opaque)=)(?<=digest\s[^\r\n]{0,400}[\s,])[a-z]{6,8}=\\{0,2}["']?([0-9a-f]{16,128})/dgi;
 const COOKIE = /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"'`]{4,4000})/dgi;
 
-function authorizations(text: string): readonly Stretch[] {
-  const found: Stretch[] = [];
+function authorizations(text: string): readonly TextSpan[] {
+  const found: TextSpan[] = [];
   for (const { 1: scheme = '', 2: value = '', indices } of text.matchAll(HEADER)) {
     const [start, end] = indices?.[2] ?? [0, 0];
     const [schemeStart, schemeEnd] = indices?.[1] ?? [0, 0];

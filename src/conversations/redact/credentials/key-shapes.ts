@@ -1,15 +1,10 @@
 /** Finds keys and tokens by their shape, with one pass over the text that looks for the prefixes of all rules at once. */
 import { PREFIX_RULES } from './key-prefix-rules.ts';
 import { ANCHOR_RULES, VENDOR_RULES } from './key-vendor-rules.ts';
-
-/** A stretch of a text, in UTF-16 units. */
-export interface Stretch {
-  readonly start: number;
-  readonly end: number;
-}
+import type { TextSpan } from './spans.ts';
 
 /** Keys that a rule describes, and JSON Web Tokens. Pure, and in time linear in the text. */
-export function findKeys(text: string): readonly Stretch[] {
+export function findKeys(text: string): readonly TextSpan[] {
   const runs = longRuns(text);
   if (runs.length === 0) {
     return [];
@@ -33,8 +28,8 @@ const KEY_CHARACTERS = new Set(
 const IS_KEY_CHARACTER = Array.from({ length: 128 }, (_, code) => KEY_CHARACTERS.has(code));
 
 /** Where a key can be: characters of keys in a row, with a digit among them unless they are many. */
-function longRuns(text: string): readonly Stretch[] {
-  const runs: Stretch[] = [];
+function longRuns(text: string): readonly TextSpan[] {
+  const runs: TextSpan[] = [];
   let start = 0;
   let hasDigit = false;
   for (let at = 0; at <= text.length; at += 1) {
@@ -57,11 +52,11 @@ function longRuns(text: string): readonly Stretch[] {
 const JSON_WEB_TOKEN =
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,8}\s{0,2}\.\s{0,2}eyJ[A-Za-z0-9_-]{4,4000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,20}\s{0,2}\.\s{0,2}[A-Za-z0-9_-]{0,2000}(?:\r?\n[A-Za-z0-9_-]{20,2000}){0,8}/g;
 
-function matchesOf(pattern: RegExp, text: string): readonly Stretch[] {
+function matchesOf(pattern: RegExp, text: string): readonly TextSpan[] {
   return [...text.matchAll(pattern)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }));
 }
 
-interface Candidate {
+interface CredentialCandidate {
   readonly prefix: string;
   readonly rule: RegExp;
   readonly digit: boolean;
@@ -73,7 +68,7 @@ const ROOTS = [...new Set(ALL_PREFIXES)].filter(
   (prefix) => !ALL_PREFIXES.some((other) => other !== prefix && prefix.startsWith(other)),
 );
 const ROOT_PATTERN = new RegExp(`(?<![A-Za-z0-9])(?:${ROOTS.toSorted().map(escapeLiteral).join('|')})`, 'g');
-const CANDIDATES: ReadonlyMap<string, readonly Candidate[]> = new Map(
+const CANDIDATES: ReadonlyMap<string, readonly CredentialCandidate[]> = new Map(
   ROOTS.map((root) => [
     root,
     PREFIX_RULES.flatMap(({ prefixes, body, exact, digit }) =>
@@ -92,8 +87,8 @@ function escapeLiteral(literal: string): string {
   return literal.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
-function byPrefix(text: string, run: Stretch): readonly Stretch[] {
-  const found: Stretch[] = [];
+function byPrefix(text: string, run: TextSpan): readonly TextSpan[] {
+  const found: TextSpan[] = [];
   // The character before the run tells whether a word starts with it.
   const from = Math.max(0, run.start - 1);
   const window = text.slice(from, run.end);
@@ -144,8 +139,8 @@ const ASSIGNED =
 /** How far before a value its vendor is searched, in characters. */
 const VENDOR_REACH = 60;
 
-function byVendor(text: string, run: Stretch): readonly Stretch[] {
-  const found: Stretch[] = [];
+function byVendor(text: string, run: TextSpan): readonly TextSpan[] {
+  const found: TextSpan[] = [];
   const from = Math.max(0, run.start - VENDOR_REACH);
   for (const match of text.slice(from, run.end).matchAll(VENDOR_PATTERN)) {
     const vendor = match[0];
@@ -168,7 +163,7 @@ const ANCHORS = ANCHOR_RULES.map(({ anchor, shape }) => ({
 
 const ANY_ANCHOR = new RegExp(ANCHOR_RULES.map(({ anchor }) => anchor.source).join('|'));
 
-function byAnchor(text: string): readonly Stretch[] {
+function byAnchor(text: string): readonly TextSpan[] {
   if (!ANY_ANCHOR.test(text)) {
     return [];
   }
@@ -192,7 +187,7 @@ const AWS_SECRET = /(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g;
 /** How far after its id a secret access key is searched, in characters. */
 const AWS_REACH = 300;
 
-function awsSecrets(text: string): readonly Stretch[] {
+function awsSecrets(text: string): readonly TextSpan[] {
   return [...text.matchAll(AWS_ID)].flatMap(({ index, 0: { length } }) => {
     const from = index + length;
     return [...text.slice(from, from + AWS_REACH).matchAll(AWS_SECRET)]

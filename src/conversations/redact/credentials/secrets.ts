@@ -7,9 +7,9 @@ import { findFileSecrets } from './credential-files.ts';
 import { findPairs } from './credential-pairs.ts';
 import { findTableSecrets } from './credential-tables.ts';
 import { findHeaderSecrets } from './http-headers.ts';
-import { findKeys, type Stretch } from './key-shapes.ts';
+import { findKeys } from './key-shapes.ts';
 import { isPlaceholder } from './non-secrets.ts';
-import { stretchesOf } from './stretches.ts';
+import { matchSpans, type TextSpan } from './spans.ts';
 
 export const findSecrets: Finder = (text) => {
   const view = fold(text);
@@ -34,8 +34,8 @@ const PEM_LONGEST = 20_000;
 const PEM_PIECE =
   /\\n|[\s>|"']{1,64}|[A-Za-z0-9+/=]{16,256}|[A-Za-z0-9+/=]{1,15}(?=\\n|\r?\n|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n/y;
 
-function pemBlocks(text: string): readonly Stretch[] {
-  const found: Stretch[] = [];
+function pemBlocks(text: string): readonly TextSpan[] {
+  const found: TextSpan[] = [];
   const ends = [...text.matchAll(PEM_END)].map((match) => match.index + match[0].length);
   let nextEnd = 0;
   let done = 0;
@@ -77,8 +77,8 @@ const SSH_USER = /^(?:git|hg|svn)$/;
 const SAMPLE_USER =
   /^(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd)$/i;
 
-function userInfo(text: string): readonly Stretch[] {
-  return stretchesOf(AUTHORITY, text, (value) => {
+function userInfo(text: string): readonly TextSpan[] {
+  return matchSpans(AUTHORITY, text, (value) => {
     const password = value.slice(value.indexOf(':') + 1);
     return !SSH_USER.test(value) && !SAMPLE_USER.test(value) && !isPlaceholder(password);
   });
@@ -90,9 +90,9 @@ const GRANT =
 /** As in lists of accounts: `ana@example.com:password`. */
 const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
 
-function grants(text: string): readonly Stretch[] {
+function grants(text: string): readonly TextSpan[] {
   return [
-    ...stretchesOf(GRANT, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value) && !isPlaceholder(value)),
-    ...stretchesOf(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
+    ...matchSpans(GRANT, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value) && !isPlaceholder(value)),
+    ...matchSpans(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
   ];
 }

@@ -1,5 +1,5 @@
 /** Groups of digits in a row with at most a few separators between them, as numbers are written for people. */
-export interface Run {
+export interface DigitRun {
   /** Where each group stands. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
 }
@@ -10,7 +10,7 @@ const GROUP = /\d{1,64}/g;
  * The runs of a text: groups of digits with nothing but an allowed separator between neighbours. Each digit is in one
  * run, so all runs together are no longer than the text.
  */
-export function runsOf(text: string, separator: RegExp, longestSeparator: number): readonly Run[] {
+export function findDigitRuns(text: string, separator: RegExp, longestSeparator: number): readonly DigitRun[] {
   const runs: { start: number; end: number }[][] = [];
   for (const {
     index,
@@ -34,8 +34,8 @@ export function runsOf(text: string, separator: RegExp, longestSeparator: number
   return runs.map((groups) => ({ groups }));
 }
 
-/** A stretch of whole groups of a run. */
-export interface Stretch {
+/** A sequence of whole groups of a run. */
+export interface DigitSequence {
   readonly first: number;
   readonly last: number;
   readonly start: number;
@@ -45,22 +45,28 @@ export interface Stretch {
   readonly sizes: readonly number[];
 }
 
-/** The stretch of a run that begins with a group and has so many digits at most: the longest first. */
-export function stretchesFrom(text: string, run: Run, first: number, fewest: number, most: number): readonly Stretch[] {
-  const stretches: Stretch[] = [];
+/** The sequence of a run that begins with a group and has so many digits at most: the longest first. */
+export function sequencesFrom(
+  text: string,
+  run: DigitRun,
+  first: number,
+  fewest: number,
+  most: number,
+): readonly DigitSequence[] {
+  const sequences: DigitSequence[] = [];
   let digits = '';
   const sizes: number[] = [];
   const start = run.groups[first]?.start ?? 0;
   for (let last = first; last < run.groups.length; last += 1) {
-    const group = run.groups[last] as Run['groups'][number];
+    const group = run.groups[last] as DigitRun['groups'][number];
     digits += text.slice(group.start, group.end);
     sizes.push(group.end - group.start);
     if (digits.length > most) {
       break;
     }
     if (digits.length >= fewest) {
-      stretches.unshift({ first, last, start, end: group.end, digits, sizes: [...sizes] });
+      sequences.unshift({ first, last, start, end: group.end, digits, sizes: [...sizes] });
     }
   }
-  return stretches;
+  return sequences;
 }

@@ -1,7 +1,7 @@
 import type { RedactionType } from '../../model/conversation.ts';
 
 /** Something to take out of a text: from `start` up to `end`, in UTF-16 units of the text it was looked for in. */
-export interface Finding {
+export interface PrivateValue {
   readonly type: RedactionType;
   readonly start: number;
   readonly end: number;
@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 /** Looks for one kind of thing; pure, and in time linear in the text. */
-export type Finder = (text: string) => readonly Finding[];
+export type Finder = (text: string) => readonly PrivateValue[];
 
 /** A placeholder, ours or one that stood there before: nothing is looked for inside, so that redaction is idempotent. */
 export const PLACEHOLDER = /\[([A-Z][A-Z0-9_]{0,39})_([1-9]\d{0,6})\]/g;
@@ -29,7 +29,11 @@ interface Interval {
  *
  * @returns in order of position, none touching another
  */
-export function settle(found: readonly Finding[], allowed: readonly Finding[], text: string): readonly Finding[] {
+export function settle(
+  found: readonly PrivateValue[],
+  allowed: readonly PrivateValue[],
+  text: string,
+): readonly PrivateValue[] {
   const placeholders = [...text.matchAll(PLACEHOLDER)].map(({ index, 0: whole }) => ({
     start: index,
     end: index + whole.length,
@@ -40,7 +44,7 @@ export function settle(found: readonly Finding[], allowed: readonly Finding[], t
       outside(item, item.type === 'secret' ? placeholders : kept, text).map((piece) => ({ piece, rank })),
     )
     .sort((a, b) => a.piece.start - b.piece.start || a.rank - b.rank);
-  const merged: { piece: Finding; rank: number }[] = [];
+  const merged: { piece: PrivateValue; rank: number }[] = [];
   for (const next of ranked) {
     const last = merged.at(-1);
     if (last === undefined || next.piece.start >= last.piece.end) {
@@ -69,12 +73,12 @@ function joined(intervals: readonly Interval[]): readonly Interval[] {
 }
 
 /** The pieces of something found that are no placeholder, and that say anything. */
-function outside(item: Finding, kept: readonly Interval[], text: string): readonly Finding[] {
+function outside(item: PrivateValue, kept: readonly Interval[], text: string): readonly PrivateValue[] {
   const inside = within(kept, item);
   if (inside.length === 0) {
     return [item];
   }
-  const pieces: Finding[] = [];
+  const pieces: PrivateValue[] = [];
   let start = item.start;
   for (const gap of [...inside, { start: item.end, end: item.end }]) {
     const piece = text.slice(start, gap.start);

@@ -71,7 +71,7 @@ export function labelBefore(text: string, at: number, labels: Labels): string | 
   if (!mayEndLabel(text, at, labels.lastWords)) {
     return null;
   }
-  const words = [...nearWords(text, at)];
+  const words = nearWords(text, at);
   while (words.length > 0) {
     const found = longest(words, labels);
     if (found !== null) {
@@ -189,14 +189,9 @@ const WORD = /[\p{L}\p{M}\p{N}№#º°]+(?:['’´.][\p{L}\p{M}\p{N}]+)*/gu;
 /** Tags around a label, and what a form says in brackets: `<b>DOB</b> (DD/MM/YYYY)`. */
 const ASIDE = /<\/?[a-z]{1,8}(?: [^<>]{0,20})?>|\([^()]{0,24}\)|（[^（）]{0,24}）/gi;
 
-let near: { readonly text: string; readonly at: number; readonly words: readonly string[] } | undefined;
-
-/** The words before a place. Several lists of labels ask for the same one in a row, so the last answer is kept. */
-function nearWords(text: string, at: number): readonly string[] {
-  if (near?.at !== at || near.text !== text) {
-    near = { text, at, words: wordsBefore(text.slice(Math.max(0, at - REACH), at)) };
-  }
-  return near.words;
+/** Returns the words of the line before a position. */
+function nearWords(text: string, at: number): string[] {
+  return wordsBefore(text.slice(Math.max(0, at - REACH), at));
 }
 
 /** The words before a place, folded; `dateOfBirth` and `date_of_birth` are three. None after a sign that ends a phrase. */

@@ -8,7 +8,7 @@ export interface TableCell {
 }
 
 /** Consecutive lines with the same number of cells. */
-export interface Table {
+export interface TextTable {
   readonly rows: readonly (readonly TableCell[])[];
 }
 
@@ -28,14 +28,12 @@ export function isTechnicalTable(headings: readonly string[]): boolean {
   return headings.some((heading) => TECHNICAL.test(heading));
 }
 
-let last: { readonly text: string; readonly tables: readonly Table[] } | undefined;
-
 /** The cells below the headings that a predicate accepts. The headings are the first row in which it accepts any. */
 export function cellsUnder(
   text: string,
   accepts: (heading: string, headings: readonly string[]) => boolean,
 ): readonly { readonly cell: TableCell; readonly heading: string }[] {
-  return tablesIn(text).flatMap(({ rows }) => {
+  return readTables(text).flatMap(({ rows }) => {
     for (const [index, row] of rows.slice(0, LEADING_ROWS).entries()) {
       const headings = row.map((cell) => cell.text);
       const columns = row.flatMap(({ text: heading }, column) =>
@@ -53,16 +51,11 @@ export function cellsUnder(
   });
 }
 
-/** Several finders ask for the tables of the same text in a row, so the last answer is kept. */
-function tablesIn(text: string): readonly Table[] {
-  if (last?.text !== text) {
-    last = { text, tables: text.includes('\n') ? readTables(text) : [] };
+function readTables(text: string): readonly TextTable[] {
+  if (!text.includes('\n')) {
+    return [];
   }
-  return last.tables;
-}
-
-function readTables(text: string): readonly Table[] {
-  const tables: Table[] = [];
+  const tables: TextTable[] = [];
   let rows: (readonly TableCell[])[] = [];
   let separator = '';
   const close = () => {

@@ -1,5 +1,5 @@
 /** Finds names of files that hold the name of a person: `passport-maria-lopez.pdf`, `CV_John_Smith.docx`. */
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { GIVEN_NAMES } from './given-names.ts';
 
 const ENDING =
@@ -28,7 +28,7 @@ const COMMON = new Set(
 
 /** The name of a file in which a person's name stands is taken out whole. */
 export const findNamedFiles: Finder = (text) => {
-  const found: Finding[] = [];
+  const found: PrivateValue[] = [];
   for (const { index, 0: ending } of text.matchAll(ENDING)) {
     const before = text.slice(Math.max(0, index - 160), index);
     const stem = stemOf(before);

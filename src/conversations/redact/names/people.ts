@@ -1,5 +1,5 @@
 import type { Person } from '../../model/ticket.ts';
-import type { Finder, Finding } from '../model/found.ts';
+import type { Finder, PrivateValue } from '../model/found.ts';
 import { hasCjk, namesGivenAway, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
@@ -10,14 +10,14 @@ const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
 const FEW = 64;
 
 /** The address or name of a person: `[PERSON_1]` for all of what one person is called. */
-export interface People {
+export interface PeopleMatcher {
   readonly finder: Finder;
   /** The person that an address belongs to, as a key; or undefined. */
   ownerOf(email: string): string | undefined;
 }
 
 /** No people at all, where they are not to be looked for. */
-export const nobody: People = { finder: () => [], ownerOf: () => undefined };
+export const noPeople: PeopleMatcher = { finder: () => [], ownerOf: () => undefined };
 
 interface Names {
   /** By their first word. */
@@ -30,11 +30,11 @@ interface Names {
  * What the ticket's own people are called, looked for as whole words: case, accents and line ends do not matter. Names
  * that the conversation announces are looked for only where they are written and placed like names.
  */
-export function peopleOf(
+export function createPeopleMatcher(
   people: readonly Person[],
   isAllowed: (value: string) => boolean,
   announced: readonly string[] = [],
-): People {
+): PeopleMatcher {
   const owners = new Map<string, string>();
   const names: Names = { phrases: new Map(), known: new Map(), patterns: [] };
   for (const [index, person] of people.entries()) {
@@ -97,13 +97,13 @@ function keyOf(person: Person, index: number, people: readonly Person[]): string
   return `person ${same < 0 ? index : Math.min(same, index)}`;
 }
 
-function findPeople(text: string, { phrases, patterns }: Names): readonly Finding[] {
+function findPeople(text: string, { phrases, patterns }: Names): readonly PrivateValue[] {
   const cjk = hasCjk(text) ? findCjk(text, patterns) : [];
   if (phrases.size === 0) {
     return cjk;
   }
   const folded = fold(text);
-  const found: Finding[] = [...cjk];
+  const found: PrivateValue[] = [...cjk];
   let done = 0;
   for (const { start, word } of startsOf(folded.text, phrases)) {
     if (start < done) {
@@ -130,12 +130,12 @@ function findPeople(text: string, { phrases, patterns }: Names): readonly Findin
   return found;
 }
 
-function findCjk(text: string, patterns: Names['patterns']): readonly Finding[] {
+function findCjk(text: string, patterns: Names['patterns']): readonly PrivateValue[] {
   const known = patterns.flatMap(({ pattern, key }) =>
     [...text.matchAll(pattern)]
       .filter(([value]) => value !== '')
       .map(
-        ({ index, 0: value }): Finding => ({
+        ({ index, 0: value }): PrivateValue => ({
           type: 'person',
           label: 'PERSON',
           key,
@@ -145,7 +145,7 @@ function findCjk(text: string, patterns: Names['patterns']): readonly Finding[] 
       ),
   );
   const away = namesGivenAway(text).map(
-    ({ name, start, end }): Finding => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
+    ({ name, start, end }): PrivateValue => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
   );
   return [...known, ...away];
 }

@@ -6,7 +6,7 @@ import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { type Dropped, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './formats/input.ts';
-import { type FileRecord, LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf } from './formats/record.ts';
+import { LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf, type TicketRecord } from './formats/record.ts';
 import { cursorOf, type Ledger, ledgerOf } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
@@ -105,7 +105,7 @@ class Tray {
   #given: Ledger;
   #finished: string[] = [];
   #forgotten: readonly string[] = [];
-  #rejects: FileRecord[] = [];
+  #rejects: TicketRecord[] = [];
   #path = '';
   #size = 0;
 
@@ -116,7 +116,7 @@ class Tray {
   }
 
   /** Returns true when the batch is full. */
-  put(file: Dropped, digest: string, record: FileRecord): boolean {
+  put(file: Dropped, digest: string, record: TicketRecord): boolean {
     this.#path = file.path;
     this.found.push(record.found);
     if (rejectionOf(record) !== null) {

@@ -6,13 +6,13 @@ import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
 import { fileInput } from './formats/input.ts';
 import { isRejectFile } from './reject-file.ts';
-import { isSettled, isUnfinishedName, type Look, lookAt } from './settled.ts';
+import { type FileStat, isSettled, isUnfinishedName, readFileStat } from './settled.ts';
 
 /** A file in a drop folder that nobody writes any more. */
 export interface Dropped {
   readonly name: string;
   readonly path: string;
-  readonly look: Look;
+  readonly look: FileStat;
 }
 
 export interface Refused {
@@ -33,9 +33,9 @@ export class FolderReader {
   readonly #after: 'keep' | 'move' | 'delete';
   readonly #clock: Clock;
   readonly #stable: number;
-  #looks = new Map<string, Look>();
+  #looks = new Map<string, FileStat>();
   /** Digests by how the file looked, so that what is kept in the folder is not read at every poll. */
-  #digests = new Map<string, { readonly look: Look; readonly digest: string }>();
+  #digests = new Map<string, { readonly look: FileStat; readonly digest: string }>();
   #told = new Map<string, string>();
 
   constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
@@ -63,7 +63,7 @@ export class FolderReader {
   async #look() {
     const files: Dropped[] = [];
     const refused: Refused[] = [];
-    const looks = new Map<string, Look>();
+    const looks = new Map<string, FileStat>();
     let isBusy = false;
     for (const name of await this.#names()) {
       const path = join(this.#folder, name);
@@ -75,7 +75,7 @@ export class FolderReader {
         continue;
       }
       const { size, mtimeMs: mtime, ino: inode } = inspected;
-      const look = lookAt(this.#looks.get(name), { size, mtime, inode }, this.#clock.now());
+      const look = readFileStat(this.#looks.get(name), { size, mtime, inode }, this.#clock.now());
       looks.set(name, look);
       if (isSettled(look, this.#clock.now(), this.#stable)) {
         files.push({ name, path, look });
@@ -201,6 +201,6 @@ function byAge(a: Dropped, b: Dropped): number {
   return a.look.mtime - b.look.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
 
-function isSameLook(a: Omit<Look, 'since'>, b: Omit<Look, 'since'>): boolean {
+function isSameLook(a: Omit<FileStat, 'since'>, b: Omit<FileStat, 'since'>): boolean {
   return a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
 }

@@ -5,7 +5,7 @@ import { readCsv } from './formats/csv.ts';
 import { asUtf8, type FileInput, fileInput, firstBytes, NOT_REGULAR } from './formats/input.ts';
 import { readJson, readNdjson } from './formats/json.ts';
 import { readEml, readMbox } from './formats/mailbox.ts';
-import { type FileRecord, type Format, type ReadOptions, rejected } from './formats/record.ts';
+import { type Format, type ReadOptions, rejected, type TicketRecord } from './formats/record.ts';
 
 /** How much of a file is looked at to find out what it is. */
 const LOOK = 1024 * 1024;
@@ -30,7 +30,7 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
  * reading goes on behind it. A file that cannot be read at all is one rejected record. Throws SourceError where the
  * disk fails in the middle.
  */
-export async function* readTickets(source: string | FileInput, options: ReadOptions): AsyncGenerator<FileRecord> {
+export async function* readTickets(source: string | FileInput, options: ReadOptions): AsyncGenerator<TicketRecord> {
   const input = typeof source === 'string' ? fileInput(source) : source;
   let index = 0;
   let head: Buffer;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readRegularFile } from '../../../core/files/regular-file.ts';
-import { type FileRecord, rejectionOf } from './formats/record.ts';
+import { rejectionOf, type TicketRecord } from './formats/record.ts';
 
 const END = '.rejects.ndjson';
 
@@ -21,7 +21,7 @@ export function rejectFileOf(path: string, folder: string | null = null): string
  * durable when it resolves.
  * Answers how many there were. Fails as the file system does.
  */
-export async function appendRejects(path: string, records: readonly FileRecord[]): Promise<number> {
+export async function appendRejects(path: string, records: readonly TicketRecord[]): Promise<number> {
   const lines = records.flatMap((record) => {
     const rejection = rejectionOf(record);
     return rejection === null

@@ -1,5 +1,5 @@
 /** What was seen of a file. */
-export interface Look {
+export interface FileStat {
   /** What changes while it is written. */
   readonly size: number;
   readonly mtime: number;
@@ -9,7 +9,7 @@ export interface Look {
 }
 
 /** The look of a file now, which is as old as the last one where nothing has changed. */
-export function lookAt(last: Look | undefined, stats: Omit<Look, 'since'>, now: number): Look {
+export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, 'since'>, now: number): FileStat {
   const { size, mtime, inode } = stats;
   const isSame = last !== undefined && last.size === size && last.mtime === mtime && last.inode === inode;
   return { size, mtime, inode, since: isSame ? last.since : now };
@@ -20,7 +20,7 @@ export function lookAt(last: Look | undefined, stats: Omit<Look, 'since'>, now: 
  * was seen. A file that was moved into the folder whole keeps the time of its last write, and is read at once. A file
  * that goes on after all is read again, and what has not changed in it is not sent again.
  */
-export function isSettled(look: Look, now: number, stable: number): boolean {
+export function isSettled(look: FileStat, now: number, stable: number): boolean {
   return now - look.since >= stable || now - look.mtime >= stable;
 }
 

@@ -8,19 +8,19 @@ import type { Person, SourceRecord } from '../../model/ticket.ts';
 import { nextLink } from '../../polling/next-link.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
 import { RecentVersions } from '../../polling/recent-versions.ts';
-import type { ListPage, UpdatedList } from '../../polling/updated-list.ts';
-import { pollUpdated, reachedOf } from '../../polling/updated-poll.ts';
+import type { UpdatedList, UpdatedPage } from '../../polling/updated-list.ts';
+import { pollUpdated, positionOf } from '../../polling/updated-poll.ts';
 import { readFreshdeskRate } from './rate.ts';
 import { decidedByTicket, keyOf, ticketOf } from './ticket.ts';
 import {
   agentSchema,
   contactSchema,
   conversationsSchema,
+  type FreshdeskConversation,
+  type FreshdeskTicket,
   type ListedTicket,
   listSchema,
   ticketSchema,
-  type WireConversation,
-  type WireTicket,
 } from './wire.ts';
 
 export type FreshdeskSettings = NonNullable<ConversationsConfig['sources'][number]['freshdesk']>;
@@ -89,7 +89,7 @@ class Freshdesk implements PollingSource {
     this.#seen.startAfter(last);
     const progress = pollUpdated<ListedTicket>({
       list: this.#list(signal),
-      reached: reachedOf(own, since),
+      reached: positionOf(own, since),
       lookback: this.#lookback,
       seen: this.#seen,
       batch: last,
@@ -125,7 +125,7 @@ class Freshdesk implements PollingSource {
         const include = 'description,requester,stats';
         return `/api/v2/tickets?${new URLSearchParams({ updated_since: since, order_by: 'updated_at', order_type: 'asc', include })}`;
       },
-      page: async (path): Promise<ListPage<ListedTicket>> => {
+      page: async (path): Promise<UpdatedPage<ListedTicket>> => {
         const { answer, next } = await this.#page(path, LIST, 'search', [], signal);
         const date = Date.parse(String(answer.headers.date ?? ''));
         const at = Number.isNaN(date) ? this.#clock.now() : date;
@@ -163,7 +163,7 @@ class Freshdesk implements PollingSource {
     });
   }
 
-  async #thread(ticket: WireTicket, signal: AbortSignal): Promise<SourceRecord> {
+  async #thread(ticket: FreshdeskTicket, signal: AbortSignal): Promise<SourceRecord> {
     const conversations = await this.#conversations(ticket.id, signal);
     if (conversations === null) {
       return { kind: 'gone', key: keyOf(this.#domain, ticket.id) };
@@ -172,8 +172,8 @@ class Freshdesk implements PollingSource {
   }
 
   /** All that was written after the description; null where there is no such ticket any more. */
-  async #conversations(ticket: number, signal: AbortSignal): Promise<WireConversation[] | null> {
-    const byId = new Map<number, WireConversation>();
+  async #conversations(ticket: number, signal: AbortSignal): Promise<FreshdeskConversation[] | null> {
+    const byId = new Map<number, FreshdeskConversation>();
     let path: string | null = `/api/v2/tickets/${ticket}/conversations`;
     for (let pages = 0; path !== null; pages += 1) {
       if (pages >= MOST_CHILD_PAGES) {
@@ -193,8 +193,8 @@ class Freshdesk implements PollingSource {
 
   /** The names of those who wrote: the answers name them by number alone, and redaction needs more. */
   async #authors(
-    { requester_id: requester }: WireTicket,
-    conversations: readonly WireConversation[],
+    { requester_id: requester }: FreshdeskTicket,
+    conversations: readonly FreshdeskConversation[],
     signal: AbortSignal,
   ) {
     const authors = new Map<number, Person>();

@@ -1,7 +1,7 @@
 import { textOfHtml } from '../../model/html.ts';
 import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, Person, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
-import type { WireConversation, WireTicket } from './wire.ts';
+import type { FreshdeskConversation, FreshdeskTicket } from './wire.ts';
 
 const SETTLED = { resolved: 4, closed: 5 };
 /** Ticket sources whose first message is the team's. Source: docs/helpdesk-notes.md#freshdesk */
@@ -23,7 +23,7 @@ export function keyOf(domain: string, id: number | string): string {
 }
 
 /** What the ticket alone decides, without its conversations; null: they must be read. */
-export function decidedByTicket(domain: string, ticket: WireTicket): SourceRecord | null {
+export function decidedByTicket(domain: string, ticket: FreshdeskTicket): SourceRecord | null {
   const key = keyOf(domain, ticket.id);
   if (ticket.deleted === true) {
     return { kind: 'gone', key };
@@ -32,7 +32,7 @@ export function decidedByTicket(domain: string, ticket: WireTicket): SourceRecor
   return reason === null ? null : { kind: 'skipped', key, reason };
 }
 
-function reasonOf({ spam, status }: WireTicket): TicketSkipReason | null {
+function reasonOf({ spam, status }: FreshdeskTicket): TicketSkipReason | null {
   if (spam === true) {
     return 'spam';
   }
@@ -46,8 +46,8 @@ function reasonOf({ spam, status }: WireTicket): TicketSkipReason | null {
  */
 export function ticketOf(
   domain: string,
-  wire: WireTicket,
-  conversations: readonly WireConversation[],
+  wire: FreshdeskTicket,
+  conversations: readonly FreshdeskConversation[],
   authors: ReadonlyMap<number, Person>,
 ): SourceRecord {
   const key = keyOf(domain, wire.id);
@@ -77,7 +77,7 @@ export function ticketOf(
   };
 }
 
-function partsOf(wire: WireTicket, shown: readonly WireConversation[]): Part[] {
+function partsOf(wire: FreshdeskTicket, shown: readonly FreshdeskConversation[]): Part[] {
   const description = textOf(wire.description_text, wire.description);
   const messages = shown.map((one) => ({
     role: (one.incoming === true ? 'user' : 'team-member') satisfies AuthorRole as AuthorRole,
@@ -99,13 +99,13 @@ function sameWords(a: string, b: string): boolean {
   return words(a) === words(b);
 }
 
-function settledAt({ status, stats, updated_at: updated }: WireTicket): number | null {
+function settledAt({ status, stats, updated_at: updated }: FreshdeskTicket): number | null {
   const { resolved_at: resolved, closed_at: closed } = stats ?? {};
   const times = status === SETTLED.resolved ? [resolved, closed, updated] : [closed, resolved, updated];
   return times.map((time) => Date.parse(time ?? '')).find((time) => !Number.isNaN(time)) ?? null;
 }
 
-function attributesOf({ source, tags }: WireTicket): Record<string, string> {
+function attributesOf({ source, tags }: FreshdeskTicket): Record<string, string> {
   return {
     ...(source == null ? {} : { channel: CHANNELS[source] ?? String(source) }),
     ...(tags == null || tags.length === 0 ? {} : { tags: [...tags].sort().join(', ') }),
@@ -113,7 +113,11 @@ function attributesOf({ source, tags }: WireTicket): Record<string, string> {
 }
 
 /** Also those who wrote only what is private: they are named in what is not. */
-function peopleOf(wire: WireTicket, all: readonly WireConversation[], authors: ReadonlyMap<number, Person>): Person[] {
+function peopleOf(
+  wire: FreshdeskTicket,
+  all: readonly FreshdeskConversation[],
+  authors: ReadonlyMap<number, Person>,
+): Person[] {
   const people = new PeopleCollector();
   people.add([wire.requester?.name], [wire.requester?.email]);
   for (const { names, emails } of authors.values()) {

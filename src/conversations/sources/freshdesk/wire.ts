@@ -26,7 +26,7 @@ export const ticketSchema = z.object({
   requester: z.object({ id: id.nullish(), name: text, email: text }).nullish().catch(null),
   stats: z.object({ resolved_at: text, closed_at: text }).nullish().catch(null),
 });
-export type WireTicket = z.output<typeof ticketSchema>;
+export type FreshdeskTicket = z.output<typeof ticketSchema>;
 
 export const conversationSchema = z.object({
   id,
@@ -39,7 +39,7 @@ export const conversationSchema = z.object({
   from_email: text.catch(null),
   cc_emails: z.array(z.string()).nullish().catch(null),
 });
-export type WireConversation = z.output<typeof conversationSchema>;
+export type FreshdeskConversation = z.output<typeof conversationSchema>;
 
 export const conversationsSchema = z.array(conversationSchema);
 

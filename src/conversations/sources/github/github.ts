@@ -7,12 +7,12 @@ import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { nextLink, pathBelow } from '../../polling/next-link.ts';
 import { RecentVersions } from '../../polling/recent-versions.ts';
-import { pollUpdated, type Reached, reachedOf } from '../../polling/updated-poll.ts';
+import { type PollPosition, pollUpdated, positionOf } from '../../polling/updated-poll.ts';
 import { type GithubClient, openGithubClient } from './client.ts';
 import { readHint } from './hint.ts';
 import { decidedByIssue, type IssueRules, keyOf, ticketOf } from './issue.ts';
 import { IssueList, type Tag } from './issue-list.ts';
-import { commentsSchema, issueSchema, type ListedIssue, type WireComment, type WireIssue } from './wire.ts';
+import { commentsSchema, type GithubComment, type GithubIssue, issueSchema, type ListedIssue } from './wire.ts';
 
 export type GithubSettings = NonNullable<ConversationsConfig['sources'][number]['github']>;
 
@@ -27,7 +27,7 @@ export interface GithubOptions extends Omit<GithubSettings, 'webhookSecret'> {
 
 /** Where one repository stands. */
 type Place = {
-  readonly reached: Reached;
+  readonly reached: PollPosition;
   /** What the first page was when nothing was left to read; null: not known. */
   readonly tag: Tag | null;
 };
@@ -160,8 +160,8 @@ class Github implements PollingSource {
   }
 
   /** Where comments seem to be missing, one may have been deleted since the issue was read: then it is read once more. */
-  async #thread(repository: string, listed: WireIssue, signal: AbortSignal): Promise<SourceRecord> {
-    let issue: WireIssue | null = listed;
+  async #thread(repository: string, listed: GithubIssue, signal: AbortSignal): Promise<SourceRecord> {
+    let issue: GithubIssue | null = listed;
     let comments = await this.#comments(repository, listed.number, signal);
     if (comments !== null && comments.length < (listed.comments ?? 0)) {
       issue = await this.#issue(repository, listed.number, signal);
@@ -183,15 +183,15 @@ class Github implements PollingSource {
   }
 
   /** Null where there is none any more. */
-  async #issue(repository: string, number: number, signal: AbortSignal): Promise<WireIssue | null> {
+  async #issue(repository: string, number: number, signal: AbortSignal): Promise<GithubIssue | null> {
     const path = `/repos/${repository}/issues/${number}`;
     const answer = await this.#client.get({ name: 'get issue', path, accepts: GONE, signal });
     return GONE.includes(answer.status) ? null : readRecord(issueSchema, answer.body);
   }
 
   /** All of them; null where there is no such issue any more. */
-  async #comments(repository: string, number: number, signal: AbortSignal): Promise<WireComment[] | null> {
-    const byId = new Map<string, WireComment>();
+  async #comments(repository: string, number: number, signal: AbortSignal): Promise<GithubComment[] | null> {
+    const byId = new Map<string, GithubComment>();
     const name = 'list comments';
     let path: string | null = `/repos/${repository}/issues/${number}/comments?per_page=100`;
     for (let pages = 0; path !== null; pages += 1) {
@@ -225,7 +225,7 @@ function placesOf(cursor: Json, since: number, names: readonly string[]): Places
   const places = names.map((name) => {
     const place = kept[name];
     const { reached, tag } = isObject(place) ? place : {};
-    return [name, { reached: reachedOf(reached as Json, since), tag: tagOf(tag) } satisfies Place] as const;
+    return [name, { reached: positionOf(reached as Json, since), tag: tagOf(tag) } satisfies Place] as const;
   });
   return { batch: typeof own.batch === 'number' ? own.batch : 0, repositories: Object.fromEntries(places) };
 }

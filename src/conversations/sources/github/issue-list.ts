@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts';
 import { readAnswer } from '../../model/answers.ts';
 import { nextLink, pathBelow } from '../../polling/next-link.ts';
-import type { ListPage, UpdatedList } from '../../polling/updated-list.ts';
+import type { UpdatedList, UpdatedPage } from '../../polling/updated-list.ts';
 import { SETTLING } from '../../polling/updated-poll.ts';
 import type { GithubClient } from './client.ts';
 import { type ListedIssue, listSchema } from './wire.ts';
@@ -44,7 +44,7 @@ export class IssueList implements UpdatedList<ListedIssue> {
     return `/repos/${this.#options.repository}/issues?${query}`;
   }
 
-  async page(path: string): Promise<ListPage<ListedIssue>> {
+  async page(path: string): Promise<UpdatedPage<ListedIssue>> {
     const { client, tag, clock, baseUrl, signal } = this.#options;
     const isKnown = this.#pages === 0 && tag?.path === path;
     this.#pages += 1;

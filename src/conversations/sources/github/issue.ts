@@ -1,7 +1,7 @@
 import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, SourceRecord } from '../../model/ticket.ts';
 import { hintOf } from './hint.ts';
-import type { WireComment, WireIssue } from './wire.ts';
+import type { GithubComment, GithubIssue } from './wire.ts';
 
 export interface IssueRules {
   /**
@@ -21,7 +21,7 @@ export function keyOf(nodeId: string): string {
 }
 
 /** What the issue alone decides, without its comments; null: they must be read. */
-export function decidedByIssue(issue: WireIssue, { declined }: IssueRules): SourceRecord | null {
+export function decidedByIssue(issue: GithubIssue, { declined }: IssueRules): SourceRecord | null {
   const key = keyOf(issue.node_id);
   if (issue.state !== 'closed') {
     return { kind: 'skipped', key, reason: 'open' };
@@ -35,8 +35,8 @@ export function decidedByIssue(issue: WireIssue, { declined }: IssueRules): Sour
 /** Makes a ticket of an issue and all its comments. `repository` as configured: `acme/product`. */
 export function ticketOf(
   repository: string,
-  issue: WireIssue,
-  comments: readonly WireComment[],
+  issue: GithubIssue,
+  comments: readonly GithubComment[],
   rules: IssueRules,
 ): SourceRecord {
   const key = keyOf(issue.node_id);
@@ -64,7 +64,7 @@ export function ticketOf(
   };
 }
 
-type Written = Pick<WireIssue, 'body' | 'user' | 'author_association'>;
+type Written = Pick<GithubIssue, 'body' | 'user' | 'author_association'>;
 
 function partOf({ body, user, author_association: association }: Written, { team }: IssueRules): Part[] {
   const text = (body ?? '').trim();
@@ -73,15 +73,15 @@ function partOf({ body, user, author_association: association }: Written, { team
   return text === '' ? [] : [{ role, body: text }];
 }
 
-function isBot(user: WireIssue['user']): boolean {
+function isBot(user: GithubIssue['user']): boolean {
   return user != null && (user.type === 'Bot' || user.login.endsWith('[bot]'));
 }
 
-function isMinimized({ minimized }: WireComment): boolean {
+function isMinimized({ minimized }: GithubComment): boolean {
   return minimized != null && minimized !== false;
 }
 
-function attributesOf(repository: string, { number, labels }: WireIssue): Record<string, string> {
+function attributesOf(repository: string, { number, labels }: GithubIssue): Record<string, string> {
   const names = (labels ?? []).flatMap((label) => (typeof label === 'string' ? label : (label.name ?? [])));
   return {
     repository,

@@ -29,7 +29,7 @@ export const issueSchema = z.object({
   author_association: text,
   pull_request: z.unknown().optional(),
 });
-export type WireIssue = z.output<typeof issueSchema>;
+export type GithubIssue = z.output<typeof issueSchema>;
 
 export const commentSchema = z.object({
   node_id: z.string(),
@@ -40,6 +40,6 @@ export const commentSchema = z.object({
   /** Hidden by somebody of the team; where it is told at all. */
   minimized: z.unknown().optional(),
 });
-export type WireComment = z.output<typeof commentSchema>;
+export type GithubComment = z.output<typeof commentSchema>;
 
 export const commentsSchema = z.array(commentSchema);

@@ -1,7 +1,7 @@
 import { textOfHtml } from '../../model/html.ts';
 import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
-import type { WireAuthor, WireConversation, WirePart } from './wire.ts';
+import type { IntercomAuthor, IntercomConversation, IntercomPart } from './wire.ts';
 
 /** Kinds of part that may be messages; notes and whatever is new are none. */
 const MESSAGES = new Set(['open', 'comment', 'quick_reply', 'close', 'assignment']);
@@ -27,7 +27,7 @@ export function decidedByState(
 }
 
 /** Makes a ticket of a conversation. Its state and the time of its last update are no part of what is sent. */
-export function ticketOf(workspace: Workspace, wire: WireConversation): SourceRecord {
+export function ticketOf(workspace: Workspace, wire: IntercomConversation): SourceRecord {
   const decided = decidedByState(workspace, wire);
   if (decided !== null) {
     return decided;
@@ -58,20 +58,20 @@ export function ticketOf(workspace: Workspace, wire: WireConversation): SourceRe
 }
 
 /** The message that began it, and those that followed; none that was redacted. */
-function messagesOf({ source, conversation_parts: told }: WireConversation): WirePart[] {
+function messagesOf({ source, conversation_parts: told }: IntercomConversation): IntercomPart[] {
   const first = source == null ? [] : [{ ...source, part_type: 'open' }];
   return [...first, ...told.conversation_parts].filter(
     (part) => MESSAGES.has(part.part_type) && part.redacted !== true && textOf(part.body) !== '',
   );
 }
 
-function partOf({ author, body }: WirePart): Part | null {
+function partOf({ author, body }: IntercomPart): Part | null {
   const role = roleOf(author);
   return role === null ? null : { role, body: textOf(body) };
 }
 
 /** Null: a machine that only passes things on, or nobody who is known. */
-function roleOf(author: WireAuthor): AuthorRole | null {
+function roleOf(author: IntercomAuthor): AuthorRole | null {
   if (author?.from_ai_agent === true) {
     return 'assistant';
   }
@@ -89,8 +89,8 @@ function roleOf(author: WireAuthor): AuthorRole | null {
 }
 
 function reasonWithoutCustomer(
-  { conversation_parts: told }: WireConversation,
-  messages: readonly WirePart[],
+  { conversation_parts: told }: IntercomConversation,
+  messages: readonly IntercomPart[],
 ): TicketSkipReason {
   if (messages.length === 0) {
     const isNoted = told.conversation_parts.some(({ part_type: type, body }) => type.startsWith('note') && body);
@@ -104,7 +104,7 @@ function textOf(body: string | null | undefined): string {
   return HTML.test(text) ? textOfHtml(text) : text.trim();
 }
 
-function attributesOf({ source, tags }: WireConversation): Record<string, string> {
+function attributesOf({ source, tags }: IntercomConversation): Record<string, string> {
   const names = (tags?.tags ?? []).map(({ name }) => name).sort();
   return {
     ...(source?.type == null ? {} : { channel: source.type }),
@@ -112,7 +112,7 @@ function attributesOf({ source, tags }: WireConversation): Record<string, string
   };
 }
 
-function peopleOf({ source, teammates, conversation_parts: told }: WireConversation) {
+function peopleOf({ source, teammates, conversation_parts: told }: IntercomConversation) {
   const people = new PeopleCollector();
   const authors = [
     source?.author,

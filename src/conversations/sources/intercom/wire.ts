@@ -12,7 +12,7 @@ const author = z
     from_ai_agent: z.boolean().nullish(),
   })
   .nullish();
-export type WireAuthor = z.output<typeof author>;
+export type IntercomAuthor = z.output<typeof author>;
 
 /** What a search tells of a conversation: enough to know whether it has to be read. */
 export const itemSchema = z.object({ id, state: z.string() });
@@ -28,7 +28,7 @@ export const partSchema = z.object({
   redacted: z.boolean().nullish(),
   author,
 });
-export type WirePart = z.output<typeof partSchema>;
+export type IntercomPart = z.output<typeof partSchema>;
 
 export const conversationSchema = z.object({
   id,
@@ -55,7 +55,7 @@ export const conversationSchema = z.object({
     .nullish(),
   conversation_parts: z.object({ conversation_parts: z.array(partSchema), total_count: z.number().nullish() }),
 });
-export type WireConversation = z.output<typeof conversationSchema>;
+export type IntercomConversation = z.output<typeof conversationSchema>;
 
 export const deletedSchema = z.object({
   // Whatever time cannot be read counts as lately.

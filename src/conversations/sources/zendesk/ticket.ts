@@ -1,15 +1,15 @@
 import { textOfHtml } from '../../model/html.ts';
 import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
-import type { WireComment, WireEvent, WireTicket, WireUser } from './wire.ts';
+import type { ZendeskComment, ZendeskEvent, ZendeskTicket, ZendeskUser } from './wire.ts';
 
 /** What was read of one ticket. */
-export interface Thread {
-  readonly comments: readonly WireComment[];
+export interface ZendeskThread {
+  readonly comments: readonly ZendeskComment[];
   /** Of tickets whose comments say nothing; null where it was not read. */
-  readonly log: readonly WireEvent[] | null;
+  readonly log: readonly ZendeskEvent[] | null;
   /** Everybody who was told along with it, by id. */
-  readonly users: ReadonlyMap<number, WireUser>;
+  readonly users: ReadonlyMap<number, ZendeskUser>;
 }
 
 const SETTLED = new Set(['solved', 'closed']);
@@ -21,7 +21,7 @@ export function keyOf(subdomain: string, id: number | string): string {
 }
 
 /** What the ticket alone decides, without its comments; null: they must be read. */
-export function decidedByTicket(subdomain: string, ticket: WireTicket): SourceRecord | null {
+export function decidedByTicket(subdomain: string, ticket: ZendeskTicket): SourceRecord | null {
   const key = keyOf(subdomain, ticket.id);
   if (ticket.status === 'deleted') {
     return { kind: 'gone', key };
@@ -30,7 +30,7 @@ export function decidedByTicket(subdomain: string, ticket: WireTicket): SourceRe
   return reason === null ? null : { kind: 'skipped', key, reason };
 }
 
-function reasonOf(ticket: WireTicket): TicketSkipReason | null {
+function reasonOf(ticket: ZendeskTicket): TicketSkipReason | null {
   if (!SETTLED.has(ticket.status)) {
     return 'open';
   }
@@ -41,7 +41,7 @@ function reasonOf(ticket: WireTicket): TicketSkipReason | null {
  * Reports whether the conversation log must be read: comments have few or none of the messages of a messaging ticket.
  * Source: docs/helpdesk-notes.md#zendesk
  */
-export function needsLog(ticket: WireTicket, comments: readonly WireComment[]): boolean {
+export function needsLog(ticket: ZendeskTicket, comments: readonly ZendeskComment[]): boolean {
   return MESSAGING.test(String(ticket.via?.channel ?? '')) || !comments.some((comment) => isShown(comment));
 }
 
@@ -49,7 +49,7 @@ export function needsLog(ticket: WireTicket, comments: readonly WireComment[]): 
  * Makes a ticket of what was read. Not among its attributes are the status and the time of the last update: a solved
  * ticket is closed by itself some days later, and would be sent again for nothing.
  */
-export function ticketOf(subdomain: string, wire: WireTicket, thread: Thread): SourceRecord {
+export function ticketOf(subdomain: string, wire: ZendeskTicket, thread: ZendeskThread): SourceRecord {
   const key = keyOf(subdomain, wire.id);
   const logged = (thread.log ?? []).flatMap((event) => partOfEvent(event, wire, thread.users) ?? []);
   const parts = logged.length > 0 ? logged : thread.comments.flatMap((comment) => partOfComment(comment, wire, thread));
@@ -73,7 +73,7 @@ export function ticketOf(subdomain: string, wire: WireTicket, thread: Thread): S
   };
 }
 
-function reasonWithoutCustomer(parts: readonly Part[], { comments, log }: Thread): TicketSkipReason {
+function reasonWithoutCustomer(parts: readonly Part[], { comments, log }: ZendeskThread): TicketSkipReason {
   if (parts.length > 0) {
     return 'no-customer';
   }
@@ -81,7 +81,7 @@ function reasonWithoutCustomer(parts: readonly Part[], { comments, log }: Thread
   return hidden ? 'private' : 'empty';
 }
 
-function settledAt(wire: WireTicket): number | null {
+function settledAt(wire: ZendeskTicket): number | null {
   const solved = Date.parse(wire.metric_set?.solved_at ?? '');
   if (!Number.isNaN(solved)) {
     return solved;
@@ -90,7 +90,7 @@ function settledAt(wire: WireTicket): number | null {
   return Number.isNaN(updated) ? (wire.generated_timestamp ?? 0) * 1000 || null : updated;
 }
 
-function attributesOf({ via, tags, brand_id: brand }: WireTicket): Record<string, string> {
+function attributesOf({ via, tags, brand_id: brand }: ZendeskTicket): Record<string, string> {
   return {
     ...(via?.channel == null ? {} : { channel: String(via.channel) }),
     ...(tags == null || tags.length === 0 ? {} : { tags: [...tags].sort().join(', ') }),
@@ -98,32 +98,32 @@ function attributesOf({ via, tags, brand_id: brand }: WireTicket): Record<string
   };
 }
 
-function isShown(comment: WireComment): boolean {
+function isShown(comment: ZendeskComment): boolean {
   return comment.public && textOfComment(comment) !== '';
 }
 
 /** Some plain bodies keep the entity of the space that does not break. */
-function textOfComment({ plain_body: plain, body }: WireComment): string {
+function textOfComment({ plain_body: plain, body }: ZendeskComment): string {
   return (plain ?? body ?? '').replaceAll('&nbsp;', ' ').trim();
 }
 
-function partOfComment(comment: WireComment, wire: WireTicket, { users }: Thread): Part[] {
+function partOfComment(comment: ZendeskComment, wire: ZendeskTicket, { users }: ZendeskThread): Part[] {
   return isShown(comment) ? [{ role: roleOf(comment.author_id, wire, users), body: textOfComment(comment) }] : [];
 }
 
 /** Nobody is taken for a customer of whom the helpdesk does not say so. */
-function roleOf(author: number | null | undefined, wire: WireTicket, users: Thread['users']): AuthorRole {
+function roleOf(author: number | null | undefined, wire: ZendeskTicket, users: ZendeskThread['users']): AuthorRole {
   if (author == null) {
     return 'team-member';
   }
   return author === wire.requester_id || users.get(author)?.role === 'end-user' ? 'user' : 'team-member';
 }
 
-function isPublic({ type, metadata }: WireEvent): boolean {
+function isPublic({ type, metadata }: ZendeskEvent): boolean {
   return type === 'Messaging::ConversationMessage' ? metadata?.public !== false : metadata?.public === true;
 }
 
-function partOfEvent(event: WireEvent, wire: WireTicket, users: Thread['users']): Part | null {
+function partOfEvent(event: ZendeskEvent, wire: ZendeskTicket, users: ZendeskThread['users']): Part | null {
   const { type, author, content } = event;
   if (!isPublic(event) || (type !== 'Comment' && type !== 'Messaging::ConversationMessage')) {
     return null;
@@ -134,7 +134,7 @@ function partOfEvent(event: WireEvent, wire: WireTicket, users: Thread['users'])
   return body === '' ? null : { role: roleOfEvent(author, wire, users), body };
 }
 
-function roleOfEvent(author: WireEvent['author'], wire: WireTicket, users: Thread['users']): AuthorRole {
+function roleOfEvent(author: ZendeskEvent['author'], wire: ZendeskTicket, users: ZendeskThread['users']): AuthorRole {
   switch (author?.type) {
     case 'user':
     case 'end-user':
@@ -146,7 +146,7 @@ function roleOfEvent(author: WireEvent['author'], wire: WireTicket, users: Threa
   }
 }
 
-function peopleOf(wire: WireTicket, { comments, log, users }: Thread) {
+function peopleOf(wire: ZendeskTicket, { comments, log, users }: ZendeskThread) {
   const people = new PeopleCollector();
   for (const { name, alias, email } of users.values()) {
     people.add([name, alias], [email]);

@@ -17,7 +17,7 @@ export const userSchema = z.object({
   email: z.string().nullish(),
   role: z.string().nullish(),
 });
-export type WireUser = z.output<typeof userSchema>;
+export type ZendeskUser = z.output<typeof userSchema>;
 
 export const ticketSchema = z.object({
   id,
@@ -39,7 +39,7 @@ export const ticketSchema = z.object({
   comment_count: z.number().int().nonnegative().nullish(),
   metric_set: z.object({ solved_at: z.string().nullish() }).nullish(),
 });
-export type WireTicket = z.output<typeof ticketSchema>;
+export type ZendeskTicket = z.output<typeof ticketSchema>;
 
 /** A page of the export. Its tickets are read one by one: one that cannot be read holds up no other. */
 export const exportSchema = z.object({
@@ -61,7 +61,7 @@ export const commentSchema = z.object({
   body: z.string().nullish(),
   via,
 });
-export type WireComment = z.output<typeof commentSchema>;
+export type ZendeskComment = z.output<typeof commentSchema>;
 
 export const commentsSchema = z.object({
   comments: z.array(commentSchema),
@@ -82,6 +82,6 @@ export const eventSchema = z.object({
   content: z.object({ type: z.string().nullish(), text: z.string().nullish(), body: z.string().nullish() }).nullish(),
   metadata: z.object({ public: z.boolean().nullish() }).nullish(),
 });
-export type WireEvent = z.output<typeof eventSchema>;
+export type ZendeskEvent = z.output<typeof eventSchema>;
 
 export const logSchema = z.object({ events: z.array(eventSchema), meta });

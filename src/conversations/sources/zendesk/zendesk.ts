@@ -17,8 +17,8 @@ import {
   shownSchema,
   ticketSchema,
   userSchema,
-  type WireTicket,
-  type WireUser,
+  type ZendeskTicket,
+  type ZendeskUser,
 } from './wire.ts';
 
 export type ZendeskSettings = NonNullable<ConversationsConfig['sources'][number]['zendesk']>;
@@ -193,7 +193,7 @@ class Zendesk implements PollingSource {
     });
   }
 
-  #read(record: unknown, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<SourceRecord> {
+  #read(record: unknown, users: ReadonlyMap<number, ZendeskUser>, signal: AbortSignal): Promise<SourceRecord> {
     const id = isObject(record) && typeof record.id === 'number' ? record.id : '?';
     return orRejected(keyOf(this.#subdomain, id), async () => {
       const ticket = readRecord(ticketSchema, record);
@@ -201,7 +201,11 @@ class Zendesk implements PollingSource {
     });
   }
 
-  async #thread(ticket: WireTicket, users: ReadonlyMap<number, WireUser>, signal: AbortSignal): Promise<SourceRecord> {
+  async #thread(
+    ticket: ZendeskTicket,
+    users: ReadonlyMap<number, ZendeskUser>,
+    signal: AbortSignal,
+  ): Promise<SourceRecord> {
     const read = await this.#children(ticket.id, 'comments', { include: 'users' }, commentsSchema, signal);
     if (read === null) {
       return { kind: 'gone', key: keyOf(this.#subdomain, ticket.id) };
@@ -264,12 +268,12 @@ function advance(from: Position, after: string | null, tickets: readonly unknown
   return { ...from, cursor: after ?? from.cursor, at: times.reduce((a, b) => Math.max(a, b), from.at) };
 }
 
-function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number, WireUser> {
+function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number, ZendeskUser> {
   return new Map(readable(userSchema, users).map((user) => [user.id, user]));
 }
 
 /** A page tells the people of all its tickets: these are one ticket's own. */
-function partakers(ticket: WireTicket): Set<number> {
+function partakers(ticket: ZendeskTicket): Set<number> {
   const single = [ticket.requester_id, ticket.submitter_id, ticket.assignee_id].filter((id) => id != null);
   return new Set([
     ...single,

@@ -1,5 +1,5 @@
 /** What a mail's header says of its place in a thread; read without the rest of the mail. */
-export interface Threading {
+export interface MailThreading {
   /** Its own Message-ID, with its angle brackets; empty where it has none. */
   readonly id: string;
   /** The mails before it, the oldest first. */
@@ -50,7 +50,7 @@ export class HeaderReader {
   }
 
   /** References name all that came before, In-Reply-To only the last (RFC 5322, section 3.6.4). */
-  threading(): Threading {
+  threading(): MailThreading {
     const ids = (name: string) => (this.#values.get(name)?.match(MESSAGE_ID) ?? []).map(copyOf);
     const references = ids('references');
     const kept =

@@ -5,7 +5,7 @@ import { type Line, linesOf } from './lines.ts';
 import { type Mail, mailOf } from './mail.ts';
 import { HeaderReader } from './mail-headers.ts';
 import { LONGEST, largerThan, type ReadOptions, rejected } from './record.ts';
-import { type Envelope, type Thread, threadsOf } from './threads.ts';
+import { type Envelope, type MailThread, threadsOf } from './threads.ts';
 
 /** Lines of the largest length that a mail has are short; of a longer one only its end matters. */
 const LONGEST_LINE = 1024 * 1024;
@@ -140,7 +140,7 @@ function withoutEscapes(bytes: Buffer): Buffer {
     : bytes;
 }
 
-function foundOf(thread: Thread, mails: readonly ReadMail[], teamDomains: readonly string[]): SourceRecord {
+function foundOf(thread: MailThread, mails: readonly ReadMail[], teamDomains: readonly string[]): SourceRecord {
   const key = `mail/${digest(rootName(thread, mails))}`;
   const own = mails.filter(({ mail }) => mail.skip === null);
   if (own.length === 0) {
@@ -173,7 +173,7 @@ function foundOf(thread: Thread, mails: readonly ReadMail[], teamDomains: readon
 }
 
 /** A mail without a Message-ID is known by what it says. */
-function rootName({ root }: Thread, mails: readonly ReadMail[]): string {
+function rootName({ root }: MailThread, mails: readonly ReadMail[]): string {
   return root === '' ? JSON.stringify(mails.map(({ mail }) => contentOf(mail))) : root;
 }
 

@@ -1,7 +1,7 @@
 import { problemOfKey, type SourceRecord } from '../../../model/ticket.ts';
 
 /** One record of a file. */
-export interface FileRecord {
+export interface TicketRecord {
   /** Counts from 0; the same bytes read with the same options give the same records in the same order. */
   readonly index: number;
   readonly found: SourceRecord;
@@ -59,7 +59,7 @@ export function placed(found: SourceRecord, name: string, line: number): SourceR
 }
 
 /** Why a record's line stands in the reject file, and which; null: it does not. */
-export function rejectionOf({ found }: FileRecord): { readonly line: number; readonly reason: string } | null {
+export function rejectionOf({ found }: TicketRecord): { readonly line: number; readonly reason: string } | null {
   if (found.kind !== 'rejected' && (found.kind !== 'skipped' || found.place === undefined)) {
     return null;
   }

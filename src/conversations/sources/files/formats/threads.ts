@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Threading } from './mail-headers.ts';
+import type { MailThreading } from './mail-headers.ts';
 
 /** Where a mail stands in its file. */
 export interface Envelope {
@@ -8,10 +8,10 @@ export interface Envelope {
   /** In bytes. */
   readonly start: number;
   readonly end: number;
-  readonly threading: Threading;
+  readonly threading: MailThreading;
 }
 
-export interface Thread {
+export interface MailThread {
   /** The Message-ID of its first mail, whether or not that mail is here; where there is none, something of its own. */
   readonly root: string;
   /** By date. */
@@ -22,7 +22,7 @@ export interface Thread {
  * Mails that name one another, by References or else In-Reply-To, are one thread; a subject makes none. References may
  * be incomplete, out of order or in a circle.
  */
-export function threadsOf(mails: readonly Envelope[]): Thread[] {
+export function threadsOf(mails: readonly Envelope[]): MailThread[] {
   const sets = new DisjointSets();
   mails.forEach(({ threading }, index) => {
     const own = setName(threading, index);
@@ -46,7 +46,7 @@ export function threadsOf(mails: readonly Envelope[]): Thread[] {
   });
 }
 
-function setName({ id }: Threading, index: number): string {
+function setName({ id }: MailThreading, index: number): string {
   return id === '' ? `#${index}` : digest(id);
 }
 
@@ -64,7 +64,7 @@ function byDate(a: Envelope, b: Envelope): number {
   return a.threading.id < b.threading.id ? -1 : a.threading.id > b.threading.id ? 1 : a.start - b.start;
 }
 
-function rootOf(first: Threading | undefined): string {
+function rootOf(first: MailThreading | undefined): string {
   return first?.parents[0] ?? first?.id ?? '';
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { textOfHtml } from '../../../model/html.ts';
 import type { SourceRecord } from '../../../model/ticket.ts';
 import { decidedByTicket, ticketOf } from '../../zendesk/ticket.ts';
-import type { WireComment, WireUser } from '../../zendesk/wire.ts';
+import type { ZendeskComment, ZendeskUser } from '../../zendesk/wire.ts';
 import { momentOf } from './native.ts';
 
 const id = z.union([z.number().int().nonnegative(), z.string().regex(/^\d+$/).transform(Number)]);
@@ -77,7 +77,7 @@ export function foundOfExport(value: object, account: string): SourceRecord | { 
 }
 
 /** By date where all have one. What does not say that it is public is not. */
-function commentsOf({ comments }: Exported): WireComment[] {
+function commentsOf({ comments }: Exported): ZendeskComment[] {
   const dated = comments.map((each) => ({ each, at: momentOf(each.created_at) }));
   const sorted = dated.some(({ at }) => at === null) ? dated : dated.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
   return sorted.map(({ each }, index) => ({
@@ -91,8 +91,8 @@ function commentsOf({ comments }: Exported): WireComment[] {
 }
 
 /** Everybody who is named, by id; who has none stands under a number that no id is. */
-function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, WireUser> {
-  const users = new Map<number, WireUser>();
+function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, ZendeskUser> {
+  const users = new Map<number, ZendeskUser>();
   const named = [requester, submitter, assignee, ...(collaborator ?? []), ...comments.map(({ author }) => author)];
   for (const each of named) {
     if (each !== null && each !== undefined) {

@@ -1,0 +1,108 @@
+/** Regular expressions for a credential name, its link and its value, built from the tables of every language. */
+import { fold } from '../model/fold.ts';
+import { CREDENTIAL_NAMES, type CredentialName, LINK_WORDS, POSSESSIVES } from './credential-names.ts';
+
+/** Names of which the table has no row: the first only with a sign behind it, and not in `compass` or `bypass`. */
+const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name) => ({
+  name,
+  language: 'en',
+  kind: name === 'creds' ? 'token' : 'password',
+  isStem: false,
+}));
+
+/** Rows of the tables by name, as the name reads when folded. */
+export const NAMES: ReadonlyMap<string, readonly CredentialName[]> = Map.groupBy(
+  [...CREDENTIAL_NAMES, ...SHORT_NAMES],
+  ({ name }) => fold(name.replaceAll('\u200c', '')).text,
+);
+const byLength = (a: string, b: string) => b.length - a.length || (a < b ? -1 : 1);
+const isAscii = (name: string) => /^[ -~]+$/.test(name);
+const anyOf = (names: readonly string[]) =>
+  names
+    .toSorted(byLength)
+    .map((name) => escapeLiteral(name))
+    .join('|');
+/** Names in ASCII. */
+export const ASCII_NAMES = new RegExp(anyOf([...NAMES.keys()].filter(isAscii)), 'g');
+/** Names that start with another letter are tried only where there is one. */
+export const ALL_NAMES = new RegExp(
+  `${anyOf([...NAMES.keys()].filter((name) => isAscii(name.slice(0, 1))))}|(?=[^ -~\\s])(?:${anyOf([...NAMES.keys()].filter((name) => !isAscii(name.slice(0, 1))))})`,
+  'g',
+);
+
+/** Letters that folding does not make ASCII; most texts have none, only dashes and quotation marks. */
+export const OTHER_LETTERS = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefc]/;
+
+function escapeLiteral(literal: string): string {
+  return literal.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}
+
+/** Words as they read when folded, the longest first. */
+function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean): string {
+  return [...words.keys()]
+    .filter((word) => GLUED.test(word) === isGlued)
+    .map((word) => escapeLiteral(fold(word).text))
+    .toSorted(byLength)
+    .join('|');
+}
+
+/** Scripts that put no space between a name, a particle and a value. */
+export const GLUED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+
+/** Quotes and emphasis around names and values; a backslash where JSON is inside a string. */
+const AROUND = '[\\\\"\'`*_]{0,4}';
+const TAG =
+  '<\\/?(?:b|i|u|em|strong|span|p|div|td|th|tr|br|dd|dt|li|code|pre|font|label|a|tt|kbd|samp|small|mark|h[1-6])(?:\\s[^<>\\r\\n]{0,120})?\\s?\\/?>';
+/** Spaces, and the start of a line that is quoted in a reply. */
+const GAP = '\\s{0,4}(?:\\n[ \\t]{0,3}(?:>[ \\t]?){1,4})?';
+const TAGS = `(?:${GAP}${TAG}){0,6}`;
+const PREPOSITION =
+  'for|to|on|of|at|in|fur|vom|von|zum|zur|pour|de|du|des|au|del|do|da|no|na|para|per|della|dello|al|w|ke|voor|til|till|pro|dla|k|u|ze|для|от|до|від|з|к|на|за|icin|に|の';
+const BETWEEN = [
+  `${TAGS}(?:\\s{0,4}|[ \\t]{5,32})(?:->|→|=>|:=|={1,3}|:)(?:[ \\t]{5,32})?${GAP}${TAGS}${GAP}`,
+  // The text of an element: <password>…</password>
+  '>\\s{0,4}(?:<!\\[cdata\\[)?',
+  `${TAGS}\\s{1,2}(?<is>${folded(LINK_WORDS, false)})(?:\\s(?:now|still|jetzt|agora|ahora|теперь))?(?:\\s(?:set|changed|reset))?(?:\\sto)?(?:\\s{0,2}:)?\\s{1,2}${TAGS}`,
+  `\\s{0,2}(?:${folded(LINK_WORDS, true)})\\s{0,2}(?::\\s{0,2})?`,
+  `[ \\t](?:${PREPOSITION})[ \\t](?:[^\\s:=]{1,40}[ \\t]){0,3}[^\\s:=]{1,40}(?:[ \\t]?[:=]\\s{1,4}|[ \\t][-–—][ \\t](?=[^\\s]{0,40}\\p{L})|[ \\t](?<was>${folded(LINK_WORDS, false)})[ \\t])`,
+  // A list of names and values, such as the environment of a container, or the attributes of an element.
+  '["\',]{0,3}\\s{1,20}["\']?value["\']?\\s{0,3}[:=]\\s{0,4}',
+  `\\s{0,4}\\|\\s{0,4}`,
+  '\\t{1,4}',
+  `(?:\\s{0,3}${TAG}){1,6}\\s{0,3}`,
+  '\\(\\s?(?=["\'`])',
+  '(?<=["\'`]),\\s{0,3}(?=["\'`])',
+  '\\s{1,2}[-–—]\\s{1,2}',
+  '[ \\t]',
+  '(?<=[^\\x00-\\x7f])(?=[!-~])',
+  '(?=[“„«‹‘‚「『])',
+].join('|');
+const QUOTED =
+  '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s\\\\)\\]])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
+/** The text of an element, which may have spaces: <password>…</password> */
+const ELEMENT = '(?<=[>[])([^<>\\r\\n\\]]{1,256})(?=<\\/|\\]\\]>)';
+/** A quotation mark inside a value is part of it; one at its end is not. */
+const BARE = '((?:[^\\s"\'`<>“”„«»「」]|(?<=[\\w!@#$%^&*])["\'`](?=[\\w!@#$%^&*])){1,512})';
+/** Environments and versions at the end of a name: `DB_PASSWORD_PROD`, `password2`. */
+const SUFFIX =
+  '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
+
+/** Words of other languages that qualify a name which they share with English: "password temporanea", "token de acces". */
+const QUALIFIERS =
+  "(?:temporane[ao]|temporaire|temporal|temporari[ao]|provis[a-z]{4,6}|inicial|initiale?|iniziale|sementara|tymczasow[ey]|docasne|actuel|attuale|atual|aktuell|d[ei] acces[os]{0,2}|d'acces|akses|dostepu|доступа|доступу|за достъп|دسترسی)";
+/** Other languages put adjectives and the like behind the name: "mot de passe temporaire", "hasło dostępu". */
+const qualified = (words: string) =>
+  `(?<kind>\\s${words}(?=\\s{0,2}(?:[([][^()[\\]\\r\\n]{1,40}[)\\]])?${AROUND}(?:${GAP}${TAG}){0,2}\\s{0,2}(?:[:=|\\t]|->|→)|\\s{0,2}<\\/t[dh]>|\\s(?:${folded(LINK_WORDS, false)})[\\s:]))?`;
+const ANY_WORDS = "[\\p{L}\\p{M}'\\u200c-]{2,14}(?:\\s[\\p{L}\\p{M}'\\u200c-]{2,14}){0,2}";
+
+const after = (inflection: string, qualifiers: string) =>
+  new RegExp(
+    `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:(?:${folded(POSSESSIVES, false)})(?![\\p{L}\\p{M}])|${folded(POSSESSIVES, true)}))?${qualified(qualifiers)}(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:(?<=:)[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
+    'dyu',
+  );
+/** What follows an English name: inflection, link and value. */
+export const AFTER_ENGLISH = after('s?', QUALIFIERS);
+/** What follows a name of another language. */
+export const AFTER_NAME = after('s?', ANY_WORDS);
+/** What follows a stem, which may be inflected. */
+export const AFTER_STEM = after('\\p{L}{0,6}', ANY_WORDS);
